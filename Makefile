@@ -1,0 +1,41 @@
+# Two commands do everything: `make demo` and `make test`. `make` alone lists the targets.
+# Any Python from 3.12 on will do; PYTHON=... chooses one.
+PYTHON ?= $(shell for p in python3 python3.13 python3.14 python3.12 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+OUT ?= demo-output
+
+.PHONY: help demo test lint types bench clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+.venv/installed: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "foreknow needs Python 3.12 or newer; found none on PATH. Name one: make PYTHON=/path/to/python3"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable ".[demo,test]"
+	@touch $@
+
+demo: .venv/installed ## publish a real follow-up twice, attack it, print the table, write the pictures
+	$(BIN)/foreknow demo --out $(OUT)
+
+test: lint types ## everything: style, types, all tests
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: .venv/installed ## ruff, style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed ## mypy, strict
+	@mkdir -p .types/foreknow
+	@for f in models attacks defenses evaluation; do ln -sfn ../../$$f .types/foreknow/$$f; done
+	$(BIN)/mypy
+
+bench: .venv/installed ## the figures of benchmarks/, on this machine
+	$(BIN)/python benchmarks/run.py
+
+clean: ## remove what the targets made
+	rm -rf .venv .types .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info $(OUT)
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

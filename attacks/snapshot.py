@@ -1,0 +1,28 @@
+"""The attack of somebody who looks at each release alone."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
+
+
+@dataclass(frozen=True)
+class SnapshotAttack:
+    """Observe each release as if it were the first: the prior, and no memory (JS-reduce, section 7.3).
+
+    Parameters
+    ----------
+    adversary : Adversary
+        Who attacks; of the knowledge only the prior is used.
+    """
+
+    adversary: Adversary
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """What the adversary believes around each release. Only the releases' observations are read."""
+        beliefs = []
+        for release in releases:
+            seen = release.observation
+            prior = self.adversary.revise(Memory(), seen.people)
+            beliefs.append(ReleaseBeliefs(seen, prior, prior, self.adversary.weigh(prior, seen)))
+        return Beliefs(tuple(beliefs))

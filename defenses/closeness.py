@@ -1,0 +1,90 @@
+"""t-closeness: a group's values are distributed as the table's (Li, Li, Venkatasubramanian, ICDE 2007)."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from foreknow.defenses.requirement import ROUNDING, Requirement
+from foreknow.defenses.summary import Summary
+from foreknow.models import Hierarchy
+from foreknow.models.arrays import BoolArray, FloatArray
+
+
+@dataclass(frozen=True)
+class TCloseness(Requirement):
+    """The earth mover's distance between a group's distribution of values and the whole table's is at most t.
+
+    Parameters
+    ----------
+    t : float
+        0 or more; distances are at most 1.
+    distance : "equal", "ordered" or Hierarchy
+        What it costs to move a unit of probability between two values: 1 (JS-reduce states no form; its values have no
+        order); their distance in the order of the sensitive domain, over m - 1; or the height of their lowest common
+        ancestor over the tree's.
+    """
+
+    t: float
+    distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
+
+    reads_prior: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.t >= 0:
+            raise ValueError(f"TCloseness: t is {self.t}; it is a distance, 0 or more.")
+        if not (self.distance in ("equal", "ordered") or isinstance(self.distance, Hierarchy)):
+            raise ValueError(f"TCloseness: distance is {self.distance!r}; it is 'equal', 'ordered' or a Hierarchy.")
+
+    def __repr__(self) -> str:
+        kind = "Hierarchy" if isinstance(self.distance, Hierarchy) else repr(self.distance)
+        return f"TCloseness(t={self.t})" if self.distance == "equal" else f"TCloseness(t={self.t}, distance={kind})"
+
+    @property
+    def bound(self) -> float:
+        """The distance t."""
+        return float(self.t)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """The earth mover's distance of each group."""
+        table = summary.whole.counts / summary.whole.counts.sum()
+        excess = summary.counts / np.maximum(summary.size, 1)[:, None] - table
+        if isinstance(self.distance, Hierarchy):
+            return hierarchical_distance(excess, self.distance, tuple(map(str, summary.whole.values)))
+        return ordered_distance(excess) if self.distance == "ordered" else equal_distance(excess)
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Whether each group is that close."""
+        return self.level(summary) <= self.bound + ROUNDING
+
+
+def equal_distance(excess: FloatArray) -> FloatArray:
+    """Half the sum of the absolute excesses: the distance where any move costs 1. ``(b, m)`` to ``(b,)``."""
+    return np.asarray(np.abs(excess).sum(axis=1) / 2)
+
+
+def ordered_distance(excess: FloatArray) -> FloatArray:
+    """The mean absolute running sum of the excesses, over m - 1: a move costs the ranks it passes."""
+    steps = max(excess.shape[1] - 1, 1)
+    return np.asarray(np.abs(np.cumsum(excess, axis=1)[:, :-1]).sum(axis=1) / steps)
+
+
+def hierarchical_distance(excess: FloatArray, hierarchy: Hierarchy, values: tuple[str, ...]) -> FloatArray:
+    """What it costs to even out the excesses over a tree: at each node, what its children exchange.
+
+    Each inner node costs its height over the tree's, times the smaller of the children's surplus and deficit (Li, Li,
+    Venkatasubramanian, section 5.2).
+    """
+    place = {leaf: position for position, leaf in enumerate(hierarchy.leaves)}
+    missing = [value for value in values if value not in place]
+    if missing:
+        raise ValueError(f"the hierarchy of TCloseness has no row for the sensitive value {missing[0]!r}; add it.")
+    levels = hierarchy.levels()[:, [place[value] for value in values]]
+    cost = np.zeros(len(excess))
+    for height in range(1, hierarchy.height + 1):
+        _, first, child = np.unique(levels[height - 1], return_index=True, return_inverse=True)
+        children = excess @ np.eye(len(first))[child]
+        parents = np.eye(levels[height].max() + 1)[levels[height][first]]
+        exchanged = np.minimum(np.maximum(children, 0) @ parents, np.maximum(-children, 0) @ parents)
+        cost += exchanged.sum(axis=1) * height / hierarchy.height
+    return cost

@@ -1,0 +1,132 @@
+"""l-diversity in three forms (Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, TKDD 2007)."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from foreknow.defenses.requirement import ROUNDING, Requirement
+from foreknow.defenses.summary import Summary, entropy
+from foreknow.models.arrays import BoolArray, FloatArray
+
+
+@dataclass(frozen=True)
+class DistinctDiversity(Requirement):
+    """A group has at least l distinct sensitive values.
+
+    Parameters
+    ----------
+    l : int
+        1 or more.
+    """
+
+    l: int  # noqa: E741 - the field's own letter
+
+    reads_prior: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_whole("DistinctDiversity", self.l)
+
+    @property
+    def bound(self) -> float:
+        """The number l."""
+        return float(self.l)
+
+    @property
+    def smallest(self) -> int:
+        """The number l."""
+        return int(self.l)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """The number of distinct values."""
+        return np.count_nonzero(summary.counts, axis=1).astype(float)
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Whether each group has l distinct values."""
+        return self.level(summary) >= self.bound
+
+
+@dataclass(frozen=True)
+class EntropyDiversity(Requirement):
+    """The entropy of a group's values is at least log l: they are as uncertain as l equally likely ones.
+
+    Parameters
+    ----------
+    l : float
+        1 or more; it need not be whole.
+    """
+
+    l: float  # noqa: E741
+
+    reads_prior: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.l >= 1:
+            raise ValueError(f"EntropyDiversity: l is {self.l}; it is a number of values, 1 or more.")
+
+    @property
+    def bound(self) -> float:
+        """The number l."""
+        return float(self.l)
+
+    @property
+    def smallest(self) -> int:
+        """The number l, rounded up: k records have at most log k of entropy."""
+        return math.ceil(self.l - ROUNDING)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """2 to the entropy in bits: the number of equally likely values with that entropy."""
+        return np.exp2(entropy(summary.counts / np.maximum(summary.size, 1)[:, None]))
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Whether each group's entropy is at least log l."""
+        return self.level(summary) >= self.bound - ROUNDING
+
+
+@dataclass(frozen=True)
+class RecursiveDiversity(Requirement):
+    """Recursive (c, l)-diversity: ``r_1 < c (r_l + ... + r_m)``, the counts r sorted from the largest.
+
+    Parameters
+    ----------
+    c : float
+        Above 0.
+    l : int
+        1 or more. With fewer than l distinct values the right side is 0 and the requirement fails.
+    """
+
+    c: float
+    l: int  # noqa: E741
+
+    reads_prior: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_whole("RecursiveDiversity", self.l)
+        if not self.c > 0:
+            raise ValueError(f"RecursiveDiversity: c is {self.c}; it must be above 0.")
+
+    @property
+    def bound(self) -> float:
+        """The number c, which the level must stay below."""
+        return float(self.c)
+
+    @property
+    def smallest(self) -> int:
+        """The number l."""
+        return int(self.l)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """The smallest c the group does not keep: ``r_1 / (r_l + ... + r_m)``, infinite where that sum is 0."""
+        ranked = -np.sort(-summary.counts, axis=1)
+        tail = ranked[:, int(self.l) - 1 :].sum(axis=1)
+        return np.divide(ranked[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0)
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Whether each group's level is below c."""
+        return self.level(summary) < self.bound
+
+
+def _check_whole(name: str, l: float) -> None:  # noqa: E741
+    if l != int(l) or l < 1:
+        raise ValueError(f"{name}: l is {l}; it is a number of values, 1 or more.")

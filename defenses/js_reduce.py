@@ -1,0 +1,144 @@
+"""JS-reduce: groups whose members an adversary cannot tell apart by what is already believed of them."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from foreknow.defenses.anonymity import KAnonymity
+from foreknow.defenses.closeness import TCloseness
+from foreknow.defenses.growth import grow
+from foreknow.defenses.hilbert import hilbert_order
+from foreknow.defenses.leftovers import join_nearest, relax, suppress, withdraw_failing
+from foreknow.defenses.requirement import Infeasible, Requirement, all_of
+from foreknow.defenses.similarity import JSimilarity
+from foreknow.defenses.summary import Summary, Whole, summarize_groups, summarize_records
+from foreknow.models import Grouping, Hierarchy, Release, View
+from foreknow.models.arrays import FloatArray, IntArray
+
+STEP = 1.25
+"""By how much t and j are multiplied in each round of relaxing."""
+
+
+@dataclass(frozen=True)
+class JSReduce:
+    """Grow groups along a Hilbert curve until they are k-anonymous, t-close, and alike in the defender's revised prior.
+
+    Parameters
+    ----------
+    k : int
+        The fewest records of a group.
+    t : float
+        The largest earth mover's distance of a group's values from the table's.
+    j : float
+        The largest Jensen-Shannon divergence of the members' revised priors, in units of ``base``.
+    base : float
+        The base of the divergence's logarithm.
+    distance : "equal", "ordered" or Hierarchy
+        The ground distance of t-closeness.
+    also : Requirement, optional
+        What else every group must satisfy, as ``EntropyDiversity(3)``.
+    leftovers : {"suppress", "relax", "counterfeit"}
+        What becomes of records that fit no group (section 6.3): they are left out; they are grouped among themselves
+        under t and j loosened by `STEP` as often as needed, and the last few, fewer than k, join the nearest group
+        whatever its t and j then are; or they join the nearest group that keeps the requirement, with a counterfeit
+        value where their own breaks it, and are left out only where none does.
+    patience : int, optional
+        The most records a group may reach unsatisfied before its oldest one is set aside as a leftover. None is the
+        printed rule, under which one group that cannot be satisfied leaves out the rest of the table.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of its range; when called, if k is larger than the view.
+    Infeasible
+        When called with ``leftovers="relax"``, if a record can be neither grouped nor joined.
+
+    Notes
+    -----
+    Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. The paper publishes groups that were judged against the view's
+    own distribution of values, suppressed records included; here, whatever is published satisfies the requirement
+    against the published table (except what ``"relax"`` notes), which is what anybody can check. The order of the
+    curve's axes and its scale are `hilbert_order`'s. Cost: O(n d) to order and O(n m) to grow groups of bounded size.
+
+    Examples
+    --------
+    >>> JSReduce(3, 0.5, 0.6).requirement
+    KAnonymity(k=3) & TCloseness(t=0.5) & JSimilarity(j=0.6, base=2.0)
+    """
+
+    k: int
+    t: float
+    j: float
+    base: float = 2.0
+    distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
+    also: Requirement | None = None
+    leftovers: Literal["suppress", "relax", "counterfeit"] = "suppress"
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.leftovers not in ("suppress", "relax", "counterfeit"):
+            raise ValueError(f"JSReduce: leftovers is {self.leftovers!r}; it is 'suppress', 'relax' or 'counterfeit'.")
+        if self.patience is not None and self.patience < self.k:
+            raise ValueError(f"JSReduce: patience is {self.patience}, and no group has fewer than k = {self.k} records; raise it.")
+        self.requirement  # noqa: B018 - it checks k, t and j
+
+    @property
+    def requirement(self) -> Requirement:
+        """What every group satisfies."""
+        return self._requirement(self.t, self.j)
+
+    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
+        """Group a view under the defender's revised prior, shape ``(n, m)``."""
+        if self.k > len(view):
+            raise ValueError(f"k is {self.k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once.")
+        records = summarize_records(view, np.asarray(prior, dtype=np.float64))
+        order = hilbert_order(view.people)
+        labels = np.full(len(view), -1, dtype=np.int64)
+        for number, members in enumerate(grow(records, order, self.requirement, self.patience).groups):
+            labels[members] = number
+        if self.leftovers == "suppress":
+            return suppress(records, labels, self.requirement)
+        rank = np.empty(len(view), dtype=np.int64)
+        rank[order] = np.arange(len(view))
+        answer = self._counterfeit if self.leftovers == "counterfeit" else self._relax
+        return answer(records, labels, rank)
+
+    def _requirement(self, t: float, j: float) -> Requirement:
+        extra = () if self.also is None else (self.also,)
+        return all_of(KAnonymity(self.k), TCloseness(t, self.distance), JSimilarity(j, self.base), *extra)
+
+    def _counterfeit(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
+        labels, values, notes = join_nearest(records, labels, rank, self.requirement, distort=True)
+        published = Summary(
+            records.size, np.eye(records.counts.shape[1], dtype=np.int64)[values], records.prior, records.entropy, records.whole
+        )
+        labels, _ = withdraw_failing(published, labels, self.requirement)
+        if (labels < 0).any():
+            notes.append(f"{int((labels < 0).sum())} records fit no group with any value and are suppressed.")
+        return Grouping(labels, values=values, notes=tuple(notes))
+
+    def _relax(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
+        widest = math.log(records.counts.shape[1], self.base)
+        steps = [math.log(end / max(start, 1e-3), STEP) for start, end in ((self.t, 1.0), (self.j, widest))]
+        rounds = max(1, math.ceil(max(steps)) + 1)
+
+        def loosened(i: int) -> Requirement:
+            return self._requirement(max(self.t, 1e-3) * STEP**i, max(self.j, 1e-3) * STEP**i)
+
+        labels, notes = relax(records, labels, rank, loosened, rounds)
+        last = int((labels < 0).sum())
+        labels, _, _ = join_nearest(records, labels, rank, loosened(rounds), distort=False)
+        if (labels < 0).any():
+            raise Infeasible(
+                f"{int((labels < 0).sum())} records fit no group of {self.k} or more, even with t and j loosened all the way; "
+                f"leave out {self.also!r}, or suppress them with leftovers='suppress'."
+            )
+        if last:
+            notes.append(f"the last {last} leftover records joined the nearest group, whatever its t and j.")
+        groups = summarize_groups(records, labels, Whole(records.whole.values, records.whole.counts))
+        failing = np.flatnonzero(~self.requirement(groups))
+        if len(failing):
+            notes.append(f"{len(failing)} of {len(groups)} groups do not satisfy {self.requirement!r}.")
+        return Grouping(labels, notes=tuple(notes))

@@ -1,0 +1,127 @@
+"""Mondrian: halve the table again and again, while both halves keep the requirement."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from foreknow.defenses.halving import Parts, Rows, counted, propose, summed, widths
+from foreknow.defenses.requirement import Infeasible, Requirement
+from foreknow.defenses.summary import Summary, Whole, entropy
+from foreknow.models import Grouping, Release, View
+from foreknow.models.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Mondrian:
+    """Cut the table at the median of its widest quasi-identifier, and each half again, while both halves satisfy.
+
+    Parameters
+    ----------
+    requirement : Requirement
+        What every group satisfies.
+    strict : bool
+        Strictly, equal values stay together: the halves are those up to the median and those above it, or, where too few
+        lie above it (the paper then has no cut), those below the median and those from it on. Otherwise records at the
+        median are dealt so that the halves' sizes differ by at most one.
+
+    Raises
+    ------
+    Infeasible
+        When called, if the whole view does not satisfy the requirement.
+
+    Notes
+    -----
+    LeFevre, DeWitt, Ramakrishnan, ICDE 2006. Attributes are tried from the widest (the range in the part over the range
+    in the table; ties in the schema's order) to the narrowest. Categorical values are cut in the order of their codes,
+    which is the traversal of their hierarchy. The median of an even number is the lower one. Where a requirement is not
+    monotone, a part that could be cut further after an unsatisfying cut is not: it is a heuristic. Nothing is suppressed.
+
+    All parts of one depth are measured, cut and judged together. Cost: O(n d log n).
+
+    Examples
+    --------
+    >>> from foreknow.defenses import DistinctDiversity, KAnonymity
+    >>> Mondrian(KAnonymity(5) & DistinctDiversity(2))
+    Mondrian(requirement=KAnonymity(k=5) & DistinctDiversity(l=2), strict=True)
+    """
+
+    requirement: Requirement
+    strict: bool = True
+
+    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
+        """Group a view; the prior, shape ``(n, m)``, matters only to requirements that read it."""
+        if self.requirement.smallest > len(view):
+            raise ValueError(
+                f"{self.requirement!r} needs groups of {self.requirement.smallest} records, and the view at {view.time!r} has "
+                f"{len(view)}; ask for less, or publish more at once."
+            )
+        table = _Table.of(view, np.asarray(prior, dtype=np.float64))
+        n = len(view)
+        start, end = np.zeros(1, dtype=np.int64), np.array([n])
+        if not self.requirement(table.summary(start, end, self.requirement.reads_prior))[0]:
+            level = self.requirement.level(table.summary(start, end, True))[0]
+            raise Infeasible(
+                f"the view at {view.time!r} as one group does not satisfy {self.requirement!r} (level {level:.4g}), so no "
+                "partition of Mondrian can; ask for less."
+            )
+        labels = np.empty(n, dtype=np.int64)
+        for number, (first, last) in enumerate(sorted(self._groups(table))):
+            labels[table.rows.record[first:last]] = number
+        return Grouping(labels)
+
+    def _groups(self, table: "_Table") -> list[tuple[int, int]]:
+        """The runs of rows that no cut can halve any further."""
+        span = np.ptp(table.rows.codes, axis=0)
+        parts = _parts(table, np.zeros(1, dtype=np.int64), np.array([len(table.rows.codes)]), span)
+        done: list[tuple[int, int]] = []
+        while len(parts.starts):
+            width = widths(table.rows.codes, parts.starts, parts.ends, span)
+            middles = propose(table.rows, parts, width, self.strict, self.requirement.smallest)
+            final = middles < 0
+            done += zip(parts.starts[final].tolist(), parts.ends[final].tolist(), strict=True)
+            parts, middles = Parts(*(column[~final] for column in parts)), middles[~final]
+            starts, ends = np.concatenate([parts.starts, middles]), np.concatenate([middles, parts.ends])
+            halves = self.requirement(table.summary(starts, ends, self.requirement.reads_prior))
+            accepted = halves.reshape(2, -1).all(axis=0)
+            again = Parts(*(column[~accepted] for column in parts))
+            new = _parts(table, starts[np.tile(accepted, 2)], ends[np.tile(accepted, 2)], span)
+            parts = Parts(
+                np.concatenate([again.starts, new.starts]),
+                np.concatenate([again.ends, new.ends]),
+                np.concatenate([again.ranking, new.ranking]),
+                np.concatenate([again.tries + 1, new.tries]),
+            )
+        return done
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The view's rows, which cutting moves about, and what summaries are made of."""
+
+    rows: Rows
+    prior: FloatArray
+    entropy: FloatArray
+    whole: Whole
+
+    @classmethod
+    def of(cls, view: View, prior: FloatArray) -> "_Table":
+        rows = Rows(view.people.quasi_identifiers.copy(), view.sensitive.copy(), np.arange(len(view)))
+        values = view.schema.values
+        whole = Whole(values, np.bincount(view.sensitive, minlength=len(values)))
+        return cls(rows, prior, entropy(prior)[:, None], whole)
+
+    def summary(self, starts: IntArray, ends: IntArray, with_prior: bool) -> Summary:
+        """The summaries of some runs of rows; without the priors they are left at zero."""
+        m = len(self.whole.values)
+        counts = counted(self.rows.sensitive, starts, ends, m)
+        prior, bits = np.zeros(counts.shape), np.zeros(len(starts))
+        if with_prior:
+            prior = summed(self.prior, self.rows.record, starts, ends)
+            bits = summed(self.entropy, self.rows.record, starts, ends)[:, 0]
+        return Summary(ends - starts, counts, prior, bits, self.whole)
+
+
+def _parts(table: _Table, starts: IntArray, ends: IntArray, span: FloatArray) -> Parts:
+    """Parts that have not been tried, with their attributes from the widest to the narrowest."""
+    ranking = np.argsort(-widths(table.rows.codes, starts, ends, span), axis=1, kind="stable")
+    return Parts(starts, ends, ranking, np.zeros(len(starts), dtype=np.int64))

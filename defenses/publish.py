@@ -1,0 +1,54 @@
+"""The knowledge revision cycle: revise, group, publish, observe."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
+from foreknow.models.arrays import FloatArray
+
+
+class Defense(Protocol):
+    """A grouping algorithm; a frozen settings object."""
+
+    def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
+        """How to publish a view, given the defender's revised prior ``(n, m)`` and the releases already published."""
+        ...
+
+
+def publish(
+    views: Iterable[View], defense: Defense, adversary: Adversary | None = None
+) -> tuple[Release, ...]:
+    """Publish views one after the other, each grouped in the knowledge of what the earlier releases taught.
+
+    Before each view the defender revises what an adversary believes by then; the defense groups the view under it; the
+    release is published, and observed as that adversary would (JS-reduce, Algorithm 1 and Figure 2).
+
+    Parameters
+    ----------
+    views : History or iterable of View
+        What is to be published, in the order of time.
+    defense : Defense
+        How to group.
+    adversary : Adversary, optional
+        Whom the defender assumes. Without one, priors are uniform and nothing is revised.
+
+    Returns
+    -------
+    tuple of Release
+        One per view.
+
+    Raises
+    ------
+    ValueError, Infeasible
+        As the defense does; then nothing is published.
+    """
+    assumed = adversary or Adversary(UniformPrior())
+    memory, releases = Memory(), []
+    for view in views:
+        prior = assumed.revise(memory, view.people)
+        release = Release(view, defense(view, prior, tuple(releases)))
+        releases.append(release)
+        if adversary is not None:
+            posterior = adversary.weigh(prior, release.observation)
+            memory = adversary.remember(memory, release.observation, posterior)
+    return tuple(releases)

@@ -1,0 +1,126 @@
+"""What a published group must satisfy: predicates of its summary, and how they combine."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from foreknow.defenses.summary import Summary
+from foreknow.models.arrays import BoolArray, FloatArray
+
+ROUNDING = 1e-9
+"""By how much a level may miss its bound for the sake of rounding."""
+
+
+class Requirement(ABC):
+    """A claim about a group: its level, measured on the summary, keeps to a bound.
+
+    Reporting reads ``level`` and enforcing calls the object, which compares that same level: the two cannot disagree.
+    Requirements combine with ``&`` and ``|``, or `all_of` and `any_of`.
+    """
+
+    reads_prior: ClassVar[bool] = True
+    """Whether the level depends on the members' priors; summaries may leave them at zero where it does not."""
+
+    @property
+    @abstractmethod
+    def bound(self) -> float:
+        """What the level is held against."""
+
+    @property
+    def smallest(self) -> int:
+        """No group of fewer records can satisfy the requirement; algorithms need not try."""
+        return 1
+
+    @abstractmethod
+    def level(self, summary: Summary) -> FloatArray:
+        """What the groups attain: float array, shape ``(b,)``. Cost: O(b m)."""
+
+    @abstractmethod
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Whether each group satisfies the requirement: bool array, shape ``(b,)``."""
+
+    def __and__(self, other: "Requirement") -> "Requirement":
+        return all_of(self, other)
+
+    def __or__(self, other: "Requirement") -> "Requirement":
+        return any_of(self, other)
+
+
+@dataclass(frozen=True)
+class AllOf(Requirement):
+    """Every one of some requirements; the level is how many of them hold."""
+
+    parts: tuple[Requirement, ...]
+
+    def __repr__(self) -> str:
+        return " & ".join(f"({part!r})" if isinstance(part, AnyOf) else repr(part) for part in self.parts)
+
+    @property
+    def bound(self) -> float:
+        """All of them."""
+        return float(len(self.parts))
+
+    @property
+    def smallest(self) -> int:
+        """The largest of the parts'."""
+        return max(part.smallest for part in self.parts)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """How many of the parts hold."""
+        return np.sum([part(summary) for part in self.parts], axis=0, dtype=np.float64)
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Whether all parts hold; a part is only asked about the groups that passed those before it."""
+        passing = np.arange(len(summary))
+        for part in self.parts:
+            if len(passing):
+                passing = passing[part(summary if len(passing) == len(summary) else summary[passing])]
+        holds = np.zeros(len(summary), dtype=bool)
+        holds[passing] = True
+        return holds
+
+
+@dataclass(frozen=True)
+class AnyOf(Requirement):
+    """At least one of some requirements; the level is how many of them hold."""
+
+    parts: tuple[Requirement, ...]
+
+    def __repr__(self) -> str:
+        return " | ".join(f"({part!r})" if isinstance(part, AllOf) else repr(part) for part in self.parts)
+
+    @property
+    def bound(self) -> float:
+        """One of them."""
+        return 1.0
+
+    @property
+    def smallest(self) -> int:
+        """The smallest of the parts'."""
+        return min(part.smallest for part in self.parts)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """How many of the parts hold."""
+        return np.sum([part(summary) for part in self.parts], axis=0, dtype=np.float64)
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Whether some part holds."""
+        return np.asarray(np.any([part(summary) for part in self.parts], axis=0))
+
+
+def all_of(*requirements: Requirement) -> Requirement:
+    """The requirement that all of some hold; conjunctions inside it are laid open."""
+    parts = [part for r in requirements for part in (r.parts if isinstance(r, AllOf) else (r,))]
+    return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+
+
+def any_of(*requirements: Requirement) -> Requirement:
+    """The requirement that at least one of some holds; disjunctions inside it are laid open."""
+    parts = [part for r in requirements for part in (r.parts if isinstance(r, AnyOf) else (r,))]
+    return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+
+
+class Infeasible(ValueError):  # noqa: N818 - the name says what is wrong
+    """No publication of the view satisfies what is asked."""

@@ -1,0 +1,50 @@
+"""J-similarity: what is believed of the members of a group differs little (JS-reduce, section 6.2)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from foreknow.defenses.requirement import ROUNDING, Requirement
+from foreknow.defenses.summary import Summary, entropy
+from foreknow.models.arrays import BoolArray, FloatArray
+
+
+@dataclass(frozen=True)
+class JSimilarity(Requirement):
+    """The Jensen-Shannon divergence of the members' priors, equally weighted, is at most j.
+
+    ``JS = H(mean of the rows) - mean of H(row)``. It is between 0 and log k.
+
+    Parameters
+    ----------
+    j : float
+        0 or more.
+    base : float
+        The base of the logarithm. The paper names none and cites Lin (1991), who has 2; 0.6 nats are 0.87 bits, so the
+        same j accepts other groups in another base.
+    """
+
+    j: float
+    base: float = 2.0
+
+    def __post_init__(self) -> None:
+        if not self.j >= 0:
+            raise ValueError(f"JSimilarity: j is {self.j}; it is a divergence, 0 or more.")
+        if not self.base > 1:
+            raise ValueError(f"JSimilarity: the logarithm's base is {self.base}; it must be above 1.")
+
+    @property
+    def bound(self) -> float:
+        """The divergence j."""
+        return float(self.j)
+
+    def level(self, summary: Summary) -> FloatArray:
+        """The divergence of each group's prior rows, in units of the base."""
+        size = np.maximum(summary.size, 1)
+        bits = entropy(summary.prior / size[:, None]) - summary.entropy / size
+        return np.asarray(np.maximum(bits, 0.0) / math.log2(self.base))
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Whether each group's divergence is at most j."""
+        return self.level(summary) <= self.bound + ROUNDING

@@ -1,0 +1,99 @@
+"""What a requirement needs to know of a group; it adds when groups merge."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foreknow.models import View
+from foreknow.models.arrays import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """The table that groups are part of.
+
+    Attributes
+    ----------
+    values : tuple
+        The sensitive domain.
+    counts : int array, shape (m,)
+        How often each value occurs in the whole table.
+    """
+
+    values: tuple[Hashable, ...]
+    counts: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The summaries of a batch of b groups.
+
+    Attributes
+    ----------
+    size : int array, shape (b,)
+    counts : int array, shape (b, m)
+        How often each sensitive value occurs in the group.
+    prior : float array, shape (b, m)
+        The sum of the members' prior rows.
+    entropy : float array, shape (b,)
+        The sum of the entropies of the members' prior rows, in bits.
+    whole : Whole
+        The table the groups are part of.
+    """
+
+    size: IntArray
+    counts: IntArray
+    prior: FloatArray
+    entropy: FloatArray
+    whole: Whole
+
+    def __add__(self, other: "Summary") -> "Summary":
+        """The summaries of groups merged pair by pair; one of the batches may have length 1."""
+        return Summary(
+            self.size + other.size,
+            self.counts + other.counts,
+            self.prior + other.prior,
+            self.entropy + other.entropy,
+            self.whole,
+        )
+
+    def __getitem__(self, which: "NDArray[Any] | slice | int") -> "Summary":
+        which = slice(which, which + 1) if isinstance(which, int) else which
+        return Summary(self.size[which], self.counts[which], self.prior[which], self.entropy[which], self.whole)
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+
+def summarize_records(view: View, prior: FloatArray) -> Summary:
+    """The summary of every record as a group of its own: a batch of n."""
+    values = view.schema.values
+    whole = Whole(values, np.bincount(view.sensitive, minlength=len(values)))
+    one_hot = np.zeros((len(view), len(values)), dtype=np.int64)
+    one_hot[np.arange(len(view)), view.sensitive] = 1
+    return Summary(np.ones(len(view), dtype=np.int64), one_hot, prior, entropy(prior), whole)
+
+
+def summarize_groups(records: Summary, labels: IntArray, whole: Whole | None = None) -> Summary:
+    """The summaries of groups 0 to g - 1 of some records; records of label -1 are in none. Cost: O(n m)."""
+    groups = int(labels.max(initial=-1)) + 1
+    order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
+    if not len(order):
+        return records[order]
+    starts = np.searchsorted(labels[order], np.arange(groups))
+    return Summary(
+        np.add.reduceat(records.size[order], starts),
+        np.add.reduceat(records.counts[order], starts, axis=0),
+        np.add.reduceat(records.prior[order], starts, axis=0),
+        np.add.reduceat(records.entropy[order], starts),
+        whole or records.whole,
+    )
+
+
+def entropy(distributions: FloatArray) -> FloatArray:
+    """The Shannon entropy of each row, in bits: ``(b, m)`` to ``(b,)``; 0 log 0 is 0."""
+    logs = np.log2(distributions, out=np.zeros_like(distributions), where=distributions > 0)
+    return np.asarray(-np.einsum("bm,bm->b", distributions, logs))

@@ -1,0 +1,59 @@
+"""Nouns and minds: tables, knowledge, posterior estimators, the adversary."""
+
+from foreknow.models.adversary import Adversary, Memory
+from foreknow.models.beliefs import Beliefs, ReleaseBeliefs
+from foreknow.models.estimators import (
+    ESTIMATORS,
+    ConfidenceSum,
+    Exact,
+    Omega,
+    PerGroup,
+    RandomWorlds,
+    TooLarge,
+)
+from foreknow.models.grouping import Grouping
+from foreknow.models.hierarchy import Hierarchy
+from foreknow.models.markov_chain import IncrementalChain, MarkovChain, Transitions
+from foreknow.models.people import People
+from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, UniformPrior
+from foreknow.models.problem import Estimator, Posterior, Problem, Status
+from foreknow.models.release import Observation, Release
+from foreknow.models.schema import Categorical, Numeric, Schema
+from foreknow.models.simulation import Simulation
+from foreknow.models.view import History, View
+
+__all__ = [
+    "ESTIMATORS",
+    "Adversary",
+    "Beliefs",
+    "Categorical",
+    "ClassFrequencies",
+    "ConfidenceSum",
+    "Estimator",
+    "Exact",
+    "GivenPrior",
+    "Grouping",
+    "Hierarchy",
+    "History",
+    "IncrementalChain",
+    "MarkovChain",
+    "Memory",
+    "Numeric",
+    "Observation",
+    "Omega",
+    "People",
+    "PerGroup",
+    "Posterior",
+    "Prior",
+    "Problem",
+    "RandomWorlds",
+    "Release",
+    "ReleaseBeliefs",
+    "Schema",
+    "Simulation",
+    "Status",
+    "TooLarge",
+    "Transitions",
+    "UniformPrior",
+    "View",
+]

@@ -1,0 +1,138 @@
+"""How beliefs evolved over a history, labelled for people."""
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.arrays import FloatArray
+from foreknow.models.problem import Posterior
+from foreknow.models.release import Observation
+
+if TYPE_CHECKING:
+    import xarray
+
+type Stage = Literal["prior", "revised", "posterior"]
+STAGES: tuple[Stage, ...] = ("prior", "revised", "posterior")
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseBeliefs:
+    """What was believed around one release.
+
+    Attributes
+    ----------
+    observation : Observation
+        The release, as the adversary saw it.
+    prior, revised : float array, shape (n, m)
+        Before anything was published, and before this release.
+    posterior : Posterior
+        After it. The row of a suppressed respondent is the revised prior's.
+    """
+
+    observation: Observation
+    prior: FloatArray
+    revised: FloatArray
+    posterior: Posterior
+
+    def at(self, stage: Stage) -> FloatArray:
+        """The probabilities before anything, before the release, or after it: shape ``(n, m)``."""
+        stages = {"prior": self.prior, "revised": self.revised, "posterior": self.posterior.probabilities}
+        return stages[stage]
+
+    def frame(self, stage: Stage) -> pd.DataFrame:
+        """The same as a table, respondents x values."""
+        people = self.observation.people
+        index = pd.Index(people.respondents, name=people.schema.respondent)
+        columns = pd.Index(people.schema.values, name=people.schema.sensitive, dtype=object)
+        return pd.DataFrame(self.at(stage), index=index, columns=columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """Beliefs over a history: what an attack returns.
+
+    Parameters
+    ----------
+    releases : tuple of ReleaseBeliefs
+        In the order of time.
+    """
+
+    releases: tuple[ReleaseBeliefs, ...]
+
+    def __len__(self) -> int:
+        return len(self.releases)
+
+    def __iter__(self) -> Iterator[ReleaseBeliefs]:
+        return iter(self.releases)
+
+    @property
+    def times(self) -> tuple[Any, ...]:
+        """When each release was published."""
+        return tuple(release.observation.time for release in self.releases)
+
+    def prior(self, time: Any) -> pd.DataFrame:
+        """What was believed before anything was published: respondents x values."""
+        return self._at(time).frame("prior")
+
+    def revised(self, time: Any) -> pd.DataFrame:
+        """What was believed just before the release of a time: respondents x values."""
+        return self._at(time).frame("revised")
+
+    def posterior(self, time: Any) -> pd.DataFrame:
+        """What was believed after the release of a time: respondents x values."""
+        return self._at(time).frame("posterior")
+
+    def of(self, respondent: Hashable) -> pd.DataFrame:
+        """One person's evolution: indexed by time and stage (prior, revised, posterior), one column per value.
+
+        Raises
+        ------
+        KeyError
+            If the respondent is in no release.
+        """
+        rows: dict[tuple[Any, str], FloatArray] = {}
+        for release in self.releases:
+            for row in np.flatnonzero(release.observation.people.respondents == respondent):
+                rows |= {(release.observation.time, stage): release.at(stage)[row] for stage in STAGES}
+        if not rows:
+            raise KeyError(f"respondent {respondent!r} is in no release; there are {len(self)} from {self.times[0]!r} on.")
+        schema = self.releases[0].observation.people.schema
+        index = pd.MultiIndex.from_tuples(list(rows), names=["time", "stage"])
+        return pd.DataFrame(list(rows.values()), index=index, columns=pd.Index(schema.values, name=schema.sensitive, dtype=object))
+
+    def to_datatree(self) -> "xarray.DataTree":
+        """The beliefs for ArviZ: groups ``prior``, ``revised`` and ``posterior``, each with the variable ``belief``.
+
+        Its dimensions are release, respondent and value, behind ArviZ's own chain and draw, of length 1: a belief is a
+        probability, not a sample of one. It is NaN where a respondent was not in the release. Cost: t N m numbers for N
+        respondents in all.
+        """
+        import arviz_base
+        import xarray
+
+        schema = self.releases[0].observation.people.schema
+        everybody = list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
+        rows = {respondent: row for row, respondent in enumerate(everybody)}
+        coords = {
+            "release": list(self.times),
+            "respondent": everybody,
+            "value": [value if isinstance(value, int | float) else str(value) for value in schema.values],
+        }
+        groups = {}
+        for stage in STAGES:
+            belief = np.full((1, 1, len(self), len(everybody), len(schema.values)), np.nan)
+            for t, release in enumerate(self):
+                belief[0, 0, t, [rows[r] for r in release.observation.people.respondents]] = release.at(stage)
+            groups[stage] = arviz_base.dict_to_dataset(
+                {"belief": belief}, coords=coords, dims={"belief": ["release", "respondent", "value"]}
+            )
+        return xarray.DataTree.from_dict(groups)
+
+    def _at(self, time: Any) -> ReleaseBeliefs:
+        for release in self.releases:
+            if release.observation.time == time:
+                return release
+        raise KeyError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")

@@ -1,0 +1,64 @@
+"""What a defense decides about a view."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from foreknow.models.arrays import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Which records are published together, and what is changed in them.
+
+    Parameters
+    ----------
+    labels : int array, shape (n,)
+        Each record's group, any non-negative number; -1 where the record is suppressed.
+    values : int array, shape (n,), optional
+        The published sensitive codes, where a defense distorts them; the true ones otherwise.
+    counterfeits : int array, shape (c, 2), optional
+        Invented records, each a group's label and a sensitive code.
+    notes : tuple of str
+        What was relaxed, suppressed or capped, in words.
+
+    Raises
+    ------
+    ValueError
+        If labels are not whole numbers from -1 on, or another array has the wrong shape.
+    """
+
+    labels: IntArray
+    values: IntArray | None = None
+    counterfeits: IntArray | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        labels = _whole(self.labels, "labels")
+        if labels.ndim != 1 or (labels < -1).any():
+            worst = labels.min() if labels.size else "none"
+            raise ValueError(
+                f"the labels of a grouping are one whole number from -1 (suppressed) on per record; got shape "
+                f"{labels.shape}, smallest {worst}."
+            )
+        object.__setattr__(self, "labels", labels)
+        if self.values is not None:
+            values = _whole(self.values, "values")
+            if values.shape != labels.shape:
+                raise ValueError(f"a grouping of {len(labels)} records has {values.shape} published values; give one per record.")
+            object.__setattr__(self, "values", values)
+        if self.counterfeits is not None:
+            counterfeits = _whole(self.counterfeits, "counterfeits").reshape(-1, 2)
+            strangers = np.setdiff1d(counterfeits[:, 0], labels[labels >= 0])
+            if len(strangers):
+                raise ValueError(f"a counterfeit stands in group {strangers[0]}, which has no record; use the label of a group.")
+            object.__setattr__(self, "counterfeits", counterfeits)
+
+
+def _whole(numbers: ArrayLike, name: str) -> "IntArray":
+    array: Any = np.asarray(numbers)
+    if array.size and not (np.issubdtype(array.dtype, np.integer) or np.array_equal(array, np.round(array))):
+        raise ValueError(f"the {name} of a grouping must be whole numbers; got {array.dtype}.")
+    return np.asarray(array, dtype=np.int64)

@@ -1,0 +1,135 @@
+"""Trees of generalizations over the values of a categorical attribute."""
+
+import csv
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from foreknow.models.arrays import IntArray
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree of generalizations: from each value, its labels up to the one root.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of str
+        One row per value: the value itself, then its generalizations, the last of them the root, as in ARX's
+        hierarchy files. All rows are equally long. They are kept in the order of the tree's traversal, so that
+        values which share a parent are neighbours.
+
+    Raises
+    ------
+    ValueError
+        If there is no row, rows differ in length, a value stands twice, a label has two parents, or there is more
+        than one root.
+
+    Examples
+    --------
+    >>> tree = Hierarchy([("flu", "airways", "*"), ("ulcer", "stomach", "*"), ("cold", "airways", "*")])
+    >>> tree.leaves
+    ('flu', 'cold', 'ulcer')
+    >>> tree.generalize(["flu", "cold"])
+    'airways'
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+
+    def __init__(self, rows: Iterable[Sequence[str]]) -> None:
+        object.__setattr__(self, "rows", _checked([tuple(str(label) for label in row) for row in rows]))
+
+    @classmethod
+    def read(cls, path: str | Path, separator: str = ";") -> "Hierarchy":
+        """Read an ARX-style file: no header, one row per value, the leftmost column the raw value.
+
+        Raises
+        ------
+        ValueError
+            As the constructor does, naming the file.
+        """
+        with Path(path).open(newline="", encoding="utf-8-sig") as lines:
+            rows = [[label.strip() for label in row] for row in csv.reader(lines, delimiter=separator) if row]
+        try:
+            return cls(rows)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @classmethod
+    def flat(cls, values: Iterable[Hashable]) -> "Hierarchy":
+        """The hierarchy of somebody who has none: each value, and above it ``*``."""
+        return cls([(str(value), "*") for value in values])
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The values, in the order of the tree's traversal."""
+        return tuple(row[0] for row in self.rows)
+
+    @property
+    def height(self) -> int:
+        """How many steps lead from a value to the root."""
+        return len(self.rows[0]) - 1
+
+    @property
+    def tree(self) -> "nx.DiGraph[Any]":
+        """The tree as a graph: nodes ``(level, label)``, edges from the more general to the less; level 0 is a value."""
+        graph: nx.DiGraph[Any] = nx.DiGraph()
+        for row in self.rows:
+            nodes = list(enumerate(row))
+            graph.add_edges_from((parent, child) for child, parent in zip(nodes, nodes[1:], strict=False))
+        return graph
+
+    def levels(self) -> IntArray:
+        """The label of each value at each level, as numbers: int array, shape ``(height + 1, values)``.
+
+        Two values have equal numbers at a level exactly where they share their generalization there. Cost: O(size).
+        """
+        columns = [[row[level] for row in self.rows] for level in range(self.height + 1)]
+        return np.array([np.unique(column, return_inverse=True)[1] for column in columns], dtype=np.int64)
+
+    def generalize(self, values: Iterable[Hashable]) -> str:
+        """The label of the lowest common ancestor of some values."""
+        wanted = {str(value) for value in values}
+        rows = [row for row in self.rows if row[0] in wanted]
+        return next(labels[0] for labels in zip(*rows, strict=True) if len(set(labels)) == 1)
+
+
+def _checked(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    if not rows:
+        raise ValueError("a hierarchy needs at least one value; this one has no row.")
+    widths = {len(row) for row in rows}
+    if len(widths) > 1 or min(widths) < 2:
+        short = min(rows, key=len)
+        raise ValueError(
+            f"the row of {short[0]!r} has {len(short)} labels where another has {max(widths)}; every row names the "
+            "value and all its generalizations up to the root. Repeat a label to fill a short row."
+        )
+    seen: set[str] = set()
+    parents: dict[tuple[int, str], str] = {}
+    for row in rows:
+        if row[0] in seen:
+            raise ValueError(f"the value {row[0]!r} stands in two rows; keep one.")
+        seen.add(row[0])
+        for level, (label, parent) in enumerate(zip(row, row[1:], strict=False)):
+            if parents.setdefault((level, label), parent) != parent:
+                raise ValueError(
+                    f"{label!r} generalizes to {parents[level, label]!r} and to {parent!r} at level {level + 1}; a tree "
+                    "has one parent per label. Rename one of the labels."
+                )
+    roots = {row[-1] for row in rows}
+    if len(roots) > 1:
+        raise ValueError(f"the hierarchy has {len(roots)} roots ({', '.join(sorted(roots))}); add a column with one root.")
+    return tuple(sorted(rows, key=_traversal(rows)))
+
+
+def _traversal(rows: list[tuple[str, ...]]) -> Any:
+    """The key that sorts rows as the tree is traversed, children in the order in which they first appear."""
+    first: dict[tuple[int, str], int] = {}
+    for position, row in enumerate(rows):
+        for level, label in enumerate(row):
+            first.setdefault((level, label), position)
+    return lambda row: [first[level, label] for level, label in reversed(list(enumerate(row)))]

@@ -1,0 +1,273 @@
+"""How sensitive values follow each other over time: BK^seq of JS-reduce, section 4.3."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.problem import TOLERANCE
+from foreknow.models.view import History
+
+LARGEST_TABLE = 2**27
+"""The number of transition probabilities a chain may hold (1 GiB)."""
+
+
+class Transitions(Protocol):
+    """Sequential knowledge, which may grow as releases come."""
+
+    def at(self, release: int) -> "MarkovChain":
+        """The chain known when the release of that number (0 is the first) is prepared."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class MarkovChain:
+    """The probability of the next value, given the last ``order`` ones.
+
+    Parameters
+    ----------
+    order : int
+        How many past values matter.
+    probabilities : float array, shape (m,) * (order + 1)
+        ``probabilities[s_1, ..., s_d]`` is the distribution of the value after the sequence s_1, ..., s_d, oldest first.
+    shorter : tuple of float array, optional
+        The same for sequences of 1, ..., order - 1 values, used for respondents of whom fewer values are known. Where
+        it is left out, each is the longer table averaged over the oldest value, all being equally likely.
+    substochastic : bool
+        Whether rows may sum to less than 1, as those counted by Algorithm 5 as printed do.
+
+    Raises
+    ------
+    ValueError
+        If the order is not positive, a shape is wrong, or a row is not a distribution; it names the row.
+
+    Notes
+    -----
+    Knowledge from a domain (DK of the paper) is given to the constructor; mined from a corpus (SPM) it comes from
+    `fit`; extracted from the history that is being published (IE) it is an `IncrementalChain`.
+    """
+
+    order: int
+    probabilities: FloatArray
+    shorter: tuple[FloatArray, ...] = ()
+    substochastic: bool = False
+
+    def __post_init__(self) -> None:
+        _check_order(self.order)
+        longest = np.asarray(self.probabilities, dtype=np.float64)
+        m = longest.shape[-1] if longest.ndim else 0
+        if longest.shape != (m,) * (self.order + 1) or not m:
+            raise ValueError(f"a chain of order {self.order} needs an array of shape (m,) * {self.order + 1}; got {longest.shape}.")
+        tables = [*map(np.asarray, self.shorter), longest] if self.shorter else _averaged(longest)
+        if [table.shape for table in tables] != [(m,) * (length + 1) for length in range(1, self.order + 1)]:
+            raise ValueError(f"shorter must hold tables for sequences of 1 to {self.order - 1} values, each over {m} values.")
+        checked = [_checked(table, self.substochastic) for table in tables]
+        object.__setattr__(self, "probabilities", checked[-1])
+        object.__setattr__(self, "shorter", tuple(checked[:-1]))
+
+    @classmethod
+    def fit(
+        cls,
+        sequences: "History | Iterable[Sequence[int]]",
+        order: int = 1,
+        pseudo_count: float = 0.0,
+        as_printed: bool = False,
+        values: int | None = None,
+    ) -> "MarkovChain":
+        """Mine a corpus: how often each sequence of values was followed by each value.
+
+        Parameters
+        ----------
+        sequences : History, or iterable of sequences of int
+            Each person's values in the order of time, as positions in the sensitive domain. Of a history, the values
+            of consecutive records, whatever lies between them.
+        order : int
+            The longest sequence counted.
+        pseudo_count : float
+            Added to every count (a symmetric Dirichlet prior's concentration).
+        as_printed : bool
+            Algorithm 5 to the letter: a sequence at the end of somebody's records is counted although nothing could
+            follow it, so rows sum to less than 1, and unseen sequences have rows of zeros. Otherwise the counts are of
+            sequences with a continuation, and a sequence never seen has the row of its own end, which is shorter;
+            a value never followed has the frequencies of all values that followed another.
+        values : int, optional
+            The size m of the sensitive domain; a history knows it, otherwise it is the largest value plus one.
+
+        Raises
+        ------
+        ValueError
+            If the order is not positive, a value lies outside the domain, the pseudo-count is negative, or the corpus
+            holds no two consecutive values of one person.
+
+        Notes
+        -----
+        JS-reduce, Algorithm 5. Its loop counts, for every release h and person, the person's last 1, 2, ... values up
+        to h: read as "sequences that end at h", each once. Cost: O(records * order + m^(order + 1)).
+        """
+        _check_order(order)
+        if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
+            raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
+        chained = _chained(sequences)
+        m = _domain(sequences, chained, values)
+        if m ** (order + 1) > LARGEST_TABLE:
+            raise ValueError(
+                f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
+                "choose a smaller order."
+            )
+        tables: list[FloatArray] = []
+        row = _spread(_followers(chained, 0, m) + pseudo_count)
+        for length in range(1, order + 1):
+            pairs = _followers(chained, length, m) + pseudo_count
+            if as_printed:
+                totals = _endings(chained, length, m) + pseudo_count * m
+                table = np.divide(pairs, totals[..., None], out=np.zeros_like(pairs), where=totals[..., None] > 0)
+            else:
+                totals = pairs.sum(axis=-1)
+                known = totals[..., None] > 0
+                table = np.where(known, pairs / np.where(known, totals[..., None], 1.0), row)
+            tables.append(table)
+            row = table
+        return cls(order, tables[-1], tuple(tables[:-1]), substochastic=as_printed)
+
+    def at(self, release: int) -> "MarkovChain":  # noqa: ARG002 - the same question as to an IncrementalChain
+        """Itself: this knowledge does not grow."""
+        return self
+
+    def truncate(self, steps: int) -> "MarkovChain":
+        """The knowledge of somebody who looks back only ``steps`` values: n-steps DK of JS-reduce, section 7.3."""
+        _check_order(steps)
+        steps = min(steps, self.order)
+        return MarkovChain(steps, self.tables[steps - 1], self.tables[: steps - 1], self.substochastic)
+
+    @property
+    def tables(self) -> tuple[FloatArray, ...]:
+        """The tables for sequences of 1, ..., order values."""
+        return (*self.shorter, self.probabilities)
+
+    @property
+    def values(self) -> int:
+        """The size m of the sensitive domain."""
+        return int(self.probabilities.shape[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class IncrementalChain:
+    """Knowledge extracted from the very history that is being published, as far as it has come: IE-BK^seq.
+
+    Only a publisher can have it, who sees the original records (JS-reduce, section 5.1). It is used by the defender, or
+    held against a release as the knowledge an adversary could at most have mined from such data.
+
+    Parameters
+    ----------
+    chains : tuple of MarkovChain
+        The chain extracted from the first 1, 2, ..., t views.
+    """
+
+    chains: tuple[MarkovChain, ...]
+
+    @classmethod
+    def fit(
+        cls, history: History, order: int = 1, pseudo_count: float = 0.0, as_printed: bool = False
+    ) -> "IncrementalChain":
+        """Mine the first 1, 2, ..., t views of a history; the parameters are those of `MarkovChain.fit`.
+
+        Until some person has been seen twice nothing is known: every value follows any other equally likely.
+        """
+        m = len(history.schema.values)
+        chains = []
+        for upto in range(1, len(history) + 1):
+            seen = History(history.views[:upto])
+            if len(seen.respondents) == sum(map(len, seen)):
+                chains.append(MarkovChain(order, np.full((m,) * (order + 1), 1.0 / m)))
+            else:
+                chains.append(MarkovChain.fit(seen, order, pseudo_count, as_printed))
+        return cls(tuple(chains))
+
+    def at(self, release: int) -> MarkovChain:
+        """The chain extracted from the views up to that release, itself included; the last one afterwards."""
+        return self.chains[min(release, len(self.chains) - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Chained:
+    """All sequences end to end: the values, and how many of the same person stand before each."""
+
+    values: IntArray
+    before: IntArray
+
+
+def _chained(sequences: "History | Iterable[Sequence[int]]") -> _Chained:
+    if isinstance(sequences, History):
+        numbers: dict[object, int] = {}
+        person = np.array([numbers.setdefault(r, len(numbers)) for view in sequences for r in view.people.respondents])
+        order = np.argsort(person, kind="stable")
+        person, values = person[order], np.concatenate([view.sensitive for view in sequences])[order]
+    else:
+        parts = [np.asarray(list(sequence), dtype=np.int64) for sequence in sequences]
+        person = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+        values = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    places = np.arange(len(person))
+    first = np.concatenate([[True], person[1:] != person[:-1]]) if len(person) else np.zeros(0, dtype=bool)
+    chained = _Chained(values, places - np.maximum.accumulate(np.where(first, places, 0)))
+    if not (chained.before > 0).any():
+        raise ValueError("the corpus holds no two values of one person, so nothing follows anything; mine a longer one.")
+    return chained
+
+
+def _domain(sequences: object, chained: _Chained, values: int | None) -> int:
+    m = len(sequences.schema.values) if isinstance(sequences, History) else values
+    m = int(chained.values.max()) + 1 if m is None else m
+    if chained.values.min() < 0 or chained.values.max() >= m:
+        raise ValueError(f"the sequences hold {chained.values.max()}; values are positions 0 to {m - 1} in the sensitive domain.")
+    return m
+
+
+def _followers(chained: _Chained, length: int, m: int) -> FloatArray:
+    """How often each sequence of that length was followed by each value: shape ``(m,) * (length + 1)``."""
+    ends = np.flatnonzero(chained.before >= max(length, 1))
+    return _count(chained, ends, length + 1, m)
+
+
+def _endings(chained: _Chained, length: int, m: int) -> FloatArray:
+    """How often each sequence of that length occurred, followed or not: shape ``(m,) * length``."""
+    return _count(chained, np.flatnonzero(chained.before >= length - 1), length, m)
+
+
+def _count(chained: _Chained, ends: IntArray, length: int, m: int) -> FloatArray:
+    cell = np.zeros(len(ends), dtype=np.int64)
+    for back in range(length - 1, -1, -1):
+        cell = cell * m + chained.values[ends - back]
+    return np.bincount(cell, minlength=m**length).reshape((m,) * length).astype(np.float64)
+
+
+def _spread(counts: FloatArray) -> FloatArray:
+    return np.asarray(counts / counts.sum())
+
+
+def _averaged(longest: FloatArray) -> list[FloatArray]:
+    tables = [longest]
+    while tables[0].ndim > 2:
+        tables.insert(0, tables[0].mean(axis=0))
+    return tables
+
+
+def _check_order(order: int) -> None:
+    if order != int(order) or order < 1:
+        raise ValueError(f"a chain looks back over {order} values; it must be a whole number, 1 or more.")
+
+
+def _checked(table: FloatArray, substochastic: bool) -> FloatArray:
+    """The table with rows that sum to 1 exactly, or as they are where they may sum to less."""
+    with np.errstate(invalid="ignore"):
+        sums = table.sum(axis=-1)
+        far = (sums - 1 > TOLERANCE) if substochastic else (np.abs(sums - 1) > TOLERANCE)
+        wrong = far | (table < 0).any(axis=-1) | ~np.isfinite(sums)
+    if wrong.any():
+        where = tuple(int(axis[0]) for axis in np.nonzero(wrong))
+        raise ValueError(
+            f"after the values {where} the next value's probabilities are {table[where].tolist()}, which sum to "
+            f"{sums[where]:.6g}; every row must be a distribution over the whole sensitive domain. Normalize the row."
+        )
+    return table if substochastic else np.asarray(table / sums[..., None])

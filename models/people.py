@@ -1,0 +1,51 @@
+"""Respondents and what is publicly known of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.schema import Categorical, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Respondents with their quasi-identifiers. It holds no sensitive value.
+
+    Parameters
+    ----------
+    respondents : object array, shape (n,)
+        Who they are.
+    quasi_identifiers : float array, shape (n, d)
+        What is known of each: a number, or a categorical value's position in the schema's ``values``.
+    schema : Schema
+        What the columns mean; the ends of every numeric domain are known.
+    """
+
+    respondents: ObjectArray
+    quasi_identifiers: FloatArray
+    schema: Schema
+
+    def __len__(self) -> int:
+        return len(self.respondents)
+
+    def __getitem__(self, rows: "IntArray | slice") -> "People":
+        return People(self.respondents[rows], self.quasi_identifiers[rows], self.schema)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The people as a table: one row per respondent, in order, the quasi-identifiers as columns."""
+        columns = {
+            name: _cells(kind, codes)
+            for (name, kind), codes in zip(
+                self.schema.quasi_identifiers.items(), self.quasi_identifiers.T, strict=True
+            )
+        }
+        return pd.DataFrame(columns, index=pd.Index(self.respondents, name=self.schema.respondent))
+
+
+def _cells(kind: object, codes: FloatArray) -> "np.ndarray[tuple[int], np.dtype[np.generic]]":
+    if isinstance(kind, Categorical):
+        return np.array(kind.values, dtype=object)[codes.astype(np.int64)]
+    return codes

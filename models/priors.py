@@ -1,0 +1,171 @@
+"""What an adversary believes of a person before anything is published: BK^sv of JS-reduce, section 4.2."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.people import People
+from foreknow.models.problem import probability_rows
+from foreknow.models.schema import Categorical, Schema
+from foreknow.models.view import History
+
+
+class Prior(Protocol):
+    """How likely each sensitive value is for a person with some quasi-identifiers."""
+
+    def __call__(self, people: People) -> FloatArray:
+        """One distribution per person: float array, shape ``(n, m)``."""
+        ...
+
+
+@dataclass(frozen=True)
+class UniformPrior:
+    """Nothing is known: every value is as likely as any other."""
+
+    def __call__(self, people: People) -> FloatArray:
+        """One distribution per person: float array, shape ``(n, m)``, all ``1 / m``."""
+        m = len(people.schema.values)
+        return np.full((len(people), m), 1.0 / m)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassFrequencies:
+    """The frequencies of the values in the class a person belongs to, as in JS-reduce, section 7.1.
+
+    Parameters
+    ----------
+    cuts : mapping of str to tuple of float
+        Per attribute that tells classes apart, where its codes are cut: c - 1 increasing cuts make c classes, and a
+        code on a cut belongs above it.
+    probabilities : float array, shape (c_1, ..., c_a, m)
+        The distribution of every class; the axes are the attributes of ``cuts``, in order.
+
+    Raises
+    ------
+    ValueError
+        If the shape does not fit the cuts, or a class's row is no distribution.
+    """
+
+    cuts: Mapping[str, tuple[float, ...]]
+    probabilities: FloatArray
+
+    def __post_init__(self) -> None:
+        probabilities = np.asarray(self.probabilities, dtype=np.float64)
+        shape = tuple(len(cuts) + 1 for cuts in self.cuts.values())
+        if probabilities.shape[:-1] != shape:
+            raise ValueError(f"the cuts make classes {shape} and the probabilities have shape {probabilities.shape}; one row per class.")
+        rows = probability_rows(probabilities.reshape(-1, probabilities.shape[-1]), "the distribution of class")
+        object.__setattr__(self, "probabilities", rows.reshape(probabilities.shape))
+
+    @classmethod
+    def fit(cls, history: History, classes: Mapping[str, int | None], pseudo_count: float = 0.0) -> "ClassFrequencies":
+        """Count a corpus: every record of a history, class by class.
+
+        Parameters
+        ----------
+        history : History
+            The corpus, with its true values.
+        classes : mapping of str to int or None
+            Per attribute that tells classes apart, into how many intervals of equal width its domain is cut, as
+            ``{"age": 3, "weight": 3}``. A categorical attribute has one class per value: write its number of values,
+            or None.
+        pseudo_count : float
+            Added to every count (a symmetric Dirichlet prior's concentration). With 0, a class nobody was seen in has
+            the frequencies of the whole corpus.
+
+        Raises
+        ------
+        ValueError
+            If an attribute is no quasi-identifier, its number of classes does not fit, or ``pseudo_count`` is negative.
+        """
+        if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
+            raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
+        schema = history.schema
+        cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
+        shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
+        cells = np.concatenate([_cells(cuts, view.people) * m + view.sensitive for view in history])
+        counts = np.bincount(cells, minlength=int(np.prod(shape)) * m).reshape(-1, m).astype(np.float64)
+        whole = counts.sum(axis=0) + pseudo_count
+        counts = np.where(counts.sum(axis=1, keepdims=True) + pseudo_count > 0, counts + pseudo_count, whole)
+        return cls(cuts, (counts / counts.sum(axis=1, keepdims=True)).reshape(*shape, m))
+
+    def __call__(self, people: People) -> FloatArray:
+        """Each person's class's distribution: float array, shape ``(n, m)``."""
+        return np.asarray(self.probabilities.reshape(-1, self.probabilities.shape[-1])[_cells(self.cuts, people)])
+
+
+@dataclass(frozen=True, eq=False)
+class GivenPrior:
+    """A table that says it: one row per respondent, one column per sensitive value.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Indexed by respondent. A value of the domain without a column is an error, so is a column that is no value.
+
+    Raises
+    ------
+    ValueError
+        If a respondent stands twice, or a row is negative, NaN or does not sum to 1; it names the respondent.
+    """
+
+    frame: pd.DataFrame
+
+    def __post_init__(self) -> None:
+        twice = self.frame.index[self.frame.index.duplicated()]
+        if len(twice):
+            raise ValueError(f"respondent {twice[0]!r} has two rows in the prior; keep one.")
+        numbers = self.frame.to_numpy(dtype=np.float64)
+        sums = numbers.sum(axis=1)
+        wrong = ~((numbers >= 0).all(axis=1) & (np.abs(sums - 1) <= 1e-6))
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"the prior of respondent {self.frame.index[row]!r} is {numbers[row].tolist()}; it must be probabilities that "
+                "sum to 1 over the whole sensitive domain. Normalize it, or give the rest to the values that were left out."
+            )
+
+    def __call__(self, people: People) -> FloatArray:
+        """The rows of some people: float array, shape ``(n, m)``.
+
+        Raises
+        ------
+        ValueError
+            If a person has no row, or the columns are not the sensitive domain.
+        """
+        values = people.schema.values
+        if set(self.frame.columns) != set(values):
+            odd = sorted(map(str, set(self.frame.columns) ^ set(values)))
+            raise ValueError(f"the prior's columns and the sensitive domain differ in {odd[0]!r}; give one column per value.")
+        rows = self.frame.index.get_indexer(pd.Index(people.respondents, dtype=object))
+        if (rows < 0).any():
+            raise ValueError(f"the prior has no row for respondent {people.respondents[int((rows < 0).argmax())]!r}; add one.")
+        return probability_rows(self.frame[list(values)].to_numpy(dtype=np.float64)[rows], "the prior of respondent in row")
+
+
+def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
+    kind = schema.quasi_identifiers.get(name)
+    if kind is None:
+        raise ValueError(f"{name!r} is no quasi-identifier; classes are told apart by {', '.join(schema.quasi_identifiers)}.")
+    low, high = kind.bounds
+    if isinstance(kind, Categorical):
+        if parts not in (None, len(kind.values)):
+            raise ValueError(f"{name!r} has {len(kind.values)} values and so as many classes, not {parts}; write None.")
+        return tuple(np.arange(len(kind.values) - 1) + 0.5)
+    if parts is None or parts < 1:
+        raise ValueError(f"{name!r} is cut into {parts} classes; write how many intervals of equal width, 1 or more.")
+    return tuple(np.linspace(low, high, parts + 1)[1:-1].tolist())
+
+
+def _cells(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArray:
+    """Each person's class, as one number."""
+    names = list(people.schema.quasi_identifiers)
+    cell = np.zeros(len(people), dtype=np.int64)
+    for name, cut in cuts.items():
+        codes = people.quasi_identifiers[:, names.index(name)]
+        cell = cell * (len(cut) + 1) + np.searchsorted(np.asarray(cut, dtype=np.float64), codes, side="right")
+    return cell

@@ -1,0 +1,125 @@
+"""The estimation problem that a release poses, and its answer, as arrays."""
+
+from dataclasses import dataclass
+from enum import IntFlag
+from typing import Protocol
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray
+
+TOLERANCE = 1e-6
+"""How far from 1 a row of probabilities may sum before it is refused; within it, rows are normalized on entry."""
+
+
+class Status(IntFlag):
+    """What an estimator has to say of a group, beside its belief."""
+
+    FINE = 0
+    CONTRADICTED = 1
+    """The knowledge rules out what the release shows. The posterior is that of the same knowledge with a doubt of
+    `DOUBT` mixed in, or the shares of the group where the estimator's docstring says so."""
+
+
+DOUBT = 1e-12
+"""The weight of the uniform distribution that is mixed into knowledge which a release contradicts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a release asks: given a prior per respondent and each group's values, who has which?
+
+    Parameters
+    ----------
+    prior : float array, shape (n, m)
+        Rows are probabilities over the sensitive domain; they are normalized on entry.
+    group : int array, shape (n,)
+        Each respondent's group, 0 to g - 1, or -1 outside all groups.
+    counts : int array, shape (g, m)
+        The multiset of each group; ``counts[j]`` sums to the number of respondents in group j.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a row is no distribution, or a group's counts do not sum to its size.
+    """
+
+    prior: FloatArray
+    group: IntArray
+    counts: IntArray
+
+    def __post_init__(self) -> None:
+        prior, group, counts = np.asarray(self.prior, float), np.asarray(self.group), np.asarray(self.counts)
+        if prior.ndim != 2 or counts.ndim != 2 or prior.shape[1] != counts.shape[1] or group.shape != prior.shape[:1]:
+            raise ValueError(
+                f"a problem needs prior (n, m), group (n,) and counts (g, m); got {prior.shape}, {group.shape} and {counts.shape}."
+            )
+        if not (np.issubdtype(group.dtype, np.integer) and np.issubdtype(counts.dtype, np.integer)):
+            raise ValueError(f"group and counts must be whole numbers; got {group.dtype} and {counts.dtype}.")
+        if group.size and not (group.min() >= -1 and group.max() < len(counts)):
+            raise ValueError(f"group holds {group.max()}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}.")
+        sizes = np.bincount(group[group >= 0], minlength=len(counts))
+        if (counts < 0).any() or (counts.sum(axis=1) != sizes).any():
+            worst = int(np.argmax((counts < 0).any(axis=1) | (counts.sum(axis=1) != sizes)))
+            raise ValueError(
+                f"group {worst} has {sizes[worst]} respondents and the counts {counts[worst].tolist()}, which sum to "
+                f"{counts[worst].sum()}; a group shows one value per respondent."
+            )
+        object.__setattr__(self, "prior", probability_rows(prior, "the prior of respondent in row"))
+        object.__setattr__(self, "group", group.astype(np.int64))
+        object.__setattr__(self, "counts", counts.astype(np.int64))
+
+    @property
+    def sizes(self) -> IntArray:
+        """The number of respondents of each group: int array, shape ``(g,)``."""
+        return np.asarray(self.counts.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What is believed after a release.
+
+    Attributes
+    ----------
+    probabilities : float array, shape (n, m)
+        Rows are probabilities; the row of a respondent outside all groups is the prior's.
+    status : int array, shape (g,)
+        Per group, a `Status`.
+    """
+
+    probabilities: FloatArray
+    status: IntArray
+
+
+class Estimator(Protocol):
+    """A rule that turns a problem into beliefs; a frozen settings object."""
+
+    def __call__(self, problem: Problem) -> Posterior:
+        """The posterior of a whole release."""
+        ...
+
+
+def probability_rows(rows: FloatArray, what: str) -> FloatArray:
+    """The rows, normalized to sum to 1 exactly.
+
+    Raises
+    ------
+    ValueError
+        If an entry is NaN or negative, or a row's sum is further from 1 than `TOLERANCE`; it names the row.
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        sums = rows.sum(axis=1)
+        wrong = ~(np.isfinite(rows).all(axis=1) & (rows >= 0).all(axis=1) & (np.abs(sums - 1) <= TOLERANCE))
+    if wrong.any():
+        row = int(wrong.argmax())
+        how = (
+            "holds NaN or an infinity" if not np.isfinite(rows[row]).all()
+            else f"holds the negative number {rows[row].min():g}" if rows[row].min() < 0
+            else f"sums to {sums[row]:.6g}"
+        )  # fmt: skip
+        raise ValueError(
+            f"{what} {row} {how}; a row must be probabilities that sum to 1 over the whole sensitive domain. Normalize "
+            "it, or give the rest to the values that were left out."
+        )
+    return np.asarray(rows / sums[:, None])

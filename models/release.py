@@ -1,0 +1,146 @@
+"""What is published at one time, and what the worst-case adversary holds of it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.generalization import labels
+from foreknow.models.grouping import Grouping
+from foreknow.models.people import People
+from foreknow.models.problem import Problem
+from foreknow.models.view import View
+
+
+@dataclass(frozen=True, eq=False)
+class Observation:
+    """A release as the worst-case adversary sees it: who is in each group, and each group's values, not the link.
+
+    Parameters
+    ----------
+    people : People
+        Everybody whose record was taken, suppressed ones included.
+    group : int array, shape (n,)
+        Each person's group, 0 to g - 1; -1 for those who are not published.
+    counts : int array, shape (g, m)
+        How often each value was published in each group. Where a group shows more values than it has people, the rest
+        are counterfeits.
+    time : optional
+        When it was published.
+    """
+
+    people: People
+    group: IntArray
+    counts: IntArray
+    time: Any = 0
+
+    def problem(self, prior: FloatArray) -> Problem:
+        """The estimation problem under a prior of shape ``(n, m)``.
+
+        Counterfeits become respondents of whom nothing is known (uniform rows), after the n people.
+        """
+        groups, m = self.counts.shape
+        invented = self.counts.sum(axis=1) - np.bincount(self.group[self.group >= 0], minlength=groups)
+        if not invented.any():
+            return Problem(prior, self.group, self.counts)
+        strangers = np.repeat(np.arange(groups), invented)
+        rows = np.full((len(strangers), m), 1.0 / m)
+        return Problem(np.vstack([prior, rows]), np.concatenate([self.group, strangers]), self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A view, and how it is published.
+
+    Parameters
+    ----------
+    view : View
+        The original records.
+    grouping : Grouping or int array
+        What the defense decided, or just its labels.
+
+    Attributes
+    ----------
+    group : int array, shape (n,)
+        The labels as consecutive numbers 0 to g - 1; -1 where suppressed.
+    counts : int array, shape (g, m)
+        The published multiset of each group, counterfeits included.
+
+    Raises
+    ------
+    ValueError
+        If there is not one label per record, or a published value is not in the domain.
+    """
+
+    view: View
+    grouping: Grouping
+    group: IntArray = field(init=False)
+    counts: IntArray = field(init=False)
+
+    def __init__(self, view: View, grouping: Grouping | ArrayLike) -> None:
+        decided = grouping if isinstance(grouping, Grouping) else Grouping(np.asarray(grouping))
+        if len(decided.labels) != len(view):
+            raise ValueError(
+                f"the grouping has {len(decided.labels)} labels and the view at {view.time!r} {len(view)} records; give "
+                "one label per record, in the view's order, -1 for a suppressed one."
+            )
+        kept = decided.labels >= 0
+        names, consecutive = np.unique(decided.labels[kept], return_inverse=True)
+        group = np.full(len(view), -1, dtype=np.int64)
+        group[kept] = consecutive
+        object.__setattr__(self, "view", view)
+        object.__setattr__(self, "grouping", decided)
+        object.__setattr__(self, "group", group)
+        object.__setattr__(self, "counts", _counts(view, decided, group, names))
+
+    def __repr__(self) -> str:
+        return f"Release(time={self.time!r}, groups={self.groups}, suppressed={int((self.group < 0).sum())})"
+
+    @property
+    def time(self) -> Any:
+        """The view's time."""
+        return self.view.time
+
+    @property
+    def groups(self) -> int:
+        """How many groups are published."""
+        return len(self.counts)
+
+    @property
+    def observation(self) -> Observation:
+        """What the worst-case adversary holds, and nothing more."""
+        return Observation(self.view.people, self.group, self.counts, self.time)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """What the public sees: the group, its generalized quasi-identifiers, and one row per published value.
+
+        There is no respondent, and suppressed records are not there. Within a group the rows stand in the order of the
+        sensitive domain: a random order can be undone by whoever learns its seed, this one says nothing.
+        """
+        schema = self.view.schema
+        group, value = np.nonzero(self.counts)
+        times = self.counts[group, value]
+        rows, cells = np.repeat(group, times), np.repeat(value, times)
+        columns: dict[str, Any] = {"group": rows}
+        for name, label in labels(self.view.people, self.group, self.groups).items() if self.groups else ():
+            columns[name] = label[rows]
+        for name in schema.quasi_identifiers:
+            columns.setdefault(name, [])
+        columns[schema.sensitive] = [schema.values[cell] for cell in cells]
+        return pd.DataFrame(columns)
+
+
+def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) -> IntArray:
+    m = len(view.schema.values)
+    values = view.sensitive if grouping.values is None else grouping.values
+    kept = group >= 0
+    invented = np.zeros((0, 2), dtype=np.int64) if grouping.counterfeits is None else grouping.counterfeits
+    codes = np.concatenate([values[kept], invented[:, 1]])
+    rows = np.concatenate([group[kept], np.searchsorted(names, invented[:, 0])])
+    if codes.size and not (0 <= codes.min() and codes.max() < m):
+        raise ValueError(f"a published value has code {codes.max()}; the domain has codes 0 to {m - 1}.")
+    return np.bincount(rows * m + codes, minlength=len(names) * m).reshape(len(names), m).astype(np.int64)

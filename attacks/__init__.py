@@ -1,9 +1,13 @@
 """An adversary at work on published releases: ``attack(releases) -> Beliefs``."""
 
+from collections.abc import Callable
+
+from foreknow.attacks.attack import Attack
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.attacks.snapshot import SnapshotAttack
+from foreknow.models import Adversary
 
-ATTACKS = {"sequential": SequentialAttack, "snapshot": SnapshotAttack}
+ATTACKS: dict[str, Callable[[Adversary], Attack]] = {"sequential": SequentialAttack, "snapshot": SnapshotAttack}
 """Every attack, by the name the command line gives it."""
 
-__all__ = ["ATTACKS", "SequentialAttack", "SnapshotAttack"]
+__all__ = ["ATTACKS", "Attack", "SequentialAttack", "SnapshotAttack"]

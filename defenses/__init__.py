@@ -1,5 +1,7 @@
 """Grouping algorithms, the requirements they enforce, publishing: ``defense(view, prior, past) -> Grouping``."""
 
+from collections.abc import Callable
+
 from foreknow.defenses.anonymity import KAnonymity
 from foreknow.defenses.closeness import TCloseness
 from foreknow.defenses.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
@@ -11,7 +13,7 @@ from foreknow.defenses.requirement import AllOf, AnyOf, Infeasible, Requirement,
 from foreknow.defenses.similarity import JSimilarity
 from foreknow.defenses.summary import Summary, Whole
 
-DEFENSES = {"js-reduce": JSReduce, "mondrian": Mondrian}
+DEFENSES: dict[str, Callable[..., Defense]] = {"js-reduce": JSReduce, "mondrian": Mondrian}
 """Every defense, by the name the command line gives it."""
 
 __all__ = [

@@ -28,12 +28,12 @@ class KAnonymity(Requirement):
 
     @property
     def bound(self) -> float:
-        """k."""
+        """K."""
         return float(self.k)
 
     @property
     def smallest(self) -> int:
-        """k."""
+        """K."""
         return int(self.k)
 
     def level(self, summary: Summary) -> FloatArray:

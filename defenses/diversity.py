@@ -40,7 +40,7 @@ class DistinctDiversity(Requirement):
 
     def level(self, summary: Summary) -> FloatArray:
         """The number of distinct values."""
-        return np.count_nonzero(summary.counts, axis=1).astype(float)
+        return np.asarray(np.count_nonzero(summary.counts, axis=1), dtype=np.float64)
 
     def __call__(self, summary: Summary) -> BoolArray:
         """Whether each group has l distinct values."""
@@ -77,7 +77,7 @@ class EntropyDiversity(Requirement):
 
     def level(self, summary: Summary) -> FloatArray:
         """2 to the entropy in bits: the number of equally likely values with that entropy."""
-        return np.exp2(entropy(summary.counts / np.maximum(summary.size, 1)[:, None]))
+        return np.asarray(np.exp2(entropy(summary.counts / np.maximum(summary.size, 1)[:, None])))
 
     def __call__(self, summary: Summary) -> BoolArray:
         """Whether each group's entropy is at least log l."""
@@ -120,7 +120,7 @@ class RecursiveDiversity(Requirement):
         """The smallest c the group does not keep: ``r_1 / (r_l + ... + r_m)``, infinite where that sum is 0."""
         ranked = -np.sort(-summary.counts, axis=1)
         tail = ranked[:, int(self.l) - 1 :].sum(axis=1)
-        return np.divide(ranked[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0)
+        return np.asarray(np.divide(ranked[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0))
 
     def __call__(self, summary: Summary) -> BoolArray:
         """Whether each group's level is below c."""

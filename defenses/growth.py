@@ -9,6 +9,10 @@ from foreknow.defenses.summary import Summary
 from foreknow.models.arrays import FloatArray, IntArray
 
 FIRST_LOOK = 8
+"""How many lengths of a group are judged at once at first."""
+
+MOST_ABREAST = 32
+"""How many starts are judged at once after many have failed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,36 +49,48 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
     Notes
     -----
     Growing by one record is adding its summary, so the summaries of all groups that start at a record are differences
-    of running sums, and they are judged a run at a time: 8 at first, then twice as many. Cost: O(n m) for groups of
-    bounded size, O(n patience m) at most, and O(n m) more for the last, unsatisfied one where patience is None.
+    of running sums, and they are judged many at a time. Cost: O(n m) for groups of bounded size, O(n patience m) at most,
+    and O(n m) more for the last, unsatisfied one where patience is None.
     """
     sums = _Running.along(records, order)
     n, smallest = len(order), requirement.smallest
-    groups, aside, start = [], [], 0
+    longest = n if patience is None else max(patience, smallest)
+    groups: list[IntArray] = []
+    aside: list[int] = []
+    start, abreast = 0, 1
     while start + smallest <= n:
-        end = _first_end(sums, requirement, start, n if patience is None else min(n, start + max(patience, smallest)))
-        if end is not None:
-            groups.append(order[start:end])
-            start = end
+        first, end = _first_group(sums, requirement, start, min(start + abreast, n - smallest + 1), longest)
+        if end > first:
+            groups.append(order[first:end])
         elif patience is None:
             break
-        else:
-            aside.append(start)
-            start += 1
+        aside += range(start, first)
+        start, abreast = max(first, end), 1 if end > first else min(2 * abreast, MOST_ABREAST)
     left = np.concatenate([np.array(aside, dtype=np.int64), np.arange(start, n)])
     return Growth(tuple(groups), order[left])
 
 
-def _first_end(sums: "_Running", requirement: Requirement, start: int, last: int) -> int | None:
-    """Where the first satisfying group from ``start`` on ends, if it ends by ``last``."""
-    begin, look = start + requirement.smallest, FIRST_LOOK
-    while begin <= last:
-        ends = np.arange(begin, min(begin + look, last + 1))
-        good = requirement(sums.between(start, ends))
-        if good.any():
-            return int(ends[good.argmax()])
+def _first_group(sums: "_Running", requirement: Requirement, start: int, stop: int, longest: int) -> tuple[int, int]:
+    """The first of the starts from ``start`` up to ``stop`` at which some group satisfies, and where the shortest ends.
+
+    Where none does, it is ``(stop, stop)``. One start is tried in growing runs of lengths, for most groups are short;
+    several, which are tried after failures, with all lengths at once.
+    """
+    n = len(sums.size) - 1
+    starts = np.arange(start, stop)
+    begin, look = requirement.smallest, FIRST_LOOK if len(starts) == 1 else longest
+    while begin <= longest and start + begin <= n:
+        lengths = np.arange(begin, min(begin + look, longest + 1, n - start + 1))
+        ends = starts[:, None] + lengths
+        inside = ends <= n
+        good = np.zeros(ends.shape, dtype=bool)
+        good[inside] = requirement(sums.between(np.broadcast_to(starts[:, None], ends.shape)[inside], ends[inside]))
+        found = good.any(axis=1)
+        if found.any():
+            which = int(found.argmax())
+            return start + which, int(ends[which, good[which].argmax()])
         begin, look = begin + look, 2 * look
-    return None
+    return stop, stop
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +115,12 @@ class _Running:
             records,
         )
 
-    def between(self, start: int, ends: IntArray) -> Summary:
-        """The summaries of the groups from one record up to, and without, each of some others."""
+    def between(self, starts: IntArray, ends: IntArray) -> Summary:
+        """The summaries of the groups from some records up to, and without, some others."""
         return Summary(
-            self.size[ends] - self.size[start],
-            self.counts[ends] - self.counts[start],
-            np.maximum(self.prior[ends] - self.prior[start], 0.0),
-            self.entropy[ends] - self.entropy[start],
+            self.size[ends] - self.size[starts],
+            self.counts[ends] - self.counts[starts],
+            np.maximum(self.prior[ends] - self.prior[starts], 0.0),
+            self.entropy[ends] - self.entropy[starts],
             self.records.whole,
         )

@@ -81,7 +81,9 @@ class JSReduce:
         if self.leftovers not in ("suppress", "relax", "counterfeit"):
             raise ValueError(f"JSReduce: leftovers is {self.leftovers!r}; it is 'suppress', 'relax' or 'counterfeit'.")
         if self.patience is not None and self.patience < self.k:
-            raise ValueError(f"JSReduce: patience is {self.patience}, and no group has fewer than k = {self.k} records; raise it.")
+            raise ValueError(
+                f"JSReduce: patience is {self.patience}, and no group has fewer than k = {self.k} records; raise it."
+            )
         self.requirement  # noqa: B018 - it checks k, t and j
 
     @property
@@ -92,7 +94,9 @@ class JSReduce:
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
         if self.k > len(view):
-            raise ValueError(f"k is {self.k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once.")
+            raise ValueError(
+                f"k is {self.k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once."
+            )
         records = summarize_records(view, np.asarray(prior, dtype=np.float64))
         order = hilbert_order(view.people)
         labels = np.full(len(view), -1, dtype=np.int64)
@@ -112,7 +116,11 @@ class JSReduce:
     def _counterfeit(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
         labels, values, notes = join_nearest(records, labels, rank, self.requirement, distort=True)
         published = Summary(
-            records.size, np.eye(records.counts.shape[1], dtype=np.int64)[values], records.prior, records.entropy, records.whole
+            records.size,
+            np.eye(records.counts.shape[1], dtype=np.int64)[values],
+            records.prior,
+            records.entropy,
+            records.whole,
         )
         labels, _ = withdraw_failing(published, labels, self.requirement)
         if (labels < 0).any():

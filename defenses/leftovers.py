@@ -72,27 +72,30 @@ def join_nearest(
         The labels with those who found a place, and the published sensitive codes.
     notes : list of str
     """
-    labels, values, notes = labels.copy(), records.counts.argmax(axis=1), []
+    labels, values = labels.copy(), records.counts.argmax(axis=1)
+    notes: list[str] = []
     if not (labels >= 0).any():
         return labels, values, notes
     groups = summarize_groups(records, labels)
     joined = distorted = 0
     for row in np.flatnonzero(labels < 0)[np.argsort(rank[labels < 0], kind="stable")]:
         own = int(values[row])
-        group, value = _place(records[int(row)], groups, _by_distance(labels, rank, int(row)), requirement, own, distort)
+        group, value = _place(
+            records[int(row)], groups, _by_distance(labels, rank, int(row)), requirement, own, distort
+        )
         if group < 0:
             continue
         labels[row], values[row] = group, value
         groups = _with_record(groups, group, records[int(row)], value)
         joined, distorted = joined + 1, distorted + int(value != own)
     if joined:
-        notes.append(f"{joined} leftover records joined a group, {distorted} of them with a counterfeit sensitive value.")
+        notes.append(
+            f"{joined} leftover records joined a group, {distorted} of them with a counterfeit sensitive value."
+        )
     return labels, values, notes
 
 
-def relax(
-    records: Summary, labels: IntArray, rank: IntArray, loosened: Any, rounds: int
-) -> tuple[IntArray, list[str]]:
+def relax(records: Summary, labels: IntArray, rank: IntArray, loosened: Any, rounds: int) -> tuple[IntArray, list[str]]:
     """Group the leftovers among themselves under requirements that are looser from round to round.
 
     ``loosened(i)`` is the requirement of round i, from 1 on. Records that even the last leaves over stay leftovers.
@@ -104,7 +107,9 @@ def relax(
             break
         for members in grow(records, left[np.argsort(rank[left], kind="stable")], loosened(i)).groups:
             labels[members] = labels.max(initial=-1) + 1
-            notes.append(f"group {labels[members[0]]}, of {len(members)} leftover records, only satisfies {loosened(i)!r}.")
+            notes.append(
+                f"group {labels[members[0]]}, of {len(members)} leftover records, only satisfies {loosened(i)!r}."
+            )
     return labels, notes
 
 
@@ -139,7 +144,8 @@ def _with_record(groups: Summary, group: int, newcomer: Summary, value: int) -> 
     m = groups.counts.shape[1]
     merged = groups[group] + _valued(newcomer, np.array([value]), m)
     size, counts, prior, entropy = groups.size.copy(), groups.counts.copy(), groups.prior.copy(), groups.entropy.copy()
-    size[group], counts[group], prior[group], entropy[group] = merged.size, merged.counts, merged.prior, merged.entropy
+    size[group], counts[group] = merged.size[0], merged.counts[0]
+    prior[group], entropy[group] = merged.prior[0], merged.entropy[0]
     return Summary(size, counts, prior, entropy, groups.whole)
 
 

@@ -15,9 +15,7 @@ class Defense(Protocol):
         ...
 
 
-def publish(
-    views: Iterable[View], defense: Defense, adversary: Adversary | None = None
-) -> tuple[Release, ...]:
+def publish(views: Iterable[View], defense: Defense, adversary: Adversary | None = None) -> tuple[Release, ...]:
     """Publish views one after the other, each grouped in the knowledge of what the earlier releases taught.
 
     Before each view the defender revises what an adversary believes by then; the defense groups the view under it; the
@@ -43,7 +41,8 @@ def publish(
         As the defense does; then nothing is published.
     """
     assumed = adversary or Adversary(UniformPrior())
-    memory, releases = Memory(), []
+    memory = Memory()
+    releases: list[Release] = []
     for view in views:
         prior = assumed.revise(memory, view.people)
         release = Release(view, defense(view, prior, tuple(releases)))

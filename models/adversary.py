@@ -74,7 +74,9 @@ class Adversary:
 
     def __post_init__(self) -> None:
         if self.gaps not in ("ignore", "power"):
-            raise ValueError(f"gaps is {self.gaps!r}; it is 'ignore' (the papers) or 'power' (a step at every release).")
+            raise ValueError(
+                f"gaps is {self.gaps!r}; it is 'ignore' (the papers) or 'power' (a step at every release)."
+            )
 
     def revise(self, memory: Memory, people: People) -> FloatArray:
         """What is believed of some people before the next release: RBK^sv, shape ``(n, m)``, rows are probabilities.

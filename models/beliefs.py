@@ -98,10 +98,14 @@ class Beliefs:
             for row in np.flatnonzero(release.observation.people.respondents == respondent):
                 rows |= {(release.observation.time, stage): release.at(stage)[row] for stage in STAGES}
         if not rows:
-            raise KeyError(f"respondent {respondent!r} is in no release; there are {len(self)} from {self.times[0]!r} on.")
+            raise KeyError(
+                f"respondent {respondent!r} is in no release; there are {len(self)} from {self.times[0]!r} on."
+            )
         schema = self.releases[0].observation.people.schema
         index = pd.MultiIndex.from_tuples(list(rows), names=["time", "stage"])
-        return pd.DataFrame(list(rows.values()), index=index, columns=pd.Index(schema.values, name=schema.sensitive, dtype=object))
+        return pd.DataFrame(
+            list(rows.values()), index=index, columns=pd.Index(schema.values, name=schema.sensitive, dtype=object)
+        )
 
     def to_datatree(self) -> "xarray.DataTree":
         """The beliefs for ArviZ: groups ``prior``, ``revised`` and ``posterior``, each with the variable ``belief``.
@@ -116,12 +120,12 @@ class Beliefs:
         schema = self.releases[0].observation.people.schema
         everybody = list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
         rows = {respondent: row for row, respondent in enumerate(everybody)}
-        coords = {
+        coords: dict[Hashable, Any] = {
             "release": list(self.times),
             "respondent": everybody,
             "value": [value if isinstance(value, int | float) else str(value) for value in schema.values],
         }
-        groups = {}
+        groups: dict[str, Any] = {}
         for stage in STAGES:
             belief = np.full((1, 1, len(self), len(everybody), len(schema.values)), np.nan)
             for t, release in enumerate(self):

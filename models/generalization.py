@@ -68,9 +68,7 @@ def _ancestors(kind: Categorical, codes: FloatArray, group: IntArray, groups: in
     anyone = np.zeros(groups, dtype=np.int64)
     kept = group >= 0
     anyone[group[kept]] = codes[kept].astype(np.int64)
-    return [
-        kind.values[leaf] if step == 0 else tree.rows[leaf][step] for leaf, step in zip(anyone, level, strict=True)
-    ]
+    return [kind.values[leaf] if step == 0 else tree.rows[leaf][step] for leaf, step in zip(anyone, level, strict=True)]
 
 
 def _interval(low: float, high: float) -> object:

@@ -47,13 +47,17 @@ class Grouping:
         if self.values is not None:
             values = _whole(self.values, "values")
             if values.shape != labels.shape:
-                raise ValueError(f"a grouping of {len(labels)} records has {values.shape} published values; give one per record.")
+                raise ValueError(
+                    f"a grouping of {len(labels)} records has {values.shape} published values; give one per record."
+                )
             object.__setattr__(self, "values", values)
         if self.counterfeits is not None:
             counterfeits = _whole(self.counterfeits, "counterfeits").reshape(-1, 2)
             strangers = np.setdiff1d(counterfeits[:, 0], labels[labels >= 0])
             if len(strangers):
-                raise ValueError(f"a counterfeit stands in group {strangers[0]}, which has no record; use the label of a group.")
+                raise ValueError(
+                    f"a counterfeit stands in group {strangers[0]}, which has no record; use the label of a group."
+                )
             object.__setattr__(self, "counterfeits", counterfeits)
 
 

@@ -1,6 +1,7 @@
 """Trees of generalizations over the values of a categorical attribute."""
 
 import csv
+import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +81,7 @@ class Hierarchy:
         graph: nx.DiGraph[Any] = nx.DiGraph()
         for row in self.rows:
             nodes = list(enumerate(row))
-            graph.add_edges_from((parent, child) for child, parent in zip(nodes, nodes[1:], strict=False))
+            graph.add_edges_from((parent, child) for child, parent in itertools.pairwise(nodes))
         return graph
 
     def levels(self) -> IntArray:
@@ -95,7 +96,7 @@ class Hierarchy:
         """The label of the lowest common ancestor of some values."""
         wanted = {str(value) for value in values}
         rows = [row for row in self.rows if row[0] in wanted]
-        return next(labels[0] for labels in zip(*rows, strict=True) if len(set(labels)) == 1)
+        return next(str(labels[0]) for labels in zip(*rows, strict=True) if len(set(labels)) == 1)
 
 
 def _checked(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
@@ -114,7 +115,7 @@ def _checked(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
         if row[0] in seen:
             raise ValueError(f"the value {row[0]!r} stands in two rows; keep one.")
         seen.add(row[0])
-        for level, (label, parent) in enumerate(zip(row, row[1:], strict=False)):
+        for level, (label, parent) in enumerate(itertools.pairwise(row)):
             if parents.setdefault((level, label), parent) != parent:
                 raise ValueError(
                     f"{label!r} generalizes to {parents[level, label]!r} and to {parent!r} at level {level + 1}; a tree "
@@ -122,7 +123,9 @@ def _checked(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
                 )
     roots = {row[-1] for row in rows}
     if len(roots) > 1:
-        raise ValueError(f"the hierarchy has {len(roots)} roots ({', '.join(sorted(roots))}); add a column with one root.")
+        raise ValueError(
+            f"the hierarchy has {len(roots)} roots ({', '.join(sorted(roots))}); add a column with one root."
+        )
     return tuple(sorted(rows, key=_traversal(rows)))
 
 

@@ -59,10 +59,14 @@ class MarkovChain:
         longest = np.asarray(self.probabilities, dtype=np.float64)
         m = longest.shape[-1] if longest.ndim else 0
         if longest.shape != (m,) * (self.order + 1) or not m:
-            raise ValueError(f"a chain of order {self.order} needs an array of shape (m,) * {self.order + 1}; got {longest.shape}.")
+            raise ValueError(
+                f"a chain of order {self.order} needs an array of shape (m,) * {self.order + 1}; got {longest.shape}."
+            )
         tables = [*map(np.asarray, self.shorter), longest] if self.shorter else _averaged(longest)
         if [table.shape for table in tables] != [(m,) * (length + 1) for length in range(1, self.order + 1)]:
-            raise ValueError(f"shorter must hold tables for sequences of 1 to {self.order - 1} values, each over {m} values.")
+            raise ValueError(
+                f"shorter must hold tables for sequences of 1 to {self.order - 1} values, each over {m} values."
+            )
         checked = [_checked(table, self.substochastic) for table in tables]
         object.__setattr__(self, "probabilities", checked[-1])
         object.__setattr__(self, "shorter", tuple(checked[:-1]))
@@ -212,7 +216,9 @@ def _chained(sequences: "History | Iterable[Sequence[int]]") -> _Chained:
     first = np.concatenate([[True], person[1:] != person[:-1]]) if len(person) else np.zeros(0, dtype=bool)
     chained = _Chained(values, places - np.maximum.accumulate(np.where(first, places, 0)))
     if not (chained.before > 0).any():
-        raise ValueError("the corpus holds no two values of one person, so nothing follows anything; mine a longer one.")
+        raise ValueError(
+            "the corpus holds no two values of one person, so nothing follows anything; mine a longer one."
+        )
     return chained
 
 
@@ -220,7 +226,9 @@ def _domain(sequences: object, chained: _Chained, values: int | None) -> int:
     m = len(sequences.schema.values) if isinstance(sequences, History) else values
     m = int(chained.values.max()) + 1 if m is None else m
     if chained.values.min() < 0 or chained.values.max() >= m:
-        raise ValueError(f"the sequences hold {chained.values.max()}; values are positions 0 to {m - 1} in the sensitive domain.")
+        raise ValueError(
+            f"the sequences hold {chained.values.max()}; values are positions 0 to {m - 1} in the sensitive domain."
+        )
     return m
 
 

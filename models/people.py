@@ -38,9 +38,7 @@ class People:
         """The people as a table: one row per respondent, in order, the quasi-identifiers as columns."""
         columns = {
             name: _cells(kind, codes)
-            for (name, kind), codes in zip(
-                self.schema.quasi_identifiers.items(), self.quasi_identifiers.T, strict=True
-            )
+            for (name, kind), codes in zip(self.schema.quasi_identifiers.items(), self.quasi_identifiers.T, strict=True)
         }
         return pd.DataFrame(columns, index=pd.Index(self.respondents, name=self.schema.respondent))
 

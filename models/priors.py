@@ -57,7 +57,9 @@ class ClassFrequencies:
         probabilities = np.asarray(self.probabilities, dtype=np.float64)
         shape = tuple(len(cuts) + 1 for cuts in self.cuts.values())
         if probabilities.shape[:-1] != shape:
-            raise ValueError(f"the cuts make classes {shape} and the probabilities have shape {probabilities.shape}; one row per class.")
+            raise ValueError(
+                f"the cuts make classes {shape} and the probabilities have shape {probabilities.shape}; one row per class."
+            )
         rows = probability_rows(probabilities.reshape(-1, probabilities.shape[-1]), "the distribution of class")
         object.__setattr__(self, "probabilities", rows.reshape(probabilities.shape))
 
@@ -140,17 +142,25 @@ class GivenPrior:
         values = people.schema.values
         if set(self.frame.columns) != set(values):
             odd = sorted(map(str, set(self.frame.columns) ^ set(values)))
-            raise ValueError(f"the prior's columns and the sensitive domain differ in {odd[0]!r}; give one column per value.")
+            raise ValueError(
+                f"the prior's columns and the sensitive domain differ in {odd[0]!r}; give one column per value."
+            )
         rows = self.frame.index.get_indexer(pd.Index(people.respondents, dtype=object))
         if (rows < 0).any():
-            raise ValueError(f"the prior has no row for respondent {people.respondents[int((rows < 0).argmax())]!r}; add one.")
-        return probability_rows(self.frame[list(values)].to_numpy(dtype=np.float64)[rows], "the prior of respondent in row")
+            raise ValueError(
+                f"the prior has no row for respondent {people.respondents[int((rows < 0).argmax())]!r}; add one."
+            )
+        return probability_rows(
+            self.frame[list(values)].to_numpy(dtype=np.float64)[rows], "the prior of respondent in row"
+        )
 
 
 def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
     kind = schema.quasi_identifiers.get(name)
     if kind is None:
-        raise ValueError(f"{name!r} is no quasi-identifier; classes are told apart by {', '.join(schema.quasi_identifiers)}.")
+        raise ValueError(
+            f"{name!r} is no quasi-identifier; classes are told apart by {', '.join(schema.quasi_identifiers)}."
+        )
     low, high = kind.bounds
     if isinstance(kind, Categorical):
         if parts not in (None, len(kind.values)):

@@ -27,7 +27,7 @@ DOUBT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a release asks: given a prior per respondent and each group's values, who has which?
+    """What a release asks: who has which value, given a prior per respondent and each group's values.
 
     Parameters
     ----------
@@ -57,7 +57,9 @@ class Problem:
         if not (np.issubdtype(group.dtype, np.integer) and np.issubdtype(counts.dtype, np.integer)):
             raise ValueError(f"group and counts must be whole numbers; got {group.dtype} and {counts.dtype}.")
         if group.size and not (group.min() >= -1 and group.max() < len(counts)):
-            raise ValueError(f"group holds {group.max()}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}.")
+            raise ValueError(
+                f"group holds {group.max()}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
+            )
         sizes = np.bincount(group[group >= 0], minlength=len(counts))
         if (counts < 0).any() or (counts.sum(axis=1) != sizes).any():
             worst = int(np.argmax((counts < 0).any(axis=1) | (counts.sum(axis=1) != sizes)))

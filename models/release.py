@@ -141,6 +141,6 @@ def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) ->
     invented = np.zeros((0, 2), dtype=np.int64) if grouping.counterfeits is None else grouping.counterfeits
     codes = np.concatenate([values[kept], invented[:, 1]])
     rows = np.concatenate([group[kept], np.searchsorted(names, invented[:, 0])])
-    if codes.size and not (0 <= codes.min() and codes.max() < m):
+    if codes.size and not (codes.min() >= 0 and codes.max() < m):
         raise ValueError(f"a published value has code {codes.max()}; the domain has codes 0 to {m - 1}.")
     return np.bincount(rows * m + codes, minlength=len(names) * m).reshape(len(names), m).astype(np.int64)

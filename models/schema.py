@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ class Numeric:
         if self.low is not None and self.high is not None and not self.low <= self.high:
             raise ValueError(f"Numeric: low is {self.low} and high {self.high}; low must not be above high.")
 
-    def codes(self, column: "pd.Series[float]") -> FloatArray:
+    def codes(self, column: "pd.Series[Any]") -> FloatArray:
         """The numbers of a column; NaN where a cell is not a number."""
         return np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
 
@@ -54,7 +55,9 @@ class Numeric:
     @property
     def domain(self) -> str:
         """The domain in words, for messages."""
-        return f"a number from {'-inf' if self.low is None else self.low} to {'inf' if self.high is None else self.high}"
+        return (
+            f"a number from {'-inf' if self.low is None else self.low} to {'inf' if self.high is None else self.high}"
+        )
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class Categorical:
             values = tuple(sorted(values, key=lambda value: place[str(value)]))
         object.__setattr__(self, "values", values)
 
-    def codes(self, column: "pd.Series[object]") -> FloatArray:
+    def codes(self, column: "pd.Series[Any]") -> FloatArray:
         """The positions of a column's cells in ``values``; NaN where a cell is not one of them."""
         return _positions(self.values, column)
 
@@ -160,7 +163,9 @@ class Schema:
         names = [*self.quasi_identifiers, self.sensitive, self.respondent]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"the column {twice[0]!r} has two roles in the schema; give each role a column of its own.")
+            raise ValueError(
+                f"the column {twice[0]!r} has two roles in the schema; give each role a column of its own."
+            )
 
     def __hash__(self) -> int:
         return hash((tuple(self.quasi_identifiers.items()), self.sensitive, self.values, self.respondent))
@@ -183,7 +188,7 @@ class Schema:
         }
         return cls(kinds, sensitive, _sorted_values(frame[sensitive]), respondent)
 
-    def codes(self, column: "pd.Series[object]") -> FloatArray:
+    def codes(self, column: "pd.Series[Any]") -> FloatArray:
         """The positions of a column's cells in the sensitive domain; NaN where a cell is not in it."""
         return _positions(self.values, column)
 
@@ -210,11 +215,11 @@ def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
             )
 
 
-def _is_number(column: "pd.Series[object]") -> bool:
+def _is_number(column: "pd.Series[Any]") -> bool:
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
-def _sorted_values(column: "pd.Series[object]") -> tuple[Hashable, ...]:
+def _sorted_values(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
     values = column.dropna().unique().tolist()
     try:
         return tuple(sorted(values))
@@ -222,7 +227,7 @@ def _sorted_values(column: "pd.Series[object]") -> tuple[Hashable, ...]:
         return tuple(sorted(values, key=str))
 
 
-def _positions(values: tuple[Hashable, ...], column: "pd.Series[object]") -> FloatArray:
+def _positions(values: tuple[Hashable, ...], column: "pd.Series[Any]") -> FloatArray:
     index: IntArray = pd.Index(values, dtype=object).get_indexer(pd.Index(column, dtype=object))
     return np.where(index < 0, np.nan, index.astype(np.float64))
 

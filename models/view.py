@@ -1,5 +1,6 @@
 """The original records: one view per time, and the history they make."""
 
+import itertools
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -90,7 +91,7 @@ class History:
         views = tuple(views)
         if not views:
             raise ValueError("a history needs at least one view.")
-        for before, after in zip(views, views[1:], strict=False):
+        for before, after in itertools.pairwise(views):
             if not before.time < after.time:
                 raise ValueError(
                     f"the view at {after.time!r} comes after the one at {before.time!r}; times must increase, one view "
@@ -122,7 +123,9 @@ class History:
             raise ValueError("the table has no record; a history needs at least one view.")
         missing = frame[time].isna().to_numpy()
         if missing.any():
-            raise ValueError(f"row {int(missing.argmax())} has no {time!r}; every record needs its time. Drop it, or fill it in.")
+            raise ValueError(
+                f"row {int(missing.argmax())} has no {time!r}; every record needs its time. Drop it, or fill it in."
+            )
         groups = frame.reset_index(drop=True).groupby(time, sort=True)
         return cls(View(rows, schema, time=when) for when, rows in groups)
 
@@ -176,24 +179,24 @@ def read_table(path: "str | Path") -> pd.DataFrame:
         If there is no such file.
     """
     path = Path(path)
-    readers = {".csv": pd.read_csv, ".parquet": pd.read_parquet}
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
+    kind = path.suffix.lower()
+    if kind not in (".csv", ".parquet"):
         raise ValueError(f"{path} ends in {path.suffix!r}; a table is read from .csv or .parquet.")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
     try:
-        table: pd.DataFrame = reader(path)
+        return pd.read_csv(path) if kind == ".csv" else pd.read_parquet(path)
     except (ValueError, OSError) as error:
-        raise ValueError(f"{path} cannot be read as {path.suffix[1:]}: {error}") from None
-    return table
+        raise ValueError(f"{path} cannot be read as {kind[1:]}: {error}") from None
 
 
 def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> "np.ndarray[Any, np.dtype[np.object_]]":
     column = frame[schema.respondent]
     if column.isna().any():
         row = int(column.isna().to_numpy().argmax())
-        raise ValueError(f"row {row} of the view at {time!r} has no {schema.respondent!r}; every record needs a respondent.")
+        raise ValueError(
+            f"row {row} of the view at {time!r} has no {schema.respondent!r}; every record needs a respondent."
+        )
     twice = column[column.duplicated()]
     if len(twice):
         raise ValueError(
@@ -246,5 +249,7 @@ def _on_one_scale(views: tuple[View, ...]) -> tuple[View, ...]:
 
 def _shape(schema: Schema) -> tuple[object, ...]:
     """What must be equal across the views of a history: all but the ends of numeric domains."""
-    kinds = [(name, Numeric() if isinstance(kind, Numeric) else kind) for name, kind in schema.quasi_identifiers.items()]
+    kinds = [
+        (name, Numeric() if isinstance(kind, Numeric) else kind) for name, kind in schema.quasi_identifiers.items()
+    ]
     return (kinds, schema.sensitive, schema.values, schema.respondent)

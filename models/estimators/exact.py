@@ -115,9 +115,7 @@ def _states(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArr
 
 
 @compiled
-def _posteriors(
-    prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray
-) -> tuple[FloatArray, IntArray]:
+def _posteriors(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray) -> tuple[FloatArray, IntArray]:
     belief = prior.copy()
     status = np.zeros(len(counts), dtype=np.int64)
     for j in range(len(counts)):
@@ -152,9 +150,7 @@ def _group(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatArray]:
 
 
 @compiled
-def _by_kind(
-    weights: FloatArray, capacity: IntArray, kind: IntArray, people: IntArray
-) -> tuple[bool, FloatArray]:
+def _by_kind(weights: FloatArray, capacity: IntArray, kind: IntArray, people: IntArray) -> tuple[bool, FloatArray]:
     """The marginals where the published values come one by one, and kinds of people take them."""
     tokens = np.repeat(np.arange(len(capacity)), capacity)
     offered = np.zeros((len(tokens), len(people)))

@@ -51,6 +51,8 @@ class PerGroup:
             rows = order[starts[j] : starts[j + 1]]
             answer = np.asarray(self.function(problem.prior[rows], counts), dtype=np.float64)
             if answer.shape != problem.prior[rows].shape:
-                raise ValueError(f"the function gave shape {answer.shape} for group {j}; it must be {problem.prior[rows].shape}.")
+                raise ValueError(
+                    f"the function gave shape {answer.shape} for group {j}; it must be {problem.prior[rows].shape}."
+                )
             belief[rows] = probability_rows(answer, f"group {j}: the function's row")
         return Posterior(belief, np.zeros(len(problem.counts), dtype=np.int64))

@@ -1,0 +1,29 @@
+"""What an attack gained and a release lost; data sets; experiments; plots; the command line."""
+
+from foreknow.evaluation.adult import adult
+from foreknow.evaluation.cost import gcp, suppressed
+from foreknow.evaluation.exams import exams
+from foreknow.evaluation.experiment import Comparison, compare
+from foreknow.evaluation.pbc import pbc
+from foreknow.evaluation.plots import belief_over_time, gain_over_time, group_sizes
+from foreknow.evaluation.risk import adversary_confidence, adversary_gain, disclosures, success_rate
+from foreknow.evaluation.verify import verify, verify_table
+
+__all__ = [
+    "Comparison",
+    "adult",
+    "adversary_confidence",
+    "adversary_gain",
+    "belief_over_time",
+    "compare",
+    "disclosures",
+    "exams",
+    "gain_over_time",
+    "gcp",
+    "group_sizes",
+    "pbc",
+    "success_rate",
+    "suppressed",
+    "verify",
+    "verify_table",
+]

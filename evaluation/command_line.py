@@ -1,0 +1,253 @@
+"""The command `foreknow`: publish a history, attack what was published, check a published table, see the demo."""
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.progress import track
+
+from foreknow.attacks import ATTACKS
+from foreknow.defenses import DEFENSES, Mondrian, publish
+from foreknow.evaluation import demo as demonstration
+from foreknow.evaluation import report
+from foreknow.evaluation.cost import gcp, suppressed
+from foreknow.evaluation.inputs import (
+    Columns,
+    js_reduce,
+    mine,
+    private_table,
+    published_table,
+    releases_of,
+    requirement,
+)
+from foreknow.evaluation.risk import adversary_confidence, adversary_gain, disclosures, success_rate
+from foreknow.evaluation.verify import verify_table
+from foreknow.evaluation.whole_files import whole_files, write_table
+from foreknow.models import ESTIMATORS, Adversary, Beliefs, History, IncrementalChain, Status
+from foreknow.models.schema import check_columns
+from foreknow.models.view import read_table
+
+DefenseName = StrEnum("DefenseName", list(DEFENSES))  # type: ignore[misc]
+AttackName = StrEnum("AttackName", list(ATTACKS))  # type: ignore[misc]
+EstimatorName = StrEnum("EstimatorName", list(ESTIMATORS))  # type: ignore[misc]
+Leftovers = StrEnum("Leftovers", ["suppress", "relax", "counterfeit"])
+
+Records = Annotated[Path, typer.Argument(help="The original records: a CSV or Parquet file, one row per record.")]
+Qi = Annotated[list[str], typer.Option("--qi", help="A quasi-identifier's column. Repeat it: --qi age --qi sex.")]
+Id = Annotated[str, typer.Option("--id", help="The column that says whose record it is.")]
+Time = Annotated[str, typer.Option("--time", help="The column by which records are published together.")]
+Sensitive = Annotated[str, typer.Option("--sensitive", help="The column of the sensitive value.")]
+Hierarchies = Annotated[
+    list[str], typer.Option("--hierarchy", help="COLUMN=FILE, an ARX-style file of generalizations; may be repeated.")
+]
+Classes = Annotated[
+    int, typer.Option(min=1, help="Into how many classes the prior cuts each numeric quasi-identifier.")
+]
+Order = Annotated[int, typer.Option(min=1, help="How many past values the chain looks back over.")]
+Pseudo = Annotated[float, typer.Option(min=0, help="Added to every count that is mined.")]
+K = Annotated[int, typer.Option("-k", min=1, help="The fewest records of a group.")]
+L = Annotated[int | None, typer.Option("-l", min=1, help="The fewest distinct sensitive values of a group.")]
+T = Annotated[
+    float | None, typer.Option("-t", min=0, help="The largest distance of a group's values from the table's.")
+]
+
+console = Console()
+notices = Console(stderr=True)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="What can someone who already knows something learn from the tables you publish?",
+)
+
+
+@app.command("demo")
+def demo_command(
+    out: Annotated[Path, typer.Option(help="The folder for pictures and tables.")] = Path("demo-output"),
+) -> None:
+    """Publish a real medical follow-up, once as the literature calls safe and with JS-reduce, and attack it."""
+    notices.print(
+        "Mayo Clinic, primary biliary cirrhosis: a third of the patients\nteach the adversary, two thirds are published."
+    )
+    with notices.status("publishing and attacking"):
+        found = demonstration.run()
+    with notices.status("drawing"), whole_files(out) as folder:
+        demonstration.pictures(found, folder)
+    for part in report.demo(found):
+        console.print(part)
+    console.print(f"Pictures and tables are in {out}:\n  {', '.join(sorted(file.name for file in out.iterdir()))}")
+
+
+@app.command("publish")
+def publish_command(
+    records: Records,
+    qi: Qi,
+    out: Annotated[Path, typer.Option(help="The folder to write published.csv and groups.csv into.")],
+    sensitive: Sensitive,
+    id_: Id = "id",
+    time: Time = "week",
+    hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nobody writes it
+    defense: Annotated[DefenseName, typer.Option(help="How records are grouped.")] = DefenseName["js-reduce"],
+    k: K = 3,
+    l: L = None,  # noqa: E741
+    t: T = None,
+    j: Annotated[
+        float,
+        typer.Option("-j", min=0, help="js-reduce: the largest divergence of what is believed of a group's members."),
+    ] = 0.6,
+    leftovers: Annotated[
+        Leftovers, typer.Option(help="js-reduce: what becomes of records that fit no group.")
+    ] = Leftovers.suppress,
+    patience: Annotated[
+        int,
+        typer.Option(min=0, help="js-reduce: how large a group may grow unsatisfied; 0: without limit, as printed."),
+    ] = 50,
+    classes: Classes = 3,
+    order: Order = 1,
+    pseudo_count: Pseudo = 0.1,
+) -> None:
+    """Group the records of every release, and write what the public may see.
+
+    published.csv is for the public. groups.csv says who stands in which group (-1: suppressed): keep it to yourself; it is
+    what `foreknow attack` reads. The defender's knowledge is extracted from the records as they come. js-reduce has t = 0.5
+    unless -t says otherwise.
+    """
+    columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
+    table = read_table(records)
+    history = History.read(table, columns.schema(table), time)
+    known = mine(history, classes, order, pseudo_count)
+    chain = None if known.transitions is None else IncrementalChain.fit(history, order, pseudo_count)
+    chosen = (
+        Mondrian(requirement(k, l, t)) if defense == DefenseName["mondrian"]
+        else js_reduce(k, l, t, j, leftovers.value, patience or None)
+    )  # fmt: skip
+    defender = Adversary(known.prior, chain, ESTIMATORS["omega"]())
+    views = track(history.views, "publishing", console=notices, transient=True)
+    releases = publish(views, chosen, defender)
+    ending = records.suffix.lower()
+    with whole_files(out) as folder:
+        write_table(published_table(releases, time), folder / f"published{ending}")
+        write_table(private_table(releases, columns), folder / f"groups{ending}")
+    cost = suppressed(releases).drop(columns=["counterfeits"]).merge(gcp(releases)[["time", "normalized"]], on="time")
+    cost.insert(1, "groups", [release.groups for release in releases])
+    console.print(report.table(cost.rename(columns={"normalized": "gcp"}), f"{chosen!r}"))
+    for release in releases:
+        for note in release.grouping.notes:
+            notices.print(f"at {release.time}: {note}")
+    console.print(f"For the public: {out / f'published{ending}'}. For you alone: {out / f'groups{ending}'}.")
+
+
+@app.command("attack")
+def attack_command(
+    records: Records,
+    qi: Qi,
+    sensitive: Sensitive,
+    groups: Annotated[
+        Path | None, typer.Option(help="Who stands in which group; by default the records' own column 'group'.")
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="Records the adversary learned from; by default the published ones, the most there is."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for beliefs.csv, the posterior of everybody at every release.")
+    ] = None,
+    id_: Id = "id",
+    time: Time = "week",
+    hierarchy: Hierarchies = [],  # noqa: B006
+    attack: Annotated[AttackName, typer.Option(help="With memory, or each release alone.")] = AttackName["sequential"],
+    estimator: Annotated[EstimatorName, typer.Option(help="How a prior and a release make a belief.")] = EstimatorName[
+        "exact"
+    ],
+    classes: Classes = 3,
+    order: Order = 1,
+    pseudo_count: Pseudo = 0.1,
+) -> None:
+    """Attack what was published, and say how much of the truth it gives away at each release."""
+    columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
+    table = read_table(records)
+    learned = table if corpus is None else read_table(corpus)
+    schema = columns.schema(table, learned)
+    history, releases = releases_of(table, groups, columns, schema)
+    if corpus is None:
+        notices.print("No --corpus: the adversary's knowledge is mined from the published records themselves.")
+    known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
+    adversary = Adversary(known.prior, known.transitions, ESTIMATORS[estimator.value]())
+    beliefs = ATTACKS[attack.value](adversary)(track(releases, "attacking", console=notices, transient=True))
+    if out is not None:
+        with whole_files(out) as folder:
+            write_table(_posteriors(beliefs, time), folder / f"beliefs{records.suffix.lower()}")
+    console.print(report.table(_risk(beliefs, history), f"{attack.value} attack, {estimator.value} posterior"))
+    if out is not None:
+        console.print(f"Everybody's posterior beliefs: {out / f'beliefs{records.suffix.lower()}'}.")
+
+
+@app.command("check")
+def check_command(
+    published: Annotated[Path, typer.Argument(help="A published table: CSV or Parquet, one row per published record.")],
+    sensitive: Sensitive,
+    group: Annotated[str, typer.Option(help="The column of the group.")] = "group",
+    time: Annotated[str | None, typer.Option(help="The column of the release; by default the table is one.")] = None,
+    k: K = 2,
+    l: L = None,  # noqa: E741
+    t: T = None,
+) -> None:
+    """Recompute k-anonymity, l-diversity and t-closeness from a published table alone; exit status 1 if one fails."""
+    table = read_table(published)
+    check_columns(table, [group, sensitive, *([] if time is None else [time])])
+    asked = requirement(k, l, t)
+    values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
+    tables = [("all", table)] if time is None else list(table.groupby(time, sort=True))
+    verdicts = []
+    for when, rows in tables:
+        verdict = verify_table(rows.rename(columns={group: "group"}), sensitive, values, asked)
+        verdicts += [_verdict(when, name, part) for name, part in verdict.groupby("requirement", sort=False)]
+    console.print(report.table(pd.DataFrame(verdicts), f"{published.name}, recomputed"))
+    if any(verdict["failing"] for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Run the command; bad input ends it with status 2 and one sentence."""
+    try:
+        app()
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        notices.print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
+        sys.exit(2)
+
+
+def _verdict(when: object, name: object, part: pd.DataFrame) -> dict[str, object]:
+    bad = part[~part["holds"]]
+    least = "at most" if str(name).startswith("TCloseness") else "at least"
+    worst = part["level"].max() if least == "at most" else part["level"].min()
+    return {
+        "release": when, "requirement": name, "groups": len(part), "worst": worst, "asked": f"{least} {part['bound'].iloc[0]:g}",
+        "failing": len(bad), "first failing": "" if bad.empty else bad["group"].iloc[0],
+    }  # fmt: skip
+
+
+def _risk(beliefs: Beliefs, history: History) -> pd.DataFrame:
+    table = adversary_gain(beliefs, history).drop(columns="certain")
+    for measure, name in ((adversary_confidence, "confidence"), (success_rate, "success")):
+        table.insert(2, name, measure(beliefs, history)[name])
+    table[["sure", "right"]] = disclosures(beliefs, history)[["sure", "right"]]
+    table["contradicted groups"] = [
+        int((release.posterior.status & Status.CONTRADICTED > 0).sum()) for release in beliefs
+    ]
+    return table
+
+
+def _posteriors(beliefs: Beliefs, time: str) -> pd.DataFrame:
+    tables = []
+    for release in beliefs:
+        table = release.frame("posterior").reset_index()
+        table.columns = table.columns.astype(str)
+        table.insert(0, time, release.observation.time)
+        table.insert(2, "group", release.observation.group)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)

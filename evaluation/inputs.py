@@ -1,0 +1,177 @@
+"""From files and options of the command line to histories, releases and knowledge."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Requirement, TCloseness, all_of
+from foreknow.models import (
+    Categorical,
+    ClassFrequencies,
+    Grouping,
+    Hierarchy,
+    History,
+    MarkovChain,
+    Numeric,
+    Release,
+    Schema,
+    View,
+)
+from foreknow.models.schema import check_columns
+from foreknow.models.view import read_table
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of the user's tables are called.
+
+    Attributes
+    ----------
+    respondent, time, sensitive : str
+    quasi_identifiers : tuple of str
+    hierarchies : tuple of str
+        Each ``column=file``.
+    """
+
+    respondent: str
+    time: str
+    sensitive: str
+    quasi_identifiers: tuple[str, ...]
+    hierarchies: tuple[str, ...] = ()
+
+    def schema(self, *tables: pd.DataFrame) -> Schema:
+        """The schema whose domains are what the tables hold together, with the hierarchies attached.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing, a hierarchy is not written as ``column=file``, or is of no quasi-identifier.
+        """
+        names = [self.respondent, self.time, self.sensitive, *self.quasi_identifiers]
+        for table in tables:
+            check_columns(table, names)
+        everything = pd.concat([table[names] for table in tables], ignore_index=True)
+        schema = Schema.infer(everything, self.quasi_identifiers, self.sensitive, self.respondent)
+        kinds: dict[str, Numeric | Categorical] = dict(schema.quasi_identifiers)
+        for text in self.hierarchies:
+            name, equals, path = text.partition("=")
+            if not equals or name not in kinds:
+                raise ValueError(
+                    f"--hierarchy {text!r} is not COLUMN=FILE with a column named by --qi; write age=age.csv."
+                )
+            kinds[name] = Categorical(_values(everything[name]), Hierarchy.read(path))
+        return Schema(kinds, schema.sensitive, schema.values, schema.respondent)
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What an adversary mined from a corpus."""
+
+    prior: ClassFrequencies
+    transitions: MarkovChain | None
+
+
+def mine(corpus: History, classes: int, order: int, pseudo_count: float) -> Knowledge:
+    """Class frequencies, with ``classes`` intervals for each number, and the chain; None where nobody is seen twice."""
+    kinds = corpus.schema.quasi_identifiers.items()
+    cuts = {name: classes if isinstance(kind, Numeric) else None for name, kind in kinds}
+    prior = ClassFrequencies.fit(corpus, cuts, pseudo_count)
+    if len(corpus.respondents) == sum(map(len, corpus)):
+        return Knowledge(prior, None)
+    return Knowledge(prior, MarkovChain.fit(corpus, order, pseudo_count))
+
+
+def requirement(k: int, l: int | None, t: float | None) -> Requirement:  # noqa: E741
+    """k-anonymity, and l-diversity and t-closeness where they are asked for."""
+    parts: list[Requirement] = [KAnonymity(k)]
+    parts += [DistinctDiversity(l)] if l is not None else []
+    parts += [TCloseness(t)] if t is not None else []
+    return all_of(*parts)
+
+
+def js_reduce(k: int, l: int | None, t: float | None, j: float, leftovers: str, patience: int | None) -> JSReduce:  # noqa: E741
+    """JS-reduce with the thresholds of the command line, l-diversity beside them where it is asked for."""
+    also = None if l is None else DistinctDiversity(l)
+    return JSReduce(k, 0.5 if t is None else t, j, also=also, leftovers=leftovers, patience=patience)  # type: ignore[arg-type]
+
+
+def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
+    """What the public sees of all releases, one table."""
+    tables = []
+    for release in releases:
+        table = release.table
+        table.insert(0, time, release.time)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def private_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
+    """Who was published in which group, -1 for nobody's, and with which value where it is not their own."""
+    tables = []
+    for release in releases:
+        schema = release.view.schema
+        table = pd.DataFrame(
+            {columns.respondent: release.view.people.respondents, columns.time: release.time, "group": release.group}
+        )
+        if release.grouping.values is not None:
+            table["published"] = np.array(schema.values, dtype=object)[release.grouping.values]
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def releases_of(
+    records: pd.DataFrame, groups: Path | None, columns: Columns, schema: Schema
+) -> tuple[History, tuple[Release, ...]]:
+    """The history of a table of records, and how it was published: by its column ``group``, or by a file of groups.
+
+    Raises
+    ------
+    ValueError
+        If there is no column ``group``, or the file of groups does not name every record once.
+    """
+    if groups is not None:
+        records = _with_groups(records, read_table(groups), groups, columns)
+    elif "group" not in records.columns:
+        raise ValueError(
+            "the records have no column 'group'; add one, or give the file that `foreknow publish` wrote: --groups FILE."
+        )
+    history = History.read(records, schema, columns.time)
+    return history, tuple(Release(view, _grouping(view)) for view in history)
+
+
+def _with_groups(records: pd.DataFrame, groups: pd.DataFrame, path: Path, columns: Columns) -> pd.DataFrame:
+    keys = [columns.respondent, columns.time]
+    check_columns(groups, [*keys, "group"])
+    twice = groups[groups.duplicated(keys)]
+    if len(twice):
+        raise ValueError(
+            f"{path} names respondent {twice.iloc[0][keys[0]]!r} twice at {twice.iloc[0][keys[1]]!r}; keep one row."
+        )
+    wanted = [*keys, "group", *(["published"] if "published" in groups.columns else [])]
+    records = records.drop(columns=["group", "published"], errors="ignore")
+    merged = records.merge(groups[wanted], on=keys, how="left")
+    missing = merged[merged["group"].isna()]
+    if len(missing):
+        raise ValueError(
+            f"{path} has no group for respondent {missing.iloc[0][keys[0]]!r} at {missing.iloc[0][keys[1]]!r}; give every record "
+            "one, -1 for a suppressed one."
+        )
+    return merged
+
+
+def _grouping(view: View) -> Grouping:
+    column = view.frame["group"]
+    suppressed = column.isna() | (column.astype(str).isin(["-1", "-1.0"]))
+    labels = np.where(suppressed, -1, pd.factorize(column)[0])
+    if "published" not in view.frame.columns:
+        return Grouping(labels)
+    values = view.schema.codes(view.frame["published"])
+    return Grouping(labels, values=np.where(np.isfinite(values), values, view.sensitive).astype(np.int64))
+
+
+def _values(column: "pd.Series[Any]") -> tuple[object, ...]:
+    return tuple(column.dropna().unique().tolist())

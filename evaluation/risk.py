@@ -1,0 +1,112 @@
+"""What an attack gained. Each measure is a tidy table, one row per release, that says what it leaves out."""
+
+import numpy as np
+import pandas as pd
+
+from foreknow.evaluation.truth import Outcome, outcomes
+from foreknow.models import Beliefs, History
+from foreknow.models.arrays import FloatArray
+
+
+def adversary_gain(beliefs: Beliefs, history: History, absolute: bool = False) -> pd.DataFrame:
+    """How much more of the truth is believed than the group's shares alone give away, on average.
+
+    ``(p - f) / (1 - f)`` for each respondent, p being the belief in the true value and f its share of the group: 0 for
+    somebody who only counts, 1 for certainty, negative where the knowledge misleads.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        What an attack returned.
+    history : History
+        The original records.
+    absolute : bool
+        BayFrame's measure (Equation 8): ``|p - f| / (1 - f)``, in which being misled counts as gain, and ``|1 - p|``
+        where the group holds one value only. Otherwise JS-reduce's rho (section 7.2).
+
+    Returns
+    -------
+    DataFrame
+        Columns ``time``, ``gain``, ``records`` (how many it averages), ``suppressed`` and ``certain``: respondents in
+        groups of one value, who are left out of rho, because it is 0/0 there: the release itself tells all.
+    """
+    rows = []
+    for outcome in outcomes(beliefs, history):
+        certain = outcome.share == 1
+        room = np.where(certain, 1.0, 1 - outcome.share)
+        gain = (outcome.confidence - outcome.share) / room
+        used = gain[~certain]
+        if absolute:
+            used = np.where(certain, np.abs(1 - outcome.confidence), np.abs(gain))
+        rows.append(_row(outcome, "gain", used) | {"certain": int(certain.sum())})
+    return pd.DataFrame(rows)
+
+
+def adversary_confidence(beliefs: Beliefs, history: History) -> pd.DataFrame:
+    """The mean belief in the true value (JS-reduce, section 7.4).
+
+    Returns
+    -------
+    DataFrame
+        Columns ``time``, ``confidence``, ``records`` and ``suppressed``, whose respondents are left out.
+    """
+    return pd.DataFrame([_row(o, "confidence", o.confidence) for o in outcomes(beliefs, history)])
+
+
+def success_rate(beliefs: Beliefs, history: History) -> pd.DataFrame:
+    """How often the value believed most is the true one; one of q equally believed counts 1/q.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``time``, ``success``, ``records`` and ``suppressed``, whose respondents are left out.
+    """
+    rows = []
+    for outcome in outcomes(beliefs, history):
+        most = outcome.belief.max(axis=1, keepdims=True)
+        best = outcome.belief >= most * (1 - 1e-12)
+        hit = best[np.arange(len(outcome.true)), outcome.true] / best.sum(axis=1)
+        rows.append(_row(outcome, "success", hit))
+    return pd.DataFrame(rows)
+
+
+def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9) -> pd.DataFrame:
+    """How many respondents the adversary is sure of, and how often rightly.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        What an attack returned.
+    history : History
+        The original records.
+    sure : float
+        From which belief in some value on the adversary is sure of a respondent.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``time``, ``sure`` (respondents with such a belief), ``right`` (those of them with that value in truth),
+        ``expected`` (how many the adversary expects to be right: the sum of those beliefs), ``records`` and
+        ``suppressed``, whose respondents are left out.
+    """
+    rows = []
+    for outcome in outcomes(beliefs, history):
+        most = outcome.belief.max(axis=1)
+        held = most >= sure
+        right = outcome.belief.argmax(axis=1)[held] == outcome.true[held]
+        rows.append(
+            {
+                "time": outcome.time,
+                "sure": int(held.sum()),
+                "right": int(right.sum()),
+                "expected": float(most[held].sum()),
+                "records": len(outcome.true),
+                "suppressed": outcome.suppressed,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _row(outcome: Outcome, name: str, each: FloatArray) -> dict[str, object]:
+    mean = float(each.mean()) if len(each) else float("nan")
+    return {"time": outcome.time, name: mean, "records": len(each), "suppressed": outcome.suppressed}

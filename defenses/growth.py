@@ -65,7 +65,7 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
         elif patience is None:
             break
         aside += range(start, first)
-        start, abreast = max(first, end), 1 if end > first else min(2 * abreast, MOST_ABREAST)
+        start, abreast = max(first, end), max(abreast // 4, 1) if end > first else min(2 * abreast, MOST_ABREAST)
     left = np.concatenate([np.array(aside, dtype=np.int64), np.arange(start, n)])
     return Growth(tuple(groups), order[left])
 
@@ -76,7 +76,7 @@ def _first_group(sums: "_Running", requirement: Requirement, start: int, stop: i
     Where none does, it is ``(stop, stop)``. One start is tried in growing runs of lengths, for most groups are short;
     several, which are tried after failures, with all lengths at once.
     """
-    n = len(sums.size) - 1
+    n = len(sums.fractions) - 1
     starts = np.arange(start, stop)
     begin, look = requirement.smallest, FIRST_LOOK if len(starts) == 1 else longest
     while begin <= longest and start + begin <= n:
@@ -95,32 +95,31 @@ def _first_group(sums: "_Running", requirement: Requirement, start: int, stop: i
 
 @dataclass(frozen=True, eq=False)
 class _Running:
-    """Running sums of summaries along an order, with a zero in front."""
+    """Running sums of summaries along an order, with a zero in front.
 
-    size: IntArray
-    counts: IntArray
-    prior: FloatArray
-    entropy: FloatArray
+    The last column of ``whole_numbers`` is the size, that of ``fractions`` the entropy.
+    """
+
+    whole_numbers: IntArray
+    fractions: FloatArray
     records: Summary
 
     @classmethod
     def along(cls, records: Summary, order: IntArray) -> "_Running":
         chosen = records[order]
-        front = np.zeros((1, chosen.counts.shape[1]))
+        whole_numbers = np.column_stack([chosen.counts, chosen.size])
+        fractions = np.column_stack([chosen.prior, chosen.entropy])
+        front = np.zeros((1, whole_numbers.shape[1]), dtype=np.int64)
         return cls(
-            np.concatenate([[0], np.cumsum(chosen.size)]),
-            np.concatenate([front.astype(np.int64), np.cumsum(chosen.counts, axis=0)]),
-            np.concatenate([front, np.cumsum(chosen.prior, axis=0)]),
-            np.concatenate([[0.0], np.cumsum(chosen.entropy)]),
+            np.concatenate([front, np.cumsum(whole_numbers, axis=0)]),
+            np.concatenate([front.astype(np.float64), np.cumsum(fractions, axis=0)]),
             records,
         )
 
     def between(self, starts: IntArray, ends: IntArray) -> Summary:
         """The summaries of the groups from some records up to, and without, some others."""
+        whole_numbers = self.whole_numbers[ends] - self.whole_numbers[starts]
+        fractions = self.fractions[ends] - self.fractions[starts]
         return Summary(
-            self.size[ends] - self.size[starts],
-            self.counts[ends] - self.counts[starts],
-            np.maximum(self.prior[ends] - self.prior[starts], 0.0),
-            self.entropy[ends] - self.entropy[starts],
-            self.records.whole,
+            whole_numbers[:, -1], whole_numbers[:, :-1], fractions[:, :-1], fractions[:, -1], self.records.whole
         )

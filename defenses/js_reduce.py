@@ -10,7 +10,7 @@ from foreknow.defenses.anonymity import KAnonymity
 from foreknow.defenses.closeness import TCloseness
 from foreknow.defenses.growth import grow
 from foreknow.defenses.hilbert import hilbert_order
-from foreknow.defenses.leftovers import join_nearest, relax, suppress, withdraw_failing
+from foreknow.defenses.leftovers import join_nearest, relax, settle, suppress
 from foreknow.defenses.requirement import Infeasible, Requirement, all_of
 from foreknow.defenses.similarity import JSimilarity
 from foreknow.defenses.summary import Summary, Whole, summarize_groups, summarize_records
@@ -57,10 +57,11 @@ class JSReduce:
 
     Notes
     -----
-    Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. The paper publishes groups that were judged against the view's
-    own distribution of values, suppressed records included; here, whatever is published satisfies the requirement
-    against the published table (except what ``"relax"`` notes), which is what anybody can check. The order of the
-    curve's axes and its scale are `hilbert_order`'s. Cost: O(n d) to order and O(n m) to grow groups of bounded size.
+    Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. The paper judges groups against the view's own distribution of
+    values, suppressed records included. Here whatever is published satisfies the requirement against the published table
+    (except what ``"relax"`` notes), which is what anybody can check: a group that fails it by a hair, because others were
+    left out, is merged with a neighbour, see `settle`. The order of the curve's axes and its scale are `hilbert_order`'s.
+    Cost: O(n d) to order and O(n m) to grow groups of bounded size.
 
     Examples
     --------
@@ -102,10 +103,10 @@ class JSReduce:
         labels = np.full(len(view), -1, dtype=np.int64)
         for number, members in enumerate(grow(records, order, self.requirement, self.patience).groups):
             labels[members] = number
-        if self.leftovers == "suppress":
-            return suppress(records, labels, self.requirement)
         rank = np.empty(len(view), dtype=np.int64)
         rank[order] = np.arange(len(view))
+        if self.leftovers == "suppress":
+            return suppress(records, labels, rank, self.requirement)
         answer = self._counterfeit if self.leftovers == "counterfeit" else self._relax
         return answer(records, labels, rank)
 
@@ -122,9 +123,11 @@ class JSReduce:
             records.entropy,
             records.whole,
         )
-        labels, _ = withdraw_failing(published, labels, self.requirement)
-        if (labels < 0).any():
-            notes.append(f"{int((labels < 0).sum())} records fit no group with any value and are suppressed.")
+        unplaced = int((labels < 0).sum())
+        labels, more = settle(published, labels, rank, self.requirement)
+        if unplaced:
+            notes.append(f"{unplaced} records fit no group with any value and are suppressed.")
+        notes += more
         return Grouping(labels, values=values, notes=tuple(notes))
 
     def _relax(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:

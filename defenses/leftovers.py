@@ -10,12 +10,12 @@ from foreknow.defenses.summary import Summary, Whole, summarize_groups
 from foreknow.models import Grouping
 from foreknow.models.arrays import IntArray
 
+NEAREST = 32
+"""How many of the nearest groups are asked whether they can take in another."""
 
-def suppress(records: Summary, labels: IntArray, requirement: Requirement) -> Grouping:
+
+def suppress(records: Summary, labels: IntArray, rank: IntArray, requirement: Requirement) -> Grouping:
     """Leave the leftovers out (the paper's first answer, which its experiments use).
-
-    Without them the published table is another than the view, so groups that no longer satisfy the requirement against
-    it are left out too, until all that is published does.
 
     Parameters
     ----------
@@ -23,28 +23,72 @@ def suppress(records: Summary, labels: IntArray, requirement: Requirement) -> Gr
         Every record as a group of its own.
     labels : int array, shape (n,)
         Each record's group, -1 for the leftovers.
+    rank : int array, shape (n,)
+        Each record's place in the order along which groups were grown.
     requirement : Requirement
         What every published group satisfies.
     """
     leftovers = int((labels < 0).sum())
-    labels, withdrawn = withdraw_failing(records, labels, requirement)
-    notes = [f"{leftovers} records fit no group and are suppressed."] if leftovers else []
-    if withdrawn:
-        notes.append(f"{withdrawn} records are suppressed with groups that fail against the table without the others.")
-    return Grouping(labels, notes=tuple(notes))
+    labels, notes = settle(records, labels, rank, requirement)
+    return Grouping(
+        labels, notes=(*([f"{leftovers} records fit no group and are suppressed."] if leftovers else []), *notes)
+    )
 
 
-def withdraw_failing(records: Summary, labels: IntArray, requirement: Requirement) -> tuple[IntArray, int]:
-    """Labels without the groups that fail against the published table, and how many records went with them."""
-    before = int((labels >= 0).sum())
+def settle(records: Summary, labels: IntArray, rank: IntArray, requirement: Requirement) -> tuple[IntArray, list[str]]:
+    """Make the groups satisfy the requirement against the table that is published, not against the view.
+
+    Groups are grown until they are just close enough to the view's distribution, so that leaving out a few records makes
+    many of them fail by a hair. A failing group is merged with the nearest one, of the `NEAREST`, with which it satisfies;
+    one that finds none is suppressed, and all are judged again, for the table is then another.
+
+    Returns
+    -------
+    labels : int array, shape (n,)
+    notes : list of str
+    """
+    merged = withdrawn = 0
+    labels = _renumbered(labels)
     while (labels >= 0).any():
-        labels = _renumbered(labels)
         published = Whole(records.whole.values, records.counts[labels >= 0].sum(axis=0))
-        failing = ~requirement(summarize_groups(records, labels, published))
-        if not failing.any():
+        groups = summarize_groups(records, labels, published)
+        if requirement(groups).all():
             break
-        labels = np.where((labels >= 0) & failing[labels], -1, labels)
-    return labels, before - int((labels >= 0).sum())
+        into, stuck = _partners(groups, _first_rank(labels, rank), requirement)
+        merged += int((into != np.arange(len(groups))).sum())
+        withdrawn += int(groups.size[stuck].sum())
+        into[stuck] = -1
+        labels = _renumbered(np.where(labels >= 0, into[labels], -1))
+    notes = [f"{merged} groups were merged with a neighbour to satisfy against the published table."] if merged else []
+    if withdrawn:
+        notes.append(f"{withdrawn} records of groups that no merging saves are suppressed.")
+    return labels, notes
+
+
+def _partners(groups: Summary, position: IntArray, requirement: Requirement) -> tuple[IntArray, IntArray]:
+    """The group that each group goes into, itself where it stays, and the groups that fail and find no partner."""
+    into, stuck = np.arange(len(groups)), []
+    for group in np.flatnonzero(~requirement(groups)):
+        if into[group] != group or requirement(groups[int(group)])[0]:
+            continue
+        others = np.flatnonzero((into == np.arange(len(groups))) & (np.arange(len(groups)) != group))
+        near = others[np.argsort(np.abs(position[others] - position[group]), kind="stable")[:NEAREST]]
+        saved = requirement(groups[near] + groups[int(group)]) if len(near) else np.zeros(0, dtype=bool)
+        if not saved.any():
+            stuck.append(group)
+            continue
+        partner = int(near[saved.argmax()])
+        groups = _replaced(groups, partner, groups[partner] + groups[int(group)])
+        into[into == group] = partner
+    stuck = [group for group in stuck if into[group] == group and not requirement(groups[int(group)])[0]]
+    return into, np.array(stuck, dtype=np.int64)
+
+
+def _first_rank(labels: IntArray, rank: IntArray) -> IntArray:
+    """Where each group starts along the order."""
+    position = np.full(int(labels.max(initial=-1)) + 1, len(rank), dtype=np.int64)
+    np.minimum.at(position, labels[labels >= 0], rank[labels >= 0])
+    return position
 
 
 def join_nearest(
@@ -86,7 +130,8 @@ def join_nearest(
         if group < 0:
             continue
         labels[row], values[row] = group, value
-        groups = _with_record(groups, group, records[int(row)], value)
+        newcomer = _valued(records[int(row)], np.array([value]), groups.counts.shape[1])
+        groups = _replaced(groups, group, groups[group] + newcomer)
         joined, distorted = joined + 1, distorted + int(value != own)
     if joined:
         notes.append(
@@ -119,7 +164,7 @@ def _place(
     """The nearest group that may take a record, and with which value; (-1, -1) if none may."""
     m = groups.counts.shape[1]
     candidates = np.arange(m) if distort else np.array([own])
-    for some in np.array_split(nearest, max(1, len(nearest) // 32)):
+    for some in np.array_split(nearest, max(1, len(nearest) // NEAREST)):
         pairs = np.repeat(some, len(candidates))
         merged = groups[pairs] + _valued(newcomer, np.tile(candidates, len(some)), m)
         holds = requirement(merged).reshape(len(some), len(candidates))
@@ -140,12 +185,10 @@ def _valued(newcomer: Summary, values: IntArray, m: int) -> Summary:
     )  # fmt: skip
 
 
-def _with_record(groups: Summary, group: int, newcomer: Summary, value: int) -> Summary:
-    m = groups.counts.shape[1]
-    merged = groups[group] + _valued(newcomer, np.array([value]), m)
+def _replaced(groups: Summary, which: int, by: Summary) -> Summary:
+    """The groups with one of them replaced."""
     size, counts, prior, entropy = groups.size.copy(), groups.counts.copy(), groups.prior.copy(), groups.entropy.copy()
-    size[group], counts[group] = merged.size[0], merged.counts[0]
-    prior[group], entropy[group] = merged.prior[0], merged.entropy[0]
+    size[which], counts[which], prior[which], entropy[which] = by.size[0], by.counts[0], by.prior[0], by.entropy[0]
     return Summary(size, counts, prior, entropy, groups.whole)
 
 

@@ -1,0 +1,109 @@
+"""What is measured: each figure is a function that prepares the data and returns the work to be timed.
+
+A figure's name says what is done; its limit, in seconds, is what the project asks of itself on two cores.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.attacks import SequentialAttack
+from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, Requirement, TCloseness, publish
+from foreknow.evaluation import adult, exams
+from foreknow.models import Adversary, ConfidenceSum, Exact, Omega, Problem, Release, Simulation, UniformPrior, View
+
+ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
+ADULT_QI = ("age", "sex", "race", "marital-status", "education")
+
+
+class Absent(Exception):  # noqa: N818 - the name says what is wrong
+    """The data a figure needs is not here."""
+
+
+class Figure(NamedTuple):
+    """Something timed."""
+
+    limit: float | None
+    prepare: Callable[[], Callable[[], object]]
+
+
+def history() -> Simulation:
+    return exams(rng=np.random.default_rng(2012))
+
+
+def js_reduce(patience: int | None) -> Callable[[], object]:
+    simulation = history()
+    adversary = Adversary(simulation.prior, simulation.transitions, Omega())
+
+    def work() -> object:
+        releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=patience), adversary)
+        return SequentialAttack(adversary)(releases)
+
+    return work
+
+
+def mondrian_releases(simulation: Simulation) -> tuple[Release, ...]:
+    return publish(simulation.history, Mondrian(KAnonymity(2) & DistinctDiversity(2)))
+
+
+def attack(estimator: Exact | Omega) -> Callable[[], object]:
+    simulation = history()
+    releases = mondrian_releases(simulation)
+    adversary = Adversary(simulation.prior, simulation.transitions, estimator)
+    return lambda: SequentialAttack(adversary)(releases)
+
+
+def confidence_sum() -> Callable[[], object]:
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 19, 1000)
+    problem = Problem(
+        rng.dirichlet(np.ones(19), 1000), np.zeros(1000, dtype=np.int64), np.bincount(values, minlength=19)[None]
+    )
+    return lambda: ConfidenceSum()(problem)
+
+
+def census(rows: int | None) -> View:
+    """Adult, or a bootstrap of it with another number of rows."""
+    if not ADULT.exists():
+        raise Absent(f"{ADULT.name}: UCI Adult is not beside the project")
+    view = adult(ADULT, sensitive="occupation", quasi_identifiers=ADULT_QI)
+    if rows is None:
+        return view
+    frame = view.frame.sample(rows, replace=True, random_state=1).reset_index(drop=True)
+    return View(frame.assign(id=np.arange(rows)), view.schema)
+
+
+def mondrian(requirement: Requirement, rows: int | None = None) -> Callable[[], object]:
+    view = census(rows)
+    prior = UniformPrior()(view.people)
+    return lambda: Mondrian(requirement)(view, prior, ())
+
+
+def js_reduce_once(rows: int) -> Callable[[], object]:
+    view = census(rows)
+    prior = UniformPrior()(view.people)
+    return lambda: JSReduce(3, 0.5, 0.6, patience=50)(view, prior, ())
+
+
+K5 = KAnonymity(5)
+FIGURES: dict[str, Figure] = {
+    "exams 24 x 5,000: JSReduce(3, .5, .6) as printed, and an Omega attack": Figure(1.0, lambda: js_reduce(None)),
+    "exams 24 x 5,000: the same with patience=50": Figure(None, lambda: js_reduce(50)),
+    "exams 24 x 5,000: Mondrian k=2, l=2": Figure(None, lambda: (lambda s: lambda: mondrian_releases(s))(history())),
+    "exams 24 x 5,000: Exact attack on Mondrian k=2, l=2": Figure(5.0, lambda: attack(Exact())),
+    "exams 24 x 5,000: Omega attack on Mondrian k=2, l=2": Figure(None, lambda: attack(Omega())),
+    "ConfidenceSum on one group of 1,000": Figure(0.1, confidence_sum),
+    "Adult 45,222: Mondrian k=5": Figure(0.08, lambda: mondrian(K5)),
+    "Adult 45,222: Mondrian k=5, l=2": Figure(0.12, lambda: mondrian(K5 & DistinctDiversity(2))),
+    "Adult 45,222: Mondrian k=5, t=.5": Figure(0.15, lambda: mondrian(K5 & TCloseness(0.5))),
+    "Adult 10,000 rows: Mondrian k=5": Figure(None, lambda: mondrian(K5, 10**4)),
+    "Adult 100,000 rows: Mondrian k=5": Figure(None, lambda: mondrian(K5, 10**5)),
+    "Adult 1,000,000 rows: Mondrian k=5": Figure(None, lambda: mondrian(K5, 10**6)),
+    "Adult 100,000 rows: JSReduce(3, .5, .6, patience=50)": Figure(None, lambda: js_reduce_once(10**5)),
+}
+
+if __name__ == "__main__":
+    sys.exit("run benchmarks/run.py, or `make bench`")

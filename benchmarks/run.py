@@ -1,0 +1,110 @@
+"""Take the figures, each in a process of its own, and keep them in benchmarks/results.md under this machine's name.
+
+``python benchmarks/run.py`` takes all; with an argument, those whose name contains it, and prints without keeping.
+"""
+
+import json
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+from figures import FIGURES, Absent
+from rich.console import Console
+from rich.progress import track
+
+RESULTS = Path(__file__).parent / "results.md"
+RUNS = 5
+
+
+def take(name: str) -> dict[str, object]:
+    """Time one figure: once to compile, then `RUNS` times; seconds, and the process's peak memory in MiB."""
+    try:
+        work = FIGURES[name].prepare()
+    except Absent as absent:
+        return {"name": name, "skipped": str(absent)}
+    work()
+    seconds = []
+    for _ in range(RUNS):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {
+        "name": name,
+        "median": statistics.median(seconds),
+        "least": min(seconds),
+        "most": max(seconds),
+        "peak": peak,
+    }
+
+
+def machine() -> str:
+    """The machine in words: processor, cores, memory, versions."""
+    described = Path("/proc/cpuinfo").read_text().split("\n") if Path("/proc/cpuinfo").exists() else []
+    model = next(
+        (line.split(":")[1].strip() for line in described if line.startswith("model name")), platform.machine()
+    )
+    cores = sum(line.startswith("processor") for line in described) or 1
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pandas"))
+    return f"{model}, {cores} cores; Python {platform.python_version()}, {packages}"
+
+
+def row(taken: dict[str, object]) -> str:
+    """One row of the table."""
+    name = taken["name"]
+    if "skipped" in taken:
+        return f"| {name} | skipped: {taken['skipped']} | | | |"
+    limit = FIGURES[str(name)].limit
+    asked = "" if limit is None else f"{limit:g}"
+    return (
+        f"| {name} | {taken['median']:.4f} | {taken["least"]:.4f}-{taken["most"]:.4f} | {asked} | {taken['peak']:.0f} |"
+    )
+
+
+def main() -> None:
+    """Take the figures that were asked for."""
+    if sys.argv[1:2] == ["--one"]:
+        print(json.dumps(take(sys.argv[2])))
+        return
+    wanted = [name for name in FIGURES if not sys.argv[1:] or sys.argv[1] in name]
+    rows = []
+    for name in track(wanted, "measuring", console=Console(stderr=True), transient=True):
+        done = subprocess.run([sys.executable, __file__, "--one", name], capture_output=True, text=True, check=True)
+        rows.append(row(json.loads(done.stdout)))
+    lines = [
+        f"## {machine()}",
+        "",
+        f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs after one that compiles, each figure in a process",
+        "of its own; peak memory of that process, imports and data included.",
+        "",
+        "| figure | median | least-most | at most | MiB |",
+        "|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+    print("\n".join(lines))
+    if not sys.argv[1:]:
+        keep("\n".join(lines))
+
+
+def keep(section: str) -> None:
+    """Put a machine's section into the results, in place of its earlier one."""
+    head = section.split("\n", 1)[0]
+    old = (
+        RESULTS.read_text()
+        if RESULTS.exists()
+        else "# Figures\n\nWritten by `make bench`, one section per machine.\n\n"
+    )
+    parts = old.split("\n## ")
+    kept = [part for part in parts[1:] if f"## {part.split(chr(10), 1)[0]}" != head]
+    RESULTS.write_text("\n## ".join([parts[0].rstrip() + "\n", *(part.rstrip() + "\n" for part in kept), section[3:]]))
+
+
+if __name__ == "__main__":
+    main()

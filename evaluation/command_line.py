@@ -8,6 +8,7 @@ from typing import Annotated
 import pandas as pd
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import track
 
 from foreknow.attacks import ATTACKS
@@ -17,6 +18,8 @@ from foreknow.evaluation import report
 from foreknow.evaluation.cost import gcp, suppressed
 from foreknow.evaluation.inputs import (
     Columns,
+    check_complete,
+    check_roles,
     js_reduce,
     mine,
     private_table,
@@ -28,7 +31,6 @@ from foreknow.evaluation.risk import adversary_confidence, adversary_gain, discl
 from foreknow.evaluation.verify import verify_table
 from foreknow.evaluation.whole_files import whole_files, write_table
 from foreknow.models import ESTIMATORS, Adversary, Beliefs, History, IncrementalChain, Status
-from foreknow.models.schema import check_columns
 from foreknow.models.view import read_table
 
 DefenseName = StrEnum("DefenseName", list(DEFENSES))  # type: ignore[misc]
@@ -80,7 +82,8 @@ def demo_command(
         demonstration.pictures(found, folder)
     for part in report.demo(found):
         console.print(part)
-    console.print(f"Pictures and tables are in {out}:\n  {', '.join(sorted(file.name for file in out.iterdir()))}")
+    names = ", ".join(sorted(file.name for file in out.iterdir()))
+    console.print(f"Pictures and tables are in {out}:\n  {names}", markup=False)
 
 
 @app.command("publish")
@@ -130,7 +133,7 @@ def publish_command(
     views = track(history.views, "publishing", console=notices, transient=True)
     releases = publish(views, chosen, defender)
     ending = records.suffix.lower()
-    with whole_files(out) as folder:
+    with whole_files(out, keep=[records]) as folder:
         write_table(published_table(releases, time), folder / f"published{ending}")
         write_table(private_table(releases, columns), folder / f"groups{ending}")
     cost = suppressed(releases).drop(columns=["counterfeits"]).merge(gcp(releases)[["time", "normalized"]], on="time")
@@ -138,8 +141,10 @@ def publish_command(
     console.print(report.table(cost.rename(columns={"normalized": "gcp"}), f"{chosen!r}"))
     for release in releases:
         for note in release.grouping.notes:
-            notices.print(f"at {release.time}: {note}")
-    console.print(f"For the public: {out / f'published{ending}'}. For you alone: {out / f'groups{ending}'}.")
+            notices.print(f"at {release.time}: {note}", markup=False)
+    console.print(
+        f"For the public: {out / f'published{ending}'}.\nFor you alone: {out / f'groups{ending}'}.", markup=False
+    )
 
 
 @app.command("attack")
@@ -180,11 +185,11 @@ def attack_command(
     adversary = Adversary(known.prior, known.transitions, ESTIMATORS[estimator.value]())
     beliefs = ATTACKS[attack.value](adversary)(track(releases, "attacking", console=notices, transient=True))
     if out is not None:
-        with whole_files(out) as folder:
+        with whole_files(out, keep=[path for path in (records, groups, corpus) if path is not None]) as folder:
             write_table(_posteriors(beliefs, time), folder / f"beliefs{records.suffix.lower()}")
     console.print(report.table(_risk(beliefs, history), f"{attack.value} attack, {estimator.value} posterior"))
     if out is not None:
-        console.print(f"Everybody's posterior beliefs: {out / f'beliefs{records.suffix.lower()}'}.")
+        console.print(f"Everybody's posterior beliefs: {out / f'beliefs{records.suffix.lower()}'}.", markup=False)
 
 
 @app.command("check")
@@ -192,22 +197,34 @@ def check_command(
     published: Annotated[Path, typer.Argument(help="A published table: CSV or Parquet, one row per published record.")],
     sensitive: Sensitive,
     group: Annotated[str, typer.Option(help="The column of the group.")] = "group",
-    time: Annotated[str | None, typer.Option(help="The column of the release; by default the table is one.")] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of the release; by default 'week' where there is one, else the table is one release."
+        ),
+    ] = None,
     k: K = 2,
     l: L = None,  # noqa: E741
     t: T = None,
 ) -> None:
     """Recompute k-anonymity, l-diversity and t-closeness from a published table alone; exit status 1 if one fails."""
     table = read_table(published)
-    check_columns(table, [group, sensitive, *([] if time is None else [time])])
+    if time is None and "week" in table.columns and "week" not in (group, sensitive):
+        time = "week"
+    roles = [group, sensitive, *([] if time is None else [time])]
+    check_roles(table, roles)
+    check_complete(table, roles)
     asked = requirement(k, l, t)
     values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
     tables = [("all", table)] if time is None else list(table.groupby(time, sort=True))
     verdicts = []
     for when, rows in tables:
-        verdict = verify_table(rows.rename(columns={group: "group"}), sensitive, values, asked)
+        rows = rows[[group, sensitive]].set_axis(["group", "value"], axis=1)
+        verdict = verify_table(rows, "value", values, asked)
         verdicts += [_verdict(when, name, part) for name, part in verdict.groupby("requirement", sort=False)]
     console.print(report.table(pd.DataFrame(verdicts), f"{published.name}, recomputed"))
+    if time is None and (mixed := _differing(table, group, sensitive)):
+        notices.print(f"{mixed!r} differs within groups; if it tells releases apart, say --time {mixed}.", markup=False)
     if any(verdict["failing"] for verdict in verdicts):
         raise typer.Exit(1)
 
@@ -216,9 +233,17 @@ def main() -> None:
     """Run the command; bad input ends it with status 2 and one sentence."""
     try:
         app()
-    except (ValueError, OSError, ModuleNotFoundError) as error:
-        notices.print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
+    except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
+        notices.print(f"[bold red]error:[/] {escape(str(error).strip())}", highlight=False, soft_wrap=True)
         sys.exit(2)
+
+
+def _differing(table: pd.DataFrame, group: str, sensitive: str) -> str | None:
+    """A column that is not the same all over each group, if there is one: no published quasi-identifier is."""
+    for name in table.columns.drop([group, sensitive]):
+        if table[[group, name]].astype(str).drop_duplicates()[group].duplicated().any():
+            return str(name)
+    return None
 
 
 def _verdict(when: object, name: object, part: pd.DataFrame) -> dict[str, object]:

@@ -54,7 +54,7 @@ def run() -> Demo:
     assumes the same adversary, with the Omega-estimate, as the paper does. Nothing else is known to anybody.
     """
     everybody = pbc()
-    patients = np.random.default_rng(2012).permutation(np.array(everybody.respondents, dtype=object))
+    patients = np.random.default_rng(0).permutation(np.array(everybody.respondents, dtype=object))
     third = len(patients) // 3
     corpus, published = everybody.of(patients[:third]), _large_enough(everybody.of(patients[third:]))
     prior = ClassFrequencies.fit(corpus, {"age": 3, "sex": None}, pseudo_count=0.5)

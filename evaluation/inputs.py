@@ -1,6 +1,6 @@
 """From files and options of the command line to histories, releases and knowledge."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ from foreknow.models import (
 )
 from foreknow.models.schema import check_columns
 from foreknow.models.view import read_table
+
+WRITTEN = ("group", "published")
+"""The columns that `foreknow publish` adds and `foreknow attack` reads."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,15 @@ class Columns:
         Raises
         ------
         ValueError
-            If a column is missing, a hierarchy is not written as ``column=file``, or is of no quasi-identifier.
+            If a column is missing, has two roles or a name that foreknow writes itself, or a hierarchy is not written as
+            ``column=file`` or is of no quasi-identifier.
         """
         names = [self.respondent, self.time, self.sensitive, *self.quasi_identifiers]
+        for name in names:
+            if name in WRITTEN:
+                raise ValueError(f"the column {name!r} is one that foreknow writes itself; rename yours.")
         for table in tables:
-            check_columns(table, names)
+            check_roles(table, names)
         everything = pd.concat([table[names] for table in tables], ignore_index=True)
         schema = Schema.infer(everything, self.quasi_identifiers, self.sensitive, self.respondent)
         kinds: dict[str, Numeric | Categorical] = dict(schema.quasi_identifiers)
@@ -73,6 +80,30 @@ class Knowledge:
 
     prior: ClassFrequencies
     transitions: MarkovChain | None
+
+
+def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise ValueError unless the table holds records, and each name is one column of single values with one role."""
+    check_columns(table, names)
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
+        if list(table.columns).count(name) > 1:
+            raise ValueError(f"the table has two columns {name!r}; rename one.")
+        if table[name].dtype == object and not table[name].map(lambda cell: isinstance(cell, Hashable)).all():
+            raise ValueError(
+                f"the column {name!r} holds lists; a cell is one value. Split the column, or join each list."
+            )
+    if table.empty:
+        raise ValueError("the table has no record.")
+
+
+def check_complete(table: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise ValueError, naming the row and the column, if a cell is missing."""
+    for name in names:
+        missing = table[name].isna().to_numpy()
+        if missing.any():
+            raise ValueError(f"row {int(missing.argmax())} has no {name!r}; fill it in, or drop the row.")
 
 
 def mine(corpus: History, classes: int, order: int, pseudo_count: float) -> Knowledge:
@@ -100,10 +131,10 @@ def js_reduce(k: int, l: int | None, t: float | None, j: float, leftovers: str, 
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
-    """What the public sees of all releases, one table."""
+    """What the public sees of all releases, one table; generalized values are text, for Parquet has one type a column."""
     tables = []
     for release in releases:
-        table = release.table
+        table = release.table.astype(dict.fromkeys(release.view.schema.quasi_identifiers, str))
         table.insert(0, time, release.time)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
@@ -149,7 +180,7 @@ def _with_groups(records: pd.DataFrame, groups: pd.DataFrame, path: Path, column
     twice = groups[groups.duplicated(keys)]
     if len(twice):
         raise ValueError(
-            f"{path} names respondent {twice.iloc[0][keys[0]]!r} twice at {twice.iloc[0][keys[1]]!r}; keep one row."
+            f"{path} names respondent {twice[keys[0]].tolist()[0]!r} twice at {twice[keys[1]].tolist()[0]!r}; keep one row."
         )
     wanted = [*keys, "group", *(["published"] if "published" in groups.columns else [])]
     records = records.drop(columns=["group", "published"], errors="ignore")
@@ -157,8 +188,8 @@ def _with_groups(records: pd.DataFrame, groups: pd.DataFrame, path: Path, column
     missing = merged[merged["group"].isna()]
     if len(missing):
         raise ValueError(
-            f"{path} has no group for respondent {missing.iloc[0][keys[0]]!r} at {missing.iloc[0][keys[1]]!r}; give every record "
-            "one, -1 for a suppressed one."
+            f"{path} has no group for respondent {missing[keys[0]].tolist()[0]!r} at {missing[keys[1]].tolist()[0]!r}; give every "
+            "record one, -1 for a suppressed one."
         )
     return merged
 
@@ -166,11 +197,18 @@ def _with_groups(records: pd.DataFrame, groups: pd.DataFrame, path: Path, column
 def _grouping(view: View) -> Grouping:
     column = view.frame["group"]
     suppressed = column.isna() | (column.astype(str).isin(["-1", "-1.0"]))
-    labels = np.where(suppressed, -1, pd.factorize(column)[0])
+    labels = np.where(suppressed, -1, pd.factorize(column, sort=True)[0])
     if "published" not in view.frame.columns:
         return Grouping(labels)
-    values = view.schema.codes(view.frame["published"])
-    return Grouping(labels, values=np.where(np.isfinite(values), values, view.sensitive).astype(np.int64))
+    published = view.frame["published"]
+    values = view.schema.codes(published)
+    strange = published[np.isnan(values) & published.notna().to_numpy()]
+    if len(strange):
+        raise ValueError(
+            f"the column 'published' holds {strange.tolist()[0]!r} at {view.time!r}, and the records have no such sensitive value; "
+            "correct it, or drop the column where every record is published with its own."
+        )
+    return Grouping(labels, values=np.where(np.isnan(values), view.sensitive, values).astype(np.int64))
 
 
 def _values(column: "pd.Series[Any]") -> tuple[object, ...]:

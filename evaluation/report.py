@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pandas as pd
+from rich.markup import escape
 from rich.table import Table
 
 from foreknow.evaluation.demo import SAFE, STRONGEST, Demo, story
@@ -10,12 +11,12 @@ from foreknow.evaluation.demo import SAFE, STRONGEST, Demo, story
 
 def table(frame: pd.DataFrame, title: str) -> Table:
     """A data frame as a table: numbers to the right, fractions with three digits."""
-    shown = Table(title=title, title_justify="left")
+    shown = Table(title=escape(title), title_justify="left")
     for name in frame.columns:
         number = pd.api.types.is_numeric_dtype(frame[name])
-        shown.add_column(str(name), justify="right" if number else "left", overflow="fold")
+        shown.add_column(escape(str(name)), justify="right" if number else "left", overflow="fold")
     for row in frame.itertuples(index=False):
-        shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in row))
+        shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell)) for cell in row))
     return shown
 
 

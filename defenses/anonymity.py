@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foreknow.defenses.requirement import Requirement
+from foreknow.defenses.requirement import Requirement, check_whole
 from foreknow.defenses.summary import Summary
-from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,7 @@ class KAnonymity(Requirement):
     reads_prior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.k != int(self.k) or self.k < 1:
-            raise ValueError(f"KAnonymity: k is {self.k}; it is a number of records, 1 or more.")
+        check_whole("KAnonymity", "k", self.k, "records")
 
     @property
     def bound(self) -> float:
@@ -39,7 +38,3 @@ class KAnonymity(Requirement):
     def level(self, summary: Summary) -> FloatArray:
         """The number of records."""
         return summary.size.astype(float)
-
-    def __call__(self, summary: Summary) -> BoolArray:
-        """Whether each group has k records."""
-        return self.level(summary) >= self.bound

@@ -5,10 +5,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirement import ROUNDING, Requirement
+from foreknow.defenses.requirement import Requirement
 from foreknow.defenses.summary import Summary
 from foreknow.models import Hierarchy
-from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class TCloseness(Requirement):
     t: float
     distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
 
+    sense: ClassVar[Literal["at least", "at most", "below"]] = "at most"
     reads_prior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -52,10 +53,6 @@ class TCloseness(Requirement):
         if isinstance(self.distance, Hierarchy):
             return hierarchical_distance(excess, self.distance, tuple(map(str, summary.whole.values)))
         return ordered_distance(excess) if self.distance == "ordered" else equal_distance(excess)
-
-    def __call__(self, summary: Summary) -> BoolArray:
-        """Whether each group is that close."""
-        return self.level(summary) <= self.bound + ROUNDING
 
 
 def equal_distance(excess: FloatArray) -> FloatArray:

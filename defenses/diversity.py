@@ -2,13 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirement import ROUNDING, Requirement
+from foreknow.defenses.requirement import ROUNDING, Requirement, check_whole
 from foreknow.defenses.summary import Summary, entropy
-from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class DistinctDiversity(Requirement):
     reads_prior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_whole("DistinctDiversity", self.l)
+        check_whole("DistinctDiversity", "l", self.l, "values")
 
     @property
     def bound(self) -> float:
@@ -41,10 +41,6 @@ class DistinctDiversity(Requirement):
     def level(self, summary: Summary) -> FloatArray:
         """The number of distinct values."""
         return np.asarray(np.count_nonzero(summary.counts, axis=1), dtype=np.float64)
-
-    def __call__(self, summary: Summary) -> BoolArray:
-        """Whether each group has l distinct values."""
-        return self.level(summary) >= self.bound
 
 
 @dataclass(frozen=True)
@@ -79,10 +75,6 @@ class EntropyDiversity(Requirement):
         """2 to the entropy in bits: the number of equally likely values with that entropy."""
         return np.asarray(np.exp2(entropy(summary.counts / np.maximum(summary.size, 1)[:, None])))
 
-    def __call__(self, summary: Summary) -> BoolArray:
-        """Whether each group's entropy is at least log l."""
-        return self.level(summary) >= self.bound - ROUNDING
-
 
 @dataclass(frozen=True)
 class RecursiveDiversity(Requirement):
@@ -99,10 +91,11 @@ class RecursiveDiversity(Requirement):
     c: float
     l: int  # noqa: E741
 
+    sense: ClassVar[Literal["at least", "at most", "below"]] = "below"
     reads_prior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_whole("RecursiveDiversity", self.l)
+        check_whole("RecursiveDiversity", "l", self.l, "values")
         if not self.c > 0:
             raise ValueError(f"RecursiveDiversity: c is {self.c}; it must be above 0.")
 
@@ -121,12 +114,3 @@ class RecursiveDiversity(Requirement):
         ranked = -np.sort(-summary.counts, axis=1)
         tail = ranked[:, int(self.l) - 1 :].sum(axis=1)
         return np.asarray(np.divide(ranked[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0))
-
-    def __call__(self, summary: Summary) -> BoolArray:
-        """Whether each group's level is below c."""
-        return self.level(summary) < self.bound
-
-
-def _check_whole(name: str, l: float) -> None:  # noqa: E741
-    if l != int(l) or l < 1:
-        raise ValueError(f"{name}: l is {l}; it is a number of values, 1 or more.")

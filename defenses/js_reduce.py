@@ -20,6 +20,9 @@ from foreknow.models.arrays import FloatArray, IntArray
 STEP = 1.25
 """By how much t and j are multiplied in each round of relaxing."""
 
+TIGHTEST = 1e-3
+"""From where relaxing starts for thresholds that are smaller."""
+
 
 @dataclass(frozen=True)
 class JSReduce:
@@ -98,7 +101,7 @@ class JSReduce:
             raise ValueError(
                 f"k is {self.k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once."
             )
-        records = summarize_records(view, np.asarray(prior, dtype=np.float64))
+        records = summarize_records(view, prior)
         order = hilbert_order(view.people)
         labels = np.full(len(view), -1, dtype=np.int64)
         for number, members in enumerate(grow(records, order, self.requirement, self.patience).groups):
@@ -132,11 +135,10 @@ class JSReduce:
 
     def _relax(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
         widest = math.log(records.counts.shape[1], self.base)
-        steps = [math.log(end / max(start, 1e-3), STEP) for start, end in ((self.t, 1.0), (self.j, widest))]
-        rounds = max(1, math.ceil(max(steps)) + 1)
+        rounds = 1 + max(_steps(self.t, 1.0), _steps(self.j, widest))
 
         def loosened(i: int) -> Requirement:
-            return self._requirement(max(self.t, 1e-3) * STEP**i, max(self.j, 1e-3) * STEP**i)
+            return self._requirement(max(self.t, TIGHTEST) * STEP**i, max(self.j, TIGHTEST) * STEP**i)
 
         labels, notes = relax(records, labels, rank, loosened, rounds)
         last = int((labels < 0).sum())
@@ -153,3 +155,9 @@ class JSReduce:
         if len(failing):
             notes.append(f"{len(failing)} of {len(groups)} groups do not satisfy {self.requirement!r}.")
         return Grouping(labels, notes=tuple(notes))
+
+
+def _steps(start: float, end: float) -> int:
+    """How often a threshold must be loosened to reach the most that any group can have."""
+    start = max(start, TIGHTEST)
+    return math.ceil(math.log(end / start, STEP)) if start < end else 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from foreknow.defenses.halving import Parts, Rows, counted, propose, summed, widths
 from foreknow.defenses.requirement import Infeasible, Requirement
-from foreknow.defenses.summary import Summary, Whole, entropy
+from foreknow.defenses.summary import Summary, Whole, entropy, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 
@@ -55,7 +55,7 @@ class Mondrian:
                 f"{self.requirement!r} needs groups of {self.requirement.smallest} records, and the view at {view.time!r} has "
                 f"{len(view)}; ask for less, or publish more at once."
             )
-        table = _Table.of(view, np.asarray(prior, dtype=np.float64))
+        table = _Table.of(view, prior_of(view, prior))
         n = len(view)
         start, end = np.zeros(1, dtype=np.int64), np.array([n])
         if not self.requirement(table.summary(start, end, self.requirement.reads_prior))[0]:

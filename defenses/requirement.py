@@ -1,8 +1,9 @@
 """What a published group must satisfy: predicates of its summary, and how they combine."""
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -19,6 +20,9 @@ class Requirement(ABC):
     Reporting reads ``level`` and enforcing calls the object, which compares that same level: the two cannot disagree.
     Requirements combine with ``&`` and ``|``, or `all_of` and `any_of`.
     """
+
+    sense: ClassVar[Literal["at least", "at most", "below"]] = "at least"
+    """How the level must stand to the bound. All but "below" forgive `ROUNDING`."""
 
     reads_prior: ClassVar[bool] = True
     """Whether the level depends on the members' priors; summaries may leave them at zero where it does not."""
@@ -37,9 +41,12 @@ class Requirement(ABC):
     def level(self, summary: Summary) -> FloatArray:
         """What the groups attain: float array, shape ``(b,)``. Cost: O(b m)."""
 
-    @abstractmethod
     def __call__(self, summary: Summary) -> BoolArray:
         """Whether each group satisfies the requirement: bool array, shape ``(b,)``."""
+        level = self.level(summary)
+        if self.sense == "at least":
+            return level >= self.bound - ROUNDING
+        return level <= self.bound + ROUNDING if self.sense == "at most" else level < self.bound
 
     def __and__(self, other: "Requirement") -> "Requirement":
         return all_of(self, other)
@@ -105,21 +112,41 @@ class AnyOf(Requirement):
         """How many of the parts hold."""
         return np.sum([part(summary) for part in self.parts], axis=0, dtype=np.float64)
 
-    def __call__(self, summary: Summary) -> BoolArray:
-        """Whether some part holds."""
-        return np.asarray(np.any([part(summary) for part in self.parts], axis=0))
-
 
 def all_of(*requirements: Requirement) -> Requirement:
-    """The requirement that all of some hold; conjunctions inside it are laid open."""
-    parts = [part for r in requirements for part in (r.parts if isinstance(r, AllOf) else (r,))]
+    """The requirement that all of some hold; conjunctions inside it are laid open.
+
+    Raises
+    ------
+    ValueError
+        If none is given.
+    """
+    parts = [part for r in _some(requirements) for part in (r.parts if isinstance(r, AllOf) else (r,))]
     return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
 
 def any_of(*requirements: Requirement) -> Requirement:
-    """The requirement that at least one of some holds; disjunctions inside it are laid open."""
-    parts = [part for r in requirements for part in (r.parts if isinstance(r, AnyOf) else (r,))]
+    """The requirement that at least one of some holds; disjunctions inside it are laid open.
+
+    Raises
+    ------
+    ValueError
+        If none is given.
+    """
+    parts = [part for r in _some(requirements) for part in (r.parts if isinstance(r, AnyOf) else (r,))]
     return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+
+
+def _some(requirements: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
+    if not requirements:
+        raise ValueError("there is no requirement to combine; give at least one.")
+    return requirements
+
+
+def check_whole(owner: str, letter: str, number: float, what: str) -> None:
+    """Raise ValueError unless a setting is a whole number of something, 1 or more."""
+    if not (1 <= number < math.inf and number == int(number)):
+        raise ValueError(f"{owner}: {letter} is {number}; it is a number of {what}, 1 or more.")
 
 
 class Infeasible(ValueError):  # noqa: N818 - the name says what is wrong

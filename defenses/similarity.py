@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirement import ROUNDING, Requirement
+from foreknow.defenses.requirement import Requirement
 from foreknow.defenses.summary import Summary, entropy
-from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class JSimilarity(Requirement):
 
     j: float
     base: float = 2.0
+    sense: ClassVar[Literal["at least", "at most", "below"]] = "at most"
 
     def __post_init__(self) -> None:
         if not self.j >= 0:
@@ -44,7 +46,3 @@ class JSimilarity(Requirement):
         size = np.maximum(summary.size, 1)
         bits = entropy(summary.prior / size[:, None]) - summary.entropy / size
         return np.asarray(np.maximum(bits, 0.0) / math.log2(self.base))
-
-    def __call__(self, summary: Summary) -> BoolArray:
-        """Whether each group's divergence is at most j."""
-        return self.level(summary) <= self.bound + ROUNDING

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -68,9 +68,27 @@ class Summary:
         return len(self.size)
 
 
-def summarize_records(view: View, prior: FloatArray) -> Summary:
+def prior_of(view: View, prior: ArrayLike) -> FloatArray:
+    """The prior that a defense was given, as an array.
+
+    Raises
+    ------
+    ValueError
+        If it has not one row per record and one column per value.
+    """
+    rows = np.asarray(prior, dtype=np.float64)
+    shape = (len(view), len(view.schema.values))
+    if rows.shape != shape:
+        raise ValueError(
+            f"the prior has shape {rows.shape}; the view at {view.time!r} needs {shape}, one row per record and one column "
+            "per sensitive value."
+        )
+    return rows
+
+
+def summarize_records(view: View, prior: ArrayLike) -> Summary:
     """The summary of every record as a group of its own: a batch of n."""
-    values = view.schema.values
+    prior, values = prior_of(view, prior), view.schema.values
     whole = Whole(values, np.bincount(view.sensitive, minlength=len(values)))
     one_hot = np.zeros((len(view), len(values)), dtype=np.int64)
     one_hot[np.arange(len(view)), view.sensitive] = 1

@@ -71,7 +71,10 @@ def _ancestors(kind: Categorical, codes: FloatArray, group: IntArray, groups: in
     return [kind.values[leaf] if step == 0 else tree.rows[leaf][step] for leaf, step in zip(anyone, level, strict=True)]
 
 
-def _interval(low: float, high: float) -> object:
-    if low == high:
-        return f"{low:g}"
-    return f"[{low:g},{high:g}]"
+def _interval(low: float, high: float) -> str:
+    return _number(low) if low == high else f"[{_number(low)},{_number(high)}]"
+
+
+def _number(number: float) -> str:
+    """The shortest text that reads back as the same number."""
+    return str(int(number)) if float(number).is_integer() and abs(number) < 1e16 else repr(float(number))

@@ -93,8 +93,19 @@ class Hierarchy:
         return np.array([np.unique(column, return_inverse=True)[1] for column in columns], dtype=np.int64)
 
     def generalize(self, values: Iterable[Hashable]) -> str:
-        """The label of the lowest common ancestor of some values."""
+        """The label of the lowest common ancestor of some values.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or the hierarchy does not have one of them.
+        """
         wanted = {str(value) for value in values}
+        missing = sorted(wanted - set(self.leaves))
+        if missing or not wanted:
+            raise ValueError(
+                f"the hierarchy has no row for {missing[0]!r}." if missing else "there is no value to generalize."
+            )
         rows = [row for row in self.rows if row[0] in wanted]
         return next(str(labels[0]) for labels in zip(*rows, strict=True) if len(set(labels)) == 1)
 
@@ -103,7 +114,9 @@ def _checked(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     if not rows:
         raise ValueError("a hierarchy needs at least one value; this one has no row.")
     widths = {len(row) for row in rows}
-    if len(widths) > 1 or min(widths) < 2:
+    if widths == {1}:
+        raise ValueError("the rows of a hierarchy name only the values; add at least one more label to each, the root.")
+    if len(widths) > 1:
         short = min(rows, key=len)
         raise ValueError(
             f"the row of {short[0]!r} has {len(short)} labels where another has {max(widths)}; every row names the "

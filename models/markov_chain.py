@@ -6,8 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import TOLERANCE
+from foreknow.models.sequences import Sequences
 from foreknow.models.view import History
 
 LARGEST_TABLE = 2**27
@@ -62,14 +63,14 @@ class MarkovChain:
             raise ValueError(
                 f"a chain of order {self.order} needs an array of shape (m,) * {self.order + 1}; got {longest.shape}."
             )
+        longest = _checked(longest, self.substochastic)
         tables = [*map(np.asarray, self.shorter), longest] if self.shorter else _averaged(longest)
         if [table.shape for table in tables] != [(m,) * (length + 1) for length in range(1, self.order + 1)]:
             raise ValueError(
                 f"shorter must hold tables for sequences of 1 to {self.order - 1} values, each over {m} values."
             )
-        checked = [_checked(table, self.substochastic) for table in tables]
-        object.__setattr__(self, "probabilities", checked[-1])
-        object.__setattr__(self, "shorter", tuple(checked[:-1]))
+        object.__setattr__(self, "probabilities", longest)
+        object.__setattr__(self, "shorter", tuple(_checked(table, self.substochastic) for table in tables[:-1]))
 
     @classmethod
     def fit(
@@ -113,19 +114,19 @@ class MarkovChain:
         _check_order(order)
         if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
             raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
-        chained = _chained(sequences)
-        m = _domain(sequences, chained, values)
+        counted = Sequences.of(sequences, values)
+        m = counted.domain
         if m ** (order + 1) > LARGEST_TABLE:
             raise ValueError(
                 f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
                 "choose a smaller order."
             )
         tables: list[FloatArray] = []
-        row = _spread(_followers(chained, 0, m) + pseudo_count)
+        row = _spread(counted.followed(0) + pseudo_count)
         for length in range(1, order + 1):
-            pairs = _followers(chained, length, m) + pseudo_count
+            pairs = counted.followed(length) + pseudo_count
             if as_printed:
-                totals = _endings(chained, length, m) + pseudo_count * m
+                totals = counted.occurring(length) + pseudo_count * m
                 table = np.divide(pairs, totals[..., None], out=np.zeros_like(pairs), where=totals[..., None] > 0)
             else:
                 totals = pairs.sum(axis=-1)
@@ -192,62 +193,6 @@ class IncrementalChain:
     def at(self, release: int) -> MarkovChain:
         """The chain extracted from the views up to that release, itself included; the last one afterwards."""
         return self.chains[min(release, len(self.chains) - 1)]
-
-
-@dataclass(frozen=True, eq=False)
-class _Chained:
-    """All sequences end to end: the values, and how many of the same person stand before each."""
-
-    values: IntArray
-    before: IntArray
-
-
-def _chained(sequences: "History | Iterable[Sequence[int]]") -> _Chained:
-    if isinstance(sequences, History):
-        numbers: dict[object, int] = {}
-        person = np.array([numbers.setdefault(r, len(numbers)) for view in sequences for r in view.people.respondents])
-        order = np.argsort(person, kind="stable")
-        person, values = person[order], np.concatenate([view.sensitive for view in sequences])[order]
-    else:
-        parts = [np.asarray(list(sequence), dtype=np.int64) for sequence in sequences]
-        person = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-        values = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
-    places = np.arange(len(person))
-    first = np.concatenate([[True], person[1:] != person[:-1]]) if len(person) else np.zeros(0, dtype=bool)
-    chained = _Chained(values, places - np.maximum.accumulate(np.where(first, places, 0)))
-    if not (chained.before > 0).any():
-        raise ValueError(
-            "the corpus holds no two values of one person, so nothing follows anything; mine a longer one."
-        )
-    return chained
-
-
-def _domain(sequences: object, chained: _Chained, values: int | None) -> int:
-    m = len(sequences.schema.values) if isinstance(sequences, History) else values
-    m = int(chained.values.max()) + 1 if m is None else m
-    if chained.values.min() < 0 or chained.values.max() >= m:
-        raise ValueError(
-            f"the sequences hold {chained.values.max()}; values are positions 0 to {m - 1} in the sensitive domain."
-        )
-    return m
-
-
-def _followers(chained: _Chained, length: int, m: int) -> FloatArray:
-    """How often each sequence of that length was followed by each value: shape ``(m,) * (length + 1)``."""
-    ends = np.flatnonzero(chained.before >= max(length, 1))
-    return _count(chained, ends, length + 1, m)
-
-
-def _endings(chained: _Chained, length: int, m: int) -> FloatArray:
-    """How often each sequence of that length occurred, followed or not: shape ``(m,) * length``."""
-    return _count(chained, np.flatnonzero(chained.before >= length - 1), length, m)
-
-
-def _count(chained: _Chained, ends: IntArray, length: int, m: int) -> FloatArray:
-    cell = np.zeros(len(ends), dtype=np.int64)
-    for back in range(length - 1, -1, -1):
-        cell = cell * m + chained.values[ends - back]
-    return np.bincount(cell, minlength=m**length).reshape((m,) * length).astype(np.float64)
 
 
 def _spread(counts: FloatArray) -> FloatArray:

@@ -118,6 +118,9 @@ class GivenPrior:
     frame: pd.DataFrame
 
     def __post_init__(self) -> None:
+        columns = self.frame.columns[self.frame.columns.duplicated()]
+        if len(columns):
+            raise ValueError(f"the prior has two columns {columns[0]!r}; give one column per value.")
         twice = self.frame.index[self.frame.index.duplicated()]
         if len(twice):
             raise ValueError(f"respondent {twice[0]!r} has two rows in the prior; keep one.")

@@ -57,8 +57,9 @@ class Problem:
         if not (np.issubdtype(group.dtype, np.integer) and np.issubdtype(counts.dtype, np.integer)):
             raise ValueError(f"group and counts must be whole numbers; got {group.dtype} and {counts.dtype}.")
         if group.size and not (group.min() >= -1 and group.max() < len(counts)):
+            wrong = group.min() if group.min() < -1 else group.max()
             raise ValueError(
-                f"group holds {group.max()}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
+                f"group holds {wrong}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
             )
         sizes = np.bincount(group[group >= 0], minlength=len(counts))
         if (counts < 0).any() or (counts.sum(axis=1) != sizes).any():

@@ -200,7 +200,7 @@ def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> "np.ndarray[
     twice = column[column.duplicated()]
     if len(twice):
         raise ValueError(
-            f"respondent {twice.iloc[0]!r} appears twice in the view at {time!r}; a view holds one record per respondent. "
+            f"respondent {twice.tolist()[0]!r} appears twice in the view at {time!r}; a view holds one record per respondent. "
             "Drop duplicates, or split the view."
         )
     respondents = np.empty(len(column), dtype=object)
@@ -220,7 +220,7 @@ def _codes(frame: pd.DataFrame, schema: Schema, name: str, time: Any) -> FloatAr
         inside, domain = kind.inside(codes), kind.domain
     if not inside.all():
         row = int((~inside).argmax())
-        who, cell = frame[schema.respondent].iloc[row], column.iloc[row]
+        who, cell = frame[schema.respondent].tolist()[row], column.tolist()[row]
         wrong = "is missing" if pd.isna(cell) else f"is {cell!r}"
         raise ValueError(
             f"{name!r} of respondent {who!r} in the view at {time!r} {wrong}; it must be {domain}. Correct or drop the "

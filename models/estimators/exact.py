@@ -10,7 +10,6 @@ from foreknow.models.members import members
 from foreknow.models.problem import DOUBT, Posterior, Problem, Status
 
 CONTRADICTED = int(Status.CONTRADICTED)
-BALANCING_ROUNDS = 8
 
 
 class TooLarge(ValueError):  # noqa: N818 - the name says what is wrong, as DESIGN 3.3 fixes it
@@ -24,7 +23,7 @@ class Exact:
     Instead of the k! assignments it walks the states of a group: how much of each value is still to be given away as
     the people come one by one, or how many of each kind of person (people with equal priors) are still without a value
     as the values come one by one, whichever is fewer. There are ``prod_s (n_s + 1)`` of the former. All terms are
-    positive, so nothing cancels; layers are rescaled, so nothing overflows.
+    positive, so nothing cancels, and sums are kept as logarithms, so nothing overflows or vanishes.
 
     Where the knowledge rules out every assignment of a group, the belief is that of the same knowledge with a doubt of
     `DOUBT` mixed in, reported as `Status.CONTRADICTED`.
@@ -51,7 +50,7 @@ class Exact:
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
         order, starts = members(problem.group, len(problem.counts))
-        states = _states(problem.prior, problem.counts, order, starts)
+        states = _states(problem.prior, problem.counts, order, starts, float(self.limit))
         if states.size and states.max() > self.limit:
             worst = int(states.argmax())
             raise TooLarge(
@@ -88,29 +87,25 @@ def _product(capacity: IntArray) -> float:
 
 
 @compiled
-def _shown(prior: FloatArray, rows: IntArray, values: IntArray) -> FloatArray:
-    """The priors of a group's members for its values, each row scaled to a largest entry of 1."""
+def _shown(prior: FloatArray, rows: IntArray, values: IntArray, doubt: float) -> FloatArray:
+    """The priors of a group's members for its values, with some of the uniform distribution mixed in."""
     weights = np.zeros((len(rows), len(values)))
     for i in range(len(rows)):
         for s in range(len(values)):
-            weights[i, s] = prior[rows[i], values[s]]
-        largest = weights[i].max()
-        if largest > 0.0:
-            weights[i] /= largest
+            weights[i, s] = (1.0 - doubt) * prior[rows[i], values[s]] + doubt / prior.shape[1]
     return weights
 
 
 @compiled
-def _states(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray) -> FloatArray:
-    """How many states each group has, by values or by kinds of people, whichever is fewer."""
+def _states(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray, limit: float) -> FloatArray:
+    """How many states each group has: by values or, where they are over the limit, by kinds of people if these are fewer."""
     states = np.ones(len(counts))
     for j in range(len(counts)):
         values = np.flatnonzero(counts[j])
-        by_value = _product(counts[j][values])
-        if by_value > 4096.0:
-            weights = _shown(prior, order[starts[j] : starts[j + 1]], values)
-            by_value = min(by_value, _product(np.bincount(_kinds(weights))))
-        states[j] = by_value
+        states[j] = _product(counts[j][values])
+        if states[j] > limit:
+            weights = _shown(prior, order[starts[j] : starts[j + 1]], values, 0.0)
+            states[j] = min(states[j], _product(np.bincount(_kinds(weights))))
     return states
 
 
@@ -123,12 +118,10 @@ def _posteriors(prior: FloatArray, counts: IntArray, order: IntArray, starts: In
         if len(rows) == 0:
             continue
         values = np.flatnonzero(counts[j])
-        capacity = counts[j][values]
-        weights = _shown(prior, rows, values)
-        found, shares = _group(weights, capacity)
+        found, shares = _group(_shown(prior, rows, values, 0.0), counts[j][values])
         if not found:
             status[j] = CONTRADICTED
-            found, shares = _group(weights * (1.0 - DOUBT) + DOUBT, capacity)
+            found, shares = _group(_shown(prior, rows, values, DOUBT), counts[j][values])
         for i in range(len(rows)):
             belief[rows[i]] = 0.0
             for s in range(len(values)):
@@ -141,12 +134,11 @@ def _group(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatArray]:
     """The marginals of one group, and whether any assignment is possible."""
     if len(capacity) == 1:
         return bool(np.all(weights > 0.0)), np.ones_like(weights)
-    balanced = _balanced(weights, capacity)
     kind = _kinds(weights)
     people = np.bincount(kind)
     if _product(people) < _product(capacity):
-        return _by_kind(balanced, capacity, kind, people)
-    return _marginals(balanced, capacity)
+        return _by_kind(np.log(weights), capacity, kind, people)
+    return _marginals(np.log(weights), capacity)
 
 
 @compiled
@@ -167,76 +159,79 @@ def _by_kind(weights: FloatArray, capacity: IntArray, kind: IntArray, people: In
 
 
 @compiled
-def _balanced(weights: FloatArray, capacity: IntArray) -> FloatArray:
-    """Rows and columns rescaled towards sums of 1 and ``capacity``.
-
-    No posterior depends on these scales; they keep the walk's numbers near each other.
-    """
-    weights = weights.copy()
-    for _ in range(BALANCING_ROUNDS):
-        for s in range(weights.shape[1]):
-            total = weights[:, s].sum()
-            if total > 0.0:
-                weights[:, s] *= capacity[s] / total
-        for i in range(weights.shape[0]):
-            total = weights[i].sum()
-            if total > 0.0:
-                weights[i] /= total
-    return weights
-
-
-@compiled
 def _marginals(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatArray]:
     """Items come one by one, each takes one of the types; type s is taken ``capacity[s]`` times in the end.
 
-    A state is how much of each type has been taken, numbered in mixed radix; states with equal totals make a layer, and
-    item r leads from layer r to layer r + 1. The probability that item r takes type s sums, over the states of layer r,
-    the ways there, times the weight, times the ways onward.
+    ``weights`` are logarithms, shape ``(items, types)``. A state is how much of each type has been taken, numbered in
+    mixed radix; states with equal totals make a layer, and item r leads from layer r to layer r + 1. The probability that
+    item r takes type s sums, over the states of layer r, the ways there, times the weight, times the ways onward.
     """
-    k, types = weights.shape
-    stride = np.ones(types, dtype=np.int64)
-    for s in range(1, types):
+    stride = np.ones(len(capacity), dtype=np.int64)
+    for s in range(1, len(capacity)):
         stride[s] = stride[s - 1] * (capacity[s - 1] + 1)
     states = stride[-1] * (capacity[-1] + 1)
-    order, starts = _layers(capacity, states, k)
-    shares = np.zeros((k, types))
+    order, starts = _layers(capacity, states, len(weights))
+    forward = _ways_there(weights, capacity, stride, order, starts)
+    if forward[-1] == -np.inf:
+        return False, np.zeros(weights.shape)
+    return True, _taken(weights, capacity, stride, order, starts, forward)
 
-    forward = np.zeros(states)
-    forward[0] = 1.0
-    for r in range(k):
-        largest = 0.0
-        for state in order[starts[r + 1] : starts[r + 2]]:
-            ways = 0.0
-            for s in range(types):
-                if (state // stride[s]) % (capacity[s] + 1) > 0:
-                    ways += forward[state - stride[s]] * weights[r, s]
-            forward[state] = ways
-            largest = max(largest, ways)
-        if largest == 0.0:
-            return False, shares
-        for state in order[starts[r + 1] : starts[r + 2]]:
-            forward[state] /= largest
 
-    backward = np.zeros(states)
-    backward[states - 1] = 1.0
-    for r in range(k - 1, -1, -1):
-        largest = 0.0
+@compiled
+def _ways_there(
+    weights: FloatArray, capacity: IntArray, stride: IntArray, order: IntArray, starts: IntArray
+) -> FloatArray:
+    """The logarithm of the weight of all ways from the empty state to each."""
+    forward = np.full(len(order), -np.inf)
+    forward[0] = 0.0
+    terms = np.empty(len(capacity))
+    for r in range(len(weights)):
+        for state in order[starts[r + 1] : starts[r + 2]]:
+            for s in range(len(capacity)):
+                possible = (state // stride[s]) % (capacity[s] + 1) > 0
+                terms[s] = forward[state - stride[s]] + weights[r, s] if possible else -np.inf
+            forward[state] = _log_sum(terms)
+    return forward
+
+
+@compiled
+def _taken(
+    weights: FloatArray,
+    capacity: IntArray,
+    stride: IntArray,
+    order: IntArray,
+    starts: IntArray,
+    forward: FloatArray,
+) -> FloatArray:
+    """Each item's probabilities, gathered on the way back from the full state."""
+    shares = np.zeros(weights.shape)
+    backward = np.full(len(order), -np.inf)
+    backward[-1] = 0.0
+    terms = np.empty(len(capacity))
+    for r in range(len(weights) - 1, -1, -1):
         for state in order[starts[r] : starts[r + 1]]:
-            ways = 0.0
-            for s in range(types):
-                if (state // stride[s]) % (capacity[s] + 1) < capacity[s]:
-                    onward = weights[r, s] * backward[state + stride[s]]
-                    ways += onward
-                    shares[r, s] += forward[state] * onward
-            backward[state] = ways
-            largest = max(largest, ways)
-        for state in order[starts[r] : starts[r + 1]]:
-            backward[state] /= largest
-        total = shares[r].sum()
-        if total == 0.0:
-            return False, shares
-        shares[r] /= total
-    return True, shares
+            if forward[state] == -np.inf:
+                continue
+            for s in range(len(capacity)):
+                possible = (state // stride[s]) % (capacity[s] + 1) < capacity[s]
+                terms[s] = weights[r, s] + backward[state + stride[s]] if possible else -np.inf
+            backward[state] = _log_sum(terms)
+            for s in range(len(capacity)):
+                shares[r, s] += np.exp(forward[state] + terms[s] - forward[-1])
+        shares[r] /= shares[r].sum()
+    return shares
+
+
+@compiled
+def _log_sum(terms: FloatArray) -> float:
+    """The logarithm of the sum of numbers given by theirs."""
+    largest = terms.max()
+    if largest == -np.inf:
+        return -np.inf
+    total = 0.0
+    for term in terms:
+        total += np.exp(term - largest)
+    return float(largest + np.log(total))
 
 
 @compiled

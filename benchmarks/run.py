@@ -63,7 +63,7 @@ def row(taken: dict[str, object]) -> str:
     limit = FIGURES[str(name)].limit
     asked = "" if limit is None else f"{limit:g}"
     return (
-        f"| {name} | {taken['median']:.4f} | {taken["least"]:.4f}-{taken["most"]:.4f} | {asked} | {taken['peak']:.0f} |"
+        f"| {name} | {taken['median']:.4f} | {taken['least']:.4f}-{taken['most']:.4f} | {asked} | {taken['peak']:.0f} |"
     )
 
 

@@ -1,7 +1,6 @@
 """k-anonymity."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from foreknow.defenses.requirement import Requirement, check_whole
 from foreknow.defenses.summary import Summary
@@ -20,8 +19,6 @@ class KAnonymity(Requirement):
 
     k: int
 
-    reads_prior: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         check_whole("KAnonymity", "k", self.k, "records")
 
@@ -34,6 +31,11 @@ class KAnonymity(Requirement):
     def smallest(self) -> int:
         """K."""
         return int(self.k)
+
+    @property
+    def reads_prior(self) -> bool:
+        """False: the size alone decides."""
+        return False
 
     def level(self, summary: Summary) -> FloatArray:
         """The number of records."""

@@ -29,7 +29,6 @@ class TCloseness(Requirement):
     distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
 
     sense: ClassVar[Literal["at least", "at most", "below"]] = "at most"
-    reads_prior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.t >= 0:
@@ -45,6 +44,11 @@ class TCloseness(Requirement):
     def bound(self) -> float:
         """The distance t."""
         return float(self.t)
+
+    @property
+    def reads_prior(self) -> bool:
+        """False: the values alone decide."""
+        return False
 
     def level(self, summary: Summary) -> FloatArray:
         """The earth mover's distance of each group."""

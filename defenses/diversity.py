@@ -23,8 +23,6 @@ class DistinctDiversity(Requirement):
 
     l: int  # noqa: E741 - the field's own letter
 
-    reads_prior: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         check_whole("DistinctDiversity", "l", self.l, "values")
 
@@ -37,6 +35,11 @@ class DistinctDiversity(Requirement):
     def smallest(self) -> int:
         """The number l."""
         return int(self.l)
+
+    @property
+    def reads_prior(self) -> bool:
+        """False: the values alone decide."""
+        return False
 
     def level(self, summary: Summary) -> FloatArray:
         """The number of distinct values."""
@@ -55,8 +58,6 @@ class EntropyDiversity(Requirement):
 
     l: float  # noqa: E741
 
-    reads_prior: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         if not self.l >= 1:
             raise ValueError(f"EntropyDiversity: l is {self.l}; it is a number of values, 1 or more.")
@@ -70,6 +71,11 @@ class EntropyDiversity(Requirement):
     def smallest(self) -> int:
         """The number l, rounded up: k records have at most log k of entropy."""
         return math.ceil(self.l - ROUNDING)
+
+    @property
+    def reads_prior(self) -> bool:
+        """False: the values alone decide."""
+        return False
 
     def level(self, summary: Summary) -> FloatArray:
         """2 to the entropy in bits: the number of equally likely values with that entropy."""
@@ -92,7 +98,6 @@ class RecursiveDiversity(Requirement):
     l: int  # noqa: E741
 
     sense: ClassVar[Literal["at least", "at most", "below"]] = "below"
-    reads_prior: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_whole("RecursiveDiversity", "l", self.l, "values")
@@ -108,6 +113,11 @@ class RecursiveDiversity(Requirement):
     def smallest(self) -> int:
         """The number l."""
         return int(self.l)
+
+    @property
+    def reads_prior(self) -> bool:
+        """False: the values alone decide."""
+        return False
 
     def level(self, summary: Summary) -> FloatArray:
         """The smallest c the group does not keep: ``r_1 / (r_l + ... + r_m)``, infinite where that sum is 0."""

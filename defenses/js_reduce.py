@@ -13,7 +13,7 @@ from foreknow.defenses.hilbert import hilbert_order
 from foreknow.defenses.leftovers import join_nearest, relax, settle, suppress
 from foreknow.defenses.requirement import Infeasible, Requirement, all_of
 from foreknow.defenses.similarity import JSimilarity
-from foreknow.defenses.summary import Summary, Whole, summarize_groups, summarize_records
+from foreknow.defenses.summary import Summary, summarize_groups, summarize_records
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 
@@ -150,7 +150,7 @@ class JSReduce:
             )
         if last:
             notes.append(f"the last {last} leftover records joined the nearest group, whatever its t and j.")
-        groups = summarize_groups(records, labels, Whole(records.whole.values, records.whole.counts))
+        groups = summarize_groups(records, labels)
         failing = np.flatnonzero(~self.requirement(groups))
         if len(failing):
             notes.append(f"{len(failing)} of {len(groups)} groups do not satisfy {self.requirement!r}.")

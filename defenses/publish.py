@@ -5,6 +5,7 @@ from typing import Protocol
 
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.view import check_order
 
 
 class Defense(Protocol):
@@ -38,12 +39,14 @@ def publish(views: Iterable[View], defense: Defense, adversary: Adversary | None
     Raises
     ------
     ValueError, Infeasible
-        As the defense does; then nothing is published.
+        If times do not increase, or as the defense does; then nothing is published.
     """
     assumed = adversary or Adversary(UniformPrior())
     memory = Memory()
     releases: list[Release] = []
     for view in views:
+        if releases:
+            check_order(releases[-1].time, view.time)
         prior = assumed.revise(memory, view.people)
         release = Release(view, defense(view, prior, tuple(releases)))
         releases.append(release)

@@ -24,9 +24,6 @@ class Requirement(ABC):
     sense: ClassVar[Literal["at least", "at most", "below"]] = "at least"
     """How the level must stand to the bound. All but "below" forgive `ROUNDING`."""
 
-    reads_prior: ClassVar[bool] = True
-    """Whether the level depends on the members' priors; summaries may leave them at zero where it does not."""
-
     @property
     @abstractmethod
     def bound(self) -> float:
@@ -36,6 +33,11 @@ class Requirement(ABC):
     def smallest(self) -> int:
         """No group of fewer records can satisfy the requirement; algorithms need not try."""
         return 1
+
+    @property
+    def reads_prior(self) -> bool:
+        """Whether the level depends on the members' priors; summaries may leave them at zero where it does not."""
+        return True
 
     @abstractmethod
     def level(self, summary: Summary) -> FloatArray:
@@ -74,6 +76,11 @@ class AllOf(Requirement):
         """The largest of the parts'."""
         return max(part.smallest for part in self.parts)
 
+    @property
+    def reads_prior(self) -> bool:
+        """Whether any part's does."""
+        return any(part.reads_prior for part in self.parts)
+
     def level(self, summary: Summary) -> FloatArray:
         """How many of the parts hold."""
         return np.sum([part(summary) for part in self.parts], axis=0, dtype=np.float64)
@@ -107,6 +114,11 @@ class AnyOf(Requirement):
     def smallest(self) -> int:
         """The smallest of the parts'."""
         return min(part.smallest for part in self.parts)
+
+    @property
+    def reads_prior(self) -> bool:
+        """Whether any part's does."""
+        return any(part.reads_prior for part in self.parts)
 
     def level(self, summary: Summary) -> FloatArray:
         """How many of the parts hold."""

@@ -96,7 +96,10 @@ def summarize_records(view: View, prior: ArrayLike) -> Summary:
 
 
 def summarize_groups(records: Summary, labels: IntArray, whole: Whole | None = None) -> Summary:
-    """The summaries of groups 0 to g - 1 of some records; records of label -1 are in none. Cost: O(n m)."""
+    """The summaries of groups 0 to g - 1 of some records; records of label -1 are in none. Cost: O(n m).
+
+    Every group must have a record, which is not checked.
+    """
     groups = int(labels.max(initial=-1)) + 1
     order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
     if not len(order):

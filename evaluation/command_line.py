@@ -27,10 +27,9 @@ from foreknow.evaluation.inputs import (
     releases_of,
     requirement,
 )
-from foreknow.evaluation.risk import adversary_confidence, adversary_gain, disclosures, success_rate
 from foreknow.evaluation.verify import verify_table
 from foreknow.evaluation.whole_files import whole_files, write_table
-from foreknow.models import ESTIMATORS, Adversary, Beliefs, History, IncrementalChain, Status
+from foreknow.models import ESTIMATORS, Adversary, History, IncrementalChain
 from foreknow.models.view import read_table
 
 DefenseName = StrEnum("DefenseName", list(DEFENSES))  # type: ignore[misc]
@@ -80,9 +79,9 @@ def demo_command(
         found = demonstration.run()
     with notices.status("drawing"), whole_files(out) as folder:
         demonstration.pictures(found, folder)
+        names = ", ".join(sorted(file.name for file in folder.iterdir()))
     for part in report.demo(found):
         console.print(part)
-    names = ", ".join(sorted(file.name for file in out.iterdir()))
     console.print(f"Pictures and tables are in {out}:\n  {names}", markup=False)
 
 
@@ -121,7 +120,7 @@ def publish_command(
     unless -t says otherwise.
     """
     columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
-    table = read_table(records)
+    table = columns.read(records)
     history = History.read(table, columns.schema(table), time)
     known = mine(history, classes, order, pseudo_count)
     chain = None if known.transitions is None else IncrementalChain.fit(history, order, pseudo_count)
@@ -175,8 +174,8 @@ def attack_command(
 ) -> None:
     """Attack what was published, and say how much of the truth it gives away at each release."""
     columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
-    table = read_table(records)
-    learned = table if corpus is None else read_table(corpus)
+    table = columns.read(records)
+    learned = table if corpus is None else columns.read(corpus)
     schema = columns.schema(table, learned)
     history, releases = releases_of(table, groups, columns, schema)
     if corpus is None:
@@ -186,8 +185,8 @@ def attack_command(
     beliefs = ATTACKS[attack.value](adversary)(track(releases, "attacking", console=notices, transient=True))
     if out is not None:
         with whole_files(out, keep=[path for path in (records, groups, corpus) if path is not None]) as folder:
-            write_table(_posteriors(beliefs, time), folder / f"beliefs{records.suffix.lower()}")
-    console.print(report.table(_risk(beliefs, history), f"{attack.value} attack, {estimator.value} posterior"))
+            write_table(report.posteriors(beliefs, time), folder / f"beliefs{records.suffix.lower()}")
+    console.print(report.table(report.risk(beliefs, history), f"{attack.value} attack, {estimator.value} posterior"))
     if out is not None:
         console.print(f"Everybody's posterior beliefs: {out / f'beliefs{records.suffix.lower()}'}.", markup=False)
 
@@ -221,9 +220,11 @@ def check_command(
     for when, rows in tables:
         rows = rows[[group, sensitive]].set_axis(["group", "value"], axis=1)
         verdict = verify_table(rows, "value", values, asked)
-        verdicts += [_verdict(when, name, part) for name, part in verdict.groupby("requirement", sort=False)]
+        verdicts += [
+            report.verdict(when, name, part, asked) for name, part in verdict.groupby("requirement", sort=False)
+        ]
     console.print(report.table(pd.DataFrame(verdicts), f"{published.name}, recomputed"))
-    if time is None and (mixed := _differing(table, group, sensitive)):
+    if time is None and (mixed := report.differing(table, group, sensitive)):
         notices.print(f"{mixed!r} differs within groups; if it tells releases apart, say --time {mixed}.", markup=False)
     if any(verdict["failing"] for verdict in verdicts):
         raise typer.Exit(1)
@@ -236,43 +237,3 @@ def main() -> None:
     except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
         notices.print(f"[bold red]error:[/] {escape(str(error).strip())}", highlight=False, soft_wrap=True)
         sys.exit(2)
-
-
-def _differing(table: pd.DataFrame, group: str, sensitive: str) -> str | None:
-    """A column that is not the same all over each group, if there is one: no published quasi-identifier is."""
-    for name in table.columns.drop([group, sensitive]):
-        if table[[group, name]].astype(str).drop_duplicates()[group].duplicated().any():
-            return str(name)
-    return None
-
-
-def _verdict(when: object, name: object, part: pd.DataFrame) -> dict[str, object]:
-    bad = part[~part["holds"]]
-    least = "at most" if str(name).startswith("TCloseness") else "at least"
-    worst = part["level"].max() if least == "at most" else part["level"].min()
-    return {
-        "release": when, "requirement": name, "groups": len(part), "worst": worst, "asked": f"{least} {part['bound'].iloc[0]:g}",
-        "failing": len(bad), "first failing": "" if bad.empty else bad["group"].iloc[0],
-    }  # fmt: skip
-
-
-def _risk(beliefs: Beliefs, history: History) -> pd.DataFrame:
-    table = adversary_gain(beliefs, history).drop(columns="certain")
-    for measure, name in ((adversary_confidence, "confidence"), (success_rate, "success")):
-        table.insert(2, name, measure(beliefs, history)[name])
-    table[["sure", "right"]] = disclosures(beliefs, history)[["sure", "right"]]
-    table["contradicted groups"] = [
-        int((release.posterior.status & Status.CONTRADICTED > 0).sum()) for release in beliefs
-    ]
-    return table
-
-
-def _posteriors(beliefs: Beliefs, time: str) -> pd.DataFrame:
-    tables = []
-    for release in beliefs:
-        table = release.frame("posterior").reset_index()
-        table.columns = table.columns.astype(str)
-        table.insert(0, time, release.observation.time)
-        table.insert(2, "group", release.observation.group)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)

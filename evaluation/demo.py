@@ -1,5 +1,6 @@
-"""The demo: a real follow-up, published twice, read by somebody who knows how the disease goes on."""
+"""The demo: a real follow-up, published in three ways, read by somebody who knows how the disease goes on."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,13 +38,13 @@ class Demo:
         Every defense under every attack, on the published patients.
     corpus : History
         The patients the adversary learned from; none of them is published.
-    victim : object
+    victim : hashable
         The respondent whose diagnoses the strongest attack read best from the releases called safe.
     """
 
     comparison: Comparison
     corpus: History
-    victim: object
+    victim: Hashable
 
 
 def run() -> Demo:
@@ -88,7 +89,9 @@ def story(demo: Demo) -> pd.DataFrame:
     rows = []
     for release, view in zip(demo.comparison.beliefs[SAFE, STRONGEST], demo.comparison.history, strict=True):
         seen = release.observation
-        for row in np.flatnonzero((seen.people.respondents == demo.victim) & (seen.group >= 0)):
+        for row in seen.people.rows(demo.victim):
+            if seen.group[row] < 0:
+                continue
             values, belief = seen.people.schema.values, release.posterior.probabilities[row]
             shown = seen.counts[seen.group[row]]
             rows.append(
@@ -107,9 +110,9 @@ def _large_enough(history: History) -> History:
     return History(view for view in history if len(view) >= FEWEST)
 
 
-def _victim(comparison: Comparison) -> object:
+def _victim(comparison: Comparison) -> Hashable:
     """The respondent of whom the truth is believed most beyond its share of the group, summed over the releases."""
-    gained: dict[object, float] = {}
+    gained: dict[Hashable, float] = {}
     for release, view in zip(comparison.beliefs[SAFE, STRONGEST], comparison.history, strict=True):
         seen = release.observation
         for row in np.flatnonzero(seen.group >= 0):

@@ -46,6 +46,10 @@ class Columns:
     quasi_identifiers: tuple[str, ...]
     hierarchies: tuple[str, ...] = ()
 
+    def read(self, path: Path) -> pd.DataFrame:
+        """Read a table in which respondents are names, even where they look like numbers."""
+        return read_table(path, text=[self.respondent])
+
     def schema(self, *tables: pd.DataFrame) -> Schema:
         """The schema whose domains are what the tables hold together, with the hierarchies attached.
 
@@ -88,8 +92,6 @@ def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
-        if list(table.columns).count(name) > 1:
-            raise ValueError(f"the table has two columns {name!r}; rename one.")
         if table[name].dtype == object and not table[name].map(lambda cell: isinstance(cell, Hashable)).all():
             raise ValueError(
                 f"the column {name!r} holds lists; a cell is one value. Split the column, or join each list."
@@ -165,7 +167,7 @@ def releases_of(
         If there is no column ``group``, or the file of groups does not name every record once.
     """
     if groups is not None:
-        records = _with_groups(records, read_table(groups), groups, columns)
+        records = _with_groups(records, columns.read(groups), groups, columns)
     elif "group" not in records.columns:
         raise ValueError(
             "the records have no column 'group'; add one, or give the file that `foreknow publish` wrote: --groups FILE."

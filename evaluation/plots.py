@@ -100,7 +100,7 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
         share = np.concatenate([[lost[name]], records[1:]]) / total[name]
         offset = (d - (len(found) - 1) / 2) * width
         axes.bar(places + offset, share, width, label=name, color=COLORS[d % len(COLORS)])
-    ticks = [-2, *range(1, edge + 1, max(1, edge // 15))]
+    ticks = [-2, *range(edge, 0, -max(1, edge // 15))]
     labels = ["suppressed", *(f"{t}+" if t == edge and largest > edge else str(t) for t in ticks[1:])]
     axes.set_xticks(ticks, labels)
     axes.set(
@@ -128,8 +128,4 @@ def _legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
 
 def _truth(history: History, respondent: Hashable) -> dict[Any, int]:
     """The person's true codes by time."""
-    return {
-        view.time: int(view.sensitive[row])
-        for view in history
-        for row in np.flatnonzero(view.people.respondents == respondent)
-    }
+    return {view.time: int(view.sensitive[row]) for view in history for row in view.people.rows(respondent)}

@@ -1,17 +1,21 @@
-"""What the command line prints: tables that fit a terminal."""
+"""What the command line prints and writes: tables that fit a terminal."""
 
 from collections.abc import Iterator
 
 import pandas as pd
+from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
+from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.demo import SAFE, STRONGEST, Demo, story
+from foreknow.evaluation.risk import adversary_confidence, adversary_gain, disclosures, success_rate
+from foreknow.models import Beliefs, History, Status
 
 
 def table(frame: pd.DataFrame, title: str) -> Table:
     """A data frame as a table: numbers to the right, fractions with three digits."""
-    shown = Table(title=escape(title), title_justify="left")
+    shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD)
     for name in frame.columns:
         number = pd.api.types.is_numeric_dtype(frame[name])
         shown.add_column(escape(str(name)), justify="right" if number else "left", overflow="fold")
@@ -38,3 +42,62 @@ def demo(found: Demo) -> Iterator[Table | str]:
         "gcp: how blurred ages and sexes are (0 to 1)\n"
     )
     yield table(story(found), f"Patient {found.victim}, read out of {SAFE}")
+
+
+def risk(beliefs: Beliefs, history: History) -> pd.DataFrame:
+    """What an attack gained, one row per release; ``ruled out`` counts groups that the knowledge rules out."""
+    found = adversary_gain(beliefs, history).drop(columns="certain")
+    for measure, name in ((adversary_confidence, "confidence"), (success_rate, "success")):
+        found.insert(2, name, measure(beliefs, history)[name])
+    found[["sure", "right"]] = disclosures(beliefs, history)[["sure", "right"]]
+    found["ruled out"] = [int((release.posterior.status & Status.CONTRADICTED > 0).sum()) for release in beliefs]
+    return found
+
+
+def posteriors(beliefs: Beliefs, time: str) -> pd.DataFrame:
+    """Everybody's posterior at every release: time, respondent, group, and a column per value.
+
+    Raises
+    ------
+    ValueError
+        If a sensitive value is named like one of the first three columns.
+    """
+    tables = []
+    for release in beliefs:
+        found = release.frame("posterior")
+        respondent = str(found.index.name)
+        for name in found.columns.astype(str):
+            if name in (time, respondent, "group"):
+                raise ValueError(
+                    f"the sensitive value {name!r} is named like a column of the output; rename the value."
+                )
+        found = found.reset_index()
+        found.columns = found.columns.astype(str)
+        found.insert(0, time, release.observation.time)
+        found.insert(2, "group", release.observation.group)
+        tables.append(found)
+    return pd.concat(tables, ignore_index=True)
+
+
+def verdict(when: object, name: object, groups: pd.DataFrame, asked: Requirement) -> dict[str, object]:
+    """One requirement over all groups of a release, from rows of `verify_table`."""
+    parts = asked.parts if isinstance(asked, AllOf) else (asked,)
+    sense = next(part.sense for part in parts if repr(part) == name)
+    bad = groups[~groups["holds"]]
+    return {
+        "release": when,
+        "requirement": name,
+        "groups": len(groups),
+        "worst": groups["level"].min() if sense == "at least" else groups["level"].max(),
+        "asked": f"{sense} {groups['bound'].iloc[0]:g}",
+        "failing": len(bad),
+        "first failing": "" if bad.empty else bad["group"].iloc[0],
+    }
+
+
+def differing(published: pd.DataFrame, group: str, sensitive: str) -> str | None:
+    """A column that is not the same all over each group, if there is one: no published quasi-identifier is."""
+    for name in published.columns.drop([group, sensitive]):
+        if published[[group, name]].astype(str).drop_duplicates()[group].duplicated().any():
+            return str(name)
+    return None

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import Posterior
 from foreknow.models.release import Observation
+from foreknow.models.view import check_order
 
 if TYPE_CHECKING:
     import xarray
@@ -58,9 +60,18 @@ class Beliefs:
     ----------
     releases : tuple of ReleaseBeliefs
         In the order of time.
+
+    Raises
+    ------
+    ValueError
+        If the times do not increase.
     """
 
     releases: tuple[ReleaseBeliefs, ...]
+
+    def __post_init__(self) -> None:
+        for before, after in pairwise(self.times):
+            check_order(before, after)
 
     def __len__(self) -> int:
         return len(self.releases)
@@ -95,11 +106,11 @@ class Beliefs:
         """
         rows: dict[tuple[Any, str], FloatArray] = {}
         for release in self.releases:
-            for row in np.flatnonzero(release.observation.people.respondents == respondent):
+            for row in release.observation.people.rows(respondent):
                 rows |= {(release.observation.time, stage): release.at(stage)[row] for stage in STAGES}
         if not rows:
             raise KeyError(
-                f"respondent {respondent!r} is in no release; there are {len(self)} from {self.times[0]!r} on."
+                f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
             )
         schema = self.releases[0].observation.people.schema
         index = pd.MultiIndex.from_tuples(list(rows), names=["time", "stage"])
@@ -117,13 +128,15 @@ class Beliefs:
         import arviz_base
         import xarray
 
+        if not self.releases:
+            return xarray.DataTree()
         schema = self.releases[0].observation.people.schema
         everybody = list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
         rows = {respondent: row for row, respondent in enumerate(everybody)}
         coords: dict[Hashable, Any] = {
             "release": list(self.times),
-            "respondent": everybody,
-            "value": [value if isinstance(value, int | float) else str(value) for value in schema.values],
+            "respondent": [_coordinate(respondent) for respondent in everybody],
+            "value": [_coordinate(value) for value in schema.values],
         }
         groups: dict[str, Any] = {}
         for stage in STAGES:
@@ -140,3 +153,8 @@ class Beliefs:
             if release.observation.time == time:
                 return release
         raise KeyError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
+
+
+def _coordinate(label: Hashable) -> int | float | str:
+    """What stands for a label on an axis: xarray takes numbers and text."""
+    return label if isinstance(label, int | float) else str(label)

@@ -216,11 +216,12 @@ def _checked(table: FloatArray, substochastic: bool) -> FloatArray:
     with np.errstate(invalid="ignore"):
         sums = table.sum(axis=-1)
         far = (sums - 1 > TOLERANCE) if substochastic else (np.abs(sums - 1) > TOLERANCE)
-        wrong = far | (table < 0).any(axis=-1) | ~np.isfinite(sums)
+        wrong = far | (table < -TOLERANCE).any(axis=-1) | ~np.isfinite(sums)
     if wrong.any():
         where = tuple(int(axis[0]) for axis in np.nonzero(wrong))
         raise ValueError(
             f"after the values {where} the next value's probabilities are {table[where].tolist()}, which sum to "
             f"{sums[where]:.6g}; every row must be a distribution over the whole sensitive domain. Normalize the row."
         )
-    return table if substochastic else np.asarray(table / sums[..., None])
+    table = np.maximum(table, 0.0)
+    return table if substochastic else np.asarray(table / table.sum(axis=-1, keepdims=True))

@@ -1,5 +1,6 @@
 """Respondents and what is publicly known of them."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,10 @@ class People:
 
     def __getitem__(self, rows: "IntArray | slice") -> "People":
         return People(self.respondents[rows], self.quasi_identifiers[rows], self.schema)
+
+    def rows(self, respondent: Hashable) -> list[int]:
+        """Where a respondent stands: one row, or none."""
+        return [row for row, somebody in enumerate(self.respondents) if somebody == respondent]
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.people import People
-from foreknow.models.problem import probability_rows
+from foreknow.models.problem import are_probabilities, probability_rows
 from foreknow.models.schema import Categorical, Schema
 from foreknow.models.view import History
 
@@ -124,14 +124,14 @@ class GivenPrior:
         twice = self.frame.index[self.frame.index.duplicated()]
         if len(twice):
             raise ValueError(f"respondent {twice[0]!r} has two rows in the prior; keep one.")
-        numbers = self.frame.to_numpy(dtype=np.float64)
-        sums = numbers.sum(axis=1)
-        wrong = ~((numbers >= 0).all(axis=1) & (np.abs(sums - 1) <= 1e-6))
+        numbers = self.frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+        wrong = ~are_probabilities(numbers)
         if wrong.any():
             row = int(wrong.argmax())
             raise ValueError(
-                f"the prior of respondent {self.frame.index[row]!r} is {numbers[row].tolist()}; it must be probabilities that "
-                "sum to 1 over the whole sensitive domain. Normalize it, or give the rest to the values that were left out."
+                f"the prior of respondent {self.frame.index[row]!r} is {self.frame.iloc[row].tolist()}; it must be "
+                "probabilities that sum to 1 over the whole sensitive domain. Normalize it, or give the rest to the values "
+                "that were left out."
             )
 
     def __call__(self, people: People) -> FloatArray:
@@ -179,6 +179,8 @@ def _cells(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArray:
     names = list(people.schema.quasi_identifiers)
     cell = np.zeros(len(people), dtype=np.int64)
     for name, cut in cuts.items():
+        if name not in names:
+            raise ValueError(f"{name!r} is no quasi-identifier; classes are told apart by {', '.join(names)}.")
         codes = people.quasi_identifiers[:, names.index(name)]
         cell = cell * (len(cut) + 1) + np.searchsorted(np.asarray(cut, dtype=np.float64), codes, side="right")
     return cell

@@ -6,10 +6,11 @@ from typing import Protocol
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
 TOLERANCE = 1e-6
-"""How far from 1 a row of probabilities may sum before it is refused; within it, rows are normalized on entry."""
+"""How far from 1 a row of probabilities may sum before it is refused; within it, rows are normalized on entry, and
+negative rounding errors are set to 0."""
 
 
 class Status(IntFlag):
@@ -102,6 +103,13 @@ class Estimator(Protocol):
         ...
 
 
+def are_probabilities(rows: FloatArray) -> BoolArray:
+    """Which rows hold no NaN, nothing negative and sum to 1, all within `TOLERANCE`."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(rows.sum(axis=-1) - 1) <= TOLERANCE
+        return np.asarray(near & (rows >= -TOLERANCE).all(axis=-1) & np.isfinite(rows).all(axis=-1))
+
+
 def probability_rows(rows: FloatArray, what: str) -> FloatArray:
     """The rows, normalized to sum to 1 exactly.
 
@@ -111,18 +119,18 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
         If an entry is NaN or negative, or a row's sum is further from 1 than `TOLERANCE`; it names the row.
     """
     rows = np.asarray(rows, dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        sums = rows.sum(axis=1)
-        wrong = ~(np.isfinite(rows).all(axis=1) & (rows >= 0).all(axis=1) & (np.abs(sums - 1) <= TOLERANCE))
+    wrong = ~are_probabilities(rows)
     if wrong.any():
         row = int(wrong.argmax())
-        how = (
-            "holds NaN or an infinity" if not np.isfinite(rows[row]).all()
-            else f"holds the negative number {rows[row].min():g}" if rows[row].min() < 0
-            else f"sums to {sums[row]:.6g}"
-        )  # fmt: skip
         raise ValueError(
-            f"{what} {row} {how}; a row must be probabilities that sum to 1 over the whole sensitive domain. Normalize "
-            "it, or give the rest to the values that were left out."
+            f"{what} {row} {_fault(rows[row])}; a row must be probabilities that sum to 1 over the whole sensitive domain. "
+            "Normalize it, or give the rest to the values that were left out."
         )
-    return np.asarray(rows / sums[:, None])
+    rows = np.maximum(rows, 0.0)
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _fault(row: FloatArray) -> str:
+    if not np.isfinite(row).all():
+        return "holds NaN or an infinity"
+    return f"holds the negative number {row.min():g}" if row.min() < -TOLERANCE else f"sums to {row.sum():.6g}"

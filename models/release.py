@@ -142,5 +142,6 @@ def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) ->
     codes = np.concatenate([values[kept], invented[:, 1]])
     rows = np.concatenate([group[kept], np.searchsorted(names, invented[:, 0])])
     if codes.size and not (codes.min() >= 0 and codes.max() < m):
-        raise ValueError(f"a published value has code {codes.max()}; the domain has codes 0 to {m - 1}.")
+        wrong = codes.min() if codes.min() < 0 else codes.max()
+        raise ValueError(f"a published value has code {wrong}; the domain has codes 0 to {m - 1}.")
     return np.bincount(rows * m + codes, minlength=len(names) * m).reshape(len(names), m).astype(np.int64)

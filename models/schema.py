@@ -31,7 +31,8 @@ class Numeric:
 
     def codes(self, column: "pd.Series[Any]") -> FloatArray:
         """The numbers of a column; NaN where a cell is not a number."""
-        return np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+        numbers = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+        return np.where(column.isna(), np.nan, numbers)
 
     def inside(self, codes: FloatArray) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
         """Where the codes lie in the domain."""
@@ -206,13 +207,15 @@ class Schema:
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Raise ValueError, naming the column and those there are, if one is missing."""
+    """Raise ValueError, naming the column and those there are, if one is missing or stands twice."""
     for name in names:
         if name not in frame.columns:
             raise ValueError(
                 f"the table has no column {name!r}; it has {', '.join(map(repr, frame.columns))}. Rename the column, or "
                 "name another in the schema."
             )
+        if list(frame.columns).count(name) > 1:
+            raise ValueError(f"the column {name!r} stands twice in the table; rename or drop one.")
 
 
 def _is_number(column: "pd.Series[Any]") -> bool:

@@ -92,11 +92,7 @@ class History:
         if not views:
             raise ValueError("a history needs at least one view.")
         for before, after in itertools.pairwise(views):
-            if not before.time < after.time:
-                raise ValueError(
-                    f"the view at {after.time!r} comes after the one at {before.time!r}; times must increase, one view "
-                    "each. Sort the views, or read them with History.read."
-                )
+            check_order(before.time, after.time)
         object.__setattr__(self, "views", _on_one_scale(views))
 
     @classmethod
@@ -168,8 +164,28 @@ class History:
         return History(View(rows, view.schema, view.time) for view, rows in frames if len(rows))
 
 
-def read_table(path: "str | Path") -> pd.DataFrame:
+def check_order(before: Any, after: Any) -> None:
+    """Raise ValueError unless one time lies before the other."""
+    try:
+        increasing = bool(before < after)
+    except TypeError:
+        increasing = False
+    if not increasing:
+        raise ValueError(
+            f"time {after!r} comes after time {before!r}; times must increase, one view or release each. Sort them, or read "
+            "the records with History.read."
+        )
+
+
+def read_table(path: "str | Path", text: Iterable[str] = ()) -> pd.DataFrame:
     """Read a CSV or Parquet file, chosen by its ending.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    text : iterable of str
+        Columns whose cells are text even where they look like numbers: a CSV's ``007`` is not 7 there.
 
     Raises
     ------
@@ -185,7 +201,7 @@ def read_table(path: "str | Path") -> pd.DataFrame:
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
     try:
-        return pd.read_csv(path) if kind == ".csv" else pd.read_parquet(path)
+        return pd.read_csv(path, dtype=dict.fromkeys(text, str)) if kind == ".csv" else pd.read_parquet(path)
     except (ValueError, OSError) as error:
         raise ValueError(f"{path} cannot be read as {kind[1:]}: {error}") from None
 

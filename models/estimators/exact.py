@@ -21,9 +21,10 @@ class Exact:
     """Each assignment of a group weighs the product of the priors it uses; the belief is the exact posterior.
 
     Instead of the k! assignments it walks the states of a group: how much of each value is still to be given away as
-    the people come one by one, or how many of each kind of person (people with equal priors) are still without a value
-    as the values come one by one, whichever is fewer. There are ``prod_s (n_s + 1)`` of the former. All terms are
-    positive, so nothing cancels, and sums are kept as logarithms, so nothing overflows or vanishes.
+    the people come one by one, or how many of each kind of person are still without a value as the values come one by
+    one, whichever is fewer. There are ``prod_s (n_s + 1)`` of the former; a kind are people whose priors for the shown
+    values are multiples of each other. All terms are positive, so nothing cancels, and sums are kept as logarithms, so
+    nothing overflows or vanishes.
 
     Where the knowledge rules out every assignment of a group, the belief is that of the same knowledge with a doubt of
     `DOUBT` mixed in, reported as `Status.CONTRADICTED`.
@@ -62,14 +63,18 @@ class Exact:
 
 @compiled
 def _kinds(rows: FloatArray) -> IntArray:
-    """A number per row, equal for equal rows."""
+    """A number per row, equal for rows that are multiples of each other: no posterior tells them apart."""
+    scaled = np.zeros_like(rows)
     kind = np.zeros(len(rows), dtype=np.int64)
     first = np.zeros(len(rows), dtype=np.int64)
     found = 0
     for i in range(len(rows)):
+        largest = rows[i].max()
+        if largest > 0.0:
+            scaled[i] = rows[i] / largest
         kind[i] = found
         for c in range(found):
-            if np.all(rows[first[c]] == rows[i]):
+            if np.all(scaled[first[c]] == scaled[i]):
                 kind[i] = c
                 break
         if kind[i] == found:

@@ -1,0 +1,194 @@
+"""Attacks against one another's definitions, written out in plain Python over all assignments and all paths."""
+
+import dataclasses
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import view_of
+
+from foreknow.attacks import ATTACKS, SequentialAttack, SnapshotAttack
+from foreknow.models import ESTIMATORS, Adversary, Beliefs, MarkovChain, Release
+
+PEOPLE = "ABCDEFGH"
+
+
+@dataclasses.dataclass(frozen=True)
+class ByName:
+    """A prior that gives everybody a row of their own, all positive."""
+
+    seed: int
+
+    def row(self, respondent):
+        return np.random.default_rng([self.seed, ord(respondent)]).dirichlet(np.ones(3)) * 0.97 + 0.01
+
+    def __call__(self, people):
+        return np.array([self.row(respondent) for respondent in people.respondents])
+
+
+@st.composite
+def histories(draw):
+    """One to four releases of some of the people, in groups of at most four, some suppressed."""
+    releases = []
+    for time in range(1, draw(st.integers(1, 4)) + 1):
+        ids = draw(st.lists(st.sampled_from(PEOPLE), min_size=1, max_size=8, unique=True))
+        results = draw(st.lists(st.sampled_from("abc"), min_size=len(ids), max_size=len(ids)))
+        labels = draw(
+            st.lists(st.integers(-1, 2), min_size=len(ids), max_size=len(ids)).filter(
+                lambda labels: max(labels.count(label) for label in (0, 1, 2)) <= 4
+            )
+        )
+        releases.append(Release(view_of(ids, results, time=time), labels))
+    return releases
+
+
+def chain(order, seed=5):
+    rng = np.random.default_rng(seed)
+    return MarkovChain(
+        order,
+        rng.dirichlet(np.ones(3), size=(3,) * order),
+        tuple(rng.dirichlet(np.ones(3), size=(3,) * length) for length in range(1, order)),
+    )
+
+
+def posterior(rows, release):
+    """Each person's belief after a release, by enumeration; ``rows`` are beliefs before it."""
+    after = dict(rows)
+    for g in range(release.groups):
+        members = [r for r, group in zip(release.view.people.respondents, release.group, strict=True) if group == g]
+        belief = oracle.product_posterior([rows[r] for r in members], release.counts[g])
+        after.update(zip(members, belief, strict=True))
+    return after
+
+
+class TestOracle:
+    @given(releases=histories(), order=st.integers(1, 3), seed=st.integers(0, 3))
+    def test_sequential_is_algorithms_1_to_3_over_all_assignments_and_paths(self, releases, order, seed):
+        transitions, prior = chain(order), ByName(seed)
+        beliefs = SequentialAttack(Adversary(prior, transitions))(releases)
+        past = {}
+        for release, found in zip(releases, beliefs, strict=True):
+            respondents = release.view.people.respondents
+            revised = {}
+            for r in respondents:
+                known = past.get(r, [])[-order:]
+                revised[r] = oracle.over_paths(transitions.tables[len(known) - 1], known) if known else prior.row(r)
+            after = posterior(revised, release)
+            assert np.allclose(found.prior, [prior.row(r) for r in respondents])
+            assert np.allclose(found.revised, [revised[r] for r in respondents])
+            assert np.allclose(found.posterior.probabilities, [after[r] for r in respondents])
+            for r, group in zip(respondents, release.group, strict=True):
+                if group >= 0:
+                    past.setdefault(r, []).append(after[r])
+
+    @given(releases=histories(), seed=st.integers(0, 3))
+    def test_snapshot_forgets_every_release(self, releases, seed):
+        prior = ByName(seed)
+        beliefs = SnapshotAttack(Adversary(prior, chain(1)))(releases)
+        for release, found in zip(releases, beliefs, strict=True):
+            before = {r: prior.row(r) for r in release.view.people.respondents}
+            assert np.allclose(found.revised, list(before.values()))
+            assert np.allclose(found.posterior.probabilities, list(posterior(before, release).values()))
+
+
+RELEASES = (
+    ("ABCDE", "abcab", [0, 0, 0, 1, 1]),
+    ("ABDFG", "bbcaa", [1, 0, 0, 1, -1]),
+    ("ABCFG", "cbaac", [2, 0, 2, 0, 2]),
+)
+
+
+def released(records=RELEASES):
+    return tuple(Release(view_of(ids, results, time=t), labels) for t, (ids, results, labels) in enumerate(records, 1))
+
+
+def permuted_within_groups(rng):
+    """The same releases of another truth: values exchanged within groups; suppressed people's redrawn."""
+    for ids, results, labels in RELEASES:
+        results, labels = np.array(list(results)), np.array(labels)
+        for label in set(labels.tolist()) - {-1}:
+            results[labels == label] = rng.permutation(results[labels == label])
+        results[labels == -1] = rng.choice(list("abc"), size=(labels == -1).sum())
+        yield ids, results, labels
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+class TestConformance:
+    def attack(self, name, estimator="exact"):
+        return ATTACKS[name](Adversary(ByName(1), chain(2), ESTIMATORS[estimator]()))
+
+    def test_is_a_frozen_settings_object(self, name):
+        attack = self.attack(name)
+        assert attack == ATTACKS[name](attack.adversary)
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            attack.adversary = None
+
+    def test_gives_beliefs_about_every_release(self, name):
+        beliefs = self.attack(name)(released())
+        assert isinstance(beliefs, Beliefs)
+        assert beliefs.times == (1, 2, 3)
+        for release, found in zip(released(), beliefs, strict=True):
+            assert np.array_equal(found.observation.people.respondents, release.view.people.respondents)
+            for stage in ("prior", "revised", "posterior"):
+                assert found.at(stage).shape == (len(release.view), 3)
+                assert np.allclose(found.at(stage).sum(axis=1), 1)
+
+    def test_the_first_release_is_met_with_the_prior(self, name):
+        first = self.attack(name)(released()).releases[0]
+        assert np.array_equal(first.revised, first.prior)
+
+    def test_later_releases_change_nothing_earlier(self, name):
+        whole, part = self.attack(name)(released()), self.attack(name)(released()[:2])
+        for time in part.times:
+            assert whole.posterior(time).equals(part.posterior(time))
+
+    def test_it_takes_any_iterable_and_is_a_function(self, name):
+        attack = self.attack(name)
+        first, second = attack(iter(released())), attack(list(released()))
+        assert all(first.posterior(time).equals(second.posterior(time)) for time in first.times)
+
+    def test_no_release_no_beliefs(self, name):
+        assert len(self.attack(name)([])) == 0
+
+    @pytest.mark.parametrize("estimator", ESTIMATORS)
+    @pytest.mark.parametrize("seed", range(5))
+    def test_who_in_a_group_truly_has_what_changes_no_belief(self, name, estimator, seed):
+        changed = list(permuted_within_groups(np.random.default_rng(seed)))
+        before, after = (self.attack(name, estimator)(released(records)) for records in (RELEASES, changed))
+        for expected, found in zip(before, after, strict=True):
+            for stage in ("prior", "revised", "posterior"):
+                assert np.array_equal(expected.at(stage), found.at(stage))
+
+    def test_it_reads_nothing_but_observations(self, name):
+        """An attack on objects that only have an observation."""
+
+        @dataclasses.dataclass(frozen=True)
+        class OnlySeen:
+            observation: object
+
+        beliefs = self.attack(name)([OnlySeen(release.observation) for release in released()])
+        expected = self.attack(name)(released())
+        assert all(beliefs.posterior(time).equals(expected.posterior(time)) for time in expected.times)
+
+
+def test_the_permuted_truths_differ():
+    """Otherwise the test above would show nothing."""
+    changed = [list(permuted_within_groups(np.random.default_rng(seed))) for seed in range(5)]
+    assert any(
+        "".join(r) != old for records in changed for (_, r, _), (_, old, _) in zip(records, RELEASES, strict=True)
+    )
+
+
+def test_one_person_s_belief_does_not_depend_on_who_else_is_listed_first():
+    attack = SequentialAttack(Adversary(ByName(1), chain(1)))
+    turned = tuple((ids[::-1], results[::-1], labels[::-1]) for ids, results, labels in RELEASES)
+    before, after = attack(released()), attack(released(turned))
+    for time in before.times:
+        assert np.allclose(after.posterior(time).loc[before.posterior(time).index], before.posterior(time))
+
+
+def test_releases_out_of_the_order_of_time_are_one_clear_error():
+    with pytest.raises(ValueError, match="time"):
+        SequentialAttack(Adversary(ByName(1), chain(1)))(released()[::-1])

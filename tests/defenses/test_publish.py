@@ -1,0 +1,198 @@
+"""The knowledge revision cycle, and what is true of every defense."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import history_of, tables, view_of
+
+from foreknow.attacks import SequentialAttack
+from foreknow.defenses import DEFENSES, JSReduce, KAnonymity, Mondrian, publish
+from foreknow.evaluation.verify import verify
+from foreknow.models import Adversary, Grouping, MarkovChain, Memory, Omega, Release, UniformPrior, View
+
+HISTORY = history_of(("ABCD", "abca"), ("ABCE", "bbac"), ("ADEF", "caab"))
+CHAIN = MarkovChain(1, np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]))
+ADVERSARY = Adversary(UniformPrior(), CHAIN, Omega())
+
+
+class Spy:
+    """Groups the first two and the last two records, and writes down what it is told and when."""
+
+    def __init__(self, diary):
+        self.diary = diary
+
+    def __call__(self, view, prior, past):
+        self.diary.append(("group", view.time, prior.copy(), past))
+        return Grouping(np.array([0, 0, 1, 1]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Watched(Adversary):
+    """An adversary whose every step is written down."""
+
+    diary: list = dataclasses.field(default_factory=list)
+
+    def revise(self, memory, people):
+        self.diary.append(("revise", memory.releases))
+        return super().revise(memory, people)
+
+    def weigh(self, revised, observation):
+        self.diary.append(("weigh", observation.time))
+        return super().weigh(revised, observation)
+
+    def remember(self, memory, observation, posterior):
+        self.diary.append(("remember", observation.time))
+        return super().remember(memory, observation, posterior)
+
+
+class TestCycle:
+    def test_revise_group_publish_observe(self):
+        diary = []
+        publish(HISTORY, Spy(diary), Watched(UniformPrior(), CHAIN, Omega(), diary=diary))
+        assert [(what, when) for what, when, *_ in diary] == [
+            *[("revise", 0), ("group", 1), ("weigh", 1), ("remember", 1)],
+            *[("revise", 1), ("group", 2), ("weigh", 2), ("remember", 2)],
+            *[("revise", 2), ("group", 3), ("weigh", 3), ("remember", 3)],
+        ]
+
+    def test_the_defense_is_told_what_an_adversary_believes_by_then(self):
+        diary = []
+        releases = publish(HISTORY, Spy(diary), ADVERSARY)
+        beliefs = SequentialAttack(ADVERSARY)(releases)
+        for time, (_, when, prior, past) in zip(HISTORY.times, diary, strict=True):
+            assert when == time
+            assert np.allclose(prior, beliefs.revised(time))
+            assert isinstance(past, tuple)
+            assert [release.time for release in past] == list(range(1, time))
+            assert all(earlier is later for earlier, later in zip(past, releases, strict=False))
+
+    def test_by_hand(self):
+        """After {A, B} showed a, b: each has either, so the next value of A is half a row of a, half of b."""
+        diary = []
+        publish(HISTORY, Spy(diary), ADVERSARY)
+        assert np.allclose(diary[0][2], 1 / 3)
+        assert np.allclose(diary[1][2][0], (CHAIN.probabilities[0] + CHAIN.probabilities[1]) / 2)
+        assert np.allclose(diary[1][2][3], 1 / 3), "E is new"
+
+    def test_without_an_adversary_priors_are_uniform_and_nothing_is_learned(self):
+        diary = []
+        publish(HISTORY, Spy(diary))
+        assert all(np.allclose(prior, 1 / 3) for _, _, prior, _ in diary)
+        assert [len(past) for *_, past in diary] == [0, 1, 2]
+
+    def test_releases_are_of_the_views_in_order(self):
+        releases = publish(iter(HISTORY.views), Spy([]))
+        assert [release.view for release in releases] == list(HISTORY.views)
+        assert all(release.group.tolist() == [0, 0, 1, 1] for release in releases)
+        assert publish([], Spy([])) == ()
+
+    def test_views_out_of_the_order_of_time_are_one_clear_error(self):
+        with pytest.raises(ValueError, match="time"):
+            publish(HISTORY.views[::-1], Spy([]), ADVERSARY)
+
+    def test_a_view_that_cannot_be_published_stops_everything(self):
+        with pytest.raises(ValueError, match="k is 5 and the view at 1 has 4 records"):
+            publish(HISTORY, JSReduce(5, 0.5, 0.6))
+
+    def test_a_label_too_few_is_said(self):
+        def careless(view, prior, past):
+            return Grouping(np.zeros(3, int))
+
+        with pytest.raises(ValueError, match="the grouping has 3 labels and the view at 1 4 records"):
+            publish(HISTORY, careless)
+
+    def test_the_defender_s_own_adversary_learns_as_little_as_promised(self):
+        """Every group of a release by JS-reduce is J-similar under what the attack then believes beforehand."""
+        defense = JSReduce(2, 1.0, 0.2, patience=4)
+        releases = publish(HISTORY, defense, ADVERSARY)
+        memory = Memory()
+        for release in releases:
+            prior = ADVERSARY.revise(memory, release.view.people)
+            assert verify(release, defense.requirement, prior=prior)["holds"].all()
+            _, memory = ADVERSARY.observe(memory, release.observation)
+
+
+SETTINGS = {
+    "js-reduce": JSReduce(2, 0.6, 0.6),
+    "js-reduce, patient": JSReduce(2, 0.6, 0.6, patience=4),
+    "js-reduce, relaxed": JSReduce(2, 0.6, 0.6, leftovers="relax"),
+    "js-reduce, counterfeit": JSReduce(2, 0.6, 0.6, leftovers="counterfeit"),
+    "mondrian": Mondrian(KAnonymity(2)),
+    "mondrian, relaxed": Mondrian(KAnonymity(2), strict=False),
+}
+"""Every defense with settings that two records can satisfy. A new defense adds its row."""
+
+
+def test_every_defense_is_here():
+    assert {type(defense) for defense in SETTINGS.values()} == set(DEFENSES.values())
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+class TestConformance:
+    def test_is_a_frozen_settings_object(self, name):
+        defense = SETTINGS[name]
+        assert dataclasses.is_dataclass(defense)
+        assert defense == dataclasses.replace(defense)
+        assert hash(defense) == hash(dataclasses.replace(defense))
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            defense.anything = 1
+
+    @given(drawn=tables(most=20))
+    def test_gives_every_record_a_label(self, name, drawn):
+        view, prior = drawn
+        grouping = SETTINGS[name](view, prior, ())
+        assert isinstance(grouping, Grouping)
+        assert grouping.labels.shape == (len(view),)
+        release = Release(view, grouping)
+        assert release.counts.sum() == (release.group >= 0).sum() + (
+            0 if grouping.counterfeits is None else len(grouping.counterfeits)
+        )
+
+    @given(drawn=tables(most=20))
+    def test_suppression_is_reported(self, name, drawn):
+        view, prior = drawn
+        grouping = SETTINGS[name](view, prior, ())
+        if (grouping.labels < 0).any():
+            assert any("suppressed" in note for note in grouping.notes)
+
+    @given(drawn=tables(most=12))
+    def test_is_a_function(self, name, drawn):
+        view, prior = drawn
+        before = (prior.copy(), view.people.quasi_identifiers.copy(), view.sensitive.copy())
+        first, second = (SETTINGS[name](view, prior, ()) for _ in range(2))
+        assert np.array_equal(first.labels, second.labels)
+        assert first.notes == second.notes
+        for old, new in zip(before, (prior, view.people.quasi_identifiers, view.sensitive), strict=True):
+            assert np.array_equal(old, new)
+
+    @given(drawn=tables(most=16), data=st.data())
+    def test_names_do_not_matter(self, name, drawn, data):
+        view, prior = drawn
+        ids = data.draw(st.permutations(view.frame["id"].tolist()))
+        renamed = View(view.frame.assign(id=ids), view.schema, view.time)
+        assert np.array_equal(SETTINGS[name](view, prior, ()).labels, SETTINGS[name](renamed, prior, ()).labels)
+
+    @given(drawn=tables(most=16))
+    def test_units_do_not_matter(self, name, drawn):
+        """Doubling every age, in a domain twice as wide, changes no group."""
+        view, prior = drawn
+        frame = view.frame.assign(age=2 * view.frame["age"], weight=2 * view.frame["weight"])
+        schema = view_schema = view.schema
+        doubled = {q: type(kind)(2 * kind.low, 2 * kind.high) for q, kind in view_schema.quasi_identifiers.items()}
+        schema = dataclasses.replace(schema, quasi_identifiers=doubled)
+        wider = View(frame, schema, view.time)
+        assert np.array_equal(SETTINGS[name](view, prior, ()).labels, SETTINGS[name](wider, prior, ()).labels)
+
+    def test_more_records_than_there_are_is_one_clear_error(self, name):
+        view = view_of("A", "a")
+        with pytest.raises(ValueError, match=r"the view at 1 has 1"):
+            SETTINGS[name](view, np.full((1, 3), 1 / 3), ())
+
+    def test_a_history_is_published(self, name):
+        releases = publish(HISTORY, SETTINGS[name], ADVERSARY)
+        assert [release.time for release in releases] == [1, 2, 3]
+        assert all(isinstance(release.table, pd.DataFrame) for release in releases)

@@ -1,0 +1,217 @@
+"""Defenses held against attacks: every number of a summary recomputed from the tables and frames it came from."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from strategies import history_of
+
+from foreknow.attacks import SequentialAttack, SnapshotAttack
+from foreknow.defenses import JSReduce, KAnonymity, Mondrian, publish
+from foreknow.evaluation import compare
+from foreknow.models import Adversary, Exact, GivenPrior, Grouping, MarkovChain, Omega, Release
+
+HISTORY = history_of(("ABCDEF", "abbcca"), ("ABCD", "bbac"), ("ABCDE", "cabbc"))
+PRIOR = GivenPrior(
+    pd.DataFrame(
+        [[0.6, 0.3, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6], [0.3, 0.3, 0.4], [0.1, 0.1, 0.8], [0.5, 0.25, 0.25]],
+        index=list("ABCDEF"), columns=list("abc"),
+    )
+)  # fmt: skip
+CHAIN = MarkovChain(1, np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]))
+ATTACKS = {
+    "with memory": SequentialAttack(Adversary(PRIOR, CHAIN, Exact())),
+    "without": SnapshotAttack(Adversary(PRIOR, CHAIN, Omega())),
+}
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """The same labels whatever the knowledge, by the view's time."""
+
+    labels: dict
+
+    def __call__(self, view, prior, past):
+        assert [release.time for release in past] == list(range(1, view.time))
+        assert prior.shape == (len(view), 3)
+        return self.labels[view.time]
+
+
+DEFENSES = {
+    "pairs": Fixed(
+        {
+            1: Grouping([0, 0, 1, 1, 2, 2]),
+            2: Grouping([0, 0, 1, 1]),
+            3: Grouping([1, 0, 1, 0, -1], values=[2, 0, 1, 0, 0]),
+        }
+    ),
+    "sometimes": Fixed({1: Grouping([0, 1, 0, 0, 0, -1]), 2: Grouping([-1] * 4), 3: Grouping([-1] * 5)}),
+    "never": Fixed({1: Grouping([-1] * 6), 2: Grouping([-1] * 4), 3: Grouping([-1] * 5)}),
+    # C and D share {b, c} and {b, b} in turn: the second tells all, and rho has nobody to average
+    "telling": Fixed({1: Grouping([-1, -1, 0, 0, -1, -1]), 2: Grouping([-1] * 4), 3: Grouping([-1, -1, 0, 0, -1])}),
+}
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare(HISTORY, DEFENSES, ATTACKS)
+
+
+def outcomes(comparison, defense, attack):
+    """One row per published record: week, belief in the truth, its share, how it ranks. From frames alone."""
+    rows = []
+    for release, view in zip(comparison.releases[defense], HISTORY, strict=True):
+        posterior = comparison.beliefs[defense, attack].posterior(view.time)
+        for i, (who, truth) in enumerate(zip(view.frame["id"], view.frame["result"], strict=True)):
+            label = release.grouping.labels[i]
+            if label < 0:
+                continue
+            shown = release.table[release.table["group"] == release.group[i]]["result"].tolist()
+            row = posterior.loc[who]
+            best = row.index[np.isclose(row, row.max(), rtol=1e-12, atol=0)]
+            rows.append(
+                (view.time, row[truth], shown.count(truth) / len(shown), (truth in best) / len(best), row.max())
+            )
+    return pd.DataFrame(rows, columns=["time", "belief", "share", "hit", "most"])
+
+
+class TestRisk:
+    def test_a_row_per_defense_attack_and_release(self, comparison):
+        risk = comparison.risk()
+        assert list(risk.columns) == [
+            "defense", "attack", "time", "gain", "records", "suppressed", "certain", "confidence", "success", "sure", "right",
+        ]  # fmt: skip
+        keys = [(d, a, t) for d in DEFENSES for a in ATTACKS for t in (1, 2, 3)]
+        assert list(risk[["defense", "attack", "time"]].itertuples(index=False, name=None)) == keys
+
+    @pytest.mark.parametrize("attack", list(ATTACKS))
+    @pytest.mark.parametrize("defense", list(DEFENSES))
+    def test_each_release(self, comparison, defense, attack):
+        risk = comparison.risk().set_index(["defense", "attack", "time"]).sort_index().loc[(defense, attack)]
+        each = outcomes(comparison, defense, attack)
+        for time, view in zip((1, 2, 3), HISTORY, strict=True):
+            some = each[each["time"] == time]
+            used = some[some["share"] < 1]
+            row = risk.loc[time]
+            assert row["gain"] == pytest.approx(
+                ((used["belief"] - used["share"]) / (1 - used["share"])).mean(), nan_ok=True
+            )
+            assert row["confidence"] == pytest.approx(some["belief"].mean(), nan_ok=True)
+            assert row["success"] == pytest.approx(some["hit"].mean(), nan_ok=True)
+            assert row["sure"] == (some["most"] >= 0.9).sum()
+            assert row["right"] == ((some["most"] >= 0.9) * some["hit"]).sum()
+            assert row["records"] == len(used)
+            assert row["certain"] == len(some) - len(used)
+            assert row["suppressed"] == len(view) - len(some)
+
+
+class TestCost:
+    def test_a_row_per_defense_and_release(self, comparison):
+        cost = comparison.cost()
+        assert list(cost.columns) == [
+            "defense", "time", "records", "suppressed", "share", "distorted", "counterfeits", "groups",
+            "total", "normalized", "per_group",
+        ]  # fmt: skip
+        assert list(cost[["defense", "time"]].itertuples(index=False, name=None)) == [
+            (d, t) for d in DEFENSES for t in (1, 2, 3)
+        ]
+
+    def test_by_hand(self, comparison):
+        """Ages are 20 for A to 25 for F in a domain of 99 years: neighbours cost 1/99 a record, A and C 2/99."""
+        cost = comparison.cost().set_index(["defense", "time"])
+        pairs = cost.loc["pairs"]
+        assert pairs["groups"].tolist() == [3, 2, 2]
+        assert pairs["suppressed"].tolist() == [0, 0, 1]
+        assert pairs["distorted"].tolist() == [0, 0, 1]  # D's b is published as a; E's c would be, but E is not
+        assert pairs["total"].tolist() == pytest.approx([6 / 99, 4 / 99, 4 * 2 / 99])
+        assert pairs["normalized"].tolist() == pytest.approx([1 / 99, 1 / 99, 2 / 99])
+        some = cost.loc["sometimes"]
+        assert some["total"].tolist() == pytest.approx([4 * 4 / 99, 0, 0])  # A to E, and B alone
+        assert some["normalized"].tolist() == pytest.approx([16 / 99 / 5, np.nan, np.nan], nan_ok=True)
+        assert some["per_group"].tolist() == pytest.approx([4 / 99 / 2, np.nan, np.nan], nan_ok=True)
+        assert cost.loc["never"]["share"].tolist() == [1, 1, 1]
+
+
+class TestSummary:
+    def test_a_row_per_defense_and_attack(self, comparison):
+        summary = comparison.summary()
+        assert list(summary.columns) == [
+            "defense", "attack", "gain", "last_gain", "confidence", "success", "sure", "right", "suppressed", "size", "gcp",
+        ]  # fmt: skip
+        assert list(summary[["defense", "attack"]].itertuples(index=False, name=None)) == [
+            (d, a) for d in DEFENSES for a in ATTACKS
+        ]
+
+    @pytest.mark.parametrize("attack", list(ATTACKS))
+    @pytest.mark.parametrize("defense", list(DEFENSES))
+    def test_means_are_over_records_whatever_their_release(self, comparison, defense, attack):
+        row = comparison.summary().set_index(["defense", "attack"]).loc[(defense, attack)]
+        each = outcomes(comparison, defense, attack)
+        used = each[each["share"] < 1]
+        gains = (used["belief"] - used["share"]) / (1 - used["share"])
+        assert row["gain"] == pytest.approx(gains.mean(), nan_ok=True)
+        last = gains[used["time"] == used["time"].max()]
+        assert row["last_gain"] == pytest.approx(last.mean(), nan_ok=True)
+        assert row["confidence"] == pytest.approx(each["belief"].mean(), nan_ok=True)
+        assert row["success"] == pytest.approx(each["hit"].mean(), nan_ok=True)
+        assert row["sure"] == (each["most"] >= 0.9).sum()
+        assert row["suppressed"] == pytest.approx(1 - len(each) / 15)
+
+    def test_sizes_and_penalties_by_hand(self, comparison):
+        summary = comparison.summary().drop_duplicates("defense").set_index("defense")
+        assert summary["size"].tolist() == pytest.approx([14 / 7, 5 / 2, 0, 4 / 2])
+        expected = [(6 * 1 + 4 * 1 + 4 * 2) / 99 / 14, 16 / 99 / 5, np.nan, 1 / 99]
+        assert summary["gcp"].tolist() == pytest.approx(expected, nan_ok=True)
+        assert summary["suppressed"].tolist() == pytest.approx([1 / 15, 10 / 15, 1, 11 / 15])
+
+    def test_where_nothing_is_published_there_is_no_number(self, comparison):
+        never = comparison.summary().set_index("defense").loc["never"]
+        assert never[["gain", "last_gain", "confidence", "success", "gcp"]].isna().all(axis=None)
+        assert never[["sure", "right"]].eq(0).all(axis=None)
+
+    def test_the_last_gain_is_that_of_the_last_release_that_has_one(self, comparison):
+        risk, summary = comparison.risk(), comparison.summary()
+        for defense in ("sometimes", "telling"):
+            first = risk[(risk["defense"] == defense) & (risk["time"] == 1)]["gain"].tolist()
+            assert not np.isnan(first).any()
+            assert summary[summary["defense"] == defense]["last_gain"].tolist() == first
+
+
+class TestCompare:
+    def test_it_publishes_as_publish_does_and_attacks_each(self):
+        defender = Adversary(PRIOR, CHAIN, Omega())
+        defenses = {"halved": Mondrian(KAnonymity(2)), "alike": JSReduce(2, 1.0, 0.6, patience=4)}
+        found = compare(HISTORY, defenses, ATTACKS, defender)
+        assert found.history is HISTORY
+        for name, defense in defenses.items():
+            releases = publish(HISTORY, defense, defender)
+            for one, other in zip(found.releases[name], releases, strict=True):
+                np.testing.assert_array_equal(one.group, other.group)
+            for attack, run in ATTACKS.items():
+                for one, other in zip(found.beliefs[name, attack], run(releases), strict=True):
+                    np.testing.assert_array_equal(one.posterior.probabilities, other.posterior.probabilities)
+
+    def test_the_defender_s_knowledge_reaches_the_defense(self):
+        seen = []
+
+        def spy(view, prior, past):
+            seen.append(prior.copy())
+            return Grouping([0] * len(view))
+
+        compare(HISTORY, {"spy": spy}, {}, Adversary(PRIOR, CHAIN, Omega()))
+        np.testing.assert_allclose(seen[0], PRIOR.frame.to_numpy())
+        compare(HISTORY, {"spy": spy}, {})
+        np.testing.assert_allclose(seen[3], 1 / 3)
+
+    def test_attacks_see_the_releases_alone(self):
+        """An attack is handed what was published, in order, and once per defense."""
+        handed = []
+
+        def watch(releases):
+            handed.append(tuple(releases))
+            return ATTACKS["without"](releases)
+
+        found = compare(HISTORY, DEFENSES, {"watch": watch})
+        assert handed == [found.releases[name] for name in DEFENSES]
+        assert all(isinstance(release, Release) for releases in handed for release in releases)

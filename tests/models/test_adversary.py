@@ -1,0 +1,199 @@
+"""Revising, observing and remembering, step by step."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from strategies import view_of
+
+from foreknow.models import (
+    Adversary,
+    Exact,
+    Grouping,
+    IncrementalChain,
+    MarkovChain,
+    Memory,
+    Omega,
+    RandomWorlds,
+    Release,
+    UniformPrior,
+)
+
+RNG = np.random.default_rng(20120101)
+CHAIN = MarkovChain(1, RNG.dirichlet(np.ones(3), size=3))
+ROWS = dict(zip("ABCDEFG", RNG.dirichlet(np.ones(3), size=7), strict=True))
+
+
+@dataclasses.dataclass(frozen=True)
+class ByName:
+    """A prior that knows everybody by name."""
+
+    def __call__(self, people):
+        return np.array([ROWS[respondent] for respondent in people.respondents])
+
+
+def released(ids, results, labels, time=1, **changes):
+    return Release(view_of(ids, results, time=time), Grouping(np.array(labels), **changes)).observation
+
+
+FIRST = released("ABCD", "abca", [0, 0, 1, 1])
+SECOND = released("BE", "ab", [0, 0], time=2)
+
+
+@pytest.fixture(params=["ignore", "power"])
+def adversary(request):
+    return Adversary(ByName(), CHAIN, gaps=request.param)
+
+
+class TestRevise:
+    def test_whoever_was_never_seen_has_the_prior(self, adversary):
+        assert np.array_equal(adversary.revise(Memory(), FIRST.people), [ROWS[r] for r in "ABCD"])
+        _, memory = adversary.observe(Memory(), FIRST)
+        assert np.array_equal(adversary.revise(memory, SECOND.people)[1], ROWS["E"])
+
+    def test_whoever_was_seen_has_the_chain_applied_to_the_last_belief(self, adversary):
+        posterior, memory = adversary.observe(Memory(), FIRST)
+        revised = adversary.revise(memory, SECOND.people)
+        assert np.allclose(revised[0], posterior.probabilities[1] @ CHAIN.probabilities)
+
+    def test_without_transitions_nothing_is_learned(self):
+        adversary = Adversary(ByName())
+        _, memory = adversary.observe(Memory(), FIRST)
+        assert np.array_equal(adversary.revise(memory, SECOND.people), [ROWS["B"], ROWS["E"]])
+
+    def test_rows_are_normalized_under_a_substochastic_chain(self):
+        table = np.array([[0.2, 0.1, 0.0], [0.0, 0.5, 0.1], [0.3, 0.3, 0.3]])
+        adversary = Adversary(ByName(), MarkovChain(1, table, substochastic=True))
+        posterior, memory = adversary.observe(Memory(), FIRST)
+        raw = posterior.probabilities[1] @ table
+        assert np.allclose(adversary.revise(memory, SECOND.people)[0], raw / raw.sum())
+
+    def test_whoever_the_chain_gives_no_continuation_has_the_prior(self):
+        adversary = Adversary(ByName(), MarkovChain(1, np.zeros((3, 3)), substochastic=True))
+        _, memory = adversary.observe(Memory(), FIRST)
+        assert np.array_equal(adversary.revise(memory, FIRST.people), [ROWS[r] for r in "ABCD"])
+
+    def test_the_chain_and_the_prior_are_over_one_domain(self):
+        adversary = Adversary(UniformPrior(), MarkovChain(1, np.eye(2)))
+        _, memory = adversary.observe(Memory(), FIRST)
+        with pytest.raises(ValueError, match="the transitions are over 2 values and the prior over 3"):
+            adversary.revise(memory, FIRST.people)
+
+    def test_knowledge_may_grow_with_the_releases(self):
+        chains = tuple(MarkovChain(1, np.roll(np.eye(3), shift, axis=1)) for shift in range(3))
+        adversary = Adversary(ByName(), IncrementalChain(chains))
+        posterior, memory = adversary.observe(Memory(), FIRST)
+        revised = adversary.revise(memory, FIRST.people)
+        assert np.allclose(revised, posterior.probabilities @ chains[1].probabilities)
+
+
+class TestGaps:
+    """A is seen at 1, not at 2 and 3, and revised for 4."""
+
+    def memory(self, adversary):
+        posterior, memory = adversary.observe(Memory(), FIRST)
+        _, memory = adversary.observe(memory, SECOND)
+        _, memory = adversary.observe(memory, released("EF", "bc", [0, 0], time=3))
+        return posterior.probabilities[0], memory
+
+    def test_ignored_an_absence_changes_nothing(self):
+        adversary = Adversary(ByName(), CHAIN)
+        last, memory = self.memory(adversary)
+        assert np.array_equal(memory.beliefs[-1, memory.rows["A"]], last)
+        assert np.allclose(adversary.revise(memory, FIRST.people)[0], last @ CHAIN.probabilities)
+
+    def test_with_power_the_chain_takes_a_step_at_every_release(self):
+        adversary = Adversary(ByName(), CHAIN, gaps="power")
+        last, memory = self.memory(adversary)
+        assert np.allclose(
+            adversary.revise(memory, FIRST.people)[0], last @ np.linalg.matrix_power(CHAIN.probabilities, 3)
+        )
+
+    def test_with_power_a_suppressed_respondent_is_absent(self):
+        adversary = Adversary(ByName(), CHAIN, gaps="power")
+        posterior, memory = adversary.observe(Memory(), FIRST)
+        _, memory = adversary.observe(memory, released("AEF", "abc", [-1, 0, 0], time=2))
+        power = np.linalg.matrix_power(CHAIN.probabilities, 2)
+        assert np.allclose(adversary.revise(memory, FIRST.people)[0], posterior.probabilities[0] @ power)
+
+    def test_there_are_two_ways(self):
+        with pytest.raises(ValueError, match=r"gaps is 'guess'; it is 'ignore' .* or 'power'"):
+            Adversary(ByName(), CHAIN, gaps="guess")
+
+
+class TestObserve:
+    def test_is_weighing_what_was_revised_and_remembering_it(self, adversary):
+        _, memory = adversary.observe(Memory(), FIRST)
+        posterior, after = adversary.observe(memory, SECOND)
+        by_hand = adversary.weigh(adversary.revise(memory, SECOND.people), SECOND)
+        remembered = adversary.remember(memory, SECOND, by_hand)
+        assert np.array_equal(posterior.probabilities, by_hand.probabilities)
+        assert after.releases == remembered.releases == 2
+        assert np.array_equal(after.beliefs, remembered.beliefs)
+        assert np.array_equal(
+            by_hand.probabilities, Exact()(SECOND.problem(adversary.revise(memory, SECOND.people))).probabilities
+        )
+
+    def test_takes_the_estimator_it_is_given(self):
+        posterior, _ = Adversary(ByName(), estimator=RandomWorlds()).observe(Memory(), FIRST)
+        assert np.array_equal(posterior.probabilities, [[0.5, 0.5, 0]] * 2 + [[0.5, 0, 0.5]] * 2)
+
+    def test_suppressed_rows_keep_the_revised_prior_and_are_not_remembered(self, adversary):
+        _, memory = adversary.observe(Memory(), FIRST)
+        observation = released("AEBF", "abca", [-1, -1, 0, 0], time=2)
+        revised = adversary.revise(memory, observation.people)
+        posterior, memory = adversary.observe(memory, observation)
+        assert np.allclose(posterior.probabilities[:2], revised[:2], rtol=1e-14)
+        assert "E" not in memory.rows
+        assert np.array_equal(adversary.revise(memory, released("E", "a", [0]).people)[0], ROWS["E"])
+
+    def test_counterfeits_are_unknown_respondents_and_drop_out(self):
+        """A and B with a, b and an invented c: A has a, b, c in the six ways, each weighing prior A, B and 1/3."""
+        observation = released("ABCD", "abca", [0, 0, 1, 1], counterfeits=np.array([[0, 2]]))
+        posterior, memory = Adversary(ByName(), estimator=Exact()).observe(Memory(), observation)
+        a, b = ROWS["A"], ROWS["B"]
+        ways = {(s, r): a[s] * b[r] for s in range(3) for r in range(3) if s != r}
+        expected = [sum(w for (s, _), w in ways.items() if s == v) / sum(ways.values()) for v in range(3)]
+        assert posterior.probabilities.shape == (4, 3)
+        assert np.allclose(posterior.probabilities[0], expected)
+        assert set(memory.rows) == set("ABCD")
+
+    def test_nobody_published_is_no_trouble(self, adversary):
+        posterior, memory = adversary.observe(Memory(), released("AB", "ab", [-1, -1]))
+        assert np.allclose(posterior.probabilities, [ROWS["A"], ROWS["B"]], rtol=1e-14)
+        assert memory.releases == 1
+        assert not memory.rows
+
+
+class TestMemory:
+    def test_observing_leaves_what_was_remembered_untouched(self, adversary):
+        _, memory = adversary.observe(Memory(), FIRST)
+        before = (memory.releases, dict(memory.rows), memory.beliefs.copy(), memory.known.copy())
+        posterior, after = adversary.observe(memory, SECOND)
+        posterior.probabilities[:] = 7
+        after.beliefs[:] = 7
+        assert (memory.releases, dict(memory.rows)) == before[:2]
+        assert np.array_equal(memory.beliefs, before[2])
+        assert np.array_equal(memory.known, before[3])
+
+    def test_it_branches(self, adversary):
+        """Two continuations of one memory do not see each other."""
+        _, memory = adversary.observe(Memory(), FIRST)
+        once = adversary.revise(memory, FIRST.people)
+        adversary.observe(memory, SECOND)
+        assert np.array_equal(adversary.revise(memory, FIRST.people), once)
+
+    def test_it_keeps_as_many_beliefs_as_the_chain_looks_back(self):
+        chain = MarkovChain(2, np.random.default_rng(1).dirichlet(np.ones(3), size=(3, 3)))
+        adversary, memory = Adversary(ByName(), chain, Omega()), Memory()
+        posteriors = []
+        for time in range(1, 4):
+            posterior, memory = adversary.observe(memory, released("AB", "ab", [0, 0], time=time))
+            posteriors.append(posterior.probabilities[0])
+        _, memory = adversary.observe(memory, released("CD", "ab", [0, 0], time=4))
+        assert np.array_equal(memory.beliefs[:, memory.rows["A"]], posteriors[1:])
+        assert memory.known[[memory.rows[r] for r in "ABCD"]].tolist() == [2, 2, 1, 1]
+
+    def test_places(self):
+        _, memory = Adversary(ByName()).observe(Memory(), FIRST)
+        assert memory.places(SECOND.people).tolist() == [memory.rows["B"], -1]

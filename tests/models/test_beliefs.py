@@ -1,0 +1,109 @@
+"""Beliefs, labelled for people."""
+
+import arviz as az
+import arviz_base
+import numpy as np
+import pandas as pd
+import pytest
+from strategies import history_of, view_of
+
+from foreknow.attacks import SequentialAttack
+from foreknow.models import Adversary, Beliefs, MarkovChain, Release, UniformPrior
+
+HISTORY = history_of(("AB", "ab"), ("BCD", "bca"), ("AD", "cc"))
+LABELS = [[0, 0], [0, 0, -1], [0, 0]]
+RELEASES = [Release(view, labels) for view, labels in zip(HISTORY, LABELS, strict=True)]
+MOVES = np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]])
+BELIEFS = SequentialAttack(Adversary(UniformPrior(), MarkovChain(1, MOVES)))(RELEASES)
+
+THIRD = [1 / 3] * 3
+B_REVISED = [0.5, 0.35, 0.15]
+"""Half of the row of a and half of the row of b."""
+B_POSTERIOR = [0, 0.35 / 0.50, 0.15 / 0.50]
+"""Group {B, C} shows b, c: B's .35 against .15, C's are equal."""
+
+
+def test_tables_are_respondents_by_values():
+    posterior = BELIEFS.posterior(2)
+    assert posterior.index.tolist() == ["B", "C", "D"]
+    assert posterior.index.name == "id"
+    assert posterior.columns.tolist() == ["a", "b", "c"]
+    assert posterior.columns.name == "result"
+    assert np.allclose(posterior.loc["B"], B_POSTERIOR)
+    assert np.allclose(BELIEFS.revised(2).loc["B"], B_REVISED)
+    assert np.allclose(BELIEFS.prior(2), 1 / 3)
+    assert np.allclose(BELIEFS.revised(1), 1 / 3)
+
+
+def test_a_suppressed_respondent_keeps_the_revised_prior():
+    assert np.allclose(BELIEFS.posterior(2).loc["D"], THIRD)
+
+
+def test_releases_in_the_order_of_time():
+    assert BELIEFS.times == (1, 2, 3)
+    assert len(BELIEFS) == 3
+    assert [release.observation.time for release in BELIEFS] == [1, 2, 3]
+    with pytest.raises(KeyError, match="there is no release at 4; there are 1, 2, 3"):
+        BELIEFS.posterior(4)
+
+
+def test_one_person_s_evolution():
+    evolution = BELIEFS.of("B")
+    stages = ["prior", "revised", "posterior"]
+    expected = pd.DataFrame(
+        [THIRD, THIRD, [0.5, 0.5, 0], THIRD, B_REVISED, B_POSTERIOR],
+        index=pd.MultiIndex.from_product([[1, 2], stages], names=["time", "stage"]),
+        columns=pd.Index(["a", "b", "c"], name="result", dtype=object),
+    )
+    pd.testing.assert_frame_equal(evolution, expected)
+    with pytest.raises(KeyError, match="respondent 'Z' is in no release; the releases are of 1, "):
+        BELIEFS.of("Z")
+
+
+class TestDataTree:
+    TREE = BELIEFS.to_datatree()
+
+    def test_groups_dimensions_and_coordinates(self):
+        assert set(self.TREE.children) == {"prior", "revised", "posterior"}
+        belief = self.TREE["posterior"]["belief"]
+        assert belief.dims == ("chain", "draw", "release", "respondent", "value")
+        assert belief.shape == (1, 1, 3, 4, 3)
+        assert belief["release"].values.tolist() == [1, 2, 3]
+        assert belief["respondent"].values.tolist() == ["A", "B", "C", "D"]
+        assert belief["value"].values.tolist() == ["a", "b", "c"]
+
+    @pytest.mark.parametrize("stage", ["prior", "revised", "posterior"])
+    def test_it_says_what_the_tables_say_and_nothing_else(self, stage):
+        belief = self.TREE[stage]["belief"].isel(chain=0, draw=0)
+        for time in BELIEFS.times:
+            table = getattr(BELIEFS, stage)(time)
+            here = belief.sel(release=time)
+            for respondent in "ABCD":
+                row = here.sel(respondent=respondent).values
+                if respondent in table.index:
+                    assert np.array_equal(row, table.loc[respondent])
+                else:
+                    assert np.isnan(row).all()
+
+    def test_arviz_extracts_and_summarises_it(self):
+        extracted = arviz_base.extract(self.TREE)
+        assert {"release", "respondent", "value"} < set(extracted.dims)
+        summary = az.summary(self.TREE, kind="stats")
+        assert len(summary) == 3 * 4 * 3
+        assert float(summary.loc["belief[2, B, b]", "mean"]) == pytest.approx(0.7)
+
+
+class TestUnusual:
+    @pytest.mark.parametrize("ask", [lambda beliefs: beliefs.of(("clinic", 1)), lambda beliefs: beliefs.to_datatree()])
+    def test_respondents_may_be_any_hashable(self, ask):
+        view = view_of([("clinic", 1), ("clinic", 2)], "ab")
+        beliefs = SequentialAttack(Adversary(UniformPrior()))([Release(view, [0, 0])])
+        assert len(beliefs.posterior(1)) == 2
+        ask(beliefs)
+
+    def test_nobody_is_in_no_release(self):
+        with pytest.raises(KeyError, match="respondent 'A' is in no release"):
+            Beliefs(()).of("A")
+
+    def test_no_release_makes_an_empty_tree(self):
+        assert set(Beliefs(()).to_datatree().children) <= {"prior", "revised", "posterior"}

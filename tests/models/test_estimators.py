@@ -1,0 +1,276 @@
+"""Every estimator against enumeration, and what is true of all of them."""
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import distributions, problems
+
+from foreknow.models import ESTIMATORS, Exact, Omega, PerGroup, Problem, RandomWorlds, Status
+from foreknow.models.estimators import ConfidenceSum
+
+ORACLES = {
+    "random-worlds": oracle.share_posterior,
+    "confidence-sum": oracle.sum_posterior,
+    "omega": oracle.omega_posterior,
+    "exact": oracle.product_posterior,
+}
+"""What each estimator promises to compute, for groups that contradict nothing. A new estimator adds its row."""
+
+BY_ASSIGNMENTS = {"random-worlds", "confidence-sum", "exact"}
+"""Whose belief is an average over assignments, so that the columns of a group sum to its counts."""
+
+BELIEVES_CERTAINTY = {"omega", "exact"}
+"""Who leaves somebody known with certainty as known."""
+
+NOTICES_CONTRADICTION = {"confidence-sum", "omega", "exact"}
+
+
+def assert_distributions(belief):
+    assert np.isfinite(belief).all()
+    assert (belief >= 0).all()
+    assert np.allclose(belief.sum(axis=1), 1, atol=1e-9)
+
+
+def group_by_group(problem):
+    for j, counts in enumerate(problem.counts):
+        rows = np.flatnonzero(problem.group == j)
+        yield j, rows, counts
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+class TestOracle:
+    @given(problem=problems(possible=True))
+    def test_equals_its_definition(self, name, problem):
+        belief = ESTIMATORS[name]()(problem).probabilities
+        for _, rows, counts in group_by_group(problem):
+            expected = ORACLES[name](problem.prior[rows], counts)
+            assert np.allclose(belief[rows], expected, rtol=1e-9, atol=1e-12)
+
+    @pytest.mark.parametrize("counts", [[1] * 7, [2, 2, 3, 0], [6, 1], [3, 1, 1, 1, 1]])
+    @pytest.mark.parametrize("alike", [1, 3, 7])
+    def test_equals_its_definition_in_groups_of_seven(self, name, counts, alike):
+        rng = np.random.default_rng(7)
+        kinds = rng.dirichlet(np.full(len(counts), 0.3), size=alike)
+        prior = kinds[np.arange(7) % alike]
+        belief = ESTIMATORS[name]()(Problem(prior, np.zeros(7, int), np.array([counts]))).probabilities
+        assert np.allclose(belief, ORACLES[name](prior, counts), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+class TestConformance:
+    def test_is_a_frozen_settings_object_that_says_whether_it_is_exact(self, name):
+        estimator = ESTIMATORS[name]()
+        assert dataclasses.is_dataclass(estimator)
+        assert isinstance(estimator.exact, bool)
+        assert estimator == ESTIMATORS[name]()
+        assert hash(estimator) == hash(ESTIMATORS[name]())
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            estimator.anything = 1
+
+    def test_exact_means_by_assignments(self, name):
+        assert name in BY_ASSIGNMENTS or not ESTIMATORS[name].exact
+
+    @given(problem=problems())
+    def test_rows_are_distributions_over_what_is_shown(self, name, problem):
+        posterior = ESTIMATORS[name]()(problem)
+        assert_distributions(posterior.probabilities)
+        assert posterior.status.shape == (len(problem.counts),)
+        outside = problem.group < 0
+        assert np.array_equal(posterior.probabilities[outside], problem.prior[outside])
+        hidden = problem.counts[problem.group[~outside]] == 0
+        assert (posterior.probabilities[~outside][hidden] == 0).all()
+
+    @given(problem=problems())
+    def test_columns_sum_to_the_counts(self, name, problem):
+        if name in BY_ASSIGNMENTS:
+            belief = ESTIMATORS[name]()(problem).probabilities
+            for _, rows, counts in group_by_group(problem):
+                assert np.allclose(belief[rows].sum(axis=0), counts, atol=1e-7)
+
+    @given(problem=problems(possible=True))
+    def test_what_is_possible_is_fine(self, name, problem):
+        assert (ESTIMATORS[name]()(problem).status == Status.FINE).all()
+
+    @given(problem=problems(), data=st.data())
+    def test_renaming_people_renames_the_answer(self, name, problem, data):
+        order = np.array(data.draw(st.permutations(range(len(problem.group)))))
+        before = ESTIMATORS[name]()(problem)
+        after = ESTIMATORS[name]()(Problem(problem.prior[order], problem.group[order], problem.counts))
+        assert np.allclose(after.probabilities, before.probabilities[order], rtol=1e-9, atol=1e-12)
+        assert np.array_equal(after.status, before.status)
+
+    @given(problem=problems(), data=st.data())
+    def test_renaming_values_renames_the_answer(self, name, problem, data):
+        order = np.array(data.draw(st.permutations(range(problem.counts.shape[1]))))
+        before = ESTIMATORS[name]()(problem)
+        after = ESTIMATORS[name]()(Problem(problem.prior[:, order], problem.group, problem.counts[:, order]))
+        assert np.allclose(after.probabilities, before.probabilities[:, order], rtol=1e-9, atol=1e-12)
+        assert np.array_equal(after.status, before.status)
+
+    @given(problem=problems())
+    def test_groups_have_nothing_to_do_with_each_other(self, name, problem):
+        together = ESTIMATORS[name]()(problem)
+        for j, rows, counts in group_by_group(problem):
+            alone = ESTIMATORS[name]()(Problem(problem.prior[rows], np.zeros(len(rows), int), counts[None]))
+            assert np.allclose(alone.probabilities, together.probabilities[rows], rtol=1e-9, atol=1e-12)
+            assert alone.status[0] == together.status[j]
+
+    @given(row=distributions(3), counts=st.tuples(*[st.integers(0, 4)] * 3).filter(any))
+    def test_equal_priors_give_the_frequencies(self, name, row, counts):
+        k = sum(counts)
+        if row[np.flatnonzero(counts)].all():
+            problem = Problem(np.tile(row, (k, 1)), np.zeros(k, int), np.array([counts]))
+            assert np.allclose(ESTIMATORS[name]()(problem).probabilities, np.array(counts) / k, atol=1e-9)
+
+    @given(problem=problems(possible=True, largest=4))
+    def test_somebody_known_stays_known(self, name, problem):
+        if name in BELIEVES_CERTAINTY:
+            belief = ESTIMATORS[name]()(problem).probabilities
+            for row in np.flatnonzero(problem.prior.max(axis=1) == 1):
+                assert np.array_equal(belief[row], problem.prior[row])
+
+    @given(row=distributions(3))
+    def test_a_group_of_one_tells_all(self, name, row):
+        for s in np.flatnonzero(row):
+            one_hot = np.eye(3)[s]
+            assert np.array_equal(
+                ESTIMATORS[name]()(Problem(row[None], np.zeros(1, int), one_hot[None].astype(int))).probabilities[0],
+                one_hot,
+            )
+
+    @given(problem=problems())
+    def test_it_is_a_function(self, name, problem):
+        arrays = (problem.prior.copy(), problem.group.copy(), problem.counts.copy())
+        first, second = ESTIMATORS[name]()(problem), ESTIMATORS[name]()(problem)
+        assert np.array_equal(first.probabilities, second.probabilities)
+        for before, after in zip(arrays, (problem.prior, problem.group, problem.counts), strict=True):
+            assert np.array_equal(before, after)
+        first.probabilities[:] = -1
+        assert np.array_equal(ESTIMATORS[name]()(problem).probabilities, second.probabilities)
+
+    def test_without_groups_there_is_nothing_to_learn(self, name):
+        prior = np.array([[0.2, 0.8], [1.0, 0.0]])
+        posterior = ESTIMATORS[name]()(Problem(prior, np.array([-1, -1]), np.zeros((0, 2), int)))
+        assert np.array_equal(posterior.probabilities, prior)
+        assert len(posterior.status) == 0
+
+    def test_an_empty_group_is_no_trouble(self, name):
+        problem = Problem(np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([1, 1]), np.array([[0, 0], [1, 1]]))
+        posterior = ESTIMATORS[name]()(problem)
+        assert_distributions(posterior.probabilities)
+        assert (posterior.status == Status.FINE).all()
+
+
+IMPOSSIBLE: dict[str, tuple[list[list[float]], list[int]]] = {
+    "nobody may have anything that is shown": ([[0, 0, 1.0], [0, 0, 1.0]], [1, 1, 0]),
+    "nobody may have one of the values": ([[1.0, 0, 0], [0.5, 0, 0.5], [1.0, 0, 0]], [2, 1, 0]),
+    "somebody may have none of the values": ([[0.5, 0.5, 0], [0, 0, 1.0]], [1, 1, 0]),
+    "too many are sure of one value": ([[1.0, 0, 0], [1.0, 0, 0], [0.5, 0.5, 0]], [1, 2, 0]),
+}
+"""Knowledge that rules out what a group shows."""
+
+
+class TestContradiction:
+    SEEN_BY: ClassVar[dict[str, set[str]]] = {
+        "nobody may have anything that is shown": {"confidence-sum", "omega", "exact"},
+        "nobody may have one of the values": {"omega", "exact"},
+        "somebody may have none of the values": {"omega", "exact"},
+        "too many are sure of one value": {"exact"},
+    }
+
+    @pytest.mark.parametrize("case", IMPOSSIBLE)
+    @pytest.mark.parametrize("name", sorted(NOTICES_CONTRADICTION))
+    def test_is_reported_of_that_group_alone(self, name, case):
+        fine = np.array([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]])
+        rows, shown = IMPOSSIBLE[case]
+        k = len(rows)
+        group = np.array([0, *[1] * k, 0, -1])
+        prior = np.vstack([fine[:1], rows, fine[1:], [[0.2, 0.3, 0.5]]])
+        posterior = ESTIMATORS[name]()(Problem(prior, group, np.array([[1, 0, 1], shown])))
+        assert_distributions(posterior.probabilities)
+        expected = Status.CONTRADICTED if name in self.SEEN_BY[case] else Status.FINE
+        assert posterior.status.tolist() == [Status.FINE, expected]
+        alone = ESTIMATORS[name]()(Problem(fine, np.zeros(2, int), np.array([[1, 0, 1]])))
+        assert np.allclose(posterior.probabilities[group == 0], alone.probabilities, atol=1e-12)
+
+    @given(problem=problems(largest=4))
+    def test_exact_reports_it_where_every_assignment_weighs_nothing(self, problem):
+        status = Exact()(problem).status
+        for j, rows, counts in group_by_group(problem):
+            impossible = oracle.product_posterior(problem.prior[rows], counts) is None
+            assert status[j] == (Status.CONTRADICTED if impossible else Status.FINE)
+
+    def test_exact_takes_the_assignments_with_the_fewest_doubts(self):
+        """Two are sure of a, one of b; the group shows a, b, b. One of the first two is wrong, each as likely."""
+        prior = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+        belief = Exact()(Problem(prior, np.zeros(3, int), np.array([[1, 2]]))).probabilities
+        assert np.allclose(belief, [[0.5, 0.5], [0.5, 0.5], [0.0, 1.0]], atol=1e-9)
+
+    def test_exact_mixes_the_doubt_into_the_knowledge_it_was_given(self):
+        """Nobody may have b. With a doubt d in 3 values: (a, b) weighs .5 (d/3), (b, a) weighs (d/3) 1."""
+        prior = np.array([[0.5, 0.0, 0.5], [1.0, 0.0, 0.0]])
+        belief = Exact()(Problem(prior, np.zeros(2, int), np.array([[1, 1, 0]]))).probabilities
+        assert np.allclose(belief[:, 1], [2 / 3, 1 / 3], atol=1e-6)
+
+    def test_omega_and_the_sum_fall_back_on_the_shares(self):
+        prior, counts = np.array([[0, 0, 1.0], [0, 0, 1.0], [0, 0, 1.0]]), np.array([[2, 1, 0]])
+        for estimator in (Omega(), ConfidenceSum()):
+            belief = estimator(Problem(prior, np.zeros(3, int), counts)).probabilities
+            assert np.allclose(belief, [[2 / 3, 1 / 3, 0]] * 3)
+
+
+class TestPerGroup:
+    @given(problem=problems(possible=True, largest=4))
+    def test_makes_an_estimator_of_a_function(self, problem):
+        belief = PerGroup(oracle.product_posterior)(problem).probabilities
+        assert np.allclose(belief, Exact()(problem).probabilities, rtol=1e-9, atol=1e-12)
+
+    def test_says_of_which_group_the_function_is_wrong(self):
+        problem = Problem(np.full((3, 2), 0.5), np.array([0, 1, 1]), np.array([[1, 0], [1, 1]]))
+
+        def one_row(prior, counts):
+            return counts
+
+        def too_much(prior, counts):
+            return prior * len(prior)
+
+        with pytest.raises(ValueError, match=r"shape \(2,\) for group 0; it must be \(1, 2\)"):
+            PerGroup(one_row)(problem)
+        with pytest.raises(ValueError, match=r"group 1: .*sums to 2"):
+            PerGroup(too_much)(problem)
+
+
+class TestReferenceValues:
+    """Three people of whom one has HIV, with priors .05, .05, .30 (METHODS 1.3, after Li, Li, Zhang)."""
+
+    PROBLEM = Problem(np.array([[0.05, 0.95], [0.05, 0.95], [0.30, 0.70]]), np.zeros(3, int), np.array([[1, 2]]))
+
+    @pytest.mark.parametrize(
+        ("estimator", "third"),
+        [
+            (Exact(), 0.27075 / 0.33725),
+            (Exact(), 0.80282),
+            (Omega(), 0.75 / (0.75 + 2 * 0.7 / 2.6)),
+            (Omega(), 0.58209),
+            (RandomWorlds(), 1 / 3),
+        ],
+    )
+    def test_three_people_one_with_hiv(self, estimator, third):
+        assert estimator(self.PROBLEM).probabilities[2, 0] == pytest.approx(third, abs=1e-5)
+
+    @pytest.mark.parametrize(("k", "own"), [(10, 0.18990), (20, 0.09083)])
+    def test_the_sum_forgets_what_is_known(self, k, own):
+        """METHODS 14: of .9 for oneself and .01 for everything else, about 2/k is left (.19, .091)."""
+        prior = np.full((k, k + 1), 0.01)
+        prior[np.arange(k), np.arange(k)] = 0.9
+        prior[:, k] = 0
+        prior /= 1.1
+        prior[:, k] = 1 - prior.sum(axis=1)
+        problem = Problem(prior, np.zeros(k, int), np.array([[1] * k + [0]]))
+        assert ConfidenceSum()(problem).probabilities[0, 0] == pytest.approx(own, abs=1e-5)
+        assert Exact()(problem).probabilities[0, 0] > 0.98

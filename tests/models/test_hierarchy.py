@@ -1,0 +1,129 @@
+"""Trees of generalizations, and files that hold them."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from foreknow.models import Categorical, Hierarchy
+
+ROWS = [
+    ("flu", "airways", "body", "*"),
+    ("ulcer", "stomach", "body", "*"),
+    ("cold", "airways", "body", "*"),
+    ("grief", "mood", "mind", "*"),
+]
+TREE = Hierarchy(ROWS)
+
+
+def test_leaves_stand_in_the_order_of_the_traversal():
+    assert TREE.leaves == ("flu", "cold", "ulcer", "grief")
+    assert TREE.height == 3
+
+
+def test_levels_are_equal_where_labels_are():
+    levels = TREE.levels()
+    assert levels.shape == (4, 4)
+    for level in range(4):
+        for i in range(4):
+            for j in range(4):
+                assert (levels[level, i] == levels[level, j]) == (TREE.rows[i][level] == TREE.rows[j][level])
+
+
+def test_generalize_is_the_lowest_common_ancestor():
+    graph = TREE.tree
+    assert nx.is_arborescence(graph)
+    for first in TREE.leaves:
+        for second in TREE.leaves:
+            ancestor = nx.lowest_common_ancestor(graph, (0, first), (0, second))
+            assert TREE.generalize([first, second]) == ancestor[1]
+    assert TREE.generalize(["flu", "cold", "ulcer"]) == "body"
+
+
+def test_a_label_may_be_repeated_upwards():
+    tree = Hierarchy([("a", "a", "*"), ("b", "x", "*"), ("c", "x", "*")])
+    assert tree.generalize(["a"]) == "a"
+    assert tree.generalize(["b", "c"]) == "x"
+
+
+def test_flat_has_only_the_root():
+    tree = Hierarchy.flat([3, "b"])
+    assert tree.leaves == ("3", "b")
+    assert tree.generalize([3, "b"]) == "*"
+    assert tree.height == 1
+
+
+def test_it_is_a_value():
+    assert Hierarchy(ROWS) == TREE
+    assert hash(Hierarchy(ROWS)) == hash(TREE)
+
+
+class TestRead:
+    def write(self, folder, text):
+        path = folder / "hierarchy.csv"
+        path.write_text(text, encoding="utf-8-sig")
+        return path
+
+    def test_an_arx_file(self, tmp_path):
+        path = self.write(tmp_path, "1;1-2;*\n2;1-2;*\n3;3-4;*\n\n4; 3-4 ;*\n")
+        tree = Hierarchy.read(path)
+        assert tree.leaves == ("1", "2", "3", "4")
+        assert tree.generalize([3, 4]) == "3-4"
+        assert tree.generalize([2, 3]) == "*"
+
+    def test_another_separator(self, tmp_path):
+        path = self.write(tmp_path, 'a,"x, y",*\nb,"x, y",*\n')
+        assert Hierarchy.read(str(path), separator=",").generalize(["a", "b"]) == "x, y"
+
+    @pytest.mark.parametrize(
+        ("text", "match"),
+        [
+            ("a;x;*\nb;y;*\na;x;*\n", "the value 'a' stands in two rows; keep one"),
+            ("a;x;p;*\nb;x;q;*\n", "'x' generalizes to 'p' and to 'q' at level 2; .*Rename one"),
+            ("a;x\nb;y\n", r"the hierarchy has 2 roots \(x, y\); add a column with one root"),
+            ("a;x;*\nb;*\n", "the row of 'b' has 2 labels where another has 3; .*Repeat a label"),
+            ("", "a hierarchy needs at least one value"),
+        ],
+    )
+    def test_what_is_no_tree_is_one_clear_error(self, tmp_path, text, match):
+        with pytest.raises(ValueError, match=r"hierarchy\.csv: .*" + match):
+            Hierarchy.read(self.write(tmp_path, text))
+
+    def test_no_file(self, tmp_path):
+        with pytest.raises(FileNotFoundError):
+            Hierarchy.read(tmp_path / "nowhere.csv")
+
+
+def test_rows_of_one_label_are_told_what_is_missing():
+    with pytest.raises(ValueError, match="root") as error:
+        Hierarchy([("a",), ("b",)])
+    assert "has 1 labels where another has 1" not in str(error.value)
+
+
+def test_generalizing_a_value_it_does_not_have_names_it():
+    with pytest.raises(ValueError, match="grippe"):
+        TREE.generalize(["grippe"])
+
+
+class TestCategorical:
+    def test_codes_follow_the_tree(self):
+        kind = Categorical(("grief", "cold", "flu"), TREE)
+        assert kind.values == ("flu", "cold", "grief")
+        assert kind.tree.leaves == ("flu", "cold", "grief")
+        assert kind.bounds == (0.0, 2.0)
+
+    def test_without_a_tree_values_keep_their_order(self):
+        kind = Categorical(("z", "a"))
+        assert kind.values == ("z", "a")
+        assert np.array_equal(kind.tree.levels()[1], [0, 0])
+
+    @pytest.mark.parametrize(
+        ("values", "hierarchy", "match"),
+        [
+            (("flu", "gout"), TREE, "no row for 'gout'; .*Add the row"),
+            (("flu", "flu"), None, "lists 'flu' twice"),
+            ((), None, "needs at least one value"),
+        ],
+    )
+    def test_bad_values_are_one_clear_error(self, values, hierarchy, match):
+        with pytest.raises(ValueError, match=match):
+            Categorical(values, hierarchy)

@@ -1,0 +1,180 @@
+"""What the public reads, and what the worst-case adversary holds."""
+
+import dataclasses
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import tables, view_of
+
+from foreknow.models import Categorical, Grouping, Hierarchy, Numeric, Observation, People, Release, Schema, View
+
+TREE = Hierarchy(
+    [
+        ("Rome", "Italy", "Europe", "*"),
+        ("Milan", "Italy", "Europe", "*"),
+        ("Paris", "France", "Europe", "*"),
+        ("Lima", "Peru", "America", "*"),
+    ]
+)
+SCHEMA = Schema(
+    {"age": Numeric(0, 99), "town": Categorical(TREE.leaves, TREE), "sex": Categorical(("f", "m"))},
+    "result",
+    ("a", "b", "c"),
+)
+FRAME = pd.DataFrame(
+    {
+        "id": [f"person-{i}" for i in range(7)],
+        "age": [31, 30, 45.5, 45.5, 60, 61, 62],
+        "town": ["Rome", "Milan", "Rome", "Rome", "Paris", "Rome", "Lima"],
+        "sex": ["f", "f", "m", "f", "m", "m", "m"],
+        "result": ["b", "a", "c", "c", "a", "b", "a"],
+    }
+)
+VIEW = View(FRAME, SCHEMA, time=9)
+LABELS = np.array([5, 5, 2, 2, 8, 8, 8])
+
+
+class TestTable:
+    def test_intervals_and_common_ancestors(self):
+        """Groups are numbered in the order of their labels; rows stand in the order of the domain."""
+        expected = pd.DataFrame(
+            {
+                "group": [0, 0, 1, 1, 2, 2, 2],
+                "age": ["45.5"] * 2 + ["[30,31]"] * 2 + ["[60,62]"] * 3,
+                "town": ["Rome"] * 2 + ["Italy"] * 2 + ["*"] * 3,
+                "sex": ["*"] * 2 + ["f"] * 2 + ["m"] * 3,
+                "result": ["c", "c", "a", "b", "a", "a", "b"],
+            }
+        )
+        assert Release(VIEW, LABELS).table.astype(object).equals(expected.astype(object))
+
+    def test_an_inner_label(self):
+        table = Release(VIEW, [0, 0, 0, 0, 0, 0, -1]).table
+        assert set(table["town"]) == {"Europe"}
+
+    def test_it_holds_no_respondent(self):
+        table = Release(VIEW, LABELS).table
+        assert list(table.columns) == ["group", "age", "town", "sex", "result"]
+        assert isinstance(table.index, pd.RangeIndex)
+        assert not table.astype(str).apply(lambda column: column.str.contains("person")).any(axis=None)
+
+    @given(drawn=tables(), data=st.data())
+    def test_each_group_shows_the_multiset_of_its_members(self, drawn, data):
+        view, _ = drawn
+        labels = np.array(data.draw(st.lists(st.integers(-1, 3), min_size=len(view), max_size=len(view))))
+        release = Release(view, labels)
+        shown = {group: Counter(rows["result"]) for group, rows in release.table.groupby("group")}
+        names = sorted(set(labels.tolist()) - {-1})
+        assert shown == {g: Counter(view.frame["result"][labels == name]) for g, name in enumerate(names)}
+        assert release.groups == len(names)
+        for g, name in enumerate(names):
+            ages = view.frame["age"][labels == name]
+            interval = f"[{ages.min()},{ages.max()}]" if ages.min() < ages.max() else str(ages.min())
+            assert set(release.table["age"][release.table["group"] == g]) == {interval}
+
+    def test_the_order_of_records_leaves_no_trace(self):
+        reversed_view = View(FRAME.iloc[::-1], SCHEMA, time=9)
+        assert Release(reversed_view, LABELS[::-1]).table.equals(Release(VIEW, LABELS).table)
+
+    def test_all_suppressed(self):
+        release = Release(VIEW, [-1] * 7)
+        assert list(release.table.columns) == ["group", "age", "town", "sex", "result"]
+        assert len(release.table) == release.groups == 0
+        assert repr(release) == "Release(time=9, groups=0, suppressed=7)"
+
+    def test_intervals_hold_their_members_however_large_the_numbers(self):
+        frame = FRAME.assign(age=[1234561, 1234562, 1234563, 1234564, 1234565, 1234566, 1234567])
+        schema = Schema({"age": Numeric()}, "result", ("a", "b", "c"))
+        table = Release(View(frame, schema), [0, 0, 1, 1, 2, 2, 2]).table
+        assert set(table["age"]) == {"[1234561,1234562]", "[1234563,1234564]", "[1234565,1234567]"}
+
+
+class TestDistortion:
+    def test_published_values_replace_the_true_ones(self):
+        view = view_of("ABCD", "abca")
+        release = Release(view, Grouping(np.array([0, 0, 1, 1]), values=np.array([0, 1, 1, 1])))
+        assert release.table["result"].tolist() == ["a", "b", "b", "b"]
+        assert release.counts.tolist() == [[1, 1, 0], [0, 2, 0]]
+
+    def test_counterfeits_are_shown_and_become_strangers(self):
+        view = view_of("ABCD", "abca")
+        release = Release(view, Grouping(np.array([3, 3, 7, -1]), counterfeits=np.array([[7, 0], [7, 2], [3, 1]])))
+        assert release.table["group"].tolist() == [0, 0, 0, 1, 1, 1]
+        assert release.table["result"].tolist() == ["a", "b", "b", "a", "c", "c"]
+        prior = np.array([[0.2, 0.3, 0.5]] * 4)
+        problem = release.observation.problem(prior)
+        assert problem.group.tolist() == [0, 0, 1, -1, 0, 1, 1]
+        assert np.allclose(problem.prior, [*prior, *[[1 / 3] * 3] * 3])
+        assert problem.counts.tolist() == [[1, 2, 0], [1, 0, 2]]
+
+    @pytest.mark.parametrize(
+        ("build", "match"),
+        [
+            (
+                lambda: Grouping(np.array([0, -2])),
+                r"from -1 \(suppressed\) on per record; got shape \(2,\), smallest -2",
+            ),
+            (lambda: Grouping(np.array([[0, 1]])), "one whole number .* got shape"),
+            (lambda: Grouping(np.array([0.5, 1])), "the labels of a grouping must be whole numbers; got float64"),
+            (
+                lambda: Grouping(np.array([0, 0]), values=np.array([1])),
+                "2 records has .* published values; give one per",
+            ),
+            (lambda: Grouping(np.array([0, 0]), counterfeits=np.array([[4, 1]])), "a counterfeit stands in group 4"),
+            (
+                lambda: Release(view_of("AB", "ab"), Grouping(np.array([0, 0]), values=np.array([1, 3]))),
+                "value has code 3",
+            ),
+        ],
+    )
+    def test_bad_groupings_are_one_clear_error(self, build, match):
+        with pytest.raises(ValueError, match=match):
+            build()
+
+    def test_a_negative_code_is_named(self):
+        with pytest.raises(ValueError, match="value has code -1"):
+            Release(view_of("AB", "ab"), Grouping(np.array([0, 0]), counterfeits=np.array([[0, -1]])))
+
+    def test_whole_numbers_in_any_type_are_labels(self):
+        assert Release(view_of("AB", "ab"), [1.0, 1.0]).group.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("labels", [[0] * 6, [0] * 8, []])
+def test_one_label_per_record(labels):
+    with pytest.raises(
+        ValueError, match=rf"has {len(labels)} labels and the view at 9 7 records; give one label per record"
+    ):
+        Release(VIEW, labels)
+
+
+def leaves(thing):
+    """Everything that can be reached from an object through its fields."""
+    if dataclasses.is_dataclass(thing):
+        found = {name: leaves(value) for name, value in vars(thing).items()}
+        assert set(found) == {field.name for field in dataclasses.fields(thing)}, "nothing is smuggled in"
+        return found
+    if isinstance(thing, dict):
+        return {key: leaves(value) for key, value in thing.items()}
+    return thing.tolist() if isinstance(thing, np.ndarray) else thing
+
+
+class TestObservation:
+    def test_it_holds_people_groups_counts_and_time(self):
+        assert [field.name for field in dataclasses.fields(Observation)] == ["people", "group", "counts", "time"]
+        assert [field.name for field in dataclasses.fields(People)] == ["respondents", "quasi_identifiers", "schema"]
+        observation = Release(VIEW, LABELS).observation
+        assert observation.time == 9
+        assert observation.group.tolist() == [1, 1, 0, 0, 2, 2, 2]
+        assert observation.counts.tolist() == [[0, 0, 2], [1, 1, 0], [2, 1, 0]]
+        assert "result" not in observation.people.frame.columns
+
+    def test_nothing_in_it_tells_who_in_a_group_has_what(self):
+        """Exchange true values within groups: everything reachable from the observation, and the table, stay equal."""
+        exchanged = FRAME.assign(result=["a", "b", "c", "c", "b", "a", "a"])
+        before, after = (Release(View(frame, SCHEMA, time=9), LABELS) for frame in (FRAME, exchanged))
+        assert leaves(before.observation) == leaves(after.observation)
+        assert before.table.equals(after.table)

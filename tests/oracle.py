@@ -1,0 +1,240 @@
+"""Answers nobody can doubt: every definition written out again in plain Python, by enumeration where there is one."""
+
+import itertools
+import math
+from collections import Counter
+from functools import cache
+
+import numpy as np
+from scipy.optimize import linprog
+
+SLACK = 1e-9
+"""By how much the package lets a level miss its bound for the sake of rounding."""
+
+
+# --- posteriors -------------------------------------------------------------------------------------------------------
+
+
+@cache
+def permutations(k):
+    return np.array(list(itertools.permutations(range(k))), dtype=np.int64).reshape(-1, k)
+
+
+def by_assignment(prior, counts, weigh):
+    """The share of all k! assignments' weight in which each person has each value; None where all weigh nothing."""
+    prior, counts = np.asarray(prior, dtype=float), np.asarray(counts)
+    k, m = prior.shape
+    shown = np.repeat(np.arange(m), counts)
+    given = shown[permutations(k)]
+    weight = weigh(prior[np.arange(k), given])
+    if not weight.sum() > 0:
+        return None
+    belief = np.zeros((k, m))
+    for i in range(k):
+        np.add.at(belief[i], given[:, i], weight)
+    return belief / weight.sum()
+
+
+def product_posterior(prior, counts):
+    """Bayes: an assignment weighs the product of the priors it uses."""
+    return by_assignment(prior, counts, lambda used: used.prod(axis=1))
+
+
+def sum_posterior(prior, counts):
+    """JS-reduce, Algorithm 2: an assignment weighs the sum of the priors it uses."""
+    return by_assignment(prior, counts, lambda used: used.sum(axis=1))
+
+
+def omega_posterior(prior, counts):
+    """Li, Li, Zhang: ``n_s P[i,s] / sum_i P[i,s]``, rows scaled to 1; for groups that contradict nothing."""
+    k, m = len(prior), len(counts)
+    belief = [[0.0] * m for _ in range(k)]
+    for i in range(k):
+        for s in range(m):
+            if counts[s]:
+                belief[i][s] = counts[s] * prior[i][s] / sum(prior[other][s] for other in range(k))
+    return np.array([[w / sum(row) for w in row] for row in belief])
+
+
+def share_posterior(prior, counts):
+    """Random worlds: each value's share of the group."""
+    return np.array([[c / len(prior) for c in counts] for _ in prior])
+
+
+def exact_posterior(prior, counts):
+    """Bayes again for larger groups, in whole numbers or `fractions.Fraction`, which neither overflow nor round.
+
+    The weight of all assignments is a coefficient of the product of the people's polynomials ``sum_s prior[i][s] x_s``;
+    a person's share of it leaves that person out and takes one value away.
+    """
+
+    def weight(rows, target):
+        ways = {(0,) * len(target): 1}
+        for row in rows:
+            onward = Counter()
+            for state, way in ways.items():
+                for s, p in enumerate(row):
+                    if p and state[s] < target[s]:
+                        onward[(*state[:s], state[s] + 1, *state[s + 1 :])] += way * p
+            ways = onward
+        return ways.get(tuple(target), 0)
+
+    @cache
+    def belief(row):
+        others = list(rows)
+        others.remove(row)
+        shares = [
+            row[s] * weight(others, [n - (s == v) for v, n in enumerate(counts)]) if counts[s] and row[s] else 0
+            for s in range(len(counts))
+        ]
+        return [float(share / total) for share in shares]
+
+    rows = [tuple(row) for row in prior]
+    total = weight(rows, list(counts))
+    return np.array([belief(row) for row in rows])
+
+
+# --- knowledge --------------------------------------------------------------------------------------------------------
+
+
+def over_paths(table, past):
+    """JS-reduce, Algorithm 3: sum over all sequences of values of one person; ``past`` is (d, m), oldest first."""
+    m = table.shape[-1]
+    revised = np.zeros(m)
+    for path in itertools.product(range(m), repeat=len(past)):
+        revised += math.prod(past[step][s] for step, s in enumerate(path)) * table[path]
+    return revised
+
+
+def occurrences(sequences, wanted):
+    """How often a run of values stands in some sequences."""
+    k = len(wanted)
+    return sum(tuple(seq[i : i + k]) == tuple(wanted) for seq in sequences for i in range(len(seq) - k + 1))
+
+
+# --- requirements -----------------------------------------------------------------------------------------------------
+
+
+def entropy(row, base=2.0):
+    return -sum(p * math.log(p, base) for p in row if p > 0)
+
+
+def shares(values, domain):
+    return [sum(v == s for v in values) / len(values) for s in domain]
+
+
+def divergence(rows, base=2.0):
+    """Jensen-Shannon divergence of equally weighted rows."""
+    mean = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+    return entropy(mean, base) - sum(entropy(row, base) for row in rows) / len(rows)
+
+
+def transport(have, want, ground):
+    """The least cost of moving one distribution into another, as a linear program over all moves."""
+    have, want, ground = (np.asarray(x, dtype=float) for x in (have, want, ground))
+    m = len(have)
+    leave = np.kron(np.eye(m), np.ones(m))
+    arrive = np.kron(np.ones(m), np.eye(m))
+    answer = linprog(
+        ground.ravel(), A_eq=np.vstack([leave, arrive])[:-1], b_eq=np.concatenate([have, want])[:-1], method="highs"
+    )
+    assert answer.status == 0
+    return answer.fun
+
+
+def close(values, whole, t):
+    """t-closeness with equal distances, for lists of values."""
+    distance = sum(abs(values.count(s) / len(values) - whole.count(s) / len(whole)) for s in set(whole)) / 2
+    return distance <= t + SLACK
+
+
+# --- grouping ---------------------------------------------------------------------------------------------------------
+
+
+def grow(order, satisfies, patience=None):
+    """JS-reduce, Algorithm 4, record by record: the groups in order, and who is left over.
+
+    With a patience, the shortest run of at most that many records from the oldest one on is a group; where there is
+    none the oldest record is set aside.
+    """
+    if patience is None:
+        groups, open_group = [], []
+        for record in order:
+            open_group.append(record)
+            if satisfies(open_group):
+                groups.append(open_group)
+                open_group = []
+        return groups, open_group
+    groups, aside, waiting = [], [], list(order)
+    while waiting:
+        for length in range(1, min(patience, len(waiting)) + 1):
+            if satisfies(waiting[:length]):
+                groups.append(waiting[:length])
+                waiting = waiting[length:]
+                break
+        else:
+            aside.append(waiting.pop(0))
+    return groups, aside
+
+
+def settle(groups, order, satisfies, nearest=32):
+    """Groups that all satisfy in the table they make together; ``satisfies(group, published records)``.
+
+    A group that fails is merged with the nearest one, by where groups start along the order, with which it satisfies; if
+    there is none it is left out; then all are judged again.
+    """
+    start = {record: rank for rank, record in enumerate(order)}
+    groups = [list(group) for group in groups]
+    while True:
+        published = [record for group in groups for record in group]
+        position = [min(start[record] for record in group) for group in groups]
+        content = dict(enumerate(groups))
+        failing = [g for g in content if not satisfies(content[g], published)]
+        if not failing:
+            return groups
+        for g in failing:
+            if satisfies(content[g], published):
+                continue
+            others = sorted((o for o in content if o != g), key=lambda o: (abs(position[o] - position[g]), o))
+            saving = [o for o in others[:nearest] if satisfies(content[o] + content[g], published)]
+            if saving:
+                content[saving[0]] = content[saving[0]] + content.pop(g)
+        groups = [group for g, group in content.items() if g not in failing or satisfies(group, published)]
+
+
+def mondrian(codes, satisfies, smallest, strict=True):
+    """LeFevre's recursion over lists of records: the groups, each a list of rows."""
+    d = len(codes[0])
+    span = [max(row[a] for row in codes) - min(row[a] for row in codes) for a in range(d)]
+
+    def width(part, a):
+        return (max(codes[i][a] for i in part) - min(codes[i][a] for i in part)) / span[a] if span[a] else 0.0
+
+    def halves(part, a):
+        ranked = sorted(part, key=lambda i: codes[i][a])
+        if not strict:
+            return ranked[: len(part) // 2], ranked[len(part) // 2 :]
+        median = codes[ranked[(len(part) - 1) // 2]][a]
+        low = [i for i in part if codes[i][a] <= median]
+        if len(part) - len(low) < smallest:
+            low = [i for i in part if codes[i][a] < median]
+        return low, [i for i in part if i not in low]
+
+    def split(part):
+        for a in sorted(range(d), key=lambda a: -width(part, a)):
+            low, high = halves(part, a)
+            if len(low) >= smallest and len(high) >= smallest and satisfies(low) and satisfies(high):
+                return split(low) + split(high)
+        return [part]
+
+    return split(list(range(len(codes))))
+
+
+def partition(groups):
+    """Groups without their order."""
+    return {frozenset(map(int, group)) for group in groups}
+
+
+def groups_of(labels):
+    """The same from a label per record; -1 is in no group."""
+    return {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(np.asarray(labels).tolist()) - {-1}}

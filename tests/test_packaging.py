@@ -1,0 +1,166 @@
+"""The wheel, built from a copy of the tree and installed where the tree is not."""
+
+import importlib.metadata
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+FOLDERS = ("models", "attacks", "defenses", "evaluation")
+MODULES = {
+    ".".join(("foreknow", *(path.parent if path.stem == "__init__" else path.with_suffix("")).relative_to(ROOT).parts))
+    for folder in FOLDERS
+    for path in (ROOT / folder).rglob("*.py")
+}
+"""Every module of the tree, by the name it is imported by."""
+
+# One worker builds; the others would do it again.
+pytestmark = pytest.mark.xdist_group("packaging")
+
+
+class Installed(NamedTuple):
+    """A wheel, and an environment that holds it and the dependencies of this one."""
+
+    wheel: Path
+    environment: Path
+    elsewhere: Path
+
+    def run(self, *command):
+        """Run a program of the environment, outside the tree."""
+        scripts = self.environment / ("Scripts" if os.name == "nt" else "bin")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+        done = subprocess.run(
+            [scripts / command[0], *map(str, command[1:])],
+            cwd=self.elsewhere, env=clean, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+def shell(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    place = tmp_path_factory.mktemp("packaging")
+    source, environment = place / "source", place / "environment"
+    source.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    # Without isolation nothing is downloaded; what pyproject.toml asks for to build may already be here.
+    here = int(importlib.metadata.version("setuptools").split(".")[0]) >= 77 if _has("setuptools") else False
+    shell(sys.executable, "-m", "build", "--wheel", *(["--no-isolation"] if here else []), "--outdir", place, source)
+    (wheel,) = place.glob("*.whl")
+    venv.create(environment, with_pip=False)
+    python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    shell(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel)
+    # The dependencies come after the environment's own folder, and the editable install does not come with them: a path
+    # added by a .pth file is searched, but the .pth files in it are not read.
+    (packages,) = environment.glob("Lib/site-packages" if os.name == "nt" else "lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(f"{sysconfig.get_path('purelib')}\n{sysconfig.get_path('platlib')}\n")
+    elsewhere = place / "elsewhere"
+    elsewhere.mkdir()
+    return Installed(wheel, environment, elsewhere)
+
+
+def _has(distribution):
+    return bool(list(importlib.metadata.distributions(name=distribution)))
+
+
+def test_the_listed_packages_are_the_folders_with_modules():
+    """Listed by hand, because automatic discovery with the mapping of folders builds an empty wheel."""
+    folders = {
+        ".".join(("foreknow", *path.parent.relative_to(ROOT).parts))
+        for f in FOLDERS
+        for path in (ROOT / f).rglob("*.py")
+    }
+    listed = SETTINGS["tool"]["setuptools"]["packages"]
+    assert set(listed) == folders
+    assert len(set(listed)) == len(listed)
+    assert SETTINGS["tool"]["setuptools"]["package-dir"] == {f"foreknow.{folder}": folder for folder in FOLDERS}
+    assert all((ROOT / Path(*name.split(".")[1:]) / "__init__.py").is_file() for name in listed)
+
+
+def test_the_wheel_holds_every_module_and_nothing_else(installed):
+    names = set(zipfile.ZipFile(installed.wheel).namelist())
+    files = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
+    assert {name for name in files if name.endswith(".py")} == {
+        Path("foreknow", path.relative_to(ROOT)).as_posix()
+        for folder in FOLDERS
+        for path in (ROOT / folder).rglob("*.py")
+    }
+    typed = {name.replace(".", "/") + "/py.typed" for name in SETTINGS["tool"]["setuptools"]["packages"]}
+    assert {name for name in files if not name.endswith(".py")} == typed
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def test_every_module_is_imported_from_the_wheel(installed):
+    script = (
+        "import importlib, pkgutil, foreknow\n"
+        "for found in pkgutil.walk_packages(foreknow.__path__, 'foreknow.'):\n"
+        "    print(found.name, importlib.import_module(found.name).__file__, sep='\\t')"
+    )
+    lines = installed.run("python", "-W", "error::SyntaxWarning", "-c", script).splitlines()
+    found = dict(line.split("\t") for line in lines)
+    assert set(found) == MODULES
+    assert all(Path(file).is_relative_to(installed.environment) for file in found.values())
+
+
+def test_what_the_packages_offer_is_there(installed):
+    script = (
+        "import importlib\n"
+        f"for name in {[f'foreknow.{folder}' for folder in FOLDERS]!r}:\n"
+        "    package = importlib.import_module(name)\n"
+        "    assert len(set(package.__all__)) == len(package.__all__) > 0\n"
+        "    assert all(hasattr(package, offered) for offered in package.__all__), name"
+    )
+    installed.run("python", "-c", script)
+
+
+def test_the_tree_s_own_folders_are_not_imported_by_accident(installed):
+    """``import models`` works from the root, and then every class exists twice; from elsewhere it must not."""
+    script = (
+        f"import importlib.util\nprint([name for name in {FOLDERS!r} if importlib.util.find_spec(name) is not None])"
+    )
+    assert installed.run("python", "-c", script).strip() == "[]"
+
+
+def test_its_metadata(installed):
+    script = (
+        "from importlib.metadata import distribution\n"
+        "found = distribution('foreknow')\n"
+        "print(found.version, found.locate_file(''), found.metadata['Requires-Python'], sep='\\t')\n"
+        "print(*sorted(found.requires), sep='\\t')"
+    )
+    first, second = installed.run("python", "-c", script).splitlines()
+    version, place, python = first.split("\t")
+    assert version == SETTINGS["project"]["version"]
+    assert Path(place).is_relative_to(installed.environment)
+    assert python == SETTINGS["project"]["requires-python"]
+    needed = {requirement for requirement in second.split("\t") if "extra" not in requirement}
+    assert needed == set(SETTINGS["project"]["dependencies"])
+
+
+def test_the_demo_runs_from_the_wheel(installed):
+    """The command that was installed, with nothing compiled yet, far from the tree."""
+    printed = installed.run("foreknow", "demo", "--out", "pictures")
+    pictures = installed.elsewhere / "pictures"
+    assert {path.name for path in pictures.iterdir()} >= {"gain.png", "belief.png", "groups.png", "summary.csv"}
+    for name in ("gain.png", "belief.png", "groups.png"):
+        assert (pictures / name).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        assert (pictures / name).stat().st_size > 10_000
+    assert "Pictures and tables are in pictures" in printed

@@ -24,12 +24,12 @@ class KAnonymity(Requirement):
 
     @property
     def bound(self) -> float:
-        """K."""
+        """The number k."""
         return float(self.k)
 
     @property
     def smallest(self) -> int:
-        """K."""
+        """The number k."""
         return int(self.k)
 
     @property

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirement import Requirement
+from foreknow.defenses.requirement import Requirement, Sense
 from foreknow.defenses.summary import Summary
 from foreknow.models import Hierarchy
 from foreknow.models.arrays import FloatArray
@@ -28,7 +28,7 @@ class TCloseness(Requirement):
     t: float
     distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
 
-    sense: ClassVar[Literal["at least", "at most", "below"]] = "at most"
+    sense: ClassVar[Sense] = "at most"
 
     def __post_init__(self) -> None:
         if not self.t >= 0:

@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from foreknow.defenses.requirement import ROUNDING, Requirement, check_whole
+from foreknow.defenses.requirement import ROUNDING, Requirement, Sense, check_whole
 from foreknow.defenses.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 
@@ -97,7 +97,7 @@ class RecursiveDiversity(Requirement):
     c: float
     l: int  # noqa: E741
 
-    sense: ClassVar[Literal["at least", "at most", "below"]] = "below"
+    sense: ClassVar[Sense] = "below"
 
     def __post_init__(self) -> None:
         check_whole("RecursiveDiversity", "l", self.l, "values")

@@ -64,11 +64,12 @@ def widths(codes: FloatArray, starts: IntArray, ends: IntArray, span: FloatArray
 
 
 @compiled
-def propose(rows: Rows, parts: Parts, width: FloatArray, strict: bool, smallest: int) -> IntArray:
+def propose(rows: Rows, parts: Parts, width: FloatArray, strict: bool, below: bool, smallest: int) -> IntArray:
     """Cut every part at the median of the next attribute that can be cut; say where the second halves start.
 
-    A strict cut falls just above the median, or just below it where too few rows lie above. -1 stands for a part that no
-    attribute is left for. ``parts.tries`` moves on past attributes that cannot be cut into halves of ``smallest`` rows.
+    A strict cut falls just above the median or, if ``below``, just below it where too few rows lie above. -1 stands for a
+    part that no attribute is left for. ``parts.tries`` moves on past attributes that cannot be cut into halves of
+    ``smallest`` rows.
     """
     middles = np.full(len(parts.starts), -1, dtype=np.int64)
     d = rows.codes.shape[1]
@@ -84,7 +85,7 @@ def propose(rows: Rows, parts: Parts, width: FloatArray, strict: bool, smallest:
                 if width[p, a] > 0.0:
                     median = np.partition(values, (end - start - 1) // 2)[(end - start - 1) // 2]
                     low = values <= median
-                    if end - start - low.sum() < smallest:
+                    if below and end - start - low.sum() < smallest:
                         low = values < median
             else:
                 low = np.zeros(end - start, dtype=np.bool_)

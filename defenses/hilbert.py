@@ -12,10 +12,10 @@ type Words = NDArray[np.uint64]
 def hilbert_order(people: People) -> IntArray:
     """People in the order in which a Hilbert curve through their quasi-identifiers meets them.
 
-    Each quasi-identifier is scaled from its domain onto a grid of ``2**bits`` cells, all on the same one, with as many
-    bits as tell apart the distinct values of any of them, 6 to 16; a categorical value by its position, so that a
-    hierarchy's neighbours stay close. Axes are taken in the schema's order, the first being the most significant.
-    Records in the same cell keep their order.
+    Each quasi-identifier is scaled by value from its domain onto a grid of ``2**bits`` cells, the same number for all: the
+    bits that the distinct values of the richest one need, 6 to 16. Values that lie close beside a far one may share a cell.
+    A categorical value is scaled by its position, so that a hierarchy's neighbours stay close. Axes are taken in the
+    schema's order, the first being the most significant. Records in the same cell keep their order.
 
     Returns
     -------

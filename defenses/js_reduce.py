@@ -11,7 +11,7 @@ from foreknow.defenses.closeness import TCloseness
 from foreknow.defenses.growth import grow
 from foreknow.defenses.hilbert import hilbert_order
 from foreknow.defenses.leftovers import join_nearest, relax, settle, suppress
-from foreknow.defenses.requirement import Infeasible, Requirement, all_of
+from foreknow.defenses.requirement import Infeasible, Requirement, all_of, check_whole
 from foreknow.defenses.similarity import JSimilarity
 from foreknow.defenses.summary import Summary, summarize_groups, summarize_records
 from foreknow.models import Grouping, Hierarchy, Release, View
@@ -43,13 +43,19 @@ class JSReduce:
     also : Requirement, optional
         What else every group must satisfy, as ``EntropyDiversity(3)``.
     leftovers : {"suppress", "relax", "counterfeit"}
-        What becomes of records that fit no group (section 6.3): they are left out; they are grouped among themselves
-        under t and j loosened by `STEP` as often as needed, and the last few, fewer than k, join the nearest group
-        whatever its t and j then are; or they join the nearest group that keeps the requirement, with a counterfeit
-        value where their own breaks it, and are left out only where none does.
+        What becomes of records that fit no group (section 6.3). They are left out. Or they are grouped among themselves
+        under j, and then t, loosened by `STEP` as often as needed, the last few, fewer than k, joining the nearest group
+        whatever its t and j then are: nobody is left out, and those groups are not protected as asked. Or they join the
+        nearest group that keeps the requirement, with a counterfeit value where their own breaks it, and are left out
+        only where none does.
     patience : int, optional
         The most records a group may reach unsatisfied before its oldest one is set aside as a leftover. None is the
         printed rule, under which one group that cannot be satisfied leaves out the rest of the table.
+    judged : {"published", "view"}
+        Against which distribution of values groups must be close in the end. The paper judges them against the view's,
+        suppressed records included, as they are grown. ``"published"`` then makes sure of what anybody can check: a group
+        that fails against the published table by a hair, because others were left out, is merged with a neighbour
+        (`settle`), so that all that is published satisfies (except what ``"relax"`` notes).
 
     Raises
     ------
@@ -60,11 +66,9 @@ class JSReduce:
 
     Notes
     -----
-    Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. The paper judges groups against the view's own distribution of
-    values, suppressed records included. Here whatever is published satisfies the requirement against the published table
-    (except what ``"relax"`` notes), which is what anybody can check: a group that fails it by a hair, because others were
-    left out, is merged with a neighbour, see `settle`. The order of the curve's axes and its scale are `hilbert_order`'s.
-    Cost: O(n d) to order and O(n m) to grow groups of bounded size.
+    Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. With ``patience=None`` and ``judged="view"`` it is that algorithm to
+    the letter. The order of the curve's axes and its scale are `hilbert_order`'s. Cost: O(n d) to order and O(n m) to grow
+    groups of bounded size; with ``"counterfeit"``, O(m) more for each leftover and each of the nearest groups it asks.
 
     Examples
     --------
@@ -80,8 +84,13 @@ class JSReduce:
     also: Requirement | None = None
     leftovers: Literal["suppress", "relax", "counterfeit"] = "suppress"
     patience: int | None = None
+    judged: Literal["published", "view"] = "published"
 
     def __post_init__(self) -> None:
+        if self.judged not in ("published", "view"):
+            raise ValueError(f"JSReduce: judged is {self.judged!r}; it is 'published' or 'view'.")
+        if self.patience is not None:
+            check_whole("JSReduce", "patience", self.patience, "records")
         if self.leftovers not in ("suppress", "relax", "counterfeit"):
             raise ValueError(f"JSReduce: leftovers is {self.leftovers!r}; it is 'suppress', 'relax' or 'counterfeit'.")
         if self.patience is not None and self.patience < self.k:
@@ -109,7 +118,7 @@ class JSReduce:
         rank = np.empty(len(view), dtype=np.int64)
         rank[order] = np.arange(len(view))
         if self.leftovers == "suppress":
-            return suppress(records, labels, rank, self.requirement)
+            return suppress(records, labels, rank, self.requirement, settled=self.judged == "published")
         answer = self._counterfeit if self.leftovers == "counterfeit" else self._relax
         return answer(records, labels, rank)
 
@@ -127,20 +136,23 @@ class JSReduce:
             records.whole,
         )
         unplaced = int((labels < 0).sum())
-        labels, more = settle(published, labels, rank, self.requirement)
+        more: list[str] = []
+        if self.judged == "published":
+            labels, more = settle(published, labels, rank, self.requirement)
         if unplaced:
             notes.append(f"{unplaced} records fit no group with any value and are suppressed.")
         notes += more
         return Grouping(labels, values=values, notes=tuple(notes))
 
     def _relax(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
-        widest = math.log(records.counts.shape[1], self.base)
-        rounds = 1 + max(_steps(self.t, 1.0), _steps(self.j, widest))
+        of_j = _steps(self.j, math.log(records.counts.shape[1], self.base))
+        rounds = 1 + of_j + _steps(self.t, 1.0)
 
         def loosened(i: int) -> Requirement:
-            return self._requirement(max(self.t, TIGHTEST) * STEP**i, max(self.j, TIGHTEST) * STEP**i)
+            j, t = max(self.j, TIGHTEST) * STEP ** min(i, of_j + 1), max(self.t, TIGHTEST) * STEP ** max(i - of_j, 0)
+            return self._requirement(t if i > of_j else self.t, j)
 
-        labels, notes = relax(records, labels, rank, loosened, rounds)
+        labels, notes = relax(records, labels, rank, loosened, rounds, self.patience)
         last = int((labels < 0).sum())
         labels, _, _ = join_nearest(records, labels, rank, loosened(rounds), distort=False)
         if (labels < 0).any():

@@ -1,6 +1,6 @@
 """What becomes of records that fit no group: JS-reduce, section 6.3, names three answers."""
 
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -14,7 +14,9 @@ NEAREST = 32
 """How many of the nearest groups are asked whether they can take in another."""
 
 
-def suppress(records: Summary, labels: IntArray, rank: IntArray, requirement: Requirement) -> Grouping:
+def suppress(
+    records: Summary, labels: IntArray, rank: IntArray, requirement: Requirement, settled: bool = True
+) -> Grouping:
     """Leave the leftovers out (the paper's first answer, which its experiments use).
 
     Parameters
@@ -27,9 +29,13 @@ def suppress(records: Summary, labels: IntArray, rank: IntArray, requirement: Re
         Each record's place in the order along which groups were grown.
     requirement : Requirement
         What every published group satisfies.
+    settled : bool
+        Whether the groups are made to satisfy it against the published table as well, by `settle`.
     """
     leftovers = int((labels < 0).sum())
-    labels, notes = settle(records, labels, rank, requirement)
+    notes: list[str] = []
+    if settled:
+        labels, notes = settle(records, labels, rank, requirement)
     return Grouping(
         labels, notes=(*([f"{leftovers} records fit no group and are suppressed."] if leftovers else []), *notes)
     )
@@ -121,12 +127,12 @@ def join_nearest(
     if not (labels >= 0).any():
         return labels, values, notes
     groups = summarize_groups(records, labels)
+    members = np.flatnonzero(labels >= 0)[np.argsort(rank[labels >= 0], kind="stable")]
     joined = distorted = 0
     for row in np.flatnonzero(labels < 0)[np.argsort(rank[labels < 0], kind="stable")]:
         own = int(values[row])
-        group, value = _place(
-            records[int(row)], groups, _by_distance(labels, rank, int(row)), requirement, own, distort
-        )
+        nearest = _by_distance(labels, rank, members, int(row))
+        group, value = _place(records[int(row)], groups, nearest, requirement, own, distort)
         if group < 0:
             continue
         labels[row], values[row] = group, value
@@ -140,31 +146,43 @@ def join_nearest(
     return labels, values, notes
 
 
-def relax(records: Summary, labels: IntArray, rank: IntArray, loosened: Any, rounds: int) -> tuple[IntArray, list[str]]:
+def relax(
+    records: Summary,
+    labels: IntArray,
+    rank: IntArray,
+    loosened: Callable[[int], Requirement],
+    rounds: int,
+    patience: int | None,
+) -> tuple[IntArray, list[str]]:
     """Group the leftovers among themselves under requirements that are looser from round to round.
 
-    ``loosened(i)`` is the requirement of round i, from 1 on. Records that even the last leaves over stay leftovers.
+    ``loosened(i)`` is the requirement of round i, from 1 on. Records that even the last leaves over stay leftovers. Each
+    round that makes groups makes one note.
     """
     labels, notes = labels.copy(), []
     for i in range(1, rounds + 1):
         left = np.flatnonzero(labels < 0)
         if len(left) < loosened(i).smallest:
             break
-        for members in grow(records, left[np.argsort(rank[left], kind="stable")], loosened(i)).groups:
+        groups = grow(records, left[np.argsort(rank[left], kind="stable")], loosened(i), patience).groups
+        for members in groups:
             labels[members] = labels.max(initial=-1) + 1
+        if groups:
             notes.append(
-                f"group {labels[members[0]]}, of {len(members)} leftover records, only satisfies {loosened(i)!r}."
+                f"{sum(map(len, groups))} leftover records, in {len(groups)} groups of their own, only satisfy {loosened(i)!r}."
             )
     return labels, notes
 
 
 def _place(
-    newcomer: Summary, groups: Summary, nearest: IntArray, requirement: Requirement, own: int, distort: bool
+    newcomer: Summary, groups: Summary, nearest: Iterator[IntArray], requirement: Requirement, own: int, distort: bool
 ) -> tuple[int, int]:
     """The nearest group that may take a record, and with which value; (-1, -1) if none may."""
     m = groups.counts.shape[1]
     candidates = np.arange(m) if distort else np.array([own])
-    for some in np.array_split(nearest, max(1, len(nearest) // NEAREST)):
+    for some in nearest:
+        if not len(some):
+            continue
         pairs = np.repeat(some, len(candidates))
         merged = groups[pairs] + _valued(newcomer, np.tile(candidates, len(some)), m)
         holds = requirement(merged).reshape(len(some), len(candidates))
@@ -192,12 +210,23 @@ def _replaced(groups: Summary, which: int, by: Summary) -> Summary:
     return Summary(size, counts, prior, entropy, groups.whole)
 
 
-def _by_distance(labels: IntArray, rank: IntArray, row: int) -> IntArray:
-    """The groups, nearest first by their nearest member's place in the order."""
-    inside = np.flatnonzero(labels >= 0)
-    nearness = np.argsort(np.abs(rank[inside] - rank[row]), kind="stable")
-    _, first = np.unique(labels[inside][nearness], return_index=True)
-    return np.asarray(labels[inside][nearness][np.sort(first)])
+def _by_distance(labels: IntArray, rank: IntArray, members: IntArray, row: int) -> Iterator[IntArray]:
+    """The groups, nearest first by their nearest member's place in the order, some at a time.
+
+    ``members`` are the grouped records in that order.
+    """
+    place = int(np.searchsorted(rank[members], rank[row]))
+    seen = np.zeros(0, dtype=np.int64)
+    reach = 4 * NEAREST
+    while True:
+        window = members[max(place - reach, 0) : place + reach]
+        nearness = np.argsort(np.abs(rank[window] - rank[row]), kind="stable")
+        _, first = np.unique(labels[window][nearness], return_index=True)
+        near = labels[window][nearness][np.sort(first)]
+        yield near[~np.isin(near, seen)]
+        if len(window) == len(members):
+            return
+        seen, reach = near, 8 * reach
 
 
 def _renumbered(labels: IntArray) -> IntArray:

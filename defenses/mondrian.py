@@ -20,9 +20,11 @@ class Mondrian:
     requirement : Requirement
         What every group satisfies.
     strict : bool
-        Strictly, equal values stay together: the halves are those up to the median and those above it, or, where too few
-        lie above it (the paper then has no cut), those below the median and those from it on. Otherwise records at the
-        median are dealt so that the halves' sizes differ by at most one.
+        Strictly, equal values stay together: the halves are those up to the median and those above it. Otherwise records
+        at the median are dealt so that the halves' sizes differ by at most one.
+    below_median : bool
+        Whether a strict cut may also fall just below the median, where too few records lie above it. The paper has no cut
+        there, and stops at larger groups: a third as many on Adult.
 
     Raises
     ------
@@ -36,17 +38,19 @@ class Mondrian:
     which is the traversal of their hierarchy. The median of an even number is the lower one. Where a requirement is not
     monotone, a part that could be cut further after an unsatisfying cut is not: it is a heuristic. Nothing is suppressed.
 
-    All parts of one depth are measured, cut and judged together. Cost: O(n d log n).
+    All parts of one depth are measured, cut and judged together. Cost: O(n d log n) where cuts are balanced, as
+    medians make them but for ties, and a sort per cut more without ``strict``.
 
     Examples
     --------
     >>> from foreknow.defenses import DistinctDiversity, KAnonymity
     >>> Mondrian(KAnonymity(5) & DistinctDiversity(2))
-    Mondrian(requirement=KAnonymity(k=5) & DistinctDiversity(l=2), strict=True)
+    Mondrian(requirement=KAnonymity(k=5) & DistinctDiversity(l=2), strict=True, below_median=True)
     """
 
     requirement: Requirement
     strict: bool = True
+    below_median: bool = True
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that read it."""
@@ -76,7 +80,7 @@ class Mondrian:
         done: list[tuple[int, int]] = []
         while len(parts.starts):
             width = widths(table.rows.codes, parts.starts, parts.ends, span)
-            middles = propose(table.rows, parts, width, self.strict, self.requirement.smallest)
+            middles = propose(table.rows, parts, width, self.strict, self.below_median, self.requirement.smallest)
             final = middles < 0
             done += zip(parts.starts[final].tolist(), parts.ends[final].tolist(), strict=True)
             parts, middles = Parts(*(column[~final] for column in parts)), middles[~final]

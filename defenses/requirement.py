@@ -14,6 +14,9 @@ ROUNDING = 1e-9
 """By how much a level may miss its bound for the sake of rounding."""
 
 
+type Sense = Literal["at least", "at most", "below"]
+
+
 class Requirement(ABC):
     """A claim about a group: its level, measured on the summary, keeps to a bound.
 
@@ -21,7 +24,7 @@ class Requirement(ABC):
     Requirements combine with ``&`` and ``|``, or `all_of` and `any_of`.
     """
 
-    sense: ClassVar[Literal["at least", "at most", "below"]] = "at least"
+    sense: ClassVar[Sense] = "at least"
     """How the level must stand to the bound. All but "below" forgive `ROUNDING`."""
 
     @property

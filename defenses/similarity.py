@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
-from foreknow.defenses.requirement import Requirement
+from foreknow.defenses.requirement import Requirement, Sense
 from foreknow.defenses.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 
@@ -28,7 +28,7 @@ class JSimilarity(Requirement):
 
     j: float
     base: float = 2.0
-    sense: ClassVar[Literal["at least", "at most", "below"]] = "at most"
+    sense: ClassVar[Sense] = "at most"
 
     def __post_init__(self) -> None:
         if not self.j >= 0:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.problem import probability_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +70,12 @@ class Summary:
 
 
 def prior_of(view: View, prior: ArrayLike) -> FloatArray:
-    """The prior that a defense was given, as an array.
+    """The prior that a defense was given, as an array whose rows sum to 1.
 
     Raises
     ------
     ValueError
-        If it has not one row per record and one column per value.
+        If it has not one row per record and one column per value, or a row is not a distribution.
     """
     rows = np.asarray(prior, dtype=np.float64)
     shape = (len(view), len(view.schema.values))
@@ -83,7 +84,7 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
             f"the prior has shape {rows.shape}; the view at {view.time!r} needs {shape}, one row per record and one column "
             "per sensitive value."
         )
-    return rows
+    return probability_rows(rows, "the prior of the record in row")
 
 
 def summarize_records(view: View, prior: ArrayLike) -> Summary:

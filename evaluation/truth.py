@@ -1,4 +1,4 @@
-"""Beliefs held against what was true: the one place where an attack meets the original records."""
+"""Beliefs held against what was true: where the measures of risk meet the original records."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -59,7 +59,7 @@ def verify(release: Release, requirement: Requirement, prior: FloatArray | None 
     Raises
     ------
     ValueError
-        If a prior is needed and not given.
+        If a prior is needed and not given, or is not one distribution per record.
     TypeError
         If the checker does not know the requirement.
 
@@ -69,6 +69,7 @@ def verify(release: Release, requirement: Requirement, prior: FloatArray | None 
     """
     priors: dict[Hashable, list[list[float]]] = {}
     if prior is not None:
+        _check_prior(prior, len(release.group), len(release.view.schema.values))
         for row, group in enumerate(release.group.tolist()):
             priors.setdefault(group, []).append(prior[row].tolist())
     schema = release.view.schema
@@ -109,6 +110,14 @@ def verify_table(
             attained = level(Members(members, None if priors is None else priors[group]))
             verdicts.append((group, repr(part), attained, part.bound, _holds(part, attained)))
     return pd.DataFrame(verdicts, columns=["group", "requirement", "level", "bound", "holds"])
+
+
+def _check_prior(prior: FloatArray, records: int, values: int) -> None:
+    if prior.shape != (records, values):
+        raise ValueError(f"the prior has shape {prior.shape}; the release has {records} records and {values} values.")
+    for row, probabilities in enumerate(prior.tolist()):
+        if not (min(probabilities) >= 0 and abs(sum(probabilities) - 1) <= 1e-6):
+            raise ValueError(f"row {row} of the prior is {probabilities}, which is no distribution; normalize it.")
 
 
 def _holds(part: Requirement, level: float) -> bool:

@@ -11,7 +11,7 @@ from foreknow.models.estimators import Exact
 from foreknow.models.markov_chain import MarkovChain, Transitions
 from foreknow.models.people import People
 from foreknow.models.priors import Prior
-from foreknow.models.problem import Estimator, Posterior
+from foreknow.models.problem import Estimator, Posterior, probability_rows
 from foreknow.models.release import Observation
 from foreknow.models.revision import product_revision
 
@@ -84,7 +84,7 @@ class Adversary:
         Somebody never seen has the prior; so has somebody whose past beliefs the chain gives no continuation at all,
         which only a substochastic chain can do.
         """
-        prior = np.array(self.prior(people), dtype=np.float64)
+        prior = probability_rows(self.prior(people), "the prior of the person in row").copy()
         places = memory.places(people)
         seen = np.flatnonzero(places >= 0)
         if self.transitions is None or not len(seen):

@@ -168,15 +168,25 @@ class IncrementalChain:
     ----------
     chains : tuple of MarkovChain
         The chain extracted from the first 1, 2, ..., t views.
+    inclusive : bool
+        Whether the knowledge for a release has the view that is then published. The paper's "at each time, based on
+        V_i" may be read so; but then it holds the very transitions that are to be guessed, and gains where nothing can be
+        learned from the past (docs/findings.md).
     """
 
     chains: tuple[MarkovChain, ...]
+    inclusive: bool = False
 
     @classmethod
     def fit(
-        cls, history: History, order: int = 1, pseudo_count: float = 0.0, as_printed: bool = False
+        cls,
+        history: History,
+        order: int = 1,
+        pseudo_count: float = 0.0,
+        as_printed: bool = False,
+        inclusive: bool = False,
     ) -> "IncrementalChain":
-        """Mine the first 1, 2, ..., t views of a history; the parameters are those of `MarkovChain.fit`.
+        """Mine the first 1, 2, ..., t views of a history; the other parameters are those of `MarkovChain.fit`.
 
         Until some person has been seen twice nothing is known: every value follows any other equally likely.
         """
@@ -188,11 +198,12 @@ class IncrementalChain:
                 chains.append(MarkovChain(order, np.full((m,) * (order + 1), 1.0 / m)))
             else:
                 chains.append(MarkovChain.fit(seen, order, pseudo_count, as_printed))
-        return cls(tuple(chains))
+        return cls(tuple(chains), inclusive)
 
     def at(self, release: int) -> MarkovChain:
-        """The chain extracted from the views up to that release, itself included; the last one afterwards."""
-        return self.chains[min(release, len(self.chains) - 1)]
+        """The chain extracted from the views before that release, or up to it; of the first view for the first."""
+        last = release if self.inclusive else release - 1
+        return self.chains[min(max(last, 0), len(self.chains) - 1)]
 
 
 def _spread(counts: FloatArray) -> FloatArray:

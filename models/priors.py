@@ -1,5 +1,6 @@
 """What an adversary believes of a person before anything is published: BK^sv of JS-reduce, section 4.2."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +13,9 @@ from foreknow.models.people import People
 from foreknow.models.problem import are_probabilities, probability_rows
 from foreknow.models.schema import Categorical, Schema
 from foreknow.models.view import History
+
+LARGEST_TABLE = 2**27
+"""The number of probabilities that class frequencies may hold (1 GiB)."""
 
 
 class Prior(Protocol):
@@ -87,8 +91,14 @@ class ClassFrequencies:
         if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
             raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
         schema = history.schema
+        _check_parts(classes)
         cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
         shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
+        if math.prod(shape) * m > LARGEST_TABLE:
+            raise ValueError(
+                f"the classes {dict(zip(cuts, shape, strict=True))} make a table of {math.prod(shape)} times {m} probabilities, "
+                f"over {LARGEST_TABLE}; cut fewer attributes, or into fewer intervals."
+            )
         cells = np.concatenate([_cells(cuts, view.people) * m + view.sensitive for view in history])
         counts = np.bincount(cells, minlength=int(np.prod(shape)) * m).reshape(-1, m).astype(np.float64)
         whole = counts.sum(axis=0) + pseudo_count
@@ -156,6 +166,14 @@ class GivenPrior:
         return probability_rows(
             self.frame[list(values)].to_numpy(dtype=np.float64)[rows], "the prior of respondent in row"
         )
+
+
+def _check_parts(classes: Mapping[str, int | None]) -> None:
+    for name, parts in classes.items():
+        if parts is not None and parts > LARGEST_TABLE:
+            raise ValueError(
+                f"{name!r} is cut into {parts} classes, over {LARGEST_TABLE}; cut it into fewer intervals."
+            )
 
 
 def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -21,6 +21,9 @@ class Status(IntFlag):
     """The knowledge rules out what the release shows. The posterior is that of the same knowledge with a doubt of
     `DOUBT` mixed in, or the shares of the group where the estimator's docstring says so."""
 
+
+CONTRADICTED = int(Status.CONTRADICTED)
+"""The same for compiled code, which knows no flags."""
 
 DOUBT = 1e-12
 """The weight of the uniform distribution that is mixed into knowledge which a release contradicts."""
@@ -97,6 +100,9 @@ class Posterior:
 
 class Estimator(Protocol):
     """A rule that turns a problem into beliefs; a frozen settings object."""
+
+    exact: ClassVar[bool]
+    """Whether it computes the Bayesian posterior of its prior, and no approximation of it."""
 
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""

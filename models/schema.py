@@ -26,11 +26,16 @@ class Numeric:
     high: float | None = None
 
     def __post_init__(self) -> None:
-        if self.low is not None and self.high is not None and not self.low <= self.high:
+        for end in (self.low, self.high):
+            if end is not None and not np.isfinite(end):
+                raise ValueError(f"Numeric: an end of the domain is {end}; it is a number, or left out.")
+        if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"Numeric: low is {self.low} and high {self.high}; low must not be above high.")
 
     def codes(self, column: "pd.Series[Any]") -> FloatArray:
-        """The numbers of a column; NaN where a cell is not a number."""
+        """The numbers of a column; NaN where a cell is not a number, as a date is not."""
+        if pd.api.types.is_datetime64_any_dtype(column):
+            return np.full(len(column), np.nan)
         numbers = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
         return np.where(column.isna(), np.nan, numbers)
 

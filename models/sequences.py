@@ -81,6 +81,11 @@ def _of_history(history: History) -> tuple[IntArray, IntArray]:
 
 
 def _of_lists(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    parts = [np.asarray(list(sequence), dtype=np.int64) for sequence in sequences]
+    parts = [np.asarray(list(sequence)) for sequence in sequences]
+    for part in parts:
+        if part.size and not np.issubdtype(part.dtype, np.integer):
+            raise ValueError(
+                f"a sequence holds {part.dtype} values; values are whole numbers, positions in the sensitive domain."
+            )
     person = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    return person, np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    return person, np.concatenate([np.zeros(0, dtype=np.int64), *(part.astype(np.int64) for part in parts)])

@@ -154,6 +154,8 @@ class History:
 
     def until(self, time: Any) -> "History":
         """The views up to and including a time."""
+        if not self.views[0].time <= time:
+            raise ValueError(f"no view is of {time!r} or before; the first is of {self.views[0].time!r}.")
         return History(view for view in self.views if view.time <= time)
 
     def of(self, respondents: Iterable[Hashable]) -> "History":
@@ -161,6 +163,10 @@ class History:
         wanted = set(respondents)
         column = self.schema.respondent
         frames = [(view, view.frame[view.frame[column].isin(wanted)]) for view in self.views]
+        if not any(len(rows) for _, rows in frames):
+            raise ValueError(
+                f"none of the {len(wanted)} respondents is in the history; name some of history.respondents."
+            )
         return History(View(rows, view.schema, view.time) for view, rows in frames if len(rows))
 
 

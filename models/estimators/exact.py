@@ -7,9 +7,9 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.members import members
-from foreknow.models.problem import DOUBT, Posterior, Problem, Status
+from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
 
-CONTRADICTED = int(Status.CONTRADICTED)
+MOST_KINDS = 64
 
 
 class TooLarge(ValueError):  # noqa: N818 - the name says what is wrong, as DESIGN 3.3 fixes it
@@ -63,7 +63,10 @@ class Exact:
 
 @compiled
 def _kinds(rows: FloatArray) -> IntArray:
-    """A number per row, equal for rows that are multiples of each other: no posterior tells them apart."""
+    """A number per row, equal for rows that are multiples of each other: no posterior tells them apart.
+
+    After `MOST_KINDS`, which make more states than any machine holds, every row is taken for a kind of its own.
+    """
     scaled = np.zeros_like(rows)
     kind = np.zeros(len(rows), dtype=np.int64)
     first = np.zeros(len(rows), dtype=np.int64)
@@ -73,7 +76,7 @@ def _kinds(rows: FloatArray) -> IntArray:
         if largest > 0.0:
             scaled[i] = rows[i] / largest
         kind[i] = found
-        for c in range(found):
+        for c in range(found if found <= MOST_KINDS else 0):
             if np.all(scaled[first[c]] == scaled[i]):
                 kind[i] = c
                 break

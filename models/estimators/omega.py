@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.members import group_sums
-from foreknow.models.problem import Posterior, Problem, Status
+from foreknow.models.problem import CONTRADICTED, Posterior, Problem
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,6 @@ class Omega:
         """The posterior of a whole release."""
         columns = group_sums(problem.prior, problem.group, len(problem.counts))
         return Posterior(*_omega(problem.prior, problem.group, problem.counts, problem.sizes, columns))
-
-
-CONTRADICTED = int(Status.CONTRADICTED)
 
 
 @compiled

@@ -158,7 +158,11 @@ class TestRelax:
         prior = np.array([[0, 0, 1.0]] + [[0.5, 0.5, 0]] * 6)
         notes = JSReduce(2, 1.0, 0.1, leftovers="relax")(view, prior).notes
         assert any(
-            re.search(r"leftover records, only satisfies KAnonymity\(k=2\) & .*JSimilarity\(j=0\.\d+", n) for n in notes
+            re.search(
+                r"leftover records, in \d+ groups .* KAnonymity\(k=2\) & .*JSimilarity\(j=0\.\d+",
+                n,
+            )
+            for n in notes
         )
 
     def test_the_last_few_join_the_nearest_group(self):
@@ -301,3 +305,17 @@ class TestSettings:
     def test_a_prior_of_another_shape_is_one_clear_error(self, shape):
         with pytest.raises(ValueError, match=r"prior.*shape"):
             JSReduce(2, 0.5, 0.6)(view_of("ABCD", "aaab"), np.full(shape, 1 / shape[1]))
+
+
+class TestJudged:
+    @given(drawn=tables(most=20), settings=settings_of)
+    def test_against_the_view_it_is_algorithm_4_to_the_letter(self, drawn, settings):
+        view, prior = drawn
+        if settings["k"] > len(view):
+            return
+        grown, _ = algorithm_4(view, prior, **settings)
+        assert oracle.groups_of(JSReduce(**settings, judged="view")(view, prior).labels) == grown
+
+    def test_it_is_one_of_two(self):
+        with pytest.raises(ValueError, match="judged is 'table'; it is 'published' or 'view'"):
+            JSReduce(3, 0.5, 0.6, judged="table")

@@ -108,9 +108,14 @@ class TestStrict:
         """1 2 2 2: nobody lies above the median 2, so 1 is cut off. 1 1 2: the median is 1."""
         for ages, expected in (([1, 2, 2, 2], {(0,), (1, 2, 3)}), ([1, 1, 2], {(0, 1), (2,)})):
             labels = Mondrian(KAnonymity(1))(
-                view_of("ABCD"[: len(ages)], "aaaa"[: len(ages)], ages), np.ones((len(ages), 3))
+                view_of("ABCD"[: len(ages)], "aaaa"[: len(ages)], ages), np.full((len(ages), 3), 1 / 3)
             ).labels
             assert oracle.groups_of(labels) == {frozenset(group) for group in expected}
+
+    def test_as_printed_there_is_no_cut_below_the_median(self):
+        """1 2 2 2: nobody lies above the median 2."""
+        defense = Mondrian(KAnonymity(1), below_median=False)
+        assert defense(view_of("ABCD", "aaaa", [1, 2, 2, 2]), np.full((4, 3), 1 / 3)).labels.tolist() == [0] * 4
 
     def test_the_widest_attribute_is_cut_first_in_units_of_the_table(self):
         """Both are the table's whole range at first, so the schema's order decides; then weight is wider."""
@@ -203,7 +208,10 @@ class TestPromises:
 
     def test_settings_read_back(self):
         assert Mondrian(KAnonymity(3)) == Mondrian(KAnonymity(3), strict=True)
-        assert repr(Mondrian(KAnonymity(3), strict=False)) == "Mondrian(requirement=KAnonymity(k=3), strict=False)"
+        assert (
+            repr(Mondrian(KAnonymity(3), strict=False))
+            == "Mondrian(requirement=KAnonymity(k=3), strict=False, below_median=True)"
+        )
 
     @pytest.mark.parametrize("shape", [(3, 3), (5, 3), (4, 2)])
     def test_a_prior_of_another_shape_is_one_clear_error(self, shape):

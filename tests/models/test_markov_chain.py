@@ -191,7 +191,7 @@ class TestIncrementalChain:
     HISTORY = history_of(("AB", "ab"), ("CD", "cc"), ("AB", "bb"), ("AC", "ca"))
 
     def test_is_mined_from_the_views_so_far(self):
-        chain = IncrementalChain.fit(self.HISTORY)
+        chain = IncrementalChain.fit(self.HISTORY, inclusive=True)
         for release in (0, 1):
             assert np.allclose(chain.at(release).probabilities, 1 / 3), "nobody was seen twice yet"
         assert np.array_equal(
@@ -202,8 +202,14 @@ class TestIncrementalChain:
         )
         assert chain.at(17) is chain.at(3)
 
+    def test_is_mined_from_the_views_before_the_release_unless_told_otherwise(self):
+        before, upto = IncrementalChain.fit(self.HISTORY), IncrementalChain.fit(self.HISTORY, inclusive=True)
+        for release in (1, 2, 3, 4):
+            assert np.array_equal(before.at(release).probabilities, upto.at(release - 1).probabilities)
+        assert np.allclose(before.at(0).probabilities, 1 / 3)
+
     def test_hands_its_settings_on(self):
-        chain = IncrementalChain.fit(self.HISTORY, order=2, pseudo_count=1.0, as_printed=True)
+        chain = IncrementalChain.fit(self.HISTORY, order=2, pseudo_count=1.0, as_printed=True, inclusive=True)
         expected = MarkovChain.fit(History(self.HISTORY.views[:3]), 2, 1.0, True)
         assert np.array_equal(chain.at(2).probabilities, expected.probabilities)
         assert chain.at(0).order == 2

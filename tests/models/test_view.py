@@ -148,9 +148,12 @@ class TestBadView:
         with pytest.raises(ValueError, match=match):
             View(FRAME.assign(**change), SCHEMA, time=3)
 
-    def test_a_missing_date_is_missing(self):
-        born = pd.to_datetime(["1990-01-01", None, "1970-01-01", "1960-01-01"])
-        with pytest.raises(ValueError, match="'born' of respondent 'Bob' in the view at 3 is missing"):
+    @pytest.mark.parametrize("missing", [None, "1980-01-01"])
+    def test_a_date_is_no_number(self, missing):
+        born = pd.to_datetime(["1990-01-01", missing, "1970-01-01", "1960-01-01"])
+        with pytest.raises(
+            ValueError, match=r"'born' of respondent 'Ann' in the view at 3 is Timestamp.*must be a number"
+        ):
             View(FRAME.assign(born=born), Schema({"born": Numeric()}, "result", ("a", "b")), time=3)
 
     def test_a_column_that_stands_twice_is_named(self):

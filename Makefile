@@ -18,7 +18,7 @@ help: ## list the targets
 	$(BIN)/python -m pip install --quiet --editable ".[demo,test]"
 	@touch $@
 
-demo: .venv/installed ## publish a real follow-up twice, attack it, print the table, write the pictures
+demo: .venv/installed ## publish a real follow-up in three ways, attack it, write tables and pictures
 	$(BIN)/foreknow demo --out $(OUT)
 
 test: lint types ## everything: style, types, all tests

@@ -65,8 +65,8 @@ class Mondrian:
         if not self.requirement(table.summary(start, end, self.requirement.reads_prior))[0]:
             level = self.requirement.level(table.summary(start, end, True))[0]
             raise Infeasible(
-                f"the view at {view.time!r} as one group does not satisfy {self.requirement!r} (level {level:.4g}), so no "
-                "partition of Mondrian can; ask for less."
+                f"the view at {view.time!r} as one group does not satisfy {self.requirement!r}: its level is {level:.4g}, and must "
+                f"be {self.requirement.sense} {self.requirement.bound:g}. Ask for less."
             )
         labels = np.empty(n, dtype=np.int64)
         for number, (first, last) in enumerate(sorted(self._groups(table))):

@@ -56,6 +56,9 @@ T = Annotated[
     float | None, typer.Option("-t", min=0, help="The largest distance of a group's values from the table's.")
 ]
 
+MUCH = 0.2
+"""The share of suppressed records from which `publish` says so."""
+
 console = Console()
 notices = Console(stderr=True)
 app = typer.Typer(
@@ -75,8 +78,9 @@ def demo_command(
     notices.print(
         "Mayo Clinic, primary biliary cirrhosis: a third of the patients\nteach the adversary, two thirds are published."
     )
-    with notices.status("publishing and attacking"):
-        found = demonstration.run()
+    found = demonstration.run(
+        progress=lambda names: track(names, "publishing and attacking", console=notices, transient=True)
+    )
     with notices.status("drawing"), whole_files(out) as folder:
         demonstration.pictures(found, folder)
         names = ", ".join(sorted(file.name for file in folder.iterdir()))
@@ -91,6 +95,9 @@ def publish_command(
     qi: Qi,
     out: Annotated[Path, typer.Option(help="The folder to write published.csv and groups.csv into.")],
     sensitive: Sensitive,
+    corpus: Annotated[
+        Path | None, typer.Option(help="js-reduce: records the defender learned from; by default the published ones.")
+    ] = None,
     id_: Id = "id",
     time: Time = "week",
     hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nobody writes it
@@ -116,19 +123,25 @@ def publish_command(
     """Group the records of every release, and write what the public may see.
 
     published.csv is for the public. groups.csv says who stands in which group (-1: suppressed): keep it to yourself; it is
-    what `foreknow attack` reads. The defender's knowledge is extracted from the records as they come. js-reduce has t = 0.5
-    unless -t says otherwise.
+    what `foreknow attack` reads. js-reduce has t = 0.5 and mondrian l = 2 unless you say otherwise. js-reduce assumes an
+    adversary who knows the class frequencies of the records, and the chain of those before each release; as all of them
+    count, publish a release once, and name a --corpus for the next.
     """
     columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
     table = columns.read(records)
-    history = History.read(table, columns.schema(table), time)
-    known = mine(history, classes, order, pseudo_count)
-    chain = None if known.transitions is None else IncrementalChain.fit(history, order, pseudo_count)
+    learned = table if corpus is None else columns.read(corpus)
+    schema = columns.schema(*([table] if corpus is None else [table, learned]))
+    history = History.read(table, schema, time)
     chosen = (
-        Mondrian(requirement(k, l, t)) if defense == DefenseName["mondrian"]
+        Mondrian(requirement(k, 2 if l is None else l, t)) if defense == DefenseName["mondrian"]
         else js_reduce(k, l, t, j, leftovers.value, patience or None)
     )  # fmt: skip
-    defender = Adversary(known.prior, chain, ESTIMATORS["omega"]())
+    defender = None
+    if defense == DefenseName["js-reduce"]:
+        known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
+        own = corpus is None and known.transitions is not None
+        chain = IncrementalChain.fit(history, order, pseudo_count) if own else known.transitions
+        defender = Adversary(known.prior, chain, ESTIMATORS["omega"]())
     views = track(history.views, "publishing", console=notices, transient=True)
     releases = publish(views, chosen, defender)
     ending = records.suffix.lower()
@@ -138,6 +151,11 @@ def publish_command(
     cost = suppressed(releases).drop(columns=["counterfeits"]).merge(gcp(releases)[["time", "normalized"]], on="time")
     cost.insert(1, "groups", [release.groups for release in releases])
     console.print(report.table(cost.rename(columns={"normalized": "gcp"}), f"{chosen!r}"))
+    lost = cost["suppressed"].sum() / cost["records"].sum()
+    if lost > MUCH:
+        notices.print(
+            f"{lost:.0%} of the records are suppressed; loosen the thresholds, or try another --patience or --leftovers."
+        )
     for release in releases:
         for note in release.grouping.notes:
             notices.print(f"at {release.time}: {note}", markup=False)
@@ -176,7 +194,7 @@ def attack_command(
     columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
     table = columns.read(records)
     learned = table if corpus is None else columns.read(corpus)
-    schema = columns.schema(table, learned)
+    schema = columns.schema(*([table] if corpus is None else [table, learned]))
     history, releases = releases_of(table, groups, columns, schema)
     if corpus is None:
         notices.print("No --corpus: the adversary's knowledge is mined from the published records themselves.")
@@ -187,6 +205,7 @@ def attack_command(
         with whole_files(out, keep=[path for path in (records, groups, corpus) if path is not None]) as folder:
             write_table(report.posteriors(beliefs, time), folder / f"beliefs{records.suffix.lower()}")
     console.print(report.table(report.risk(beliefs, history), f"{attack.value} attack, {estimator.value} posterior"))
+    console.print(report.GLOSSARY, markup=False)
     if out is not None:
         console.print(f"Everybody's posterior beliefs: {out / f'beliefs{records.suffix.lower()}'}.", markup=False)
 
@@ -202,7 +221,7 @@ def check_command(
             help="The column of the release; by default 'week' where there is one, else the table is one release."
         ),
     ] = None,
-    k: K = 2,
+    k: K = 3,
     l: L = None,  # noqa: E741
     t: T = None,
 ) -> None:
@@ -213,6 +232,11 @@ def check_command(
     roles = [group, sensitive, *([] if time is None else [time])]
     check_roles(table, roles)
     check_complete(table, roles)
+    if time is None and (mixed := report.differing(table, group, sensitive)):
+        raise ValueError(
+            f"{mixed!r} differs within groups, so the table holds several releases, or groups of the same number that are not "
+            f"one; say which column tells releases apart, as --time {mixed}."
+        )
     asked = requirement(k, l, t)
     values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
     tables = [("all", table)] if time is None else list(table.groupby(time, sort=True))
@@ -224,8 +248,6 @@ def check_command(
             report.verdict(when, name, part, asked) for name, part in verdict.groupby("requirement", sort=False)
         ]
     console.print(report.table(pd.DataFrame(verdicts), f"{published.name}, recomputed"))
-    if time is None and (mixed := report.differing(table, group, sensitive)):
-        notices.print(f"{mixed!r} differs within groups; if it tells releases apart, say --time {mixed}.", markup=False)
     if any(verdict["failing"] for verdict in verdicts):
         raise typer.Exit(1)
 

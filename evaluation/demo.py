@@ -1,6 +1,6 @@
 """The demo: a real follow-up, published in three ways, read by somebody who knows how the disease goes on."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +12,12 @@ from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, 
 from foreknow.evaluation.experiment import Comparison, compare
 from foreknow.evaluation.pbc import pbc
 from foreknow.evaluation.plots import belief_over_time, gain_over_time, group_sizes
+from foreknow.evaluation.truth import outcomes
 from foreknow.evaluation.whole_files import write_table
 from foreknow.models import Adversary, ClassFrequencies, Exact, History, MarkovChain, Omega
 
 SAFE = "Mondrian k=3, l=2"
-DEFENSES: dict[str, Defense] = {
+PUBLICATIONS: dict[str, Defense] = {
     SAFE: Mondrian(KAnonymity(3) & DistinctDiversity(2)),
     "JS-reduce k=3, t=.5, j=.6": JSReduce(3, 0.5, 0.6, patience=20),
     "JS-reduce k=3, t=.3, j=.2": JSReduce(3, 0.3, 0.2, patience=20),
@@ -47,15 +48,28 @@ class Demo:
     victim: Hashable
 
 
-def run() -> Demo:
+def run(
+    split: int = 0,
+    defenses: Mapping[str, Defense] = PUBLICATIONS,
+    progress: Callable[[Iterable[str]], Iterable[str]] = iter,
+) -> Demo:
     """Split the patients, publish two thirds of them by year of follow-up, and attack.
 
     A third of the PBC patients, drawn once, are the adversary's corpus: from it come the prior (frequencies by age and
     sex) and the chain (which state follows which), with small pseudo-counts for what it does not show. The defender
     assumes the same adversary, with the Omega-estimate, as the paper does. Nothing else is known to anybody.
+
+    Parameters
+    ----------
+    split : int
+        The seed by which the third is drawn.
+    defenses : mapping of name to Defense
+        What is compared; `SAFE` must be among them.
+    progress : callable, optional
+        As in `compare`.
     """
     everybody = pbc()
-    patients = np.random.default_rng(0).permutation(np.array(everybody.respondents, dtype=object))
+    patients = np.random.default_rng(split).permutation(np.array(everybody.respondents, dtype=object))
     third = len(patients) // 3
     corpus, published = everybody.of(patients[:third]), _large_enough(everybody.of(patients[third:]))
     prior = ClassFrequencies.fit(corpus, {"age": 3, "sex": None}, pseudo_count=0.5)
@@ -66,7 +80,7 @@ def run() -> Demo:
         "sequential, Omega": SequentialAttack(omega),
         "snapshot, Exact": SnapshotAttack(exact),
     }
-    comparison = compare(published, DEFENSES, attacks, defender=omega)
+    comparison = compare(published, defenses, attacks, omega, progress)
     return Demo(comparison, corpus, _victim(comparison))
 
 
@@ -113,11 +127,9 @@ def _large_enough(history: History) -> History:
 def _victim(comparison: Comparison) -> Hashable:
     """The respondent of whom the truth is believed most beyond its share of the group, summed over the releases."""
     gained: dict[Hashable, float] = {}
-    for release, view in zip(comparison.beliefs[SAFE, STRONGEST], comparison.history, strict=True):
-        seen = release.observation
-        for row in np.flatnonzero(seen.group >= 0):
-            counts, true = seen.counts[seen.group[row]], view.sensitive[row]
-            gain = release.posterior.probabilities[row, true] - counts[true] / counts.sum()
-            respondent = seen.people.respondents[row]
+    beliefs = comparison.beliefs[SAFE, STRONGEST]
+    for release, outcome in zip(beliefs, outcomes(beliefs, comparison.history), strict=True):
+        published = release.observation.people[release.observation.group >= 0].respondents
+        for respondent, gain in zip(published, outcome.confidence - outcome.share, strict=True):
             gained[respondent] = gained.get(respondent, 0.0) + float(gain)
     return max(gained, key=lambda respondent: gained[respondent])

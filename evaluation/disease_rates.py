@@ -1,8 +1,8 @@
 """How diseases move from stage to stage: published rates, and the weekly chain that `exams` draws from.
 
 JS-reduce, section 7.1, counts five stages of liver disease, four of HIV, three of Alzheimer's disease and five of
-sepsis, and prints neither their names nor a rate. The stages and rates here are those of the medical literature
-(METHODS 13); what no paper prints is assumed, and marked so. A rate is the same at every age, gender and weight.
+sepsis, and prints neither their names nor a rate. The stages and rates here are those of the medical literature;
+what no paper prints is assumed, and marked so. A rate is the same at every age, gender and weight.
 """
 
 import numpy as np
@@ -61,7 +61,7 @@ SEPSIS_PER_DAY: Rates = {
     "septic shock": {"deceased": 0.079},
 }
 
-# Per day, all assumed: how the rest of the printed rows splits, and the two rows that are not printed (METHODS 13.1
+# Per day, all assumed: how the rest of the printed rows splits, and the two rows that are not printed (tests: METHODS 13.1
 # suggests all of them but the first).
 SEPSIS_PER_DAY_ASSUMED: Rates = {
     "infection without SIRS": {"SIRS": 0.05, "sepsis": 0.02, "deceased": 0.001, "discharged": 0.079},
@@ -98,8 +98,8 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
     Notes
     -----
     A matrix's logarithm has negative rates where the printed table skips what several steps would reach: nobody with
-    cirrhosis dies within a year, although carcinoma kills. As METHODS 13.5 advises they are set to 0 and the diagonal
-    is reset. So 52.1775 weeks give back the annual rates exactly from decompensated cirrhosis, carcinoma and severe
+    cirrhosis dies within a year, although carcinoma kills. They are set to 0 and the diagonal is
+    reset. So 52.1775 weeks give back the annual rates exactly from decompensated cirrhosis, carcinoma and severe
     Alzheimer, and to within .022 from other stages (mild Alzheimer stays .752, printed .774).
 
     Examples

@@ -1,6 +1,6 @@
 """Defenses and attacks held against each other on one history."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ import pandas as pd
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, publish
 from foreknow.evaluation.cost import gcp, suppressed
-from foreknow.evaluation.risk import adversary_confidence, adversary_gain, disclosures, success_rate
+from foreknow.evaluation.risk import risk_table
 from foreknow.models import Adversary, Beliefs, History, Release
 
 
@@ -29,14 +29,14 @@ class Comparison:
     releases: Mapping[str, tuple[Release, ...]]
     beliefs: Mapping[tuple[str, str], Beliefs]
 
+    def __repr__(self) -> str:
+        return f"Comparison(defenses={list(self.releases)}, beliefs={list(self.beliefs)})"
+
     def risk(self) -> pd.DataFrame:
         """One row per defense, attack and release: gain, confidence, success, and who is surely believed of what."""
         tables = []
         for (defense, attack), beliefs in self.beliefs.items():
-            table = adversary_gain(beliefs, self.history)
-            for measure, name in ((adversary_confidence, "confidence"), (success_rate, "success")):
-                table[name] = measure(beliefs, self.history)[name]
-            table[["sure", "right"]] = disclosures(beliefs, self.history)[["sure", "right"]]
+            table = risk_table(beliefs, self.history)
             table.insert(0, "attack", attack)
             table.insert(0, "defense", defense)
             tables.append(table)
@@ -90,6 +90,7 @@ def compare(
     defenses: Mapping[str, Defense],
     attacks: Mapping[str, Attack],
     defender: Adversary | None = None,
+    progress: Callable[[Iterable[str]], Iterable[str]] = iter,
 ) -> Comparison:
     """Publish a history with every defense, and run every attack on every publication.
 
@@ -101,13 +102,14 @@ def compare(
         What to hold against each other. All defenses meet the same attacks.
     defender : Adversary, optional
         Whom the defenses assume, as in `publish`.
+    progress : callable, optional
+        What the names of the defenses go through, as ``rich.progress.track``.
     """
-    releases = {name: publish(history, defense, defender) for name, defense in defenses.items()}
-    beliefs = {
-        (defense, name): attack(published)
-        for defense, published in releases.items()
-        for name, attack in attacks.items()
-    }
+    releases: dict[str, tuple[Release, ...]] = {}
+    beliefs: dict[tuple[str, str], Beliefs] = {}
+    for name in progress(list(defenses)):
+        releases[name] = publish(history, defenses[name], defender)
+        beliefs |= {(name, other): attack(releases[name]) for other, attack in attacks.items()}
     return Comparison(history, releases, beliefs)
 
 

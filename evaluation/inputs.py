@@ -1,5 +1,6 @@
 """From files and options of the command line to histories, releases and knowledge."""
 
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,6 +67,9 @@ class Columns:
         for table in tables:
             check_roles(table, names)
         everything = pd.concat([table[names] for table in tables], ignore_index=True)
+        check_times(everything[self.time])
+        for name in self.quasi_identifiers:
+            check_numbers(everything[name])
         schema = Schema.infer(everything, self.quasi_identifiers, self.sensitive, self.respondent)
         kinds: dict[str, Numeric | Categorical] = dict(schema.quasi_identifiers)
         for text in self.hierarchies:
@@ -100,6 +104,33 @@ def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
         raise ValueError("the table has no record.")
 
 
+def check_times(column: "pd.Series[Any]") -> None:
+    """Raise ValueError if times are text that sorts otherwise than it reads: "10" comes before "2" then."""
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        return
+    texts = sorted(set(column.dropna().astype(str)))
+    read = sorted(texts, key=lambda text: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)])
+    for one, other in zip(texts, read, strict=True):
+        if one != other:
+            raise ValueError(
+                f"the times of {column.name!r} are text, and as text {one!r} comes before {other!r}; write them as numbers, or as "
+                "dates with the year first: 2024-01."
+            )
+
+
+def check_numbers(column: "pd.Series[Any]") -> None:
+    """Raise ValueError, naming a cell, if a column of numbers holds something else here and there."""
+    if pd.api.types.is_numeric_dtype(column):
+        return
+    known = column.dropna()
+    bad = known[pd.to_numeric(known.astype(str), errors="coerce").isna()]
+    if 0 < len(bad) < len(known) / 2:
+        raise ValueError(
+            f"{column.name!r} holds numbers, and {bad.iloc[0]!r} in {len(bad)} of {len(known)} cells; correct them, or the column "
+            "would be taken for names."
+        )
+
+
 def check_complete(table: pd.DataFrame, names: Sequence[str]) -> None:
     """Raise ValueError, naming the row and the column, if a cell is missing."""
     for name in names:
@@ -109,11 +140,19 @@ def check_complete(table: pd.DataFrame, names: Sequence[str]) -> None:
 
 
 def mine(corpus: History, classes: int, order: int, pseudo_count: float) -> Knowledge:
-    """Class frequencies, with ``classes`` intervals for each number, and the chain; None where nobody is seen twice."""
-    kinds = corpus.schema.quasi_identifiers.items()
-    cuts = {name: classes if isinstance(kind, Numeric) else None for name, kind in kinds}
+    """Class frequencies and the chain of a corpus; no chain where nobody is seen twice.
+
+    A numeric quasi-identifier has ``classes`` intervals, a categorical one its values; one that would make more classes
+    than the corpus has records tells none apart.
+    """
+    cuts: dict[str, int | None] = {}
+    cells, records = 1, sum(map(len, corpus))
+    for name, kind in corpus.schema.quasi_identifiers.items():
+        parts = classes if isinstance(kind, Numeric) else len(kind.values)
+        if cells * parts <= records:
+            cuts[name], cells = parts, cells * parts
     prior = ClassFrequencies.fit(corpus, cuts, pseudo_count)
-    if len(corpus.respondents) == sum(map(len, corpus)):
+    if len(corpus.respondents) == records:
         return Knowledge(prior, None)
     return Knowledge(prior, MarkovChain.fit(corpus, order, pseudo_count))
 
@@ -166,6 +205,9 @@ def releases_of(
     ValueError
         If there is no column ``group``, or the file of groups does not name every record once.
     """
+    for name in WRITTEN:
+        if name in records.columns:
+            check_roles(records, [name])
     if groups is not None:
         records = _with_groups(records, columns.read(groups), groups, columns)
     elif "group" not in records.columns:

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 
 from foreknow.models import Beliefs, History, Release
 
@@ -48,7 +49,9 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
 def belief_over_time(
     beliefs: Mapping[str, Beliefs], history: History, respondent: Hashable, time: str = "release"
 ) -> Figure:
-    """One person's evolution: what is believed after each release, one panel per publication, the truth in black circles.
+    """One person's evolution: what is believed after each release, one panel per publication, the truth framed.
+
+    Only releases with a record of that person are shown; where it was suppressed, the belief is the revised prior.
 
     Parameters
     ----------
@@ -61,24 +64,28 @@ def belief_over_time(
     time : str
         What the horizontal axis is called.
     """
-    figure = Figure(figsize=(1.5 + 4.2 * len(beliefs), 4.4), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(1, len(beliefs), sharey=True))
-    values = history.schema.values
+    tables = {title: belief.of(respondent).xs("posterior", level="stage") for title, belief in beliefs.items()}
+    releases, values = max(map(len, tables.values())), history.schema.values
+    width, height = max(3.2, 0.45 * releases), max(3.4, 0.32 * len(values))
+    figure = Figure(figsize=(1.5 + (width + 0.3) * len(tables), height + 1), layout="constrained")
+    panels = np.atleast_1d(figure.subplots(1, len(tables), sharey=True))
     truth = _truth(history, respondent)
-    for axes, (title, belief) in zip(panels, beliefs.items(), strict=True):
-        table = belief.of(respondent).xs("posterior", level="stage")
+    for axes, (title, table) in zip(panels, tables.items(), strict=True):
         image = axes.imshow(table.to_numpy().T, aspect="auto", cmap="Blues", vmin=0, vmax=1, origin="lower")
         for column, when in enumerate(table.index):
             for row, probability in enumerate(table.loc[when].to_numpy()):
                 if probability >= 0.005:
                     colour = "white" if probability > 0.6 else "black"
                     axes.text(column, row, f"{probability:.2f}", ha="center", va="center", fontsize=8, color=colour)
-            axes.plot(column, truth[when], "o", markersize=27, markerfacecolor="none", markeredgecolor="black")
+            frame = Rectangle(
+                (column - 0.47, truth[when] - 0.46), 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6
+            )
+            axes.add_patch(frame)
         axes.set_xticks(range(len(table)), [str(when) for when in table.index])
         axes.set_yticks(range(len(values)), [str(value) for value in values])
         axes.set(xlabel=time, title=title)
     figure.colorbar(image, ax=list(panels), label="belief after the release")
-    figure.suptitle(f"What is believed of respondent {respondent} (circles: the truth)")
+    figure.suptitle(f"What is believed of respondent {respondent} (framed: the truth)")
     return figure
 
 

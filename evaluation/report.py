@@ -8,8 +8,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from foreknow.defenses import AllOf, Requirement
-from foreknow.evaluation.demo import SAFE, STRONGEST, Demo, story
-from foreknow.evaluation.risk import adversary_confidence, adversary_gain, disclosures, success_rate
+from foreknow.evaluation.demo import FEWEST, SAFE, STRONGEST, Demo, story
+from foreknow.evaluation.risk import risk_table
 from foreknow.models import Beliefs, History, Status
 
 
@@ -29,10 +29,11 @@ def demo(found: Demo) -> Iterator[Table | str]:
     history, summary = found.comparison.history, found.comparison.summary()
     yield (
         f"\n{len(history.respondents)} patients, {sum(map(len, history))} records, published in {len(history)} yearly releases;\n"
-        f"the adversary learned from {len(found.corpus.respondents)} others.\n"
+        f"the adversary learned from {len(found.corpus.respondents)} others. Years with fewer\n"
+        f"than {FEWEST} patients are left out.\n"
     )
     gains = summary.pivot_table(index="defense", columns="attack", values="gain", sort=False)
-    yield table(gains.reset_index(), "Gain: belief in the truth beyond the group's own shares (0 to 1)")
+    yield table(gains.reset_index(), "Gain: belief in the truth beyond its share f of the group, over 1 - f")
     strongest = summary[summary["attack"] == STRONGEST]
     yield table(strongest[["defense", "confidence", "success", "sure", "right"]], f"What the {STRONGEST} attack read")
     yield "sure: records believed with 90% or more; right: those of them that are so\n"
@@ -41,17 +42,22 @@ def demo(found: Demo) -> Iterator[Table | str]:
         "suppressed: share of records left out; size: mean size of a group;\n"
         "gcp: how blurred ages and sexes are (0 to 1)\n"
     )
-    yield table(story(found), f"Patient {found.victim}, read out of {SAFE}")
+    yield table(story(found), f"Patient {found.victim}, whom it read best, out of {SAFE}")
+
+
+GLOSSARY = """\
+gain: belief in the true value beyond its share f of the group, over 1 - f; those in groups of one value (certain) are
+left out. success: the value believed most is the true one. confidence: mean belief in the true value. sure: beliefs of
+90% or more; right: those of them that are so. ruled out: groups that the knowledge rules out."""
 
 
 def risk(beliefs: Beliefs, history: History) -> pd.DataFrame:
     """What an attack gained, one row per release; ``ruled out`` counts groups that the knowledge rules out."""
-    found = adversary_gain(beliefs, history).drop(columns="certain")
-    for measure, name in ((adversary_confidence, "confidence"), (success_rate, "success")):
-        found.insert(2, name, measure(beliefs, history)[name])
-    found[["sure", "right"]] = disclosures(beliefs, history)[["sure", "right"]]
+    found = risk_table(beliefs, history)
     found["ruled out"] = [int((release.posterior.status & Status.CONTRADICTED > 0).sum()) for release in beliefs]
-    return found
+    found["records"] += found["certain"]
+    names = ["time", "records", "suppressed", "certain", "gain", "success", "confidence", "sure", "right", "ruled out"]
+    return found[names].rename(columns={"suppressed": "lost"})
 
 
 def posteriors(beliefs: Beliefs, time: str) -> pd.DataFrame:

@@ -107,6 +107,15 @@ def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9) -> pd.Dat
     return pd.DataFrame(rows)
 
 
+def risk_table(beliefs: Beliefs, history: History) -> pd.DataFrame:
+    """All of them beside each other: the columns of `adversary_gain`, and confidence, success, sure and right."""
+    table = adversary_gain(beliefs, history)
+    for measure, name in ((adversary_confidence, "confidence"), (success_rate, "success")):
+        table[name] = measure(beliefs, history)[name]
+    table[["sure", "right"]] = disclosures(beliefs, history)[["sure", "right"]]
+    return table
+
+
 def _row(outcome: Outcome, name: str, each: FloatArray) -> dict[str, object]:
     mean = float(each.mean()) if len(each) else float("nan")
     return {"time": outcome.time, name: mean, "records": len(each), "suppressed": outcome.suppressed}

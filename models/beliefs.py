@@ -76,6 +76,9 @@ class Beliefs:
     def __len__(self) -> int:
         return len(self.releases)
 
+    def __repr__(self) -> str:
+        return f"Beliefs(times={self.times!r})"
+
     def __iter__(self) -> Iterator[ReleaseBeliefs]:
         return iter(self.releases)
 

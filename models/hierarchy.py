@@ -53,6 +53,8 @@ class Hierarchy:
         ValueError
             As the constructor does, naming the file.
         """
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"there is no file {path}.")
         with Path(path).open(newline="", encoding="utf-8-sig") as lines:
             rows = [[label.strip() for label in row] for row in csv.reader(lines, delimiter=separator) if row]
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from foreknow.models.schema import Categorical, Schema
 
 
@@ -28,10 +28,13 @@ class People:
     quasi_identifiers: FloatArray
     schema: Schema
 
+    def __repr__(self) -> str:
+        return f"People({len(self)}, known by {', '.join(self.schema.quasi_identifiers)})"
+
     def __len__(self) -> int:
         return len(self.respondents)
 
-    def __getitem__(self, rows: "IntArray | slice") -> "People":
+    def __getitem__(self, rows: "IntArray | BoolArray | slice") -> "People":
         return People(self.respondents[rows], self.quasi_identifiers[rows], self.schema)
 
     def rows(self, respondent: Hashable) -> list[int]:

@@ -28,7 +28,7 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
     Notes
     -----
     JS-reduce, Algorithm 3. Beliefs of values further back than d sum out of it. The beliefs already hold what was
-    revised before, so multiplying them counts evidence twice (METHODS B.1, caveat 2): it is the paper's rule, not the
+    revised before, so multiplying them counts evidence twice (docs/findings.md, section 5): it is the paper's rule, not the
     joint law. Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.
     """
     revised = np.zeros(past.shape[1:])

@@ -25,7 +25,7 @@ class ConfidenceSum:
 
     References
     ----------
-    JS-reduce, section 5.2 and Algorithm 2. The closed form is ours: METHODS, section 14.
+    JS-reduce, section 5.2 and Algorithm 2. The closed form is ours; tests hold it against enumeration.
     """
 
     exact: ClassVar[bool] = False

@@ -42,7 +42,7 @@ class Exact:
     Notes
     -----
     Exact to rounding. Cost: O(states * distinct values) per group. This is the posterior of the random-assignment model
-    of Li, Li and Zhang (ICDE 2009), there a ratio of permanents; the walk is in METHODS, section 14 ("column DP").
+    of Li, Li and Zhang (ICDE 2009), there a ratio of permanents.
     """
 
     limit: int = 2**22
@@ -56,7 +56,8 @@ class Exact:
             worst = int(states.argmax())
             raise TooLarge(
                 f"group {worst} has {problem.sizes[worst]} respondents and {states[worst]:.3g} states, more than the limit of "
-                f"{self.limit}. Use Omega(), an approximation, or Exact(limit=...) if there is memory for it (32 bytes a state)."
+                f"{self.limit}. Use Omega(), an approximation (--estimator omega), or Exact(limit=...) if there is "
+                "memory for it (32 bytes a state)."
             )
         return Posterior(*_posteriors(problem.prior, problem.counts, order, starts))
 

@@ -59,7 +59,7 @@ class TestReleases:
     def test_they_are_what_the_names_say(self, found):
         safe = KAnonymity(3) & DistinctDiversity(2)
         for name, releases in found.comparison.releases.items():
-            defense = demo.DEFENSES[name]
+            defense = demo.PUBLICATIONS[name]
             for release in releases:
                 asked = KAnonymity(3) & TCloseness(defense.t) if isinstance(defense, JSReduce) else safe
                 assert verify(release, asked)["holds"].all()

@@ -110,3 +110,11 @@ def test_what_js_reduce_publishes_is_anonymous_and_close(guarded):
 def test_a_release_without_a_record_has_no_gain(read_from_guarded):
     nothing = read_from_guarded["records"] == 0
     np.testing.assert_array_equal(read_from_guarded["gain"].isna(), nothing)
+
+
+def test_it_does_so_too_where_it_publishes_much_of_the_table(simulation, omega, read_with_omega):
+    """With patience, over a third of the records is published (as printed, most are not)."""
+    patient = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), omega)
+    assert sum(len(release.table) for release in patient) > 24 * 5000 / 3
+    gain = adversary_gain(SequentialAttack(omega)(patient), simulation.history).set_index("time")["gain"]
+    assert read_with_omega.loc[5:, "gain"].mean() >= 3 * gain.loc[5:].mean()

@@ -115,12 +115,12 @@ class TestBelief:
             expected |= {(column, s): f"{p:.2f}" for s, p in enumerate(row) if p >= 0.005}
         assert written == expected
 
-    def test_circles_are_the_truth(self):
+    def test_frames_are_the_truth(self):
         """B has b, b, a; A has a and c and is not there at week 2."""
         for who, truth in (("B", [1, 1, 0]), ("A", [0, 2])):
             axes = belief_over_time({"only": BELIEFS}, HISTORY, who).axes[0]
-            circles = [(line.get_xdata()[0], line.get_ydata()[0]) for line in axes.lines]
-            assert circles == list(enumerate(truth))
+            frames = [tuple(patch.get_center().round(6)) for patch in axes.patches]
+            assert frames == list(enumerate(truth))
 
     def test_it_can_be_drawn(self, tmp_path):
         assert drawn(belief_over_time({"only": BELIEFS}, HISTORY, "B"), tmp_path).std() > 0

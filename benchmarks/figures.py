@@ -3,8 +3,8 @@
 A figure's name says what is done; its limit, in seconds, is what the project asks of itself on two cores.
 """
 
-import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -92,7 +92,7 @@ K5 = KAnonymity(5)
 FIGURES: dict[str, Figure] = {
     "exams 24 x 5,000: JSReduce(3, .5, .6) as printed, and an Omega attack": Figure(1.0, lambda: js_reduce(None)),
     "exams 24 x 5,000: the same with patience=50": Figure(None, lambda: js_reduce(50)),
-    "exams 24 x 5,000: Mondrian k=2, l=2": Figure(None, lambda: (lambda s: lambda: mondrian_releases(s))(history())),
+    "exams 24 x 5,000: Mondrian k=2, l=2": Figure(None, lambda: partial(mondrian_releases, history())),
     "exams 24 x 5,000: Exact attack on Mondrian k=2, l=2": Figure(5.0, lambda: attack(Exact())),
     "exams 24 x 5,000: Omega attack on Mondrian k=2, l=2": Figure(None, lambda: attack(Omega())),
     "ConfidenceSum on one group of 1,000": Figure(0.1, confidence_sum),
@@ -104,6 +104,3 @@ FIGURES: dict[str, Figure] = {
     "Adult 1,000,000 rows: Mondrian k=5": Figure(None, lambda: mondrian(K5, 10**6)),
     "Adult 100,000 rows: JSReduce(3, .5, .6, patience=50)": Figure(None, lambda: js_reduce_once(10**5)),
 }
-
-if __name__ == "__main__":
-    sys.exit("run benchmarks/run.py, or `make bench`")

@@ -11,7 +11,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 FIRST_LOOK = 8
 """How many lengths of a group are judged at once at first."""
 
-MOST_ABREAST = 32
+MOST_ABREAST = 16
 """How many starts are judged at once after many have failed."""
 
 
@@ -65,7 +65,7 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
         elif patience is None:
             break
         aside += range(start, first)
-        start, abreast = max(first, end), max(abreast // 4, 1) if end > first else min(2 * abreast, MOST_ABREAST)
+        start, abreast = max(first, end), max(abreast // 2, 1) if end > first else min(2 * abreast, MOST_ABREAST)
     left = np.concatenate([np.array(aside, dtype=np.int64), np.arange(start, n)])
     return Growth(tuple(groups), order[left])
 

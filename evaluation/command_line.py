@@ -56,6 +56,9 @@ T = Annotated[
     float | None, typer.Option("-t", min=0, help="The largest distance of a group's values from the table's.")
 ]
 
+ONLY_JS_REDUCE = ("j", "leftovers", "patience", "corpus", "classes", "order", "pseudo_count")
+"""The parameters of `publish` that mondrian does not read."""
+
 MUCH = 0.2
 """The share of suppressed records from which `publish` says so."""
 
@@ -91,6 +94,7 @@ def demo_command(
 
 @app.command("publish")
 def publish_command(
+    context: typer.Context,
     records: Records,
     qi: Qi,
     out: Annotated[Path, typer.Option(help="The folder to write published.csv and groups.csv into.")],
@@ -127,6 +131,8 @@ def publish_command(
     adversary who knows the class frequencies of the records, and the chain of those before each release; as all of them
     count, publish a release once, and name a --corpus for the next.
     """
+    if defense == DefenseName["mondrian"]:
+        _refuse_given(context, "mondrian", ONLY_JS_REDUCE)
     columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
     table = columns.read(records)
     learned = table if corpus is None else columns.read(corpus)
@@ -250,6 +256,15 @@ def check_command(
     console.print(report.table(pd.DataFrame(verdicts), f"{published.name}, recomputed"))
     if any(verdict["failing"] for verdict in verdicts):
         raise typer.Exit(1)
+
+
+def _refuse_given(context: typer.Context, defense: str, names: tuple[str, ...]) -> None:
+    """Raise ValueError if an option was given that a defense does not read."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+            raise ValueError(f"{defense} does not read {option}; leave it out, or choose --defense js-reduce.")
 
 
 def main() -> None:

@@ -78,6 +78,8 @@ class Columns:
                 raise ValueError(
                     f"--hierarchy {text!r} is not COLUMN=FILE with a column named by --qi; write age=age.csv."
                 )
+            if [other.partition("=")[0] for other in self.hierarchies].count(name) > 1:
+                raise ValueError(f"--hierarchy names {name!r} twice; give it one file.")
             kinds[name] = Categorical(_values(everything[name]), Hierarchy.read(path))
         return Schema(kinds, schema.sensitive, schema.values, schema.respondent)
 

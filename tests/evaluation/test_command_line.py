@@ -540,6 +540,12 @@ BAD_PUBLISH = {
         "'10/2024' comes before '2/2024'",
     ),
     "a word among numbers": (lambda d: publish(changed(d, forty)), "'forty' in 1 of 72 cells"),
+    "an option of the other defense": (
+        lambda d: publish(good(d), "--defense", "mondrian", "--patience", 3), "mondrian does not read --patience",
+    ),
+    "a threshold of the other defense": (
+        lambda d: publish(good(d), "--defense", "mondrian", "-j", 0.1), "mondrian does not read -j",
+    ),
     "endless pseudo-count": (lambda d: publish(good(d), "--pseudo-count", "inf"), "pseudo_count is inf"),
 }  # fmt: skip
 

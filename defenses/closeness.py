@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.defenses.requirement import Requirement, Sense
 from foreknow.defenses.summary import Summary
 from foreknow.models import Hierarchy
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray, compiled
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,22 @@ class TCloseness(Requirement):
     def level(self, summary: Summary) -> FloatArray:
         """The earth mover's distance of each group."""
         table = summary.whole.counts / summary.whole.counts.sum()
+        if self.distance == "equal":
+            return equal_distance(summary.counts, summary.size, table)
         excess = summary.counts / np.maximum(summary.size, 1)[:, None] - table
         if isinstance(self.distance, Hierarchy):
             return hierarchical_distance(excess, self.distance, tuple(map(str, summary.whole.values)))
-        return ordered_distance(excess) if self.distance == "ordered" else equal_distance(excess)
+        return ordered_distance(excess)
 
 
-def equal_distance(excess: FloatArray) -> FloatArray:
-    """Half the sum of the absolute excesses: the distance where any move costs 1. ``(b, m)`` to ``(b,)``."""
-    return np.asarray(np.abs(excess).sum(axis=1) / 2)
+@compiled
+def equal_distance(counts: IntArray, size: IntArray, table: FloatArray) -> FloatArray:
+    """Half the sum of the absolute differences of shares: the distance where any move costs 1. ``(b, m)`` to ``(b,)``."""
+    distance = np.zeros(len(counts))
+    for i in range(len(counts)):
+        for s in range(len(table)):
+            distance[i] += abs(counts[i, s] / max(size[i], 1) - table[s]) / 2
+    return distance
 
 
 def ordered_distance(excess: FloatArray) -> FloatArray:

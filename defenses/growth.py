@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foreknow.defenses.requirement import Requirement
 from foreknow.defenses.summary import Summary
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray, IntArray, compiled
 
 FIRST_LOOK = 8
 """How many lengths of a group are judged at once at first."""
@@ -82,9 +83,10 @@ def _first_group(sums: "_Running", requirement: Requirement, start: int, stop: i
     while begin <= longest and start + begin <= n:
         lengths = np.arange(begin, min(begin + look, longest + 1, n - start + 1))
         ends = starts[:, None] + lengths
-        inside = ends <= n
-        good = np.zeros(ends.shape, dtype=bool)
-        good[inside] = requirement(sums.between(np.broadcast_to(starts[:, None], ends.shape)[inside], ends[inside]))
+        inside = (ends <= n).ravel()
+        judged = np.zeros(ends.size, dtype=bool)
+        judged[inside] = requirement(sums.between(np.repeat(starts, len(lengths))[inside], ends.ravel()[inside]))
+        good = judged.reshape(ends.shape)
         found = good.any(axis=1)
         if found.any():
             which = int(found.argmax())
@@ -118,8 +120,18 @@ class _Running:
 
     def between(self, starts: IntArray, ends: IntArray) -> Summary:
         """The summaries of the groups from some records up to, and without, some others."""
-        whole_numbers = self.whole_numbers[ends] - self.whole_numbers[starts]
-        fractions = self.fractions[ends] - self.fractions[starts]
+        whole_numbers = _differences(self.whole_numbers, starts, ends)
+        fractions = _differences(self.fractions, starts, ends)
         return Summary(
             whole_numbers[:, -1], whole_numbers[:, :-1], fractions[:, :-1], fractions[:, -1], self.records.whole
         )
+
+
+@compiled
+def _differences[T: np.generic](sums: NDArray[T], starts: IntArray, ends: IntArray) -> NDArray[T]:
+    """Rows of running sums minus others."""
+    found = np.empty((len(ends), sums.shape[1]), sums.dtype)
+    for i in range(len(ends)):
+        for s in range(sums.shape[1]):
+            found[i, s] = sums[ends[i], s] - sums[starts[i], s]
+    return found

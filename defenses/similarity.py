@@ -44,5 +44,6 @@ class JSimilarity(Requirement):
     def level(self, summary: Summary) -> FloatArray:
         """The divergence of each group's prior rows, in units of the base."""
         size = np.maximum(summary.size, 1)
-        bits = entropy(summary.prior / size[:, None]) - summary.entropy / size
+        # The entropy of a sum over its size: that of the sum, as if it were a distribution, over the size, plus log size.
+        bits = (entropy(summary.prior) - summary.entropy) / size + np.log2(size)
         return np.asarray(np.maximum(bits, 0.0) / math.log2(self.base))

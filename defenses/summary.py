@@ -11,6 +11,9 @@ from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import probability_rows
 
+SMALLEST = 1e-300
+"""What stands for 0 under a logarithm, so that 0 times it is 0."""
+
 
 @dataclass(frozen=True, eq=False)
 class Whole:
@@ -117,5 +120,5 @@ def summarize_groups(records: Summary, labels: IntArray, whole: Whole | None = N
 
 def entropy(distributions: FloatArray) -> FloatArray:
     """The Shannon entropy of each row, in bits: ``(b, m)`` to ``(b,)``; 0 log 0 is 0."""
-    logs = np.log2(distributions, out=np.zeros_like(distributions), where=distributions > 0)
+    logs = np.log2(np.maximum(distributions, SMALLEST))
     return np.asarray(-np.einsum("bm,bm->b", distributions, logs))

@@ -151,7 +151,7 @@ def publish_command(
     views = track(history.views, "publishing", console=notices, transient=True)
     releases = publish(views, chosen, defender)
     ending = records.suffix.lower()
-    with whole_files(out, keep=[records]) as folder:
+    with whole_files(out, keep=[path for path in (records, corpus) if path is not None]) as folder:
         write_table(published_table(releases, time), folder / f"published{ending}")
         write_table(private_table(releases, columns), folder / f"groups{ending}")
     cost = suppressed(releases).drop(columns=["counterfeits"]).merge(gcp(releases)[["time", "normalized"]], on="time")

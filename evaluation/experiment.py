@@ -56,9 +56,10 @@ class Comparison:
     def summary(self) -> pd.DataFrame:
         """One row per defense and attack, over all releases.
 
-        ``gain``, ``confidence`` and ``success`` are means over all published records of all releases, ``last_gain`` the
-        gain at the last release in which anything was published; ``sure`` and ``right`` count records; ``suppressed``
-        is a share of the records, ``size`` the mean size of a group, ``gcp`` the normalized penalty of a published record.
+        ``gain``, ``confidence`` and ``success`` are means over all published records of all releases, ``gain`` without
+        those in groups of one value, as `adversary_gain` has it; ``last_gain`` is the gain at the last release in which
+        anything was published; ``sure`` and ``right`` count records; ``suppressed`` is a share of the records, ``size``
+        the mean size of a group, ``gcp`` the normalized penalty of a published record.
         """
         risk, cost = self.risk(), self.cost()
         rows = []

@@ -116,7 +116,7 @@ def _check_prior(prior: FloatArray, records: int, values: int) -> None:
     if prior.shape != (records, values):
         raise ValueError(f"the prior has shape {prior.shape}; the release has {records} records and {values} values.")
     for row, probabilities in enumerate(prior.tolist()):
-        if not (min(probabilities) >= 0 and abs(sum(probabilities) - 1) <= 1e-6):
+        if not (min(probabilities) >= -1e-6 and abs(sum(probabilities) - 1) <= 1e-6):
             raise ValueError(f"row {row} of the prior is {probabilities}, which is no distribution; normalize it.")
 
 

@@ -288,6 +288,7 @@ class TestSettings:
             ({"base": 1}, "base is 1; it must be above 1"),
             ({"distance": "far"}, "distance is 'far'"),
             ({"leftovers": "drop"}, "leftovers is 'drop'; it is 'suppress', 'relax' or 'counterfeit'"),
+            ({"patience": 3.5}, r"patience is 3\.5; it is a number of records, 1 or more"),
             ({"patience": 2}, "patience is 2, and no group has fewer than k = 3 records; raise it"),
         ],
     )

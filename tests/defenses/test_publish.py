@@ -196,3 +196,10 @@ class TestConformance:
         releases = publish(HISTORY, SETTINGS[name], ADVERSARY)
         assert [release.time for release in releases] == [1, 2, 3]
         assert all(isinstance(release.table, pd.DataFrame) for release in releases)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("row", [[np.nan, 0.5, 0.5], [1.5, -0.5, 0.0], [1.0, 1.0, 0.0]])
+def test_a_prior_that_is_no_distribution_is_refused(name, row):
+    with pytest.raises(ValueError, match="the prior of the record in row 1"):
+        SETTINGS[name](HISTORY[0], np.vstack([np.full(3, 1 / 3), row, np.full((2, 3), 1 / 3)]), ())

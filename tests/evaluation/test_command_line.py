@@ -226,6 +226,19 @@ class TestPublish:
         assert "24 records fit no group" in result.stderr
 
 
+def test_the_corpus_is_not_written_over(tmp_path):
+    source = write(records(), tmp_path / "r.csv")
+    (tmp_path / "out").mkdir()
+    corpus = write(records(seed=5), tmp_path / "out" / "groups.csv")
+    before = Path(corpus).read_bytes()
+    refused = CliRunner().invoke(
+        command_line.app, ["publish", source, *ROLES, "--out", str(tmp_path / "out"), "--corpus", corpus]
+    )
+    assert "would be written over" in str(refused.exception)
+    assert Path(corpus).read_bytes() == before
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["groups.csv"]
+
+
 class TestAttack:
     def attacked(self, published, *more):
         source, out, _ = published

@@ -215,3 +215,14 @@ class TestCompare:
         found = compare(HISTORY, DEFENSES, {"watch": watch})
         assert handed == [found.releases[name] for name in DEFENSES]
         assert all(isinstance(release, Release) for releases in handed for release in releases)
+
+
+def test_progress_sees_every_defense():
+    seen = []
+
+    def watch(names):
+        for name in names:
+            seen.append(name)
+            yield name
+
+    assert list(compare(HISTORY, DEFENSES, ATTACKS, progress=watch).releases) == seen == list(DEFENSES)

@@ -360,3 +360,18 @@ class TestBrokenReleases:
         table = self.sound().table.assign(group=0)
         assert verify_table(table, "result", "abc", KAnonymity(12) & TCloseness(0))["holds"].all()
         assert not verify_table(table, "result", "abc", KAnonymity(13))["holds"].any()
+
+
+@pytest.mark.parametrize(
+    ("prior", "match"),
+    [
+        (np.full((9, 3), np.nan), "row 0 of the prior"),
+        (np.tile([1.5, -0.5, 0.0], (9, 1)), "row 0 of the prior"),
+        (np.full((9, 3), 2 / 3), "row 0 of the prior"),
+        (np.full((8, 3), 1 / 3), r"shape \(8, 3\); the release has 9 records and 3 values"),
+        (np.full((9, 2), 1 / 2), r"shape \(9, 2\)"),
+    ],
+)
+def test_what_is_no_prior_certifies_nothing(prior, match):
+    with pytest.raises(ValueError, match=match):
+        verify(RELEASE, JSimilarity(0.6), prior)

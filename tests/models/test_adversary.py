@@ -198,3 +198,10 @@ class TestMemory:
     def test_places(self):
         _, memory = Adversary(ByName()).observe(Memory(), FIRST)
         assert memory.places(SECOND.people).tolist() == [memory.rows["B"], -1]
+
+
+@pytest.mark.parametrize("row", [[np.nan, 0.5, 0.5], [1.5, -0.5, 0.0], [0.5, 0.4, 0.0]])
+def test_a_prior_of_one_s_own_is_checked(row):
+    adversary = Adversary(lambda people: np.tile(row, (len(people), 1)), CHAIN)
+    with pytest.raises(ValueError, match="the prior of the person in row 0"):
+        adversary.revise(Memory(), FIRST.people)

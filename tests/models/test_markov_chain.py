@@ -227,3 +227,8 @@ class TestProductRevision:
         for i in range(4):
             latest = past[order - known[i] :, i]
             assert np.allclose(revised[i], oracle.over_paths(chain.tables[known[i] - 1], latest))
+
+
+def test_sequences_of_anything_but_codes_are_refused():
+    with pytest.raises(ValueError, match="a sequence holds float64 values"):
+        MarkovChain.fit([[0, 1.7, 1]])

@@ -157,3 +157,9 @@ class TestGivenPrior:
         frame = pd.DataFrame([[0.2, 0.3, 0.25, 0.25]] * 3, index=["Z", "A", "B"], columns=["c", "a", "b", "b"])
         with pytest.raises(ValueError, match="'b'"):
             GivenPrior(frame)(self.PEOPLE)
+
+
+@pytest.mark.parametrize("classes", [{"age": 2**28}, {"age": 2**14, "weight": 2**14}])
+def test_more_classes_than_a_machine_holds_are_refused(classes):
+    with pytest.raises(ValueError, match="fewer intervals"):
+        ClassFrequencies.fit(corpus(1), classes)

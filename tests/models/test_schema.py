@@ -64,3 +64,9 @@ def test_it_is_a_value():
 def test_bad_schemas_are_one_clear_error(build, match):
     with pytest.raises(ValueError, match=match):
         build()
+
+
+@pytest.mark.parametrize("ends", [{"low": np.nan}, {"high": np.inf}])
+def test_an_end_of_a_domain_is_a_number(ends):
+    with pytest.raises(ValueError, match=r"an end of the domain is (nan|inf)"):
+        Numeric(**ends)

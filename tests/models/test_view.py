@@ -248,3 +248,11 @@ class TestHistory:
         (tmp_path / "records.parquet").write_text("no parquet")
         with pytest.raises(ValueError, match="cannot be read as parquet"):
             History.read(tmp_path / "records.parquet", self.HISTORY.schema)
+
+
+def test_nothing_left_of_a_history_is_one_clear_error():
+    history = history_of(("AB", "ab"), ("AC", "ba"))
+    with pytest.raises(ValueError, match="none of the 1 respondents is in the history"):
+        history.of(["Z"])
+    with pytest.raises(ValueError, match="no view is of 0 or before; the first is of 1"):
+        history.until(0)

@@ -4,11 +4,16 @@ from foreknow.models.adversary import Adversary, Memory
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs
 from foreknow.models.estimators import (
     ESTIMATORS,
+    Auto,
+    BeliefPropagation,
     ConfidenceSum,
+    DirichletMultinomial,
     Exact,
     Omega,
     PerGroup,
     RandomWorlds,
+    Sinkhorn,
+    SwapChain,
     TooLarge,
 )
 from foreknow.models.grouping import Grouping
@@ -25,10 +30,13 @@ from foreknow.models.view import History, View
 __all__ = [
     "ESTIMATORS",
     "Adversary",
+    "Auto",
+    "BeliefPropagation",
     "Beliefs",
     "Categorical",
     "ClassFrequencies",
     "ConfidenceSum",
+    "DirichletMultinomial",
     "Estimator",
     "Exact",
     "GivenPrior",
@@ -51,7 +59,9 @@ __all__ = [
     "ReleaseBeliefs",
     "Schema",
     "Simulation",
+    "Sinkhorn",
     "Status",
+    "SwapChain",
     "TooLarge",
     "Transitions",
     "UniformPrior",

@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 
 TOLERANCE = 1e-6
 """How far from 1 a row of probabilities may sum before it is refused; within it, rows are normalized on entry, and
@@ -20,9 +20,12 @@ class Status(IntFlag):
     CONTRADICTED = 1
     """The knowledge rules out what the release shows. The posterior is that of the same knowledge with a doubt of
     `DOUBT` mixed in, or the shares of the group where the estimator's docstring says so."""
+    UNCONVERGED = 2
+    """An iteration stopped at its limit before it met its tolerance."""
 
 
 CONTRADICTED = int(Status.CONTRADICTED)
+UNCONVERGED = int(Status.UNCONVERGED)
 """The same for compiled code, which knows no flags."""
 
 DOUBT = 1e-12
@@ -41,16 +44,22 @@ class Problem:
         Each respondent's group, 0 to g - 1, or -1 outside all groups.
     counts : int array, shape (g, m)
         The multiset of each group; ``counts[j]`` sums to the number of respondents in group j.
+    evidence : float array, shape (n, m), optional
+        Pseudo-counts for what is known of some respondents: ``evidence[i, s]`` is added to the Dirichlet parameter of
+        every assignment in which respondent i has value s (BayFrame, Definition 6). Only estimators over such
+        parameters read it, as `DirichletMultinomial`; the others refuse a problem that has it.
 
     Raises
     ------
     ValueError
-        If the shapes do not fit, a row is no distribution, or a group's counts do not sum to its size.
+        If the shapes do not fit, a row is no distribution, a group's counts do not sum to its size, or evidence is
+        negative or not finite; it names the place.
     """
 
     prior: FloatArray
     group: IntArray
     counts: IntArray
+    evidence: FloatArray | None = None
 
     def __post_init__(self) -> None:
         prior, group, counts = np.asarray(self.prior, float), np.asarray(self.group), np.asarray(self.counts)
@@ -75,6 +84,16 @@ class Problem:
         object.__setattr__(self, "prior", probability_rows(prior, "the prior of respondent in row"))
         object.__setattr__(self, "group", group.astype(np.int64))
         object.__setattr__(self, "counts", counts.astype(np.int64))
+        if self.evidence is not None:
+            object.__setattr__(self, "evidence", _pseudo_counts(self.evidence, prior.shape))
+
+    def refuse_evidence(self, estimator: object) -> None:
+        """Raise ValueError if there is evidence: said by estimators that have no place for it."""
+        if self.evidence is not None:
+            raise ValueError(
+                f"the problem has evidence (pseudo-counts of compromised records) and {estimator!r} cannot read it. Use "
+                "DirichletMultinomial, or let the records enter the prior (PriorCascade, EvidenceCascade)."
+            )
 
     @property
     def sizes(self) -> IntArray:
@@ -92,10 +111,20 @@ class Posterior:
         Rows are probabilities; the row of a respondent outside all groups is the prior's.
     status : int array, shape (g,)
         Per group, a `Status`.
+    standard_error : float array, shape (n, m), optional
+        Of estimators that sample: the Monte Carlo standard error of each probability.
+    ess, rhat : float array, shape (n, m), optional
+        Their effective sample size and their R-hat.
+    rule : object array of str, shape (g,), optional
+        Of estimators that choose: by which rule each group was computed.
     """
 
     probabilities: FloatArray
     status: IntArray
+    standard_error: FloatArray | None = None
+    ess: FloatArray | None = None
+    rhat: FloatArray | None = None
+    rule: ObjectArray | None = None
 
 
 class Estimator(Protocol):
@@ -134,6 +163,22 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
         )
     rows = np.maximum(rows, 0.0)
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def _pseudo_counts(evidence: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    evidence = np.asarray(evidence, dtype=np.float64)
+    if evidence.shape != shape:
+        raise ValueError(
+            f"evidence has shape {evidence.shape}; it needs the prior's, {shape}: a pseudo-count per pair."
+        )
+    wrong = ~(np.isfinite(evidence) & (evidence >= 0))
+    if wrong.any():
+        row, value = (int(axis[0]) for axis in np.nonzero(wrong))
+        raise ValueError(
+            f"the evidence for the respondent in row {row} and value {value} is {evidence[row, value]:g}; pseudo-counts are "
+            "finite and 0 or more. Leave out what speaks against a pair."
+        )
+    return evidence
 
 
 def _fault(row: FloatArray) -> str:

@@ -32,6 +32,7 @@ class ConfidenceSum:
 
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
+        problem.refuse_evidence(self)
         inside = problem.group >= 0
         group, counts, prior = problem.group[inside], problem.counts, problem.prior[inside]
         size = problem.sizes[group][:, None]

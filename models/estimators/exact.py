@@ -6,10 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.assignments import kinds, pair_shares, shown, state_count
 from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
-
-MOST_KINDS = 64
 
 
 class TooLarge(ValueError):  # noqa: N818 - the name says what is wrong, as DESIGN 3.3 fixes it
@@ -50,59 +49,23 @@ class Exact:
 
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
-        order, starts = members(problem.group, len(problem.counts))
-        states = _states(problem.prior, problem.counts, order, starts, float(self.limit))
-        if states.size and states.max() > self.limit:
-            worst = int(states.argmax())
+        problem.refuse_evidence(self)
+        number = states(problem, self.limit)
+        if number.size and number.max() > self.limit:
+            worst = int(number.argmax())
             raise TooLarge(
-                f"group {worst} has {problem.sizes[worst]} respondents and {states[worst]:.3g} states, more than the limit of "
-                f"{self.limit}. Use Omega(), an approximation (--estimator omega), or Exact(limit=...) if there is "
-                "memory for it (32 bytes a state)."
+                f"group {worst} has {problem.sizes[worst]} respondents and {number[worst]:.3g} states, more than the limit of "
+                f"{self.limit}. Use SwapChain(rng=...), which samples, Auto() (--estimator auto), or Exact(limit=...) if there "
+                "is memory for it (32 bytes a state)."
             )
+        order, starts = members(problem.group, len(problem.counts))
         return Posterior(*_posteriors(problem.prior, problem.counts, order, starts))
 
 
-@compiled
-def _kinds(rows: FloatArray) -> IntArray:
-    """A number per row, equal for rows that are multiples of each other: no posterior tells them apart.
-
-    After `MOST_KINDS`, which make more states than any machine holds, every row is taken for a kind of its own.
-    """
-    scaled = np.zeros_like(rows)
-    kind = np.zeros(len(rows), dtype=np.int64)
-    first = np.zeros(len(rows), dtype=np.int64)
-    found = 0
-    for i in range(len(rows)):
-        largest = rows[i].max()
-        if largest > 0.0:
-            scaled[i] = rows[i] / largest
-        kind[i] = found
-        for c in range(found if found <= MOST_KINDS else 0):
-            if np.all(scaled[first[c]] == scaled[i]):
-                kind[i] = c
-                break
-        if kind[i] == found:
-            first[found] = i
-            found += 1
-    return kind
-
-
-@compiled
-def _product(capacity: IntArray) -> float:
-    product = 1.0
-    for c in capacity:
-        product *= c + 1.0
-    return product
-
-
-@compiled
-def _shown(prior: FloatArray, rows: IntArray, values: IntArray, doubt: float) -> FloatArray:
-    """The priors of a group's members for its values, with some of the uniform distribution mixed in."""
-    weights = np.zeros((len(rows), len(values)))
-    for i in range(len(rows)):
-        for s in range(len(values)):
-            weights[i, s] = (1.0 - doubt) * prior[rows[i], values[s]] + doubt / prior.shape[1]
-    return weights
+def states(problem: Problem, limit: int) -> FloatArray:
+    """How many states each group has for `Exact`, as floats; where over the limit, counted by kinds if these are fewer."""
+    order, starts = members(problem.group, len(problem.counts))
+    return _states(problem.prior, problem.counts, order, starts, float(limit))
 
 
 @compiled
@@ -111,10 +74,10 @@ def _states(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArr
     states = np.ones(len(counts))
     for j in range(len(counts)):
         values = np.flatnonzero(counts[j])
-        states[j] = _product(counts[j][values])
+        states[j] = state_count(counts[j][values])
         if states[j] > limit:
-            weights = _shown(prior, order[starts[j] : starts[j + 1]], values, 0.0)
-            states[j] = min(states[j], _product(np.bincount(_kinds(weights))))
+            weights = shown(prior, order[starts[j] : starts[j + 1]], values, 0.0)
+            states[j] = min(states[j], state_count(np.bincount(kinds(weights))))
     return states
 
 
@@ -127,138 +90,12 @@ def _posteriors(prior: FloatArray, counts: IntArray, order: IntArray, starts: In
         if len(rows) == 0:
             continue
         values = np.flatnonzero(counts[j])
-        found, shares = _group(_shown(prior, rows, values, 0.0), counts[j][values])
+        found, shares = pair_shares(shown(prior, rows, values, 0.0), counts[j][values])
         if not found:
             status[j] = CONTRADICTED
-            found, shares = _group(_shown(prior, rows, values, DOUBT), counts[j][values])
+            found, shares = pair_shares(shown(prior, rows, values, DOUBT), counts[j][values])
         for i in range(len(rows)):
             belief[rows[i]] = 0.0
             for s in range(len(values)):
                 belief[rows[i], values[s]] = shares[i, s]
     return belief, status
-
-
-@compiled
-def _group(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatArray]:
-    """The marginals of one group, and whether any assignment is possible."""
-    if len(capacity) == 1:
-        return bool(np.all(weights > 0.0)), np.ones_like(weights)
-    kind = _kinds(weights)
-    people = np.bincount(kind)
-    if _product(people) < _product(capacity):
-        return _by_kind(np.log(weights), capacity, kind, people)
-    return _marginals(np.log(weights), capacity)
-
-
-@compiled
-def _by_kind(weights: FloatArray, capacity: IntArray, kind: IntArray, people: IntArray) -> tuple[bool, FloatArray]:
-    """The marginals where the published values come one by one, and kinds of people take them."""
-    tokens = np.repeat(np.arange(len(capacity)), capacity)
-    offered = np.zeros((len(tokens), len(people)))
-    for i in range(len(weights)):
-        for t in range(len(tokens)):
-            offered[t, kind[i]] = weights[i, tokens[t]]
-    found, taken = _marginals(offered, people)
-    shares = np.zeros_like(weights)
-    for i in range(len(weights)):
-        for t in range(len(tokens)):
-            shares[i, tokens[t]] += taken[t, kind[i]] / people[kind[i]]
-        shares[i] /= max(shares[i].sum(), 1e-300)
-    return found, shares
-
-
-@compiled
-def _marginals(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatArray]:
-    """Items come one by one, each takes one of the types; type s is taken ``capacity[s]`` times in the end.
-
-    ``weights`` are logarithms, shape ``(items, types)``. A state is how much of each type has been taken, numbered in
-    mixed radix; states with equal totals make a layer, and item r leads from layer r to layer r + 1. The probability that
-    item r takes type s sums, over the states of layer r, the ways there, times the weight, times the ways onward.
-    """
-    stride = np.ones(len(capacity), dtype=np.int64)
-    for s in range(1, len(capacity)):
-        stride[s] = stride[s - 1] * (capacity[s - 1] + 1)
-    states = stride[-1] * (capacity[-1] + 1)
-    order, starts = _layers(capacity, states, len(weights))
-    forward = _ways_there(weights, capacity, stride, order, starts)
-    if forward[-1] == -np.inf:
-        return False, np.zeros(weights.shape)
-    return True, _taken(weights, capacity, stride, order, starts, forward)
-
-
-@compiled
-def _ways_there(
-    weights: FloatArray, capacity: IntArray, stride: IntArray, order: IntArray, starts: IntArray
-) -> FloatArray:
-    """The logarithm of the weight of all ways from the empty state to each."""
-    forward = np.full(len(order), -np.inf)
-    forward[0] = 0.0
-    terms = np.empty(len(capacity))
-    for r in range(len(weights)):
-        for state in order[starts[r + 1] : starts[r + 2]]:
-            for s in range(len(capacity)):
-                possible = (state // stride[s]) % (capacity[s] + 1) > 0
-                terms[s] = forward[state - stride[s]] + weights[r, s] if possible else -np.inf
-            forward[state] = _log_sum(terms)
-    return forward
-
-
-@compiled
-def _taken(
-    weights: FloatArray,
-    capacity: IntArray,
-    stride: IntArray,
-    order: IntArray,
-    starts: IntArray,
-    forward: FloatArray,
-) -> FloatArray:
-    """Each item's probabilities, gathered on the way back from the full state."""
-    shares = np.zeros(weights.shape)
-    backward = np.full(len(order), -np.inf)
-    backward[-1] = 0.0
-    terms = np.empty(len(capacity))
-    for r in range(len(weights) - 1, -1, -1):
-        for state in order[starts[r] : starts[r + 1]]:
-            if forward[state] == -np.inf:
-                continue
-            for s in range(len(capacity)):
-                possible = (state // stride[s]) % (capacity[s] + 1) < capacity[s]
-                terms[s] = weights[r, s] + backward[state + stride[s]] if possible else -np.inf
-            backward[state] = _log_sum(terms)
-            for s in range(len(capacity)):
-                shares[r, s] += np.exp(forward[state] + terms[s] - forward[-1])
-        shares[r] /= shares[r].sum()
-    return shares
-
-
-@compiled
-def _log_sum(terms: FloatArray) -> float:
-    """The logarithm of the sum of numbers given by theirs."""
-    largest = terms.max()
-    if largest == -np.inf:
-        return -np.inf
-    total = 0.0
-    for term in terms:
-        total += np.exp(term - largest)
-    return float(largest + np.log(total))
-
-
-@compiled
-def _layers(capacity: IntArray, states: int, k: int) -> tuple[IntArray, IntArray]:
-    """The states sorted by their totals, and where each total's run starts."""
-    total = np.zeros(states, dtype=np.int64)
-    size = 1
-    for c in capacity:
-        for digit in range(1, c + 1):
-            total[digit * size : (digit + 1) * size] = total[:size] + digit
-        size *= c + 1
-    starts = np.zeros(k + 2, dtype=np.int64)
-    for state in range(states):
-        starts[total[state] + 1] += 1
-    starts = np.cumsum(starts)
-    order = np.zeros(states, dtype=np.int64)
-    place = starts.copy()
-    for state in range(states):
-        order[place[total[state]]] = state
-        place[total[state]] += 1
-    return order, starts

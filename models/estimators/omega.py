@@ -31,6 +31,7 @@ class Omega:
 
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
+        problem.refuse_evidence(self)
         columns = group_sums(problem.prior, problem.group, len(problem.counts))
         return Posterior(*_omega(problem.prior, problem.group, problem.counts, problem.sizes, columns))
 

@@ -45,6 +45,7 @@ class PerGroup:
 
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
+        problem.refuse_evidence(self)
         belief = problem.prior.copy()
         order, starts = members(problem.group, len(problem.counts))
         for j, counts in enumerate(problem.counts):

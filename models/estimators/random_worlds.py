@@ -27,6 +27,7 @@ class RandomWorlds:
 
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
+        problem.refuse_evidence(self)
         shares = problem.counts / np.maximum(problem.sizes, 1)[:, None]
         probabilities = problem.prior.copy()
         inside = problem.group >= 0

@@ -3,11 +3,17 @@
 from collections.abc import Callable
 
 from foreknow.attacks.attack import Attack
+from foreknow.attacks.influence import Influence
+from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.attacks.snapshot import SnapshotAttack
 from foreknow.models import Adversary
 
-ATTACKS: dict[str, Callable[[Adversary], Attack]] = {"sequential": SequentialAttack, "snapshot": SnapshotAttack}
+ATTACKS: dict[str, Callable[[Adversary], Attack]] = {
+    "sequential": SequentialAttack,
+    "snapshot": SnapshotAttack,
+    "retrospective": RetrospectiveAttack,
+}
 """Every attack, by the name the command line gives it."""
 
-__all__ = ["ATTACKS", "Attack", "SequentialAttack", "SnapshotAttack"]
+__all__ = ["ATTACKS", "Attack", "Influence", "RetrospectiveAttack", "SequentialAttack", "SnapshotAttack"]

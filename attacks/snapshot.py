@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from foreknow.attacks.sequential import check_times
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -13,7 +14,7 @@ class SnapshotAttack:
     Parameters
     ----------
     adversary : Adversary
-        Who attacks; of the knowledge only the prior is used.
+        Who attacks; of the knowledge only the prior and the compromised records are used.
     """
 
     adversary: Adversary
@@ -23,6 +24,7 @@ class SnapshotAttack:
         beliefs = []
         for release in releases:
             seen = release.observation
-            prior = self.adversary.revise(Memory(), seen.people)
+            prior = self.adversary.revise(Memory(), seen.people, seen.time)
             beliefs.append(ReleaseBeliefs(seen, prior, prior, self.adversary.weigh(prior, seen)))
+        check_times(self.adversary, [belief.observation.time for belief in beliefs])
         return Beliefs(tuple(beliefs))

@@ -36,7 +36,7 @@ def history() -> Simulation:
 
 def js_reduce(patience: int | None) -> Callable[[], object]:
     simulation = history()
-    adversary = Adversary(simulation.prior, simulation.transitions, Omega())
+    adversary = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
 
     def work() -> object:
         releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=patience), adversary)
@@ -52,7 +52,7 @@ def mondrian_releases(simulation: Simulation) -> tuple[Release, ...]:
 def attack(estimator: Exact | Omega) -> Callable[[], object]:
     simulation = history()
     releases = mondrian_releases(simulation)
-    adversary = Adversary(simulation.prior, simulation.transitions, estimator)
+    adversary = Adversary(simulation.prior, simulation.transitions, estimator=estimator)
     return lambda: SequentialAttack(adversary)(releases)
 
 

@@ -61,7 +61,7 @@ def attack_on_exams() -> Iterator[str]:
         simulation = exams(weeks_per_step=weeks, rng=seeded())
         releases = publish(simulation.history, SAFE)
         for estimator in (Omega(), Exact()):
-            adversary = Adversary(simulation.prior, simulation.transitions, estimator)
+            adversary = Adversary(simulation.prior, simulation.transitions, estimator=estimator)
             gain = gains(adversary, releases, simulation.history)
             snapshot = adversary_gain(SnapshotAttack(adversary)(releases), simulation.history)["gain"].abs().max()
             sure = disclosures(SequentialAttack(adversary)(releases), simulation.history).iloc[-1]
@@ -77,7 +77,7 @@ def knowledge() -> Iterator[str]:
     releases = publish(simulation.history, SAFE)
     for name, prior, chain in sources(simulation):
         for estimator in (Omega(), Exact()):
-            gain = gains(Adversary(prior, chain, estimator), releases, simulation.history)
+            gain = gains(Adversary(prior, chain, estimator=estimator), releases, simulation.history)
             yield f"{name}, {estimator}: {gain[SHOWN].round(3).tolist()}"
 
 
@@ -97,7 +97,7 @@ def js_reduce_on_exams() -> Iterator[str]:
     settings = [(0.5, j, p, 2.0, "suppress") for j in (0.6, 1.0, 1.5, 2.0) for p in (None, 50)]
     settings += [(t, j, None, 2.0, "suppress") for t, j in ((0.3, 0.6), (0.3, 0.8), (0.2, 0.6))]
     settings += [(0.5, 0.6, 50, math.e, "suppress"), (0.5, 0.6, 50, 2.0, "relax"), (0.5, 0.6, 50, 2.0, "counterfeit")]
-    omega = Adversary(simulation.prior, simulation.transitions, Omega())
+    omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     for t, j, patience, base, leftovers in settings:
         defense = JSReduce(3, t, j, base, patience=patience, leftovers=leftovers)
         releases = publish(simulation.history, defense, omega)
@@ -114,7 +114,7 @@ def js_reduce_on_exams() -> Iterator[str]:
 def divergence_on_exams() -> Iterator[str]:
     """Section 2: the divergence of the shortest runs that are 3-anonymous and .5-close, at every fiftieth start."""
     simulation = exams(rng=seeded())
-    omega = Adversary(simulation.prior, simulation.transitions, Omega())
+    omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     releases, memory = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), omega), Memory()
     for release in releases[:6]:
         prior = omega.revise(memory, release.view.people)
@@ -135,7 +135,7 @@ def divergence_on_exams() -> Iterator[str]:
 def settling() -> Iterator[str]:
     """Section 4."""
     simulation = exams(rng=seeded())
-    omega = Adversary(simulation.prior, simulation.transitions, Omega())
+    omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     first = publish(simulation.history.views[:1], JSReduce(3, 0.5, 0.6, patience=50), omega)[0]
     _, memory = omega.observe(Memory(), first.observation)
     view = simulation.history[1]
@@ -201,7 +201,7 @@ def counted_twice() -> Iterator[str]:
     frame = pd.DataFrame({"id": ["x", "y"], "age": [1, 2], "value": ["a", "b"]})
     prior = GivenPrior(pd.DataFrame([[0.6, 0.4], [0.4, 0.6]], index=["x", "y"], columns=["a", "b"]))
     releases = [Release(View(frame, schema, time), [0, 0]) for time in range(1, 6)]
-    beliefs = SequentialAttack(Adversary(prior, MarkovChain(1, np.eye(2)), Exact()))(releases)
+    beliefs = SequentialAttack(Adversary(prior, MarkovChain(1, np.eye(2)), estimator=Exact()))(releases)
     yield f"belief in x having a: {[round(float(beliefs.posterior(t).loc['x', 'a']), 4) for t in range(1, 6)]}"
 
 
@@ -224,7 +224,7 @@ def _without_memory(seed: int, inclusive: bool) -> float:
     )
     history = History.read(frame, Schema({"age": Numeric()}, "value", range(6)))
     releases = tuple(Release(view, rng.permutation(people) // 4) for view in history)
-    adversary = Adversary(UniformPrior(), IncrementalChain.fit(history, inclusive=inclusive), Exact())
+    adversary = Adversary(UniformPrior(), IncrementalChain.fit(history, inclusive=inclusive), estimator=Exact())
     return float(gains(adversary, releases, history).iloc[1])
 
 

@@ -47,7 +47,7 @@ def publish(views: Iterable[View], defense: Defense, adversary: Adversary | None
     for view in views:
         if releases:
             check_order(releases[-1].time, view.time)
-        prior = assumed.revise(memory, view.people)
+        prior = assumed.revise(memory, view.people, view.time)
         release = Release(view, defense(view, prior, tuple(releases)))
         releases.append(release)
         if adversary is not None:

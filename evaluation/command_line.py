@@ -147,7 +147,7 @@ def publish_command(
         known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
         own = corpus is None and known.transitions is not None
         chain = IncrementalChain.fit(history, order, pseudo_count) if own else known.transitions
-        defender = Adversary(known.prior, chain, ESTIMATORS["omega"]())
+        defender = Adversary(known.prior, chain, estimator=ESTIMATORS["omega"]())
     views = track(history.views, "publishing", console=notices, transient=True)
     releases = publish(views, chosen, defender)
     ending = records.suffix.lower()
@@ -205,7 +205,7 @@ def attack_command(
     if corpus is None:
         notices.print("No --corpus: the adversary's knowledge is mined from the published records themselves.")
     known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
-    adversary = Adversary(known.prior, known.transitions, ESTIMATORS[estimator.value]())
+    adversary = Adversary(known.prior, known.transitions, estimator=ESTIMATORS[estimator.value]())
     beliefs = ATTACKS[attack.value](adversary)(track(releases, "attacking", console=notices, transient=True))
     if out is not None:
         with whole_files(out, keep=[path for path in (records, groups, corpus) if path is not None]) as folder:

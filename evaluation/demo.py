@@ -74,7 +74,7 @@ def run(
     corpus, published = everybody.of(patients[:third]), _large_enough(everybody.of(patients[third:]))
     prior = ClassFrequencies.fit(corpus, {"age": 3, "sex": None}, pseudo_count=0.5)
     chain = MarkovChain.fit(corpus, order=1, pseudo_count=0.1)
-    exact, omega = Adversary(prior, chain, Exact()), Adversary(prior, chain, Omega())
+    exact, omega = Adversary(prior, chain, estimator=Exact()), Adversary(prior, chain, estimator=Omega())
     attacks: dict[str, Attack] = {
         STRONGEST: SequentialAttack(exact),
         "sequential, Omega": SequentialAttack(omega),

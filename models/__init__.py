@@ -1,7 +1,9 @@
-"""Nouns and minds: tables, knowledge, posterior estimators, the adversary."""
+"""Nouns and minds: tables, knowledge, posterior estimators, the adversary, its models as PyMC programs."""
 
 from foreknow.models.adversary import Adversary, Memory
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs
+from foreknow.models.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
+from foreknow.models.compromised import Claims, CompromisedRecords
 from foreknow.models.estimators import (
     ESTIMATORS,
     Auto,
@@ -33,11 +35,15 @@ __all__ = [
     "Auto",
     "BeliefPropagation",
     "Beliefs",
+    "Cascade",
     "Categorical",
+    "Claims",
     "ClassFrequencies",
+    "CompromisedRecords",
     "ConfidenceSum",
     "DirichletMultinomial",
     "Estimator",
+    "EvidenceCascade",
     "Exact",
     "GivenPrior",
     "Grouping",
@@ -52,11 +58,14 @@ __all__ = [
     "People",
     "PerGroup",
     "Posterior",
+    "PosteriorCascade",
     "Prior",
+    "PriorCascade",
     "Problem",
     "RandomWorlds",
     "Release",
     "ReleaseBeliefs",
+    "RemoveKnown",
     "Schema",
     "Simulation",
     "Sinkhorn",

@@ -61,7 +61,7 @@ def _lagged(centred: FloatArray, lag: int) -> float:
     for chain in range(c):
         for place in range(t - lag):
             total += centred[chain, place] * centred[chain, place + lag]
-    return total / (t * c)
+    return float(total / (t * c))
 
 
 @compiled
@@ -78,4 +78,4 @@ def _effective(centred: FloatArray, within: float, whole: float) -> float:
         even = 1.0 - (within - _lagged(centred, lag)) / whole
         pair = even + 1.0 - (within - _lagged(centred, lag + 1)) / whole
     steps = -1.0 + 2.0 * total + max(even if lag else 0.0, 0.0)
-    return c * t / max(steps, 1.0 / np.log10(c * t))
+    return float(c * t / max(steps, 1.0 / np.log10(c * t)))

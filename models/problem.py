@@ -126,6 +126,13 @@ class Posterior:
     rhat: FloatArray | None = None
     rule: ObjectArray | None = None
 
+    def of_the_first(self, n: int) -> "Posterior":
+        """The posterior of the first n respondents only: the others are counterfeits."""
+        rows = (self.probabilities, self.standard_error, self.ess, self.rhat)
+        first, error, ess, rhat = (None if of_each is None else of_each[:n] for of_each in rows)
+        assert first is not None
+        return Posterior(first, self.status, error, ess, rhat, self.rule)
+
 
 class Estimator(Protocol):
     """A rule that turns a problem into beliefs; a frozen settings object."""

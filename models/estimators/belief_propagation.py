@@ -110,24 +110,24 @@ def _group(
     for i in range(len(weights)):
         undecided[i] = pairs[i].sum() > 1
         if not undecided[i]:
-            s = np.argmax(pairs[i])
-            shares[i, s] = 1.0
-            left[s] -= 1
+            only = int(np.argmax(pairs[i]))
+            shares[i, only] = 1.0
+            left[only] -= 1
     rows, values = np.flatnonzero(undecided), np.flatnonzero(left)
     if len(rows) == 0:
         return True, shares
     open_weights = np.zeros((len(rows), len(values)))
-    for i in range(len(rows)):
-        for s in range(len(values)):
-            if pairs[rows[i], values[s]]:
-                open_weights[i, s] = weights[rows[i], values[s]]
+    for row in range(len(rows)):
+        for place in range(len(values)):
+            if pairs[rows[row], values[place]]:
+                open_weights[row, place] = weights[rows[row], values[place]]
     if len(rows) <= 2 or len(values) == 1:
         agreed, found = pair_shares(open_weights, left[values])
     else:
         agreed, found = _messages(np.log(open_weights), left[values], tolerance, iterations, damping)
-    for i in range(len(rows)):
-        for s in range(len(values)):
-            shares[rows[i], values[s]] = found[i, s]
+    for row in range(len(rows)):
+        for place in range(len(values)):
+            shares[rows[row], values[place]] = found[row, place]
     return agreed, shares
 
 

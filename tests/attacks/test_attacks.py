@@ -117,7 +117,7 @@ def permuted_within_groups(rng):
 @pytest.mark.parametrize("name", ATTACKS)
 class TestConformance:
     def attack(self, name, estimator="exact"):
-        return ATTACKS[name](Adversary(ByName(1), chain(2), ESTIMATORS[estimator]()))
+        return ATTACKS[name](Adversary(ByName(1), chain(2), estimator=ESTIMATORS[estimator]()))
 
     def test_is_a_frozen_settings_object(self, name):
         attack = self.attack(name)

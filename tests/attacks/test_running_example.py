@@ -85,7 +85,7 @@ RELEASES = tuple(Release(view, GROUPS[view.time]) for view in HISTORY)
 
 
 def attack(estimator):
-    adversary = Adversary(GivenPrior(PRIOR), MarkovChain(1, MOVES.to_numpy()), estimator)
+    adversary = Adversary(GivenPrior(PRIOR), MarkovChain(1, MOVES.to_numpy()), estimator=estimator)
     return SequentialAttack(adversary)(RELEASES)
 
 

@@ -16,7 +16,7 @@ from foreknow.models import Adversary, Grouping, MarkovChain, Memory, Omega, Rel
 
 HISTORY = history_of(("ABCD", "abca"), ("ABCE", "bbac"), ("ADEF", "caab"))
 CHAIN = MarkovChain(1, np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]))
-ADVERSARY = Adversary(UniformPrior(), CHAIN, Omega())
+ADVERSARY = Adversary(UniformPrior(), CHAIN, estimator=Omega())
 
 
 class Spy:
@@ -36,9 +36,9 @@ class Watched(Adversary):
 
     diary: list = dataclasses.field(default_factory=list)
 
-    def revise(self, memory, people):
+    def revise(self, memory, people, time=None):
         self.diary.append(("revise", memory.releases))
-        return super().revise(memory, people)
+        return super().revise(memory, people, time)
 
     def weigh(self, revised, observation):
         self.diary.append(("weigh", observation.time))
@@ -52,7 +52,7 @@ class Watched(Adversary):
 class TestCycle:
     def test_revise_group_publish_observe(self):
         diary = []
-        publish(HISTORY, Spy(diary), Watched(UniformPrior(), CHAIN, Omega(), diary=diary))
+        publish(HISTORY, Spy(diary), Watched(UniformPrior(), CHAIN, estimator=Omega(), diary=diary))
         assert [(what, when) for what, when, *_ in diary] == [
             *[("revise", 0), ("group", 1), ("weigh", 1), ("remember", 1)],
             *[("revise", 1), ("group", 2), ("weigh", 2), ("remember", 2)],

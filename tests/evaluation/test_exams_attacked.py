@@ -20,7 +20,7 @@ def simulation():
 
 @pytest.fixture(scope="module")
 def omega(simulation):
-    return Adversary(simulation.prior, simulation.transitions, Omega())
+    return Adversary(simulation.prior, simulation.transitions, estimator=Omega())
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def read_with_omega(simulation, omega, diverse):
 
 @pytest.fixture(scope="module")
 def read_exactly(simulation, diverse):
-    exact = Adversary(simulation.prior, simulation.transitions, Exact())
+    exact = Adversary(simulation.prior, simulation.transitions, estimator=Exact())
     return adversary_gain(SequentialAttack(exact)(diverse), simulation.history).set_index("time")
 
 

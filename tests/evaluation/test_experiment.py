@@ -21,8 +21,8 @@ PRIOR = GivenPrior(
 )  # fmt: skip
 CHAIN = MarkovChain(1, np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]))
 ATTACKS = {
-    "with memory": SequentialAttack(Adversary(PRIOR, CHAIN, Exact())),
-    "without": SnapshotAttack(Adversary(PRIOR, CHAIN, Omega())),
+    "with memory": SequentialAttack(Adversary(PRIOR, CHAIN, estimator=Exact())),
+    "without": SnapshotAttack(Adversary(PRIOR, CHAIN, estimator=Omega())),
 }
 
 
@@ -180,7 +180,7 @@ class TestSummary:
 
 class TestCompare:
     def test_it_publishes_as_publish_does_and_attacks_each(self):
-        defender = Adversary(PRIOR, CHAIN, Omega())
+        defender = Adversary(PRIOR, CHAIN, estimator=Omega())
         defenses = {"halved": Mondrian(KAnonymity(2)), "alike": JSReduce(2, 1.0, 0.6, patience=4)}
         found = compare(HISTORY, defenses, ATTACKS, defender)
         assert found.history is HISTORY
@@ -199,7 +199,7 @@ class TestCompare:
             seen.append(prior.copy())
             return Grouping([0] * len(view))
 
-        compare(HISTORY, {"spy": spy}, {}, Adversary(PRIOR, CHAIN, Omega()))
+        compare(HISTORY, {"spy": spy}, {}, Adversary(PRIOR, CHAIN, estimator=Omega()))
         np.testing.assert_allclose(seen[0], PRIOR.frame.to_numpy())
         compare(HISTORY, {"spy": spy}, {})
         np.testing.assert_allclose(seen[3], 1 / 3)

@@ -186,7 +186,7 @@ class TestMemory:
 
     def test_it_keeps_as_many_beliefs_as_the_chain_looks_back(self):
         chain = MarkovChain(2, np.random.default_rng(1).dirichlet(np.ones(3), size=(3, 3)))
-        adversary, memory = Adversary(ByName(), chain, Omega()), Memory()
+        adversary, memory = Adversary(ByName(), chain, estimator=Omega()), Memory()
         posteriors = []
         for time in range(1, 4):
             posterior, memory = adversary.observe(memory, released("AB", "ab", [0, 0], time=time))

@@ -1,0 +1,88 @@
+"""The attack of somebody who looks back: later releases tell of earlier values."""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from foreknow.attacks.sequential import SequentialAttack
+from foreknow.models import Adversary, Beliefs, MarkovChain, Release, ReleaseBeliefs
+from foreknow.models.arrays import FloatArray
+
+SMALLEST = 1e-200
+"""What stands for a smaller revised prior when it divides: the ratio stays finite."""
+
+
+@dataclass(frozen=True)
+class RetrospectiveAttack:
+    """What is believed of every release once all of them are seen: `SequentialAttack`, and then a walk back.
+
+    After the last release a respondent's belief in the value s at an earlier one is the belief held then, times how well s
+    explains what came after::
+
+        belief_t(s) beta_t(s),    beta_t(s) = sum over s' of P(s' | s) told_t'(s') beta_t'(s')
+
+    where t' is the respondent's next published release and told the ratio of posterior and revised prior there. It is the
+    backward pass of forward-backward for hidden Markov models, person by person: exact for one person whose releases speak of
+    this person alone; what groups tell is taken for independent evidence, as by `filter_revision`. None of the papers looks
+    back.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        Who attacks; with transitions of order 1.
+
+    Raises
+    ------
+    ValueError
+        If the adversary has no transitions, or they look back over more than one value.
+
+    Notes
+    -----
+    The releases' ``revised`` are those of the sequential attack. Cost: that of the sequential attack and O(t n m^2).
+    """
+
+    adversary: Adversary
+
+    def __post_init__(self) -> None:
+        order = None if self.adversary.transitions is None else self.adversary.transitions.at(0).order
+        if order != 1:
+            raise ValueError(
+                f"RetrospectiveAttack needs transitions of order 1; the adversary's are {'missing' if order is None else order}. "
+                "Truncate the chain, or use SequentialAttack."
+            )
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """What the adversary believes around each release in the end. Only the releases' observations are read."""
+        held = SequentialAttack(self.adversary)(releases).releases
+        after: dict[Hashable, tuple[int, FloatArray]] = {}
+        found: list[ReleaseBeliefs] = []
+        for number in range(len(held) - 1, -1, -1):
+            release = held[number]
+            later = self._later(release, number, after)
+            posterior = release.posterior.probabilities * later
+            totals = posterior.sum(axis=1, keepdims=True)
+            # Where later releases contradict all that was believed, what was believed stands.
+            posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
+            found.append(replace(release, posterior=replace(release.posterior, probabilities=posterior)))
+            told = release.posterior.probabilities / np.maximum(release.revised, SMALLEST)
+            for row in np.flatnonzero(release.observation.group >= 0):
+                message = told[row] * later[row]
+                after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
+        return Beliefs(tuple(reversed(found)))
+
+    def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
+        """How well each value of each person explains what came after: beta, shape ``(n, m)``."""
+        later = np.ones(release.revised.shape)
+        for row, respondent in enumerate(release.observation.people.respondents):
+            if respondent in after:
+                when, message = after[respondent]
+                steps = when - number if self.adversary.gaps == "power" else 1
+                for step in range(steps):
+                    message = self._chain(when - step).probabilities @ message
+                later[row] = message
+        return later
+
+    def _chain(self, release: int) -> MarkovChain:
+        assert self.adversary.transitions is not None
+        return self.adversary.transitions.at(release)

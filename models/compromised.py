@@ -1,0 +1,159 @@
+"""What an adversary knows of some people beside all releases: the compromised records, CR of BayFrame, Definition 4."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.people import People
+from foreknow.models.problem import TOLERANCE
+from foreknow.models.schema import check_columns
+from foreknow.models.view import History
+
+COLUMNS = ("respondent", "value", "time", "confidence")
+
+
+class Claims(NamedTuple):
+    """The compromised records that bear on one release, as arrays; the c claims are about rows of that release.
+
+    Attributes
+    ----------
+    rows, values : int array, shape (c,)
+        Of whom, and which value, as a position in the sensitive domain.
+    confidence : float array, shape (c,)
+        How sure the adversary is, over 0 up to 1.
+    """
+
+    rows: IntArray
+    values: IntArray
+    confidence: FloatArray
+
+    @property
+    def sure(self) -> "Claims":
+        """The claims of confidence 1."""
+        return self._where(self.confidence == 1)
+
+    @property
+    def unsure(self) -> "Claims":
+        """The others."""
+        return self._where(self.confidence < 1)
+
+    def _where(self, kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> "Claims":
+        return Claims(self.rows[kept], self.values[kept], self.confidence[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class CompromisedRecords:
+    """Some people's values at some times, known with some confidence from elsewhere.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns respondent, value, time and confidence, one row per claim. A claim repeated word for word counts once; one
+        of confidence 0 says nothing of the other values, and is refused.
+    contradicted : {"raise", "report"}
+        What happens where a respondent's group does not show the claimed value: an error that names the claim, or the
+        group is reported as `Status.CONTRADICTED` and beliefs are those of the cascade's docstring.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, a confidence is not over 0 and up to 1, a claim stands twice with different confidences, or
+        the confidences in one respondent's values at one time sum over 1. When used on a release: if a claim is about
+        somebody who has no record there, or a value that is not in the sensitive domain.
+    """
+
+    frame: pd.DataFrame
+    contradicted: Literal["raise", "report"] = "raise"
+
+    def __post_init__(self) -> None:
+        if self.contradicted not in ("raise", "report"):
+            raise ValueError(f"contradicted is {self.contradicted!r}; it is 'raise' or 'report'.")
+        check_columns(self.frame, COLUMNS)
+        frame = self.frame[list(COLUMNS)].drop_duplicates().reset_index(drop=True)
+        confidence = pd.to_numeric(frame["confidence"], errors="coerce").to_numpy(dtype=np.float64)
+        wrong = ~((confidence > 0) & (confidence <= 1))
+        if wrong.any():
+            raise ValueError(
+                f"{_claim(frame.iloc[int(wrong.argmax())])} has the confidence {frame['confidence'].iloc[int(wrong.argmax())]!r}; "
+                "it must be over 0 and at most 1. Leave out what is not known."
+            )
+        twice = frame.duplicated(["respondent", "value", "time"], keep=False)
+        if twice.any():
+            first = frame[twice].iloc[0]
+            same = frame[(frame[["respondent", "value", "time"]] == first[["respondent", "value", "time"]]).all(axis=1)]
+            raise ValueError(
+                f"{_claim(first)} stands twice, with the confidences {', '.join(f'{c:g}' for c in same['confidence'])}; keep one."
+            )
+        sums = frame.assign(confidence=confidence).groupby(["respondent", "time"], sort=False)["confidence"].sum()
+        if len(sums) and sums.max() > 1 + TOLERANCE:
+            place: Any = sums.idxmax()
+            respondent, time = place
+            raise ValueError(
+                f"the confidences in the values of respondent {respondent!r} at {time!r} sum to {sums.max():g}; one value is "
+                "true, so they can sum to at most 1. Lower them."
+            )
+        object.__setattr__(self, "frame", frame.assign(confidence=confidence))
+
+    def __repr__(self) -> str:
+        return f"CompromisedRecords({len(self)})"
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @classmethod
+    def sample(
+        cls, history: History, share: float, confidence: float, *, rng: np.random.Generator
+    ) -> "CompromisedRecords":
+        """Compromise a share of every view's records, drawn without replacement: the true values, all equally sure.
+
+        The share is BayFrame's sigma; each view loses that share of its records, rounded to the nearest number.
+
+        Raises
+        ------
+        ValueError
+            If the share is not in 0..1.
+        """
+        if not 0 <= share <= 1:
+            raise ValueError(f"the share is {share}; it is a part of the records, 0 to 1.")
+        parts = []
+        for view in history:
+            rows = np.sort(rng.choice(len(view), round(share * len(view)), replace=False))
+            values = [view.schema.values[code] for code in view.sensitive[rows]]
+            who = view.people.respondents[rows]
+            parts.append(pd.DataFrame({"respondent": who, "value": values, "time": [view.time] * len(rows)}))
+        return cls(pd.concat(parts, ignore_index=True).assign(confidence=float(confidence)))
+
+    @property
+    def times(self) -> list[Any]:
+        """The times that claims are about, each once."""
+        return list(dict.fromkeys(self.frame["time"]))
+
+    def at(self, time: Any, people: People) -> Claims:
+        """The claims about a time, as arrays over some people. Cost: O(claims + n)."""
+        frame = self.frame[self.frame["time"] == time]
+        if not len(frame):
+            nothing = np.zeros(0, dtype=np.int64)
+            return Claims(nothing, nothing, np.zeros(0))
+        rows: dict[Hashable, int] = {respondent: row for row, respondent in enumerate(people.respondents)}
+        for respondent in frame["respondent"]:
+            if respondent not in rows:
+                raise ValueError(
+                    f"a compromised record is about respondent {respondent!r} at {time!r}, who has no record in that view. "
+                    "Correct the respondent or the time, or leave it out."
+                )
+        values = people.schema.codes(frame["value"])
+        if np.isnan(values).any():
+            raise ValueError(
+                f"{_claim(frame.iloc[int(np.isnan(values).argmax())])} is about a value that is not in the sensitive domain "
+                f"({', '.join(map(str, people.schema.values[:8]))}{', ...' if len(people.schema.values) > 8 else ''})."
+            )
+        places = np.array([rows[respondent] for respondent in frame["respondent"]], dtype=np.int64)
+        return Claims(places, values.astype(np.int64), frame["confidence"].to_numpy(dtype=np.float64))
+
+
+def _claim(row: "pd.Series[Any]") -> str:
+    return f"the compromised record of respondent {row['respondent']!r} with value {row['value']!r} at {row['time']!r}"

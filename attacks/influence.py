@@ -107,7 +107,7 @@ def _graph(without: Beliefs, with_record: Beliefs, source: tuple[Hashable, Any],
                 if reached not in graph:
                     graph.add_node(reached, **places[reached], distance=graph.nodes[place]["distance"] + 1)
                     onward.append((reached, through == "time"))
-                if graph.nodes[reached]["distance"] > graph.nodes[place]["distance"]:
+                if through == "time" or graph.nodes[reached]["distance"] > graph.nodes[place]["distance"]:
                     graph.add_edge(place, reached, through=through)
         edge = onward
     return graph

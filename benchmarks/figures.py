@@ -13,7 +13,26 @@ import numpy as np
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, Requirement, TCloseness, publish
 from foreknow.evaluation import adult, exams
-from foreknow.models import Adversary, ConfidenceSum, Exact, Omega, Problem, Release, Simulation, UniformPrior, View
+from foreknow.models import (
+    Adversary,
+    Auto,
+    BeliefPropagation,
+    CompromisedRecords,
+    ConfidenceSum,
+    DirichletMultinomial,
+    Estimator,
+    Exact,
+    Omega,
+    PosteriorCascade,
+    PriorCascade,
+    Problem,
+    Release,
+    Simulation,
+    Sinkhorn,
+    SwapChain,
+    UniformPrior,
+    View,
+)
 
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
 ADULT_QI = ("age", "sex", "race", "marital-status", "education")
@@ -49,20 +68,48 @@ def mondrian_releases(simulation: Simulation) -> tuple[Release, ...]:
     return publish(simulation.history, Mondrian(KAnonymity(2) & DistinctDiversity(2)))
 
 
-def attack(estimator: Exact | Omega) -> Callable[[], object]:
+def attack(estimator: Estimator) -> Callable[[], object]:
     simulation = history()
     releases = mondrian_releases(simulation)
     adversary = Adversary(simulation.prior, simulation.transitions, estimator=estimator)
     return lambda: SequentialAttack(adversary)(releases)
 
 
-def confidence_sum() -> Callable[[], object]:
+def attack_on_large_groups(estimator: Estimator) -> Callable[[], object]:
+    """On the releases of JSReduce, whose groups are larger; Exact cannot attack some of them."""
+    simulation = history()
+    defender = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), defender)
+    adversary = Adversary(simulation.prior, simulation.transitions, estimator=estimator)
+    return lambda: SequentialAttack(adversary)(releases)
+
+
+def bayframe() -> Callable[[], object]:
+    """Publish under JS-reduce's privacy model, BayFrame's adversary, a tenth compromised, and attack: both cascades."""
+    simulation = history()
+    records = CompromisedRecords.sample(simulation.history, 0.1, 0.9, rng=np.random.default_rng(2019))
+    known = CompromisedRecords(records.frame, contradicted="report")
+
+    def work() -> object:
+        found = []
+        for cascade in (PriorCascade(normalized=False), PosteriorCascade()):
+            adversary = Adversary(
+                simulation.prior, simulation.transitions, known, DirichletMultinomial(), cascade, revision="chain"
+            )
+            releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), adversary)
+            found.append(SequentialAttack(adversary)(releases))
+        return found
+
+    return work
+
+
+def one_group(estimator: Estimator) -> Callable[[], object]:
     rng = np.random.default_rng(1)
     values = rng.integers(0, 19, 1000)
     problem = Problem(
         rng.dirichlet(np.ones(19), 1000), np.zeros(1000, dtype=np.int64), np.bincount(values, minlength=19)[None]
     )
-    return lambda: ConfidenceSum()(problem)
+    return lambda: estimator(problem)
 
 
 def census(rows: int | None) -> View:
@@ -95,7 +142,31 @@ FIGURES: dict[str, Figure] = {
     "exams 24 x 5,000: Mondrian k=2, l=2": Figure(None, lambda: partial(mondrian_releases, history())),
     "exams 24 x 5,000: Exact attack on Mondrian k=2, l=2": Figure(5.0, lambda: attack(Exact())),
     "exams 24 x 5,000: Omega attack on Mondrian k=2, l=2": Figure(None, lambda: attack(Omega())),
-    "ConfidenceSum on one group of 1,000": Figure(0.1, confidence_sum),
+    "exams 24 x 5,000: DirichletMultinomial attack on Mondrian k=2, l=2": Figure(
+        3.0, lambda: attack(DirichletMultinomial())
+    ),
+    "exams 24 x 5,000: Sinkhorn attack on Mondrian k=2, l=2": Figure(5.0, lambda: attack(Sinkhorn())),
+    "exams 24 x 5,000: BeliefPropagation attack on Mondrian k=2, l=2": Figure(
+        10.0, lambda: attack(BeliefPropagation())
+    ),
+    "exams 24 x 5,000: SwapChain attack on Mondrian k=2, l=2": Figure(
+        30.0, lambda: attack(SwapChain(rng=np.random.default_rng(3)))
+    ),
+    "exams 24 x 5,000: Auto attack on Mondrian k=2, l=2": Figure(20.0, lambda: attack(Auto())),
+    "exams 24 x 5,000: DirichletMultinomial attack on JSReduce": Figure(
+        3.0, lambda: attack_on_large_groups(DirichletMultinomial())
+    ),
+    "exams 24 x 5,000: Sinkhorn attack on JSReduce": Figure(5.0, lambda: attack_on_large_groups(Sinkhorn())),
+    "exams 24 x 5,000: BeliefPropagation attack on JSReduce": Figure(
+        10.0, lambda: attack_on_large_groups(BeliefPropagation())
+    ),
+    "exams 24 x 5,000: SwapChain attack on JSReduce": Figure(
+        30.0, lambda: attack_on_large_groups(SwapChain(rng=np.random.default_rng(3)))
+    ),
+    "exams 24 x 5,000: Auto attack on JSReduce": Figure(20.0, lambda: attack_on_large_groups(Auto())),
+    "exams 24 x 5,000: BayFrame, published and attacked with both cascades": Figure(15.0, bayframe),
+    "ConfidenceSum on one group of 1,000": Figure(0.1, lambda: one_group(ConfidenceSum())),
+    "DirichletMultinomial on one group of 1,000": Figure(0.5, lambda: one_group(DirichletMultinomial())),
     "Adult 45,222: Mondrian k=5": Figure(0.08, lambda: mondrian(K5)),
     "Adult 45,222: Mondrian k=5, l=2": Figure(0.12, lambda: mondrian(K5 & DistinctDiversity(2))),
     "Adult 45,222: Mondrian k=5, t=.5": Figure(0.15, lambda: mondrian(K5 & TCloseness(0.5))),

@@ -4,6 +4,8 @@ from foreknow.evaluation.adult import adult
 from foreknow.evaluation.cost import gcp, suppressed
 from foreknow.evaluation.exams import exams
 from foreknow.evaluation.experiment import Comparison, compare
+from foreknow.evaluation.influence import influence_by_distance, influence_by_release
+from foreknow.evaluation.influence_plots import influence_map, influence_over_distance
 from foreknow.evaluation.pbc import pbc
 from foreknow.evaluation.plots import belief_over_time, gain_over_time, group_sizes
 from foreknow.evaluation.risk import adversary_confidence, adversary_gain, disclosures, success_rate
@@ -21,6 +23,10 @@ __all__ = [
     "gain_over_time",
     "gcp",
     "group_sizes",
+    "influence_by_distance",
+    "influence_by_release",
+    "influence_map",
+    "influence_over_distance",
     "pbc",
     "success_rate",
     "suppressed",

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.assignments import layers, shown, state_count
+from foreknow.models.assignments import kinds, pair_shares, state_count
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.members import Members, members
 from foreknow.models.problem import Posterior, Problem
@@ -17,7 +17,7 @@ NEGLIGIBLE = 1e-18
 """Where the one draw weighs less than this beside the concentration, rounding swallows it, and it is not looked for."""
 
 MOST_STATES = 2**22
-"""How many states a group may have for its best assignments to be counted."""
+"""How many states a group's best assignments may have to be counted."""
 
 TIE = 1e-12
 """By how much sums of k priors may differ, per person, and still tie."""
@@ -54,15 +54,15 @@ class DirichletMultinomial:
     ValueError
         If the concentration is not positive and finite, or ``ties`` is another word.
     TooLarge
-        When called with ties="average", if the draw matters in a group with over `MOST_STATES` states; with a
-        concentration of 1 only groups of up to 19 matter, and none of them has so many.
+        When called with ties="average", if the draw matters in a group whose equally good assignments make over
+        `MOST_STATES` states; with a concentration of 1 only groups of up to 19 matter, and none of them has so many.
 
     Notes
     -----
     Amiri et al., Transactions on Data Privacy 12 (2019), sections 4.3.1 and 4.4.2, Equation 2. The closed form is ours
     (tests hold it against enumeration). Permutations are of published values, equal ones told apart, as printed. Cost:
-    O(n m), and for each group in which the draw matters (see `NEGLIGIBLE`) its states times distinct values, or O(k^3) for
-    ties="first".
+    O(n m), and O(k^3) for each group in which the draw matters (see `NEGLIGIBLE`), and a walk as `Exact`'s over the pairs
+    that tie.
     """
 
     concentration: float = 1.0
@@ -98,17 +98,24 @@ class DirichletMultinomial:
 
     def _best(self, problem: Problem, where: Members, matters: IntArray) -> FloatArray:
         """The share of the best assignments in which each person has each value, for the groups where it matters."""
-        if self.ties == "first":
-            return _first_best(problem, where, matters)
-        states = np.array([state_count(problem.counts[j]) for j in matters])
-        if states.size and states.max() > MOST_STATES:
-            worst = int(matters[states.argmax()])
-            raise TooLarge(
-                f"group {worst} has {problem.sizes[worst]} respondents and {states.max():.3g} states, more than {MOST_STATES}, "
-                f"and with a concentration of {self.concentration:g} its one draw matters. Use ties='first', or a larger "
-                "concentration."
-            )
-        return _average_best(problem.prior, problem.counts, where.order, where.starts, matters)
+        best = np.zeros(problem.prior.shape)
+        for j in matters:
+            rows, counts = where.order[where.starts[j] : where.starts[j + 1]], problem.counts[j]
+            published = np.repeat(np.arange(len(counts)), counts)
+            weights = problem.prior[rows]
+            person, place = linear_sum_assignment(weights[:, published], maximize=True)
+            if self.ties == "first":
+                best[rows[person], published[place]] = 1.0
+                continue
+            states, shares = _share_of_ties(weights, counts, published[place], MOST_STATES)
+            if states > MOST_STATES:
+                raise TooLarge(
+                    f"group {j} has {len(rows)} respondents and {states:.3g} states of equally good assignments, more than "
+                    f"{MOST_STATES}, and with a concentration of {self.concentration:g} its one draw matters. Use ties='first', "
+                    "or a larger concentration."
+                )
+            best[rows] = shares
+        return best
 
 
 def _known(problem: Problem, group: IntArray, inside: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -126,68 +133,39 @@ def _known(problem: Problem, group: IntArray, inside: BoolArray) -> tuple[FloatA
     return pairs / size + np.maximum(others, 0.0) / np.maximum(size * (size - 1), 1), whole
 
 
-def _first_best(problem: Problem, where: Members, matters: IntArray) -> FloatArray:
-    best = np.zeros(problem.prior.shape)
-    for j in matters:
-        rows = where.order[where.starts[j] : where.starts[j + 1]]
-        published = np.repeat(np.arange(problem.counts.shape[1]), problem.counts[j])
-        person, place = linear_sum_assignment(problem.prior[np.ix_(rows, published)], maximize=True)
-        best[rows[person], published[place]] = 1.0
-    return best
-
-
 @compiled
-def _average_best(
-    prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray, matters: IntArray
-) -> FloatArray:
-    best = np.zeros(prior.shape)
-    for j in matters:
-        rows = order[starts[j] : starts[j + 1]]
-        values = np.flatnonzero(counts[j])
-        shares = _shares_of_best(shown(prior, rows, values, 0.0), counts[j][values])
-        for i in range(len(rows)):
-            for s in range(len(values)):
-                best[rows[i], values[s]] = shares[i, s]
-    return best
+def _share_of_ties(prior: FloatArray, counts: IntArray, given: IntArray, limit: int) -> tuple[float, FloatArray]:
+    """Each person's values in all assignments as good as the given best one, and how many states were walked for it.
 
-
-@compiled
-def _shares_of_best(weights: FloatArray, capacity: IntArray) -> FloatArray:
-    """The walk of `marginals` with the largest sum in place of the sum of products, and how many ways reach it.
-
-    A way gives the group's people, one by one, one of its distinct values; it stands for the same number of permutations
-    as any other.
+    A pair (i, s) stands in a best assignment exactly if i can take s, and people move on from s, one to the next one's value,
+    until i's own is filled again, at no loss: a shortest path between values. Any assignment within such pairs is a best one.
+    Over the limit of states nothing is walked.
     """
-    k, d = weights.shape
-    slack = TIE * k
-    stride = np.ones(d, dtype=np.int64)
-    for s in range(1, d):
-        stride[s] = stride[s - 1] * (capacity[s - 1] + 1)
-    order, starts = layers(capacity, stride[-1] * (capacity[-1] + 1), k)
-    largest, ways = np.full(len(order), -np.inf), np.zeros(len(order))
-    largest[0], ways[0] = 0.0, 1.0
-    terms, counted = np.zeros(d), np.zeros(d)
-    for r in range(k):
-        for state in order[starts[r + 1] : starts[r + 2]]:
-            for s in range(d):
-                possible = (state // stride[s]) % (capacity[s] + 1) > 0
-                terms[s] = largest[state - stride[s]] + weights[r, s] if possible else -np.inf
-                counted[s] = ways[state - stride[s]] if possible else 0.0
-            largest[state] = terms.max()
-            ways[state] = counted[terms >= largest[state] - slack].sum()
-    shares = np.zeros((k, d))
-    onward, ways_onward = np.full(len(order), -np.inf), np.zeros(len(order))
-    onward[-1], ways_onward[-1] = 0.0, 1.0
-    for r in range(k - 1, -1, -1):
-        for state in order[starts[r] : starts[r + 1]]:
-            for s in range(d):
-                possible = (state // stride[s]) % (capacity[s] + 1) < capacity[s]
-                terms[s] = weights[r, s] + onward[state + stride[s]] if possible else -np.inf
-                counted[s] = ways_onward[state + stride[s]] if possible else 0.0
-            onward[state] = terms.max()
-            ways_onward[state] = counted[terms >= onward[state] - slack].sum()
-            for s in range(d):
-                if largest[state] + terms[s] >= largest[-1] - slack:
-                    shares[r, s] += ways[state] * counted[s]
-        shares[r] /= shares[r].sum()
-    return shares
+    values = np.flatnonzero(counts)
+    k, d = len(prior), len(values)
+    loss = np.full((d, d), np.inf)
+    own = np.zeros(k, dtype=np.int64)
+    for i in range(k):
+        own[i] = np.searchsorted(values, given[i])
+        for s in range(d):
+            loss[own[i], s] = min(loss[own[i], s], prior[i, given[i]] - prior[i, values[s]])
+    for middle in range(d):
+        for s in range(d):
+            for t in range(d):
+                loss[s, t] = min(loss[s, t], loss[s, middle] + loss[middle, t])
+    tied = np.zeros((k, d))
+    for i in range(k):
+        for s in range(d):
+            if s == own[i] or prior[i, given[i]] - prior[i, values[s]] + loss[s, own[i]] <= TIE * k:
+                tied[i, s] = 1.0
+    shares = np.zeros(prior.shape)
+    states = 1.0
+    if tied.sum() > k:
+        states = min(state_count(counts[values]), state_count(np.bincount(kinds(tied))))
+        if states > limit:
+            return states, shares
+        tied = pair_shares(tied, counts[values])[1]
+    for i in range(k):
+        for s in range(d):
+            shares[i, values[s]] = tied[i, s]
+    return states, shares

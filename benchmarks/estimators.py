@@ -1,0 +1,162 @@
+"""Compute the tables of docs/estimators.md, in place: ``python benchmarks/estimators.py``, a minute or two on two cores.
+
+Every rule meets the same random problems and is held against `Exact`. A problem is a release of equal groups; everybody's
+prior is drawn from a symmetric Dirichlet distribution, whose concentration says how sharp the knowledge is, and everybody's
+true value from the prior: knowledge is right, and says as much as it seems to.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.progress import track
+from run import machine
+
+from foreknow.models import (
+    BeliefPropagation,
+    ConfidenceSum,
+    DirichletMultinomial,
+    Estimator,
+    Exact,
+    Omega,
+    Posterior,
+    Problem,
+    RandomWorlds,
+    Sinkhorn,
+    Status,
+    SwapChain,
+)
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "estimators.md"
+SIZES = (2, 3, 5, 8, 12, 20)
+SHARPNESS = {"blunt": 10.0, "middling": 1.0, "sharp": 0.1}
+VALUES = 6
+GROUPS = 200
+
+
+def rules() -> dict[str, Estimator]:
+    return {
+        "RandomWorlds": RandomWorlds(),
+        "ConfidenceSum": ConfidenceSum(),
+        "DirichletMultinomial": DirichletMultinomial(),
+        "Omega": Omega(),
+        "Sinkhorn": Sinkhorn(),
+        "BeliefPropagation": BeliefPropagation(),
+        "SwapChain": SwapChain(rng=np.random.default_rng(3)),
+        "Exact": Exact(),
+    }
+
+
+def random_problem(size: int, concentration: float, rng: np.random.Generator) -> Problem:
+    prior = rng.dirichlet(np.full(VALUES, concentration), size * GROUPS)
+    prior = np.maximum(prior, 1e-12)
+    prior /= prior.sum(axis=1, keepdims=True)
+    group = np.repeat(np.arange(GROUPS), size)
+    true = np.minimum((prior.cumsum(axis=1) < rng.random((len(prior), 1))).sum(axis=1), VALUES - 1)
+    counts = np.bincount(group * VALUES + true, minlength=GROUPS * VALUES).reshape(GROUPS, VALUES)
+    return Problem(prior, group, counts)
+
+
+def timed(rule: Estimator, problem: Problem) -> tuple[Posterior, float]:
+    """The posterior, and microseconds per group: the best of three runs after one that compiles."""
+    answer = rule(problem)
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        rule(problem)
+        seconds.append(time.perf_counter() - start)
+    return answer, min(seconds) / GROUPS * 1e6
+
+
+def measure() -> pd.DataFrame:
+    rows = []
+    for name, concentration in track(
+        list(SHARPNESS.items()), "measuring", console=Console(stderr=True), transient=True
+    ):
+        for size in SIZES:
+            problem = random_problem(size, concentration, np.random.default_rng(2019))
+            exact = Exact()(problem).probabilities
+            shown = problem.counts[problem.group] > 0
+            for rule, estimator in rules().items():
+                answer, microseconds = timed(estimator, problem)
+                error = np.abs(answer.probabilities - exact)
+                rows.append(
+                    {
+                        "rule": rule,
+                        "knowledge": name,
+                        "size": size,
+                        "mean": error[shown].mean(),
+                        "most": error.max(),
+                        "microseconds": microseconds,
+                        "unconverged": (answer.status & int(Status.UNCONVERGED) > 0).mean(),
+                        "ess": np.nan if answer.ess is None else np.median(answer.ess[shown]),
+                        "rhat": np.nan if answer.rhat is None else answer.rhat.max(),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def table(found: pd.DataFrame, cell: Callable[[pd.Series], str], columns: list[tuple[str, int]]) -> list[str]:
+    """A table in Markdown: a row per rule, a column per knowledge and size."""
+    cells = {(row["rule"], row["knowledge"], row["size"]): cell(row) for _, row in found.iterrows()}
+    lines = ["| | " + " | ".join(f"{knowledge}, k = {size}" for knowledge, size in columns) + " |"]
+    lines.append("|---" * (len(columns) + 1) + "|")
+    for rule in found["rule"].unique():
+        lines.append(f"| `{rule}` | " + " | ".join(cells[rule, *column] for column in columns) + " |")
+    return lines
+
+
+def errors(row: pd.Series) -> str:
+    return f"{row['mean']:.4f} ({row['most']:.2f})"
+
+
+def report(found: pd.DataFrame) -> list[str]:
+    wrong = found[found["rule"] != "Exact"]
+    chain = found[found["rule"] == "SwapChain"]
+    late = found[found["unconverged"] > 0]
+    lines = [f"{GROUPS} groups for each column, {VALUES} values; {machine()}.", ""]
+    for name, concentration in SHARPNESS.items():
+        largest = np.random.default_rng(1).dirichlet(np.full(VALUES, concentration), 10_000).max(axis=1).mean()
+        lines += [
+            f"**{name.capitalize()} knowledge** (priors from Dirichlet({concentration:g}); a person's likeliest value has "
+            f"{largest:.2f} on average). Mean error of a belief in a value the group shows, and in brackets the largest of any belief:",
+            "",
+            *table(wrong, errors, [(name, size) for size in SIZES]),
+            "",
+        ]
+    return [
+        *lines,
+        "**Microseconds per group**, the groups of a column in one release:",
+        "",
+        *table(
+            found,
+            lambda row: f"{row['microseconds']:.3g}" if row["microseconds"] < 1000 else f"{row['microseconds']:,.0f}",
+            [(name, size) for name in ("middling", "sharp") for size in SIZES[1:]],
+        ),
+        "",
+        f"`SwapChain` has its default 4 x 250 draws: its median effective sample size per belief is {chain['ess'].min():.0f} to "
+        f"{chain['ess'].max():.0f}. Its largest R-hat is "
+        + ", ".join(f"{part['rhat'].max():.2f} ({name})" for name, part in chain.groupby("knowledge", sort=False))
+        + ".",
+        "",
+        "Groups reported as `UNCONVERGED`: "
+        + (
+            "; ".join(f"`{r.rule}` {r.unconverged:.1%} of {r.knowledge}, k = {r.size}" for r in late.itertuples())
+            or "none"
+        )
+        + ".",
+    ]
+
+
+def main() -> None:
+    before, _, rest = PAGE.read_text().partition("<!-- measured: benchmarks/estimators.py -->")
+    _, _, after = rest.partition("<!-- end -->")
+    lines = ["<!-- measured: benchmarks/estimators.py -->", "", *report(measure()), "", "<!-- end -->"]
+    PAGE.write_text(before + "\n".join(lines) + after)
+
+
+if __name__ == "__main__":
+    main()

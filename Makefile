@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.14 python3.12 python; do \
 BIN := .venv/bin
 OUT ?= demo-output
 
-.PHONY: help demo test lint types bench clean
+.PHONY: help demo test notebooks lint types bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -21,8 +21,12 @@ help: ## list the targets
 demo: .venv/installed ## publish a real follow-up in three ways, attack it, write tables and pictures
 	$(BIN)/foreknow demo --out $(OUT)
 
-test: lint types ## everything: style, types, all tests
+test: lint types ## everything: style, types, all tests, the notebooks in their small mode
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	FOREKNOW_SMALL=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
+
+notebooks: .venv/installed ## run the notebooks whole, and keep their outputs
+	$(BIN)/python -m pytest --nbmake --nbmake-timeout=1200 --overwrite notebooks
 
 lint: .venv/installed ## ruff, style and formatting
 	$(BIN)/ruff check .

@@ -122,7 +122,7 @@ def report(found: pd.DataFrame) -> list[str]:
         largest = np.random.default_rng(1).dirichlet(np.full(VALUES, concentration), 10_000).max(axis=1).mean()
         lines += [
             f"**{name.capitalize()} knowledge** (priors from Dirichlet({concentration:g}); a person's likeliest value has "
-            f"{largest:.2f} on average). Mean error of a belief in a value the group shows, and in brackets the largest of any belief:",
+            f"{largest:.2f} on average). Mean error of a belief in a value the group shows, in brackets the largest of any belief:",
             "",
             *table(wrong, errors, [(name, size) for size in SIZES]),
             "",

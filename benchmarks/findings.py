@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import SequentialAttack, SnapshotAttack
+from foreknow.attacks import Influence, SequentialAttack, SnapshotAttack
 from foreknow.defenses import (
     Defense,
     DistinctDiversity,
@@ -23,10 +23,29 @@ from foreknow.defenses import (
     summarize_groups,
     summarize_records,
 )
-from foreknow.evaluation import Comparison, adversary_gain, demo, disclosures, exams, gcp, suppressed
+from foreknow.evaluation import (
+    Comparison,
+    adversary_gain,
+    demo,
+    disclosures,
+    exams,
+    gcp,
+    influence_by_distance,
+    suppressed,
+)
+from foreknow.evaluation.truth import outcomes
 from foreknow.models import (
     Adversary,
+    Auto,
+    BeliefPropagation,
+    Beliefs,
+    Cascade,
     ClassFrequencies,
+    CompromisedRecords,
+    ConfidenceSum,
+    DirichletMultinomial,
+    Estimator,
+    EvidenceCascade,
     Exact,
     GivenPrior,
     History,
@@ -35,9 +54,14 @@ from foreknow.models import (
     Memory,
     Numeric,
     Omega,
+    PosteriorCascade,
+    PriorCascade,
     Release,
+    RemoveKnown,
     Schema,
     Simulation,
+    Sinkhorn,
+    SwapChain,
     UniformPrior,
     View,
 )
@@ -228,8 +252,181 @@ def _without_memory(seed: int, inclusive: bool) -> float:
     return float(gains(adversary, releases, history).iloc[1])
 
 
+RULES: dict[str, Estimator] = {
+    "ConfidenceSum": ConfidenceSum(),
+    "DirichletMultinomial": DirichletMultinomial(),
+    "Omega": Omega(),
+    "Sinkhorn": Sinkhorn(),
+    "BeliefPropagation": BeliefPropagation(),
+    "SwapChain": SwapChain(rng=seeded(3)),
+    "Auto": Auto(),
+}
+
+
+def rules_on_exams() -> Iterator[str]:
+    """Section 6: the same releases under every rule."""
+    simulation = exams(rng=seeded())
+    omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    settings = {"Mondrian": publish(simulation.history, SAFE)}
+    settings["JSReduce(3, .5, .6)"] = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), omega)
+    for name, releases in settings.items():
+        for rule, estimator in RULES.items():
+            beliefs = SequentialAttack(Adversary(simulation.prior, simulation.transitions, estimator=estimator))(
+                releases
+            )
+            gain = adversary_gain(beliefs, simulation.history)["gain"]
+            held = disclosures(beliefs, simulation.history)[["sure", "right", "expected"]].sum()
+            yield (
+                f"{name}, {rule}: {gain[SHOWN].round(3).tolist()}, log score {log_score(beliefs, simulation.history):.3f}; "
+                f"sure {held['sure']:.0f}, expects {held['expected']:.0f}, right {held['right']:.0f}{sampled(beliefs)}"
+            )
+
+
+def sampled(beliefs: Beliefs) -> str:
+    """Of a sampling estimator: the median over records of the least effective sample size of a person's beliefs."""
+    least = [
+        np.where(error > 0, ess, np.inf).min(axis=1)
+        for error, ess in ((r.posterior.standard_error, r.posterior.ess) for r in beliefs)
+        if error is not None and ess is not None
+    ]
+    if not least:
+        return ""
+    drawn = np.concatenate(least)
+    rhat = np.concatenate([r.posterior.rhat.max(axis=1) for r in beliefs if r.posterior.rhat is not None])
+    return (
+        f"; of the {np.isfinite(drawn).mean():.0%} of records that were sampled the median effective sample size is "
+        f"{np.median(drawn[np.isfinite(drawn)]):.0f}, R-hat over 1.01 in {(rhat > 1.01).mean():.1%} of all"
+    )
+
+
+def log_score(beliefs: Beliefs, history: History) -> float:
+    """The mean logarithm, in bits, of the belief in the truth, not under 2^-20: higher is better, and a true belief is best."""
+    confidence = np.concatenate([outcome.confidence for outcome in outcomes(beliefs, history)])
+    return float(np.log2(np.maximum(confidence, 2.0**-20)).mean())
+
+
+def fixed_adversary() -> Iterator[str]:
+    """Section 7: JSReduce published under the one and the other rule, each attacked by both and by Auto."""
+    simulation = exams(rng=seeded())
+    for judged in ("DirichletMultinomial", "Omega"):
+        defender = Adversary(simulation.prior, simulation.transitions, estimator=RULES[judged])
+        releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), defender)
+        lost, each = suppressed(releases), []
+        for rule in ("DirichletMultinomial", "Omega", "Auto"):
+            adversary = Adversary(simulation.prior, simulation.transitions, estimator=RULES[rule])
+            gain = gains(adversary, releases, simulation.history)
+            each.append(f"{rule} {gain.max():.3f} at most, {gain.iloc[-1]:.3f} at the end")
+        yield (
+            f"judged by {judged}: at most {lost['suppressed'].max()} suppressed in a view, GCP "
+            f"{gcp(releases)['normalized'].mean():.3f}; gain under {'; '.join(each)}"
+        )
+
+
+def second_order(seed: int, people: int = 2000, views: int = 10, values: int = 6) -> Simulation:
+    """A history whose values depend on the last two, not on the last alone: where one came from says where one goes."""
+    rng = seeded(seed)
+    law = rng.dirichlet(np.full(values, 0.15), (values, values))
+    start = rng.dirichlet(np.ones(values))
+    path = np.zeros((people, views), dtype=np.int64)
+    path[:, 0] = rng.choice(values, people, p=start)
+    first = rng.dirichlet(np.full(values, 0.5), values)
+    for t in range(1, views):
+        rows = first[path[:, 0]] if t == 1 else law[path[:, t - 2], path[:, t - 1]]
+        path[:, t] = (rows.cumsum(axis=1) < rng.random((people, 1)) - 1e-12).sum(axis=1)
+    frame = pd.DataFrame(
+        {
+            "id": np.tile(np.arange(people), views),
+            "time": np.repeat(np.arange(views), people),
+            "age": np.tile(rng.integers(20, 80, people), views),
+            "value": path.T.ravel(),
+        }
+    )
+    history = History.read(frame, Schema({"age": Numeric()}, "value", tuple(range(values))), time="time")
+    prior = GivenPrior(pd.DataFrame(np.tile(start, (people, 1)), index=np.arange(people), columns=list(range(values))))
+    return Simulation(history, prior, MarkovChain(2, law, (first,)))
+
+
+def revisions() -> Iterator[str]:
+    """Section 8: what the last two beliefs are good for, under each revision; groups drawn anew at every release."""
+    found = []
+    for seed in range(10):
+        simulation = second_order(seed)
+        rng = seeded(seed)
+        releases = tuple(Release(view, rng.permutation(len(view)) // 4) for view in simulation.history)
+        for chain in (simulation.transitions, simulation.transitions.truncate(1)):
+            for revision in ("product", "chain", "filter") if chain.order == 2 else ("product",):
+                adversary = Adversary(simulation.prior, chain, estimator=Exact(), revision=revision)
+                beliefs = SequentialAttack(adversary)(releases)
+                risk = adversary_gain(beliefs, simulation.history)["gain"]
+                held = disclosures(beliefs, simulation.history)[["sure", "right", "expected"]].sum()
+                found.append(
+                    {
+                        "order": chain.order,
+                        "revision": revision,
+                        "second": risk[1],
+                        "third": risk[2],
+                        "last": risk.iloc[-1],
+                    }
+                    | {"log score": log_score(beliefs, simulation.history), "sure": held["sure"]}
+                    | {"expected": held["expected"] / held["sure"], "right": held["right"] / held["sure"]}
+                )
+    yield pd.DataFrame(found).groupby(["order", "revision"], sort=False).mean().round(3).to_string()
+
+
+def cascades_on_exams() -> Iterator[str]:
+    """Section 9: BayFrame's Figures 4, 5 and 11, with the adversary it has and with Bayes' rule; groups as in section 7."""
+    simulation = exams(rng=seeded())
+    defender = Adversary(simulation.prior, simulation.transitions, estimator=DirichletMultinomial())
+    releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), defender)
+    for share in (0.01, 0.1):
+        records = CompromisedRecords.sample(simulation.history, share, 0.9, rng=seeded(2019))
+        sure = CompromisedRecords(records.frame.assign(confidence=1.0))
+        kinds: list[tuple[str, CompromisedRecords | None, Cascade | None, str]] = [
+            ("nobody", None, None, "both"),
+            ("PriorCascade", records, PriorCascade(), "both"),
+            ("PriorCascade as printed", records, PriorCascade(normalized=False), "both"),
+            ("PosteriorCascade", records, PosteriorCascade(), "DirichletMultinomial"),
+            ("EvidenceCascade", records, EvidenceCascade(), "both"),
+            ("RemoveKnown, CR = 1", sure, RemoveKnown(), "both"),
+        ]
+        for name, known, cascade, rule in kinds:
+            for estimator in (DirichletMultinomial(), Auto()):
+                if rule in ("both", type(estimator).__name__):
+                    adversary = Adversary(simulation.prior, simulation.transitions, known, estimator, cascade)
+                    beliefs = SequentialAttack(adversary)(releases)
+                    everybody = adversary_gain(beliefs, simulation.history)["gain"]
+                    others = adversary_gain(beliefs, simulation.history, leaving_out=records)["gain"]
+                    yield (
+                        f"sigma {share}, {type(estimator).__name__}, {name}: all {everybody.mean():.4f}, last "
+                        f"{everybody.iloc[-1]:.4f}; uncompromised {others.mean():.4f}, last {others.iloc[-1]:.4f}"
+                    )
+
+
+def reach_of_a_record() -> Iterator[str]:
+    """Section 9: the influence of 60 single records of the first release, surely known, on two publications."""
+    simulation = exams(rng=seeded())
+    adversary = Adversary(simulation.prior, simulation.transitions, estimator=Auto(), cascade=RemoveKnown())
+    omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    view = simulation.history[0]
+    settings = {"Mondrian": publish(simulation.history[:12], SAFE)}
+    settings["JSReduce"] = publish(simulation.history[:12], JSReduce(3, 0.5, 0.6, patience=50), omega)
+    for name, releases in settings.items():
+        rows = seeded(5).choice(np.flatnonzero(releases[0].group >= 0), 60, replace=False)
+        graphs = []
+        for row in rows:
+            value = view.schema.values[view.sensitive[row]]
+            graphs.append(Influence(adversary)(releases, view.people.respondents[row], value, view.time))
+        tables = pd.concat([influence_by_distance(graph) for graph in graphs])
+        strength = tables.groupby("distance")[["places", "total"]].sum() / len(graphs)
+        strength["mean"] = strength["total"] / strength["places"]
+        sizes = [len(graph) for graph in graphs]
+        yield f"{name}: places reached, quartiles {np.quantile(sizes, [0.25, 0.5, 0.75, 1]).tolist()}"
+        yield strength.loc[[d for d in (0, 1, 2, 4, 6, 8, 10) if d in strength.index]].round(4).to_string()
+
+
 SECTIONS = (
-    attack_on_exams, knowledge, js_reduce_on_exams, divergence_on_exams, pbc_over_splits, settling, counted_twice, nothing_to_learn
+    attack_on_exams, knowledge, js_reduce_on_exams, divergence_on_exams, pbc_over_splits, settling, counted_twice, nothing_to_learn,
+    rules_on_exams, fixed_adversary, revisions, cascades_on_exams, reach_of_a_record,
 )  # fmt: skip
 
 if __name__ == "__main__":

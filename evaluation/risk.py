@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.truth import Outcome, outcomes
-from foreknow.models import Beliefs, History
+from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import FloatArray
 
 
-def adversary_gain(beliefs: Beliefs, history: History, absolute: bool = False) -> pd.DataFrame:
+def adversary_gain(
+    beliefs: Beliefs, history: History, absolute: bool = False, leaving_out: CompromisedRecords | None = None
+) -> pd.DataFrame:
     """How much more of the truth is believed than the group's shares alone give away, on average.
 
     ``(p - f) / (1 - f)`` for each respondent, p being the belief in the true value and f its share of the group: 0 for
@@ -23,15 +25,19 @@ def adversary_gain(beliefs: Beliefs, history: History, absolute: bool = False) -
     absolute : bool
         BayFrame's measure (Equation 8): ``|p - f| / (1 - f)``, in which being misled counts as gain, and ``|1 - p|``
         where the group holds one value only. Otherwise JS-reduce's rho (section 7.2).
+    leaving_out : CompromisedRecords, optional
+        Whose respondents are left out of each release they are about: then it says what their compromise tells of the
+        others (BayFrame, section 6.3.2). The same in all measures here.
 
     Returns
     -------
     DataFrame
         Columns ``time``, ``gain``, ``records`` (how many it averages), ``suppressed`` and ``certain``: respondents in
-        groups of one value, who are left out of rho, because it is 0/0 there: the release itself tells all.
+        groups of one value, who are left out of rho, because it is 0/0 there: the release itself tells all. With
+        ``leaving_out``, also ``compromised``, how many were left out because of it.
     """
     rows = []
-    for outcome in outcomes(beliefs, history):
+    for outcome in outcomes(beliefs, history, leaving_out):
         certain = outcome.share == 1
         room = np.where(certain, 1.0, 1 - outcome.share)
         gain = (outcome.confidence - outcome.share) / room
@@ -42,7 +48,9 @@ def adversary_gain(beliefs: Beliefs, history: History, absolute: bool = False) -
     return pd.DataFrame(rows)
 
 
-def adversary_confidence(beliefs: Beliefs, history: History) -> pd.DataFrame:
+def adversary_confidence(
+    beliefs: Beliefs, history: History, leaving_out: CompromisedRecords | None = None
+) -> pd.DataFrame:
     """The mean belief in the true value (JS-reduce, section 7.4).
 
     Returns
@@ -50,10 +58,10 @@ def adversary_confidence(beliefs: Beliefs, history: History) -> pd.DataFrame:
     DataFrame
         Columns ``time``, ``confidence``, ``records`` and ``suppressed``, whose respondents are left out.
     """
-    return pd.DataFrame([_row(o, "confidence", o.confidence) for o in outcomes(beliefs, history)])
+    return pd.DataFrame([_row(o, "confidence", o.confidence) for o in outcomes(beliefs, history, leaving_out)])
 
 
-def success_rate(beliefs: Beliefs, history: History) -> pd.DataFrame:
+def success_rate(beliefs: Beliefs, history: History, leaving_out: CompromisedRecords | None = None) -> pd.DataFrame:
     """How often the value believed most is the true one; one of q equally believed counts 1/q.
 
     Returns
@@ -62,7 +70,7 @@ def success_rate(beliefs: Beliefs, history: History) -> pd.DataFrame:
         Columns ``time``, ``success``, ``records`` and ``suppressed``, whose respondents are left out.
     """
     rows = []
-    for outcome in outcomes(beliefs, history):
+    for outcome in outcomes(beliefs, history, leaving_out):
         most = outcome.belief.max(axis=1, keepdims=True)
         best = outcome.belief >= most * (1 - 1e-12)
         hit = best[np.arange(len(outcome.true)), outcome.true] / best.sum(axis=1)
@@ -70,7 +78,9 @@ def success_rate(beliefs: Beliefs, history: History) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9) -> pd.DataFrame:
+def disclosures(
+    beliefs: Beliefs, history: History, sure: float = 0.9, leaving_out: CompromisedRecords | None = None
+) -> pd.DataFrame:
     """How many respondents the adversary is sure of, and how often rightly.
 
     Parameters
@@ -81,6 +91,8 @@ def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9) -> pd.Dat
         The original records.
     sure : float
         From which belief in some value on the adversary is sure of a respondent.
+    leaving_out : CompromisedRecords, optional
+        Whose respondents are left out.
 
     Returns
     -------
@@ -90,7 +102,7 @@ def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9) -> pd.Dat
         ``suppressed``, whose respondents are left out.
     """
     rows = []
-    for outcome in outcomes(beliefs, history):
+    for outcome in outcomes(beliefs, history, leaving_out):
         most = outcome.belief.max(axis=1)
         held = most >= sure
         right = outcome.belief.argmax(axis=1)[held] == outcome.true[held]
@@ -103,6 +115,7 @@ def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9) -> pd.Dat
                 "records": len(outcome.true),
                 "suppressed": outcome.suppressed,
             }
+            | _left_out(outcome)
         )
     return pd.DataFrame(rows)
 
@@ -118,4 +131,9 @@ def risk_table(beliefs: Beliefs, history: History) -> pd.DataFrame:
 
 def _row(outcome: Outcome, name: str, each: FloatArray) -> dict[str, object]:
     mean = float(each.mean()) if len(each) else float("nan")
-    return {"time": outcome.time, name: mean, "records": len(each), "suppressed": outcome.suppressed}
+    row = {"time": outcome.time, name: mean, "records": len(each), "suppressed": outcome.suppressed}
+    return row | _left_out(outcome)
+
+
+def _left_out(outcome: Outcome) -> dict[str, object]:
+    return {} if outcome.compromised is None else {"compromised": outcome.compromised}

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from foreknow.models import Beliefs, History
+from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import FloatArray, IntArray
 
 
@@ -26,6 +26,8 @@ class Outcome:
         The true value's share of the published group.
     suppressed : int
         How many respondents were not published.
+    compromised : int, optional
+        How many published respondents were left out because the adversary knew them already.
     """
 
     time: Any
@@ -33,6 +35,7 @@ class Outcome:
     true: IntArray
     share: FloatArray
     suppressed: int
+    compromised: int | None = None
 
     @property
     def confidence(self) -> FloatArray:
@@ -40,8 +43,8 @@ class Outcome:
         return np.asarray(self.belief[np.arange(len(self.true)), self.true])
 
 
-def outcomes(beliefs: Beliefs, history: History) -> Iterator[Outcome]:
-    """Each release's beliefs beside the truth.
+def outcomes(beliefs: Beliefs, history: History, leaving_out: CompromisedRecords | None = None) -> Iterator[Outcome]:
+    """Each release's beliefs beside the truth; without the respondents compromised at that time, if records are given.
 
     Raises
     ------
@@ -58,6 +61,12 @@ def outcomes(beliefs: Beliefs, history: History) -> Iterator[Outcome]:
                 "was published."
             )
         kept = seen.group >= 0
+        suppressed, compromised = int((~kept).sum()), None
+        if leaving_out is not None:
+            claimed = leaving_out.at(seen.time, seen.people).rows
+            compromised = int(kept[np.unique(claimed)].sum())
+            kept = kept.copy()
+            kept[claimed] = False
         true, group = view.sensitive[kept], seen.group[kept]
         share = seen.counts[group, true] / seen.counts.sum(axis=1)[group]
-        yield Outcome(seen.time, release.posterior.probabilities[kept], true, share, int((~kept).sum()))
+        yield Outcome(seen.time, release.posterior.probabilities[kept], true, share, suppressed, compromised)

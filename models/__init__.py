@@ -4,6 +4,7 @@ from foreknow.models.adversary import Adversary, Memory
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs
 from foreknow.models.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
 from foreknow.models.compromised import Claims, CompromisedRecords
+from foreknow.models.dirichlet_knowledge import DirichletChain, DirichletFrequencies
 from foreknow.models.estimators import (
     ESTIMATORS,
     Auto,
@@ -20,6 +21,7 @@ from foreknow.models.estimators import (
 )
 from foreknow.models.grouping import Grouping
 from foreknow.models.hierarchy import Hierarchy
+from foreknow.models.kernel_prior import KernelPrior
 from foreknow.models.markov_chain import IncrementalChain, MarkovChain, Transitions
 from foreknow.models.people import People
 from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, UniformPrior
@@ -41,6 +43,8 @@ __all__ = [
     "ClassFrequencies",
     "CompromisedRecords",
     "ConfidenceSum",
+    "DirichletChain",
+    "DirichletFrequencies",
     "DirichletMultinomial",
     "Estimator",
     "EvidenceCascade",
@@ -50,6 +54,7 @@ __all__ = [
     "Hierarchy",
     "History",
     "IncrementalChain",
+    "KernelPrior",
     "MarkovChain",
     "Memory",
     "Numeric",

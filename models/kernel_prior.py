@@ -206,9 +206,9 @@ class KernelPrior:
         sums = weights @ self.counts
         for row, left in enumerate(own):
             sums[row] += near[row] @ (self.counts[left.points] - left.counts)
-        for row in np.flatnonzero(sums.sum(axis=1) == 0):
-            sums[row] = self.counts.sum(axis=0) - own[row].counts.sum(axis=0)
-            sums[row] += not sums[row].any()
+        for alone in np.flatnonzero(sums.sum(axis=1) == 0):
+            sums[alone] = self.counts.sum(axis=0) - own[alone].counts.sum(axis=0)
+            sums[alone] += not sums[alone].any()
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
 

@@ -142,7 +142,7 @@ def filter_update(
         told = np.zeros((0, chain.values)) if posterior is None else posterior[rows]
         longer = _carried_on(np.ascontiguousarray(joint[rows, : len(sequences)]), sequences, told)
         if length == chain.order:
-            updated[rows] = longer.reshape(len(rows), chain.values, -1).sum(axis=1)
+            updated[rows] = longer.reshape(len(rows), chain.values, len(sequences)).sum(axis=1)
         else:
             updated[rows, : longer.shape[1]] = longer
     return updated

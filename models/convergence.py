@@ -77,5 +77,7 @@ def _effective(centred: FloatArray, within: float, whole: float) -> float:
         lag += 2
         even = 1.0 - (within - _lagged(centred, lag)) / whole
         pair = even + 1.0 - (within - _lagged(centred, lag + 1)) / whole
-    steps = -1.0 + 2.0 * total + max(even if lag else 0.0, 0.0)
+    # The last even lag counts if it is positive; where the lags ran out before the noise began, whatever it is.
+    tail = 0.0 if lag == 0 else even if pair >= 0.0 else max(even, 0.0)
+    steps = -1.0 + 2.0 * total + tail
     return float(c * t / max(steps, 1.0 / np.log10(c * t)))

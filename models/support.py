@@ -14,7 +14,7 @@ def possible_pairs(weights: FloatArray, capacity: IntArray) -> tuple[bool, BoolA
     weights : float array, shape (k, d)
         Of k people and d values; 0 rules a pair out.
     capacity : int array, shape (d,)
-        How often each value is given away; sums to k.
+        How often each value is given away, 1 or more; sums to k.
 
     Notes
     -----

@@ -94,6 +94,118 @@ def exact_posterior(prior, counts):
     return np.array([belief(row) for row in rows])
 
 
+def assignments(counts):
+    """All k! ways to give k people the published values, equal ones told apart: the values given, shape (k!, k)."""
+    shown = np.repeat(np.arange(len(counts)), counts)
+    return shown[permutations(len(shown))]
+
+
+def possible(prior, counts):
+    """The pairs of person and value in at least one assignment that the prior allows, by looking at all of them."""
+    prior, given = np.asarray(prior, dtype=float), assignments(counts)
+    people = np.arange(len(prior))
+    allowed = given[(prior[people, given] > 0).all(axis=1)]
+    pairs = np.zeros(prior.shape, dtype=bool)
+    pairs[people, allowed] = True
+    return pairs
+
+
+def best_assignments(prior, counts):
+    """Which of the k! assignments have the largest sum of priors, to 1e-12 per person."""
+    prior = np.asarray(prior, dtype=float)
+    sums = prior[np.arange(len(prior)), assignments(counts)].sum(axis=1)
+    return np.flatnonzero(sums >= sums.max() - 1e-12 * len(prior))
+
+
+def dirichlet_posterior(prior, counts, concentration=1.0, evidence=None, drawn=None):
+    """BayFrame, 4.3.1, Definition 6 and Equation 2: the expected shares of the k! assignments, summed over each pair's.
+
+    An assignment's parameter is the concentration, plus the evidence for the pairs in it, plus the one draw: whole for
+    the assignment ``drawn``, or in equal parts for all that have the largest sum of priors.
+    """
+    given = assignments(counts)
+    k, m = np.shape(prior)
+    parameter = np.full(len(given), float(concentration))
+    if evidence is not None:
+        parameter += np.asarray(evidence)[np.arange(k), given].sum(axis=1)
+    best = best_assignments(prior, counts) if drawn is None else np.array([drawn])
+    parameter[best] += 1 / len(best)
+    share = parameter / parameter.sum()
+    return np.array([[share[given[:, i] == s].sum() for s in range(m)] for i in range(k)])
+
+
+def sinkhorn_posterior(prior, counts):
+    """The table nearest to the prior in Kullback-Leibler divergence among those with both margins right.
+
+    Its dual is convex in one number per value: sum over people of log sum_s P[i,s] exp(v_s), less sum_s n_s v_s. Newton's
+    method, damped, until the columns are right to 1e-12.
+    """
+    counts = np.asarray(counts)
+    open_values = np.flatnonzero(counts)
+    pairs, wanted = possible(prior, counts)[:, open_values], counts[open_values]
+    weights = np.where(pairs, np.asarray(prior, dtype=float)[:, open_values], 0.0)
+
+    def look(v):
+        with np.errstate(divide="ignore"):
+            exponents = np.log(weights) + v
+        terms = np.exp(exponents - exponents.max(axis=1, keepdims=True))
+        height = exponents.max(axis=1) + np.log(terms.sum(axis=1))
+        return height.sum() - wanted @ v, terms / terms.sum(axis=1, keepdims=True)
+
+    v, damping = np.zeros(len(wanted)), 1.0
+    height, table = look(v)
+    for _ in range(1000):
+        miss = table.sum(axis=0) - wanted
+        if np.abs(miss).max() <= 1e-12:
+            break
+        curvature = np.diag(table.sum(axis=0)) - table.T @ table + damping * np.eye(len(v))
+        step = -np.linalg.lstsq(curvature, miss, rcond=None)[0]
+        step *= min(1.0, 5.0 / np.abs(step).max())
+        lower, moved = look(v + step)
+        if lower < height or np.abs(moved.sum(axis=0) - wanted).max() < np.abs(miss).max():
+            v, height, table, damping = v + step, lower, moved, max(damping / 4, 1e-18)
+        else:
+            damping *= 8
+    assert np.abs(table.sum(axis=0) - wanted).max() <= 1e-12
+    belief = np.zeros(np.shape(prior))
+    belief[:, open_values] = table
+    return belief
+
+
+def bethe_posterior(prior, counts, rounds=20_000):
+    """Belief propagation as METHODS 14 writes it, between k people and k published values, in logarithms.
+
+    Pairs that no assignment contains are ruled out, people with one value left are set aside, and two people or fewer are
+    enumerated. A fifth of each old message is kept. Whether its limit minimizes the Bethe free energy, test_belief_propagation
+    shows of the estimator itself.
+    """
+    pairs, left = possible(prior, counts), np.array(counts)
+    belief = np.zeros(np.shape(prior))
+    known = pairs.sum(axis=1) == 1
+    belief[known] = pairs[known]
+    left = left - belief.sum(axis=0).astype(int)
+    weights = np.where(pairs, np.asarray(prior, dtype=float), 0.0)[~known]
+    k = len(weights)
+    if k <= 2:
+        belief[~known] = product_posterior(weights, left) if k else 0.0
+        return belief
+    published = np.repeat(np.arange(len(left)), left)
+    with np.errstate(divide="ignore"):
+        a = np.log(weights[:, published])
+    others = [np.delete(np.arange(k), i) for i in range(k)]
+    mu, share = np.zeros((k, k)), np.zeros((k, k))
+    for _ in range(rounds):
+        nu = np.stack([a[:, j] - np.logaddexp.reduce((a + mu)[:, others[j]], axis=1) for j in range(k)], axis=1)
+        said = np.stack([-np.logaddexp.reduce(nu[others[i]], axis=0) for i in range(k)], axis=0)
+        mu = 0.2 * mu + 0.8 * said
+        before, share = share, np.exp(-np.logaddexp(0.0, -(nu + mu)))
+        if np.abs(share - before).max() <= 1e-13:
+            break
+    by_value = np.stack([share[:, published == s].sum(axis=1) for s in range(len(left))], axis=1)
+    belief[~known] = by_value / by_value.sum(axis=1, keepdims=True)
+    return belief
+
+
 # --- knowledge --------------------------------------------------------------------------------------------------------
 
 

@@ -35,8 +35,8 @@ class Sinkhorn:
     -----
     R. Sinkhorn, "A relationship between arbitrary positive matrices and doubly stochastic matrices", Annals of
     Mathematical Statistics 35 (1964); N. Linial, A. Samorodnitsky, A. Wigderson, Combinatorica 20 (2000). An approximation;
-    exact where all priors of a group are equal. Cost: O(k d) per turn for k people and d distinct values; sharp priors
-    take hundreds of turns.
+    exact where all priors of a group are equal. Cost: O(k d) per turn for k people and d distinct values; where nearly
+    all weight is on pairs that no assignment contains together, thousands of turns, or more than the limit.
     """
 
     tolerance: float = 1e-9

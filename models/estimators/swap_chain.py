@@ -16,6 +16,9 @@ from foreknow.models.support import possible_pairs
 FEWEST_DRAWS = 8
 """How many draws a chain needs at least, for its halves to have a variance."""
 
+FAINTEST = 1e-100
+"""What stands for a smaller prior, relative to the person's largest: products of three stay above underflow."""
+
 
 @dataclass(frozen=True)
 class SwapChain:
@@ -49,10 +52,11 @@ class SwapChain:
     Notes
     -----
     Unbiased in the long run; the posterior has a standard error, an effective sample size and an R-hat for each belief
-    (`mean_diagnostics`). Not checked: where knowledge rules pairs out, only exchanges among four or more people may lead
-    from one assignment to another; then no chain gets there, and R-hat cannot tell. Groups of up to three people are
-    computed exactly. Cost: O(chains * (draws + warmup) * k) per group, and 8 bytes for each of chains * draws * k *
-    distinct values of the largest group; the best assignment takes O(k^3).
+    (`mean_diagnostics`). Not checked: where knowledge rules pairs out, or nearly, only exchanges among four or more people
+    may lead from one assignment to another; since all chains start at the same one, none may get there, and R-hat and
+    standard error cannot tell. Groups of up to three people are computed exactly. Cost: O(chains * (draws + warmup) * k)
+    per group, and 8 bytes for each of chains * draws * k * distinct values of the largest group; the best assignment takes
+    O(k^3).
     """
 
     draws: int = 250
@@ -101,6 +105,8 @@ class SwapChain:
     def _group(self, weights: FloatArray, published: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """The beliefs of one group, their standard errors, effective sample sizes and R-hats."""
         warmup = self.draws // 3 if self.warmup is None else self.warmup
+        relative = weights / weights.max(axis=1, keepdims=True)
+        weights = np.where(weights > 0, np.maximum(relative, FAINTEST), 0.0)
         start = _best(weights, published)
         return _summaries(_chains(weights, start, int(self.draws), int(self.chains), int(warmup), self.rng))
 

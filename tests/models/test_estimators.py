@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import distributions, problems
 
@@ -16,18 +16,45 @@ from foreknow.models.estimators import ConfidenceSum
 ORACLES = {
     "random-worlds": oracle.share_posterior,
     "confidence-sum": oracle.sum_posterior,
+    "dirichlet-multinomial": oracle.dirichlet_posterior,
     "omega": oracle.omega_posterior,
+    "sinkhorn": oracle.sinkhorn_posterior,
+    "belief-propagation": oracle.bethe_posterior,
     "exact": oracle.product_posterior,
+    "auto": oracle.product_posterior,
 }
 """What each estimator promises to compute, for groups that contradict nothing. A new estimator adds its row."""
 
-BY_ASSIGNMENTS = {"random-worlds", "confidence-sum", "exact"}
+ITERATES = {"sinkhorn": 1e-8, "belief-propagation": 2e-7}
+"""Who stops at a tolerance, and how far a belief may then be from the limit.
+
+`Sinkhorn` leaves columns that miss their counts by at most k 1e-9 in all. What a belief changes by when the margins do is a
+flow through the group, no larger than half of that: 4e-9 for eight people, and as much again for two answers compared.
+`BeliefPropagation` stops at a change of 1e-10, and what is still to come is less than that times the rounds done, at most
+2,000, where changes fall geometrically by more than a factor e in all. A group that is reported as `Status.UNCONVERGED`
+promises nothing, and is left out where it is compared.
+"""
+
+BY_ASSIGNMENTS = {"random-worlds", "confidence-sum", "dirichlet-multinomial", "exact", "auto", *ITERATES}
 """Whose belief is an average over assignments, so that the columns of a group sum to its counts."""
 
-BELIEVES_CERTAINTY = {"omega", "exact"}
+BELIEVES_CERTAINTY = {"omega", "exact", "auto", *ITERATES}
 """Who leaves somebody known with certainty as known."""
 
-NOTICES_CONTRADICTION = {"confidence-sum", "omega", "exact"}
+LOOKS_AT_ASSIGNMENTS = {"exact", "auto", *ITERATES}
+"""Who reports a contradiction exactly where no assignment is possible."""
+
+NOTICES_CONTRADICTION = {"confidence-sum", "omega", *LOOKS_AT_ASSIGNMENTS}
+
+READS_EVIDENCE = {"dirichlet-multinomial"}
+
+fewer = settings(max_examples=30)
+"""For what runs once for each estimator."""
+
+
+def distance(name):
+    """How far two answers to the same question may be from each other."""
+    return ITERATES.get(name, 1e-12)
 
 
 def assert_distributions(belief):
@@ -42,14 +69,20 @@ def group_by_group(problem):
         yield j, rows, counts
 
 
+def answered(problem, posterior):
+    """The groups of which the estimator says that it got to its answer."""
+    return [each for each in group_by_group(problem) if not posterior.status[each[0]] & Status.UNCONVERGED]
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 class TestOracle:
+    @fewer
     @given(problem=problems(possible=True))
     def test_equals_its_definition(self, name, problem):
-        belief = ESTIMATORS[name]()(problem).probabilities
-        for _, rows, counts in group_by_group(problem):
+        posterior = ESTIMATORS[name]()(problem)
+        for _, rows, counts in answered(problem, posterior):
             expected = ORACLES[name](problem.prior[rows], counts)
-            assert np.allclose(belief[rows], expected, rtol=1e-9, atol=1e-12)
+            assert np.allclose(posterior.probabilities[rows], expected, rtol=1e-9, atol=distance(name))
 
     @pytest.mark.parametrize("counts", [[1] * 7, [2, 2, 3, 0], [6, 1], [3, 1, 1, 1, 1]])
     @pytest.mark.parametrize("alike", [1, 3, 7])
@@ -57,8 +90,9 @@ class TestOracle:
         rng = np.random.default_rng(7)
         kinds = rng.dirichlet(np.full(len(counts), 0.3), size=alike)
         prior = kinds[np.arange(7) % alike]
-        belief = ESTIMATORS[name]()(Problem(prior, np.zeros(7, int), np.array([counts]))).probabilities
-        assert np.allclose(belief, ORACLES[name](prior, counts), rtol=1e-9, atol=1e-12)
+        posterior = ESTIMATORS[name]()(Problem(prior, np.zeros(7, int), np.array([counts])))
+        assert np.allclose(posterior.probabilities, ORACLES[name](prior, counts), rtol=1e-9, atol=distance(name))
+        assert posterior.status.tolist() == [Status.FINE]
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -75,6 +109,7 @@ class TestConformance:
     def test_exact_means_by_assignments(self, name):
         assert name in BY_ASSIGNMENTS or not ESTIMATORS[name].exact
 
+    @fewer
     @given(problem=problems())
     def test_rows_are_distributions_over_what_is_shown(self, name, problem):
         posterior = ESTIMATORS[name]()(problem)
@@ -85,33 +120,40 @@ class TestConformance:
         hidden = problem.counts[problem.group[~outside]] == 0
         assert (posterior.probabilities[~outside][hidden] == 0).all()
 
+    @fewer
     @given(problem=problems())
     def test_columns_sum_to_the_counts(self, name, problem):
         if name in BY_ASSIGNMENTS:
-            belief = ESTIMATORS[name]()(problem).probabilities
-            for _, rows, counts in group_by_group(problem):
-                assert np.allclose(belief[rows].sum(axis=0), counts, atol=1e-7)
+            posterior = ESTIMATORS[name]()(problem)
+            for _, rows, counts in answered(problem, posterior):
+                columns = posterior.probabilities[rows].sum(axis=0)
+                assert np.allclose(columns, counts, atol=max(1e-7, len(rows) * distance(name)))
 
+    @fewer
     @given(problem=problems(possible=True))
     def test_what_is_possible_is_fine(self, name, problem):
-        assert (ESTIMATORS[name]()(problem).status == Status.FINE).all()
+        status = ESTIMATORS[name]()(problem).status
+        assert np.isin(status, [Status.FINE, Status.UNCONVERGED] if name in ITERATES else [Status.FINE]).all()
 
+    @fewer
     @given(problem=problems(), data=st.data())
     def test_renaming_people_renames_the_answer(self, name, problem, data):
         order = np.array(data.draw(st.permutations(range(len(problem.group)))))
         before = ESTIMATORS[name]()(problem)
         after = ESTIMATORS[name]()(Problem(problem.prior[order], problem.group[order], problem.counts))
-        assert np.allclose(after.probabilities, before.probabilities[order], rtol=1e-9, atol=1e-12)
+        assert np.allclose(after.probabilities, before.probabilities[order], rtol=1e-9, atol=distance(name))
         assert np.array_equal(after.status, before.status)
 
+    @fewer
     @given(problem=problems(), data=st.data())
     def test_renaming_values_renames_the_answer(self, name, problem, data):
         order = np.array(data.draw(st.permutations(range(problem.counts.shape[1]))))
         before = ESTIMATORS[name]()(problem)
         after = ESTIMATORS[name]()(Problem(problem.prior[:, order], problem.group, problem.counts[:, order]))
-        assert np.allclose(after.probabilities, before.probabilities[:, order], rtol=1e-9, atol=1e-12)
+        assert np.allclose(after.probabilities, before.probabilities[:, order], rtol=1e-9, atol=distance(name))
         assert np.array_equal(after.status, before.status)
 
+    @fewer
     @given(problem=problems())
     def test_groups_have_nothing_to_do_with_each_other(self, name, problem):
         together = ESTIMATORS[name]()(problem)
@@ -120,13 +162,16 @@ class TestConformance:
             assert np.allclose(alone.probabilities, together.probabilities[rows], rtol=1e-9, atol=1e-12)
             assert alone.status[0] == together.status[j]
 
+    @fewer
     @given(row=distributions(3), counts=st.tuples(*[st.integers(0, 4)] * 3).filter(any))
     def test_equal_priors_give_the_frequencies(self, name, row, counts):
         k = sum(counts)
         if row[np.flatnonzero(counts)].all():
             problem = Problem(np.tile(row, (k, 1)), np.zeros(k, int), np.array([counts]))
-            assert np.allclose(ESTIMATORS[name]()(problem).probabilities, np.array(counts) / k, atol=1e-9)
+            belief = ESTIMATORS[name]()(problem).probabilities
+            assert np.allclose(belief, np.array(counts) / k, atol=max(1e-9, distance(name)))
 
+    @fewer
     @given(problem=problems(possible=True, largest=4))
     def test_somebody_known_stays_known(self, name, problem):
         if name in BELIEVES_CERTAINTY:
@@ -134,6 +179,7 @@ class TestConformance:
             for row in np.flatnonzero(problem.prior.max(axis=1) == 1):
                 assert np.array_equal(belief[row], problem.prior[row])
 
+    @fewer
     @given(row=distributions(3))
     def test_a_group_of_one_tells_all(self, name, row):
         for s in np.flatnonzero(row):
@@ -143,6 +189,7 @@ class TestConformance:
                 one_hot,
             )
 
+    @fewer
     @given(problem=problems())
     def test_it_is_a_function(self, name, problem):
         arrays = (problem.prior.copy(), problem.group.copy(), problem.counts.copy())
@@ -152,6 +199,19 @@ class TestConformance:
             assert np.array_equal(before, after)
         first.probabilities[:] = -1
         assert np.array_equal(ESTIMATORS[name]()(problem).probabilities, second.probabilities)
+
+    def test_evidence_is_read_or_refused(self, name):
+        """What would be left out without a word is refused, even where it is 0."""
+        problem = Problem(np.full((2, 2), 0.5), np.zeros(2, int), np.array([[1, 1]]), np.array([[0.0, 1], [0, 0]]))
+        if name in READS_EVIDENCE:
+            assert ESTIMATORS[name]()(problem).probabilities[0, 1] > 0.5
+        else:
+            with pytest.raises(
+                ValueError, match=r"the problem has evidence .*cannot read it\. Use DirichletMultinomial"
+            ):
+                ESTIMATORS[name]()(problem)
+            with pytest.raises(ValueError, match=type(ESTIMATORS[name]()).__name__):
+                ESTIMATORS[name]()(dataclasses.replace(problem, evidence=np.zeros((2, 2))))
 
     def test_without_groups_there_is_nothing_to_learn(self, name):
         prior = np.array([[0.2, 0.8], [1.0, 0.0]])
@@ -177,10 +237,10 @@ IMPOSSIBLE: dict[str, tuple[list[list[float]], list[int]]] = {
 
 class TestContradiction:
     SEEN_BY: ClassVar[dict[str, set[str]]] = {
-        "nobody may have anything that is shown": {"confidence-sum", "omega", "exact"},
-        "nobody may have one of the values": {"omega", "exact"},
-        "somebody may have none of the values": {"omega", "exact"},
-        "too many are sure of one value": {"exact"},
+        "nobody may have anything that is shown": NOTICES_CONTRADICTION,
+        "nobody may have one of the values": NOTICES_CONTRADICTION - {"confidence-sum"},
+        "somebody may have none of the values": NOTICES_CONTRADICTION - {"confidence-sum"},
+        "too many are sure of one value": LOOKS_AT_ASSIGNMENTS,
     }
 
     @pytest.mark.parametrize("case", IMPOSSIBLE)
@@ -194,13 +254,15 @@ class TestContradiction:
         posterior = ESTIMATORS[name]()(Problem(prior, group, np.array([[1, 0, 1], shown])))
         assert_distributions(posterior.probabilities)
         expected = Status.CONTRADICTED if name in self.SEEN_BY[case] else Status.FINE
-        assert posterior.status.tolist() == [Status.FINE, expected]
+        assert (posterior.status & ~Status.UNCONVERGED).tolist() == [Status.FINE, expected]
         alone = ESTIMATORS[name]()(Problem(fine, np.zeros(2, int), np.array([[1, 0, 1]])))
         assert np.allclose(posterior.probabilities[group == 0], alone.probabilities, atol=1e-12)
 
+    @pytest.mark.parametrize("name", sorted(LOOKS_AT_ASSIGNMENTS))
+    @fewer
     @given(problem=problems(largest=4))
-    def test_exact_reports_it_where_every_assignment_weighs_nothing(self, problem):
-        status = Exact()(problem).status
+    def test_is_reported_where_every_assignment_weighs_nothing(self, name, problem):
+        status = ESTIMATORS[name]()(problem).status & ~Status.UNCONVERGED
         for j, rows, counts in group_by_group(problem):
             impossible = oracle.product_posterior(problem.prior[rows], counts) is None
             assert status[j] == (Status.CONTRADICTED if impossible else Status.FINE)
@@ -243,6 +305,11 @@ class TestPerGroup:
             PerGroup(one_row)(problem)
         with pytest.raises(ValueError, match=r"group 1: .*sums to 2"):
             PerGroup(too_much)(problem)
+
+    def test_has_no_place_for_evidence(self):
+        problem = Problem(np.full((1, 1), 1.0), np.zeros(1, int), np.array([[1]]), np.ones((1, 1)))
+        with pytest.raises(ValueError, match=r"has evidence .*PerGroup"):
+            PerGroup(oracle.product_posterior)(problem)
 
 
 class TestReferenceValues:

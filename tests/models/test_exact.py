@@ -138,7 +138,10 @@ class TestLimit:
             np.array([0, 0, *[1] * k]),
             np.vstack([np.eye(k, dtype=int)[0] * 2, np.ones((1, k), int)]),
         )
-        message = r"group 1 has 60 respondents and 1\.15e\+18 states, more than the limit of 4194304\. Use Omega\(\).*Exact\(limit"
+        message = (
+            r"group 1 has 60 respondents and 1\.15e\+18 states, more than the limit of 4194304\. "
+            r"Use SwapChain\(rng=.*Auto\(\).*Exact\(limit"
+        )
         with pytest.raises(TooLarge, match=message):
             Exact()(problem)
         assert issubclass(TooLarge, ValueError)

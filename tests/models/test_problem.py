@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from foreknow.models import Problem
+from foreknow.models import Posterior, Problem
 
 HALF = np.full((2, 2), 0.5)
 PAIR = np.array([0, 0])
@@ -46,3 +46,39 @@ def test_bad_input_is_one_clear_error(prior, group, counts, match):
 def test_a_label_that_is_too_small_is_named():
     with pytest.raises(ValueError, match="group holds -2"):
         Problem(HALF, np.array([-2, 0]), np.array([[1, 0]]))
+
+
+class TestEvidence:
+    def test_it_is_kept_as_numbers_of_the_prior_s_shape(self):
+        problem = Problem(HALF, PAIR, BOTH, np.array([[0, 2], [1, 0]]))
+        assert problem.evidence.tolist() == [[0.0, 2.0], [1.0, 0.0]]
+        assert problem.evidence.dtype == np.float64
+        assert Problem(HALF, PAIR, BOTH).evidence is None
+
+    @pytest.mark.parametrize(
+        ("evidence", "match"),
+        [
+            ([[0, 0], [-0.5, 0]], r"row 1 and value 0 is -0\.5; pseudo-counts are finite and 0 or more\. Leave out"),
+            ([[0, np.nan], [0, 0]], "row 0 and value 1 is nan; .*finite"),
+            ([[0, 0], [0, np.inf]], "row 1 and value 1 is inf; .*finite"),
+            ([[0, -1], [np.nan, 0]], "row 0 and value 1 is -1"),
+            ([[0, 0]], r"shape \(1, 2\); it needs the prior's, \(2, 2\): a pseudo-count per pair"),
+            ([0, 0], r"shape \(2,\); it needs the prior's"),
+            (1.0, r"shape \(\); it needs the prior's"),
+        ],
+    )
+    def test_bad_evidence_is_one_clear_error(self, evidence, match):
+        with pytest.raises(ValueError, match=match):
+            Problem(HALF, PAIR, BOTH, np.array(evidence))
+
+
+def test_a_posterior_without_its_last_people_keeps_everything_else():
+    """Counterfeits come last, and are dropped from every array that has a row per person."""
+    rows = np.arange(6.0).reshape(3, 2)
+    posterior = Posterior(rows, np.array([0, 2]), rows + 1, rows + 2, rows + 3, np.array(["A", "B"], dtype=object))
+    first = posterior.of_the_first(2)
+    of_each = (first.probabilities, first.standard_error, first.ess, first.rhat)
+    assert [kept.tolist() for kept in of_each] == [(rows[:2] + more).tolist() for more in range(4)]
+    assert first.status.tolist() == [0, 2]
+    assert first.rule.tolist() == ["A", "B"]
+    assert Posterior(rows, np.zeros(1, int)).of_the_first(1).standard_error is None

@@ -1,0 +1,103 @@
+"""The estimator that chooses: whom it chose, and that it adds nothing of its own."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import problems
+
+from foreknow.models import Auto, BeliefPropagation, Exact, Omega, Problem, Sinkhorn, Status, SwapChain, TooLarge
+
+
+def two_groups():
+    """A group of three with two values (6 states), five with as many values (32 states), and one person outside."""
+    prior = np.random.default_rng(1).dirichlet(np.ones(5), size=9)
+    group = np.array([1, 0, 1, 0, 1, -1, 0, 1, 1])
+    return Problem(prior, group, np.array([[1, 2, 0, 0, 0], [1, 1, 1, 1, 1]]))
+
+
+def alone(problem, j):
+    rows = np.flatnonzero(problem.group == j)
+    return rows, Problem(problem.prior[rows], np.zeros(len(rows), int), problem.counts[j : j + 1])
+
+
+@pytest.mark.parametrize(
+    ("limit", "rule"),
+    [
+        (32, ["Exact", "Exact"]),
+        (31, ["Exact", "Omega"]),
+        (6, ["Exact", "Omega"]),
+        (5, ["Omega", "Omega"]),
+        (1, ["Omega", "Omega"]),
+    ],
+)
+def test_the_limit_is_inclusive_and_each_group_is_told_its_rule(limit, rule):
+    """Counted by hand: (1 + 1)(2 + 1) and 2^5."""
+    posterior = Auto(limit, beyond=Omega())(two_groups())
+    assert posterior.rule.tolist() == rule
+    assert posterior.standard_error is None
+
+
+@given(problem=problems(), limit=st.sampled_from([1, 4, 8, 16]))
+def test_each_group_has_the_answer_of_its_rule(problem, limit):
+    posterior = Auto(limit, beyond=Sinkhorn())(problem)
+    for j, name in enumerate(posterior.rule):
+        rows, part = alone(problem, j)
+        rule = {"Exact": Exact(limit), "Sinkhorn": Sinkhorn()}[name]
+        answer = rule(part)
+        close = 1e-12 if name == "Exact" else 1e-8  # rows are normalized once more, and Sinkhorn stops at a tolerance
+        assert np.allclose(posterior.probabilities[rows], answer.probabilities, rtol=0, atol=close)
+        assert posterior.status[j] == answer.status[0]
+        if name == "Sinkhorn":
+            with pytest.raises(TooLarge):
+                Exact(limit)(part)
+    outside = problem.group < 0
+    assert np.array_equal(posterior.probabilities[outside], problem.prior[outside])
+
+
+def test_the_default_for_large_groups_is_belief_propagation():
+    k = 40
+    prior = np.random.default_rng(2).dirichlet(np.ones(k), size=k)
+    problem = Problem(prior, np.zeros(k, int), np.ones((1, k), int))
+    posterior = Auto()(problem)
+    assert posterior.rule.tolist() == ["BeliefPropagation"]
+    assert np.allclose(posterior.probabilities, BeliefPropagation()(problem).probabilities, rtol=0, atol=1e-9)
+
+
+def test_equal_people_make_a_large_group_small():
+    k = 40
+    problem = Problem(np.full((k, k), 1 / k), np.zeros(k, int), np.ones((1, k), int))
+    assert Auto()(problem).rule.tolist() == ["Exact"]
+
+
+def test_what_a_sampler_reports_is_kept_and_nothing_is_doubted_where_it_was_not_asked():
+    problem = two_groups()
+    posterior = Auto(6, beyond=SwapChain(draws=20, chains=2, rng=np.random.default_rng(3)))(problem)
+    rows, part = alone(problem, 1)
+    sampled = SwapChain(draws=20, chains=2, rng=np.random.default_rng(3))(part)
+    assert posterior.rule.tolist() == ["Exact", "SwapChain"]
+    for name in ("probabilities", "standard_error", "ess", "rhat"):
+        assert np.allclose(getattr(posterior, name)[rows], getattr(sampled, name), rtol=1e-9)
+    assert (posterior.standard_error[rows] > 0).all()
+    exact = problem.group == 0
+    assert (posterior.standard_error[exact] == 0).all()
+    assert np.isposinf(posterior.ess[exact]).all()
+    assert (posterior.rhat[exact] == 1).all()
+
+
+def test_every_group_reports_its_own_contradiction():
+    prior = np.array([[1.0, 0.0], [1.0, 0.0]] * 2 + [[0.5, 0.5]])
+    problem = Problem(prior, np.array([0, 0, 1, 1, 2]), np.array([[1, 1], [2, 0], [0, 1]]))
+    posterior = Auto(2, beyond=BeliefPropagation())(problem)
+    assert posterior.rule.tolist() == ["BeliefPropagation", "BeliefPropagation", "Exact"]
+    assert posterior.status.tolist() == [Status.CONTRADICTED, Status.FINE, Status.FINE]
+
+
+def test_without_groups_there_are_no_rules():
+    assert Auto()(Problem(np.eye(2), np.array([-1, -1]), np.zeros((0, 2), int))).rule.tolist() == []
+
+
+@pytest.mark.parametrize("limit", [0, -3])
+def test_a_limit_below_one_is_refused(limit):
+    with pytest.raises(ValueError, match=f"the limit is {limit} states; .*Write 1 or more"):
+        Auto(limit)

@@ -264,7 +264,7 @@ RULES: dict[str, Estimator] = {
 
 
 def rules_on_exams() -> Iterator[str]:
-    """Section 6: the same releases under every rule."""
+    """Section 8: the same releases under every rule."""
     simulation = exams(rng=seeded())
     omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     settings = {"Mondrian": publish(simulation.history, SAFE)}
@@ -306,7 +306,7 @@ def log_score(beliefs: Beliefs, history: History) -> float:
 
 
 def fixed_adversary() -> Iterator[str]:
-    """Section 7: JSReduce published under the one and the other rule, each attacked by both and by Auto."""
+    """Section 9: JSReduce published under the one and the other rule, each attacked by both and by Auto."""
     simulation = exams(rng=seeded())
     for judged in ("DirichletMultinomial", "Omega"):
         defender = Adversary(simulation.prior, simulation.transitions, estimator=RULES[judged])
@@ -347,7 +347,7 @@ def second_order(seed: int, people: int = 2000, views: int = 10, values: int = 6
 
 
 def revisions() -> Iterator[str]:
-    """Section 8: what the last two beliefs are good for, under each revision; groups drawn anew at every release."""
+    """Section 10: what the last two beliefs are good for, under each revision; groups drawn anew at every release."""
     found = []
     for seed in range(10):
         simulation = second_order(seed)
@@ -374,7 +374,7 @@ def revisions() -> Iterator[str]:
 
 
 def cascades_on_exams() -> Iterator[str]:
-    """Section 9: BayFrame's Figures 4, 5 and 11, with the adversary it has and with Bayes' rule; groups as in section 7."""
+    """Section 11: BayFrame's Figures 4, 5 and 11, with its own rule and with Bayes'; groups as in section 9."""
     simulation = exams(rng=seeded())
     defender = Adversary(simulation.prior, simulation.transitions, estimator=DirichletMultinomial())
     releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), defender)
@@ -403,7 +403,7 @@ def cascades_on_exams() -> Iterator[str]:
 
 
 def reach_of_a_record() -> Iterator[str]:
-    """Section 9: the influence of 60 single records of the first release, surely known, on two publications."""
+    """Section 11: the influence of 60 single records of the first release, surely known, on two publications."""
     simulation = exams(rng=seeded())
     adversary = Adversary(simulation.prior, simulation.transitions, estimator=Auto(), cascade=RemoveKnown())
     omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())

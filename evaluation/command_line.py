@@ -188,7 +188,9 @@ def attack_command(
     id_: Id = "id",
     time: Time = "week",
     hierarchy: Hierarchies = [],  # noqa: B006
-    attack: Annotated[AttackName, typer.Option(help="With memory, or each release alone.")] = AttackName["sequential"],
+    attack: Annotated[AttackName, typer.Option(help="With memory, each release alone, or looking back.")] = AttackName[
+        "sequential"
+    ],
     estimator: Annotated[EstimatorName, typer.Option(help="How a prior and a release make a belief.")] = EstimatorName[
         "exact"
     ],

@@ -22,8 +22,8 @@ class Influence:
 
     The adversary attacks twice, with the record and without, whatever else is compromised. A respondent at a release is
     reached if the posterior beliefs differ, by the Jensen-Shannon divergence of the two, in bits. Influence goes from the
-    record's respondent to the others of the group, from each of them to their own next release, there to the group, and so
-    on; the distance of a reached place is the fewest such steps.
+    record's respondent to the others of the group, from each of them to their own next releases, as many as the chain looks
+    back over, there to the group, and so on; the distance of a reached place is the fewest such steps.
 
     Parameters
     ----------
@@ -73,44 +73,70 @@ class Influence:
             compromised=CompromisedRecords(records, before.contradicted if before is not None else "raise"),
         )
         without, with_record = SequentialAttack(self.adversary)(published), SequentialAttack(told)(published)
-        return _graph(without, with_record, (respondent, time), self.least)
+        chain = self.adversary.transitions
+        return _graph(without, with_record, (respondent, time), self.least, 0 if chain is None else chain.at(0).order)
 
 
-def _graph(without: Beliefs, with_record: Beliefs, source: tuple[Hashable, Any], least: float) -> "nx.DiGraph[Any]":
-    places: dict[tuple[Hashable, Any], dict[str, Any]] = {}
-    mates: dict[tuple[Any, int], list[tuple[Hashable, Any]]] = {}
-    following: dict[tuple[Hashable, Any], tuple[Hashable, Any]] = {}
-    last: dict[Hashable, tuple[Hashable, Any]] = {}
-    for number, (old, new) in enumerate(zip(without, with_record, strict=True)):
-        seen = old.observation
-        bits = divergence_bits(old.posterior.probabilities, new.posterior.probabilities)
-        for row in np.flatnonzero((bits >= least) | (seen.people.respondents == source[0])):
-            place = (seen.people.respondents[row], seen.time)
-            places[place] = {"bits": float(bits[row]), "release": number, "group": int(seen.group[row])}
-            if seen.group[row] >= 0:
-                mates.setdefault((seen.time, int(seen.group[row])), []).append(place)
-                if place[0] in last:
-                    following[last[place[0]]] = place
-                last[place[0]] = place
+def _graph(
+    without: Beliefs, with_record: Beliefs, source: tuple[Hashable, Any], least: float, order: int
+) -> "nx.DiGraph[Any]":
+    places = _places(without, with_record)
+    onward = _next_places(places, order)
+    mates: dict[tuple[int, int], list[tuple[Hashable, Any]]] = {}
+    for place, data in places.items():
+        if data["bits"] >= least and data["group"] >= 0:
+            mates.setdefault((data["release"], data["group"]), []).append(place)
     graph: nx.DiGraph[Any] = nx.DiGraph(source=source)
     graph.add_node(source, **places[source], distance=0)
     # A place that was reached through time passes influence on to its group, one reached through the group does not.
     edge = [(source, True)]
     while edge:
-        onward = []
+        reached: list[tuple[tuple[Hashable, Any], bool]] = []
         for place, spreads in edge:
-            steps = [(mate, "group") for mate in mates.get((place[1], places[place]["group"]), ()) if spreads]
-            steps += [(following[place], "time")] if place in following else []
-            for reached, through in steps:
-                if reached == place or places[reached]["bits"] < least:
+            here, distance = places[place], graph.nodes[place]["distance"]
+            others = mates.get((here["release"], here["group"]), []) if spreads else []
+            steps = [(other, "group") for other in others] + [(later, "time") for later in onward[place]]
+            for other, through in steps:
+                if other == place or places[other]["bits"] < least:
                     continue
-                if reached not in graph:
-                    graph.add_node(reached, **places[reached], distance=graph.nodes[place]["distance"] + 1)
-                    onward.append((reached, through == "time"))
-                if through == "time" or graph.nodes[reached]["distance"] > graph.nodes[place]["distance"]:
-                    graph.add_edge(place, reached, through=through)
-        edge = onward
+                if other not in graph:
+                    graph.add_node(other, **places[other], distance=distance + 1)
+                    reached.append((other, through == "time"))
+                if through == "time" or graph.nodes[other]["distance"] > distance:
+                    graph.add_edge(place, other, through=through)
+        edge = reached
     return graph
+
+
+def _places(without: Beliefs, with_record: Beliefs) -> dict[tuple[Hashable, Any], dict[str, Any]]:
+    """Every respondent at every release, in the order of time, and by how much beliefs differ there."""
+    places = {}
+    for number, (old, new) in enumerate(zip(without, with_record, strict=True)):
+        seen = old.observation
+        bits = divergence_bits(old.posterior.probabilities, new.posterior.probabilities)
+        for row, respondent in enumerate(seen.people.respondents):
+            data = {"bits": float(bits[row]), "release": number, "group": int(seen.group[row])}
+            places[respondent, seen.time] = data
+    return places
+
+
+def _next_places(
+    places: dict[tuple[Hashable, Any], dict[str, Any]], order: int
+) -> dict[tuple[Hashable, Any], list[tuple[Hashable, Any]]]:
+    """Where a belief can be remembered: the person's next ``order`` publications, and unpublished records before them."""
+    of: dict[Hashable, list[tuple[Hashable, Any]]] = {}
+    for place in places:
+        of.setdefault(place[0], []).append(place)
+    onward: dict[tuple[Hashable, Any], list[tuple[Hashable, Any]]] = {}
+    for mine in of.values():
+        for position, place in enumerate(mine):
+            left, onward[place] = order, []
+            for later in mine[position + 1 :]:
+                if not left:
+                    break
+                onward[place].append(later)
+                left -= places[later]["group"] >= 0
+    return onward
 
 
 def divergence_bits(one: FloatArray, other: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from foreknow.attacks.sequential import SequentialAttack
+from foreknow.attacks.sequential import check_times, steps
 from foreknow.models import Adversary, Beliefs, MarkovChain, Release, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray
 
@@ -22,7 +22,8 @@ class RetrospectiveAttack:
 
         belief_t(s) beta_t(s),    beta_t(s) = sum over s' of P(s' | s) told_t'(s') beta_t'(s')
 
-    where t' is the respondent's next published release and told the ratio of posterior and revised prior there. It is the
+    where t' is the respondent's next published release and told the ratio of posterior and revised prior there (that
+    without the compromised records about t'). It is the
     backward pass of forward-backward for hidden Markov models, person by person: exact for one person whose releases speak of
     this person alone; what groups tell is taken for independent evidence, as by `filter_revision`. None of the papers looks
     back.
@@ -54,7 +55,7 @@ class RetrospectiveAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """What the adversary believes around each release in the end. Only the releases' observations are read."""
-        held = SequentialAttack(self.adversary)(releases).releases
+        held, untold = self._forward(releases)
         after: dict[Hashable, tuple[int, FloatArray]] = {}
         found: list[ReleaseBeliefs] = []
         for number in range(len(held) - 1, -1, -1):
@@ -65,11 +66,21 @@ class RetrospectiveAttack:
             # Where later releases contradict all that was believed, what was believed stands.
             posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
             found.append(replace(release, posterior=replace(release.posterior, probabilities=posterior)))
-            told = release.posterior.probabilities / np.maximum(release.revised, SMALLEST)
-            for row in np.flatnonzero(release.observation.group >= 0):
+            told = release.posterior.probabilities / np.maximum(untold[number], SMALLEST)
+            heard = (release.observation.group >= 0) | (release.posterior.probabilities != untold[number]).any(axis=1)
+            for row in np.flatnonzero(heard):
                 message = told[row] * later[row]
                 after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
         return Beliefs(tuple(reversed(found)))
+
+    def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray]]:
+        """The sequential attack, and beside each release the revised prior without the compromised records about it."""
+        held, untold = [], []
+        for memory, belief in steps(self.adversary, releases):
+            held.append(belief)
+            untold.append(self.adversary.revise(memory, belief.observation.people))
+        check_times(self.adversary, [belief.observation.time for belief in held])
+        return held, untold
 
     def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
         """How well each value of each person explains what came after: beta, shape ``(n, m)``."""

@@ -1,6 +1,6 @@
 """The attack of JS-reduce: belief is revised from release to release."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,15 +26,20 @@ class SequentialAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """What the adversary believes around each release. Only the releases' observations are read."""
-        memory, beliefs = Memory(), []
-        for release in releases:
-            seen = release.observation
-            revised = self.adversary.revise(memory, seen.people, seen.time)
-            posterior = self.adversary.weigh(revised, seen)
-            memory = self.adversary.remember(memory, seen, posterior)
-            beliefs.append(ReleaseBeliefs(seen, self.adversary.prior(seen.people), revised, posterior))
+        beliefs = tuple(belief for _, belief in steps(self.adversary, releases))
         check_times(self.adversary, [belief.observation.time for belief in beliefs])
-        return Beliefs(tuple(beliefs))
+        return Beliefs(beliefs)
+
+
+def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:
+    """What is remembered before each release, and what is believed around it."""
+    memory = Memory()
+    for release in releases:
+        seen = release.observation
+        revised = adversary.revise(memory, seen.people, seen.time)
+        posterior = adversary.weigh(revised, seen)
+        yield memory, ReleaseBeliefs(seen, adversary.prior(seen.people), revised, posterior)
+        memory = adversary.remember(memory, seen, posterior)
 
 
 def check_times(adversary: Adversary, times: Sequence[Any]) -> None:

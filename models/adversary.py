@@ -147,8 +147,16 @@ class Adversary:
         return answer
 
     def remember(self, memory: Memory, observation: Observation, posterior: Posterior) -> Memory:
-        """The memory with a release's beliefs; people who are not published in it keep those they have."""
-        published = np.flatnonzero(observation.group >= 0)
+        """The memory with a release's beliefs.
+
+        People who are not published in it keep those they have, unless a compromised record tells of them.
+        """
+        told = observation.group >= 0
+        claims = self._claims(observation.time, observation.people)
+        if claims is not None:
+            told = told.copy()
+            told[claims.rows] = True
+        published = np.flatnonzero(told)
         people = observation.people[published]
         chain = self.transitions.at(memory.releases) if self.transitions is not None else None
         latest = posterior.probabilities[published]

@@ -219,9 +219,10 @@ def matching(problem: Problem, claims: Claims, keep_stated: bool) -> Claims:
         believed = problem.prior[row]
         over = {s: c for s, c in stated.items() if c > believed[s] + SAME}
         below = any(c < believed[s] - SAME for s, c in stated.items())
-        derived = _derived(problem, int(row), stated) if below else {}
+        shares = _derived(problem, int(row), stated) if below else {}
+        derived = {s: c for s, c in shares.items() if c > believed[s] + SAME}
         counted = derived | (over if keep_stated or not derived else {})
-        found += [(int(row), s, c) for s, c in counted.items() if c > believed[s] + SAME]
+        found += [(int(row), s, c) for s, c in counted.items()]
     rows, values, confidence = (np.array(column) for column in zip(*found, strict=True)) if found else ([], [], [])
     return Claims(np.asarray(rows, dtype=np.int64), np.asarray(values, dtype=np.int64), np.asarray(confidence, float))
 

@@ -73,14 +73,16 @@ class CompromisedRecords:
         if self.contradicted not in ("raise", "report"):
             raise ValueError(f"contradicted is {self.contradicted!r}; it is 'raise' or 'report'.")
         check_columns(self.frame, COLUMNS)
-        frame = self.frame[list(COLUMNS)].drop_duplicates().reset_index(drop=True)
-        confidence = pd.to_numeric(frame["confidence"], errors="coerce").to_numpy(dtype=np.float64)
-        wrong = ~((confidence > 0) & (confidence <= 1))
+        given = self.frame[list(COLUMNS)]
+        confidence = pd.to_numeric(given["confidence"], errors="coerce").astype(np.float64)
+        wrong = ~((confidence > 0) & (confidence <= 1)).to_numpy()
         if wrong.any():
+            row = given.iloc[int(wrong.argmax())]
             raise ValueError(
-                f"{_claim(frame.iloc[int(wrong.argmax())])} has the confidence {frame['confidence'].iloc[int(wrong.argmax())]!r}; "
-                "it must be over 0 and at most 1. Leave out what is not known."
+                f"{_claim(row)} has the confidence {_plain(row['confidence'])!r}; it must be over 0 and at most 1. Leave out "
+                "what is not known."
             )
+        frame = given.assign(confidence=confidence).drop_duplicates().reset_index(drop=True)
         twice = frame.duplicated(["respondent", "value", "time"], keep=False)
         if twice.any():
             first = frame[twice].iloc[0]
@@ -88,15 +90,15 @@ class CompromisedRecords:
             raise ValueError(
                 f"{_claim(first)} stands twice, with the confidences {', '.join(f'{c:g}' for c in same['confidence'])}; keep one."
             )
-        sums = frame.assign(confidence=confidence).groupby(["respondent", "time"], sort=False)["confidence"].sum()
+        sums = frame.groupby(["respondent", "time"], sort=False)["confidence"].sum()
         if len(sums) and sums.max() > 1 + TOLERANCE:
             place: Any = sums.idxmax()
             respondent, time = place
             raise ValueError(
-                f"the confidences in the values of respondent {respondent!r} at {time!r} sum to {sums.max():g}; one value is "
-                "true, so they can sum to at most 1. Lower them."
+                f"the confidences in the values of respondent {_plain(respondent)!r} at {_plain(time)!r} sum to {sums.max():g}; "
+                "one value is true, so they can sum to at most 1. Lower them."
             )
-        object.__setattr__(self, "frame", frame.assign(confidence=confidence))
+        object.__setattr__(self, "frame", frame)
 
     def __repr__(self) -> str:
         return f"CompromisedRecords({len(self)})"
@@ -142,7 +144,7 @@ class CompromisedRecords:
         for respondent in frame["respondent"]:
             if respondent not in rows:
                 raise ValueError(
-                    f"a compromised record is about respondent {respondent!r} at {time!r}, who has no record in that view. "
+                    f"a compromised record is about respondent {_plain(respondent)!r} at {time!r}, who has no record in that view. "
                     "Correct the respondent or the time, or leave it out."
                 )
         values = people.schema.codes(frame["value"])
@@ -156,4 +158,10 @@ class CompromisedRecords:
 
 
 def _claim(row: "pd.Series[Any]") -> str:
-    return f"the compromised record of respondent {row['respondent']!r} with value {row['value']!r} at {row['time']!r}"
+    respondent, value, time = (_plain(row[name]) for name in COLUMNS[:3])
+    return f"the compromised record of respondent {respondent!r} with value {value!r} at {time!r}"
+
+
+def _plain(cell: Any) -> Any:
+    """The cell as Python has it, for messages."""
+    return cell.item() if isinstance(cell, np.generic) else cell

@@ -170,6 +170,10 @@ def _carried_on(joint: FloatArray, table: FloatArray, posterior: FloatArray) -> 
                     elif revised[s] > 0.0:
                         longer[i, q * m + s] = longer[i, q * m + s] / revised[s] * posterior[i, s]
         total = longer[i].sum()
-        if total > 0.0:
-            longer[i] /= total
+        if total == 0.0:
+            # The chain leads nowhere: the last value stays.
+            for q in range(sequences):
+                longer[i, q * m + q % m] = joint[i, q]
+            total = longer[i].sum()
+        longer[i] /= total
     return longer

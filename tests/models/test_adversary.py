@@ -3,19 +3,25 @@
 import dataclasses
 
 import numpy as np
+import pandas as pd
 import pytest
 from strategies import view_of
 
 from foreknow.models import (
     Adversary,
+    CompromisedRecords,
+    EvidenceCascade,
     Exact,
     Grouping,
     IncrementalChain,
     MarkovChain,
     Memory,
     Omega,
+    PosteriorCascade,
+    PriorCascade,
     RandomWorlds,
     Release,
+    RemoveKnown,
     UniformPrior,
 )
 
@@ -205,3 +211,83 @@ def test_a_prior_of_one_s_own_is_checked(row):
     adversary = Adversary(lambda people: np.tile(row, (len(people), 1)), CHAIN)
     with pytest.raises(ValueError, match="the prior of the person in row 0"):
         adversary.revise(Memory(), FIRST.people)
+
+
+class TestSettings:
+    @pytest.mark.parametrize("word", ["sum", "Product", None])
+    def test_there_are_three_revisions(self, word):
+        with pytest.raises(ValueError, match=rf"revision is {word!r}; it is 'product' .* 'chain' .* or 'filter'"):
+            Adversary(ByName(), CHAIN, revision=word)
+
+    def test_a_filter_keeps_no_more_numbers_than_fit(self):
+        """2^18 sequences of 18 values of two kinds, for every respondent."""
+        chain, prior = MarkovChain(18, np.full((2,) * 19, 0.5)), UniformPrior()
+        first = Release(view_of("AB", "ab", domain="ab"), [0, 0]).observation
+        with pytest.raises(ValueError, match=r"order 18 over 2 values keeps 262144 numbers .*truncate .*'product'"):
+            Adversary(prior, chain, revision="filter").observe(Memory(), first)
+        Adversary(prior, chain.truncate(2), revision="filter").observe(Memory(), first)
+        Adversary(prior, chain, revision="chain").observe(Memory(), first)
+
+    @pytest.mark.parametrize("known", [Exact(), "A", 0.5, pd.DataFrame()])
+    def test_compromised_records_are_an_object_of_their_own(self, known):
+        with pytest.raises(TypeError, match=r"it is a CompromisedRecords.*estimator=\.\.\."):
+            Adversary(ByName(), CHAIN, known, cascade=RemoveKnown())
+
+    def test_compromised_records_need_a_cascade(self):
+        with pytest.raises(ValueError, match=r"no cascade; say how they enter: cascade=RemoveKnown\(\)"):
+            Adversary(ByName(), CHAIN, CompromisedRecords(claims(("A", "a", 1, 1.0))))
+
+    def test_a_cascade_without_records_does_nothing(self):
+        one, other = Adversary(ByName(), CHAIN), Adversary(ByName(), CHAIN, cascade=PriorCascade())
+        assert np.array_equal(
+            one.observe(Memory(), FIRST)[0].probabilities, other.observe(Memory(), FIRST)[0].probabilities
+        )
+
+
+def claims(*rows):
+    return pd.DataFrame(list(rows), columns=["respondent", "value", "time", "confidence"])
+
+
+class TestCompromised:
+    def knowing(self, *rows, cascade=None, **settings):
+        known = CompromisedRecords(claims(*rows))
+        return Adversary(ByName(), CHAIN, known, cascade=cascade or RemoveKnown(), **settings)
+
+    def test_claims_are_in_the_revised_prior_of_their_time(self):
+        adversary = self.knowing(("A", "b", 1, 1.0), ("B", "a", 2, 1.0))
+        assert adversary.revise(Memory(), FIRST.people, 1)[0].tolist() == [0, 1, 0]
+        assert np.allclose(adversary.revise(Memory(), FIRST.people, 1)[1], ROWS["B"])
+        assert np.allclose(adversary.revise(Memory(), FIRST.people), [ROWS[r] for r in "ABCD"])
+        assert np.allclose(adversary.revise(Memory(), FIRST.people, 3), [ROWS[r] for r in "ABCD"])
+
+    def test_whoever_is_known_tells_of_the_others_and_of_the_next_release(self):
+        """A has b, so B has a, and is expected at 2 as the chain goes on from a."""
+        adversary = self.knowing(("A", "b", 1, 1.0))
+        posterior, memory = adversary.observe(Memory(), FIRST)
+        assert np.array_equal(posterior.probabilities[:2], [[0, 1, 0], [1, 0, 0]])
+        assert np.allclose(adversary.revise(memory, SECOND.people, 2)[0], CHAIN.probabilities[0])
+
+    def test_observing_is_still_weighing_what_was_revised(self):
+        adversary = self.knowing(("A", "b", 1, 0.7), ("C", "c", 1, 1.0), cascade=EvidenceCascade())
+        posterior, memory = adversary.observe(Memory(), FIRST)
+        by_hand = adversary.weigh(adversary.revise(Memory(), FIRST.people, 1), FIRST)
+        assert np.array_equal(posterior.probabilities, by_hand.probabilities)
+        assert np.array_equal(memory.beliefs, adversary.remember(Memory(), FIRST, by_hand).beliefs)
+
+    def test_of_somebody_suppressed_the_claim_is_believed_and_mates_are_not_told(self):
+        observation = released("ABCD", "abca", [-1, 0, 0, 0])
+        posterior, _ = self.knowing(("A", "c", 1, 1.0)).observe(Memory(), observation)
+        expected, _ = Adversary(ByName(), CHAIN).observe(Memory(), observation)
+        assert posterior.probabilities[0].tolist() == [0, 0, 1]
+        assert np.allclose(posterior.probabilities[1:], expected.probabilities[1:])
+
+    def test_what_is_known_of_somebody_suppressed_is_remembered(self):
+        """With a step at every release: c at 1 is known for sure, so at 2 she is where the chain leads from c."""
+        adversary = self.knowing(("A", "c", 1, 1.0), gaps="power")
+        _, memory = adversary.observe(Memory(), released("ABCD", "abca", [-1, 0, 0, 0]))
+        assert np.allclose(adversary.revise(memory, FIRST.people, 2)[0], CHAIN.probabilities[2])
+
+    def test_an_estimator_that_cannot_read_evidence_says_so(self):
+        adversary = self.knowing(("A", "b", 1, 0.7), cascade=PosteriorCascade())
+        with pytest.raises(ValueError, match="cannot read it"):
+            adversary.observe(Memory(), FIRST)

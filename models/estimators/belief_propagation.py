@@ -122,8 +122,8 @@ def _group(
     for number in range(part.max() + 1 if len(part) else 0):
         rows = np.flatnonzero(part == number)
         reached = np.zeros(len(capacity), dtype=np.bool_)
-        for i in rows:
-            reached |= pairs[i]
+        for row in range(len(rows)):
+            reached |= pairs[rows[row]]
         values = np.flatnonzero(reached & (left > 0))
         open_weights = np.zeros((len(rows), len(values)))
         for row in range(len(rows)):

@@ -13,6 +13,7 @@ from foreknow.attacks import SequentialAttack, SnapshotAttack
 from foreknow.evaluation import adversary_confidence, adversary_gain, disclosures, success_rate
 from foreknow.models import (
     Adversary,
+    CompromisedRecords,
     Exact,
     GivenPrior,
     Grouping,
@@ -304,3 +305,33 @@ class TestAgainstPlainLoops:
             right, crossed = revised[one][0] * revised[two][1], revised[one][1] * revised[two][0]
             gains += 2 * [2 * (right / (right + crossed) - 0.5)]
         np.testing.assert_allclose(table["gain"], [2 * (2 * float(FIRST - HALF)) / 4, np.nan, sum(gains) / 4])
+
+
+class TestLeavingOut:
+    """What is believed of those who are not compromised, as in the Figure 4b of BayFrame."""
+
+    RECORDS = CompromisedRecords(
+        pd.DataFrame({"respondent": ["A", "H"], "value": ["a", "a"], "time": [1, 1], "confidence": [0.9, 0.5]})
+    )
+
+    @pytest.mark.parametrize("measure", [adversary_gain, adversary_confidence, success_rate, disclosures])
+    def test_it_is_the_measure_over_the_others(self, measure):
+        beliefs, history = attacked(SURPRISING, Exact())
+        found = only(measure(beliefs, history, leaving_out=self.RECORDS))
+        view = history[0]
+        everybody = only(measure(beliefs, history))
+        gone = [row for row, r in enumerate(view.people.respondents) if r in ("A", "H")]
+        published = [row for row in gone if beliefs.releases[0].observation.group[row] >= 0]
+        assert found["compromised"] == len(published)
+        assert found["records"] == everybody["records"] - len(published)
+        assert found["suppressed"] == everybody["suppressed"]
+        assert "compromised" not in everybody
+
+    def test_the_gain_is_that_of_the_others(self):
+        beliefs, history = attacked(SURPRISING, Exact())
+        found = only(adversary_gain(beliefs, history, leaving_out=self.RECORDS))
+        crossed = (1 - FIRST - HALF) / HALF
+        wrong = ((1 - LAST) / 2 - THIRD) / (1 - THIRD)
+        right = ((1 + LAST) / 2 - 2 * THIRD) / THIRD
+        worse = (1 - LAST - 2 * THIRD) / THIRD
+        assert found["gain"] == pytest.approx(float((crossed + wrong + right + worse) / 6))

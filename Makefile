@@ -27,6 +27,7 @@ test: lint types ## everything: style, types, all tests, the notebooks in their 
 
 notebooks: .venv/installed ## run the notebooks whole, and keep their outputs
 	$(BIN)/python -m pytest --nbmake --nbmake-timeout=1200 --overwrite notebooks
+	$(BIN)/python notebooks/tidy.py
 
 lint: .venv/installed ## ruff, style and formatting
 	$(BIN)/ruff check .

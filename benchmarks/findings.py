@@ -31,9 +31,9 @@ from foreknow.evaluation import (
     exams,
     gcp,
     influence_by_distance,
+    log_score,
     suppressed,
 )
-from foreknow.evaluation.truth import outcomes
 from foreknow.models import (
     Adversary,
     Auto,
@@ -277,7 +277,7 @@ def rules_on_exams() -> Iterator[str]:
             gain = adversary_gain(beliefs, simulation.history)["gain"]
             held = disclosures(beliefs, simulation.history)[["sure", "right", "expected"]].sum()
             yield (
-                f"{name}, {rule}: {gain[SHOWN].round(3).tolist()}, log score {log_score(beliefs, simulation.history):.3f}; "
+                f"{name}, {rule}: {gain[SHOWN].round(3).tolist()}, log score {mean_score(beliefs, simulation.history):.3f}; "
                 f"sure {held['sure']:.0f}, expects {held['expected']:.0f}, right {held['right']:.0f}{sampled(beliefs)}"
             )
 
@@ -299,10 +299,9 @@ def sampled(beliefs: Beliefs) -> str:
     )
 
 
-def log_score(beliefs: Beliefs, history: History) -> float:
-    """The mean logarithm, in bits, of the belief in the truth, not under 2^-20: higher is better, and a true belief is best."""
-    confidence = np.concatenate([outcome.confidence for outcome in outcomes(beliefs, history)])
-    return float(np.log2(np.maximum(confidence, 2.0**-20)).mean())
+def mean_score(beliefs: Beliefs, history: History) -> float:
+    table = log_score(beliefs, history)
+    return float(np.average(table["score"], weights=table["records"]))
 
 
 def fixed_adversary() -> Iterator[str]:
@@ -367,7 +366,7 @@ def revisions() -> Iterator[str]:
                         "third": risk[2],
                         "last": risk.iloc[-1],
                     }
-                    | {"log score": log_score(beliefs, simulation.history), "sure": held["sure"]}
+                    | {"log score": mean_score(beliefs, simulation.history), "sure": held["sure"]}
                     | {"expected": held["expected"] / held["sure"], "right": held["right"] / held["sure"]}
                 )
     yield pd.DataFrame(found).groupby(["order", "revision"], sort=False).mean().round(3).to_string()

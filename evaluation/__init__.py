@@ -8,7 +8,14 @@ from foreknow.evaluation.influence import influence_by_distance, influence_by_re
 from foreknow.evaluation.influence_plots import influence_map, influence_over_distance
 from foreknow.evaluation.pbc import pbc
 from foreknow.evaluation.plots import belief_over_time, gain_over_time, group_sizes
-from foreknow.evaluation.risk import adversary_confidence, adversary_gain, disclosures, success_rate
+from foreknow.evaluation.risk import (
+    adversary_confidence,
+    adversary_gain,
+    calibration,
+    disclosures,
+    log_score,
+    success_rate,
+)
 from foreknow.evaluation.verify import verify, verify_table
 
 __all__ = [
@@ -17,6 +24,7 @@ __all__ = [
     "adversary_confidence",
     "adversary_gain",
     "belief_over_time",
+    "calibration",
     "compare",
     "disclosures",
     "exams",
@@ -27,6 +35,7 @@ __all__ = [
     "influence_by_release",
     "influence_map",
     "influence_over_distance",
+    "log_score",
     "pbc",
     "success_rate",
     "suppressed",

@@ -120,6 +120,77 @@ def disclosures(
     return pd.DataFrame(rows)
 
 
+def log_score(
+    beliefs: Beliefs, history: History, leaving_out: CompromisedRecords | None = None, least: float = 2.0**-20
+) -> pd.DataFrame:
+    """The mean logarithm of the belief in the true value, in bits: 0 at best, and best if what is believed is believed rightly.
+
+    A proper score: on average nobody does better by believing something else than the true probabilities. Being sure and
+    wrong costs most, so it tells an adversary who knows much from one who is rash.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        What an attack returned.
+    history : History
+        The original records.
+    leaving_out : CompromisedRecords, optional
+        Whose respondents are left out.
+    least : float
+        Smaller beliefs in the truth count as this one.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``time``, ``score``, ``records`` and ``suppressed``, whose respondents are left out.
+    """
+    return pd.DataFrame(
+        [
+            _row(outcome, "score", np.log2(np.maximum(outcome.confidence, least)))
+            for outcome in outcomes(beliefs, history, leaving_out)
+        ]
+    )
+
+
+def calibration(
+    beliefs: Beliefs, history: History, bins: int = 10, leaving_out: CompromisedRecords | None = None
+) -> pd.DataFrame:
+    """How often beliefs of each size are right, over all releases: an adversary is calibrated if as often as believed.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        What an attack returned.
+    history : History
+        The original records.
+    bins : int
+        Into how many equal parts 0 to 1 is cut.
+    leaving_out : CompromisedRecords, optional
+        Whose respondents are left out.
+
+    Returns
+    -------
+    DataFrame
+        A row per part in which there is a belief: ``low`` and ``high``, its ends (a belief on an end belongs to the higher
+        part, 1 to the last); ``believed``, the mean belief; ``right``, the share of those beliefs whose value is the
+        respondent's; ``beliefs``, how many there are: one for every published respondent and value. Releases are not told
+        apart; suppressed respondents are left out.
+    """
+    if bins < 1:
+        raise ValueError(f"bins is {bins}; cut 0 to 1 into 1 part or more.")
+    found = list(outcomes(beliefs, history, leaving_out))
+    belief = np.concatenate([np.zeros(0), *(outcome.belief.ravel() for outcome in found)])
+    right = np.concatenate(
+        [np.zeros(0), *((outcome.true[:, None] == np.arange(outcome.belief.shape[1])).ravel() for outcome in found)]
+    )
+    part = np.minimum((belief * bins).astype(np.int64), bins - 1)
+    table = pd.DataFrame({"part": part, "believed": belief, "right": right}).groupby("part")
+    means = table.mean()
+    means.insert(0, "low", means.index / bins)
+    means.insert(1, "high", (means.index + 1) / bins)
+    return means.assign(beliefs=table.size()).reset_index(drop=True)
+
+
 def risk_table(beliefs: Beliefs, history: History) -> pd.DataFrame:
     """All of them beside each other: the columns of `adversary_gain`, and confidence, success, sure and right."""
     table = adversary_gain(beliefs, history)

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from strategies import history_of, tables
 
 from foreknow.attacks import SequentialAttack, SnapshotAttack
-from foreknow.evaluation import adversary_confidence, adversary_gain, disclosures, success_rate
+from foreknow.evaluation import (
+    adversary_confidence,
+    adversary_gain,
+    calibration,
+    disclosures,
+    log_score,
+    success_rate,
+)
 from foreknow.models import (
     Adversary,
     CompromisedRecords,
@@ -335,3 +342,32 @@ class TestLeavingOut:
         right = ((1 + LAST) / 2 - 2 * THIRD) / THIRD
         worse = (1 - LAST - 2 * THIRD) / THIRD
         assert found["gain"] == pytest.approx(float((crossed + wrong + right + worse) / 6))
+
+
+class TestProperScores:
+    def test_log_score_is_the_mean_logarithm_of_the_belief_in_the_truth(self):
+        found = only(log_score(*attacked(EXPECTED, Exact())))
+        beliefs = [FIRST, FIRST, 1, 1, (1 + LAST) / 2, (1 + LAST) / 2, LAST]
+        assert found["score"] == pytest.approx(np.mean(np.log2([float(b) for b in beliefs])))
+        assert (found["records"], found["suppressed"]) == (7, 1)
+
+    def test_what_is_ruled_out_and_true_counts_as_the_least_belief(self):
+        sure = PerGroup(lambda prior, counts: np.tile(np.eye(3)[0], (len(prior), 1)) + 0 * counts)
+        found = only(log_score(*attacked(SURPRISING, sure), least=2.0**-7))
+        assert found["score"] == pytest.approx(-7 * 4 / 7)  # b, c, b, b against the three a's
+
+    def test_calibration_against_plain_loops(self):
+        beliefs, history = attacked(SURPRISING, Exact())
+        table = calibration(beliefs, history, bins=4)
+        posterior, truth = beliefs.posterior(1), history[0].frame.set_index("id")["result"]
+        cells = [(p, truth[i] == v) for i in IDS[:7] for v, p in posterior.loc[i].items()]
+        for row in table.itertuples():
+            inside = [(p, hit) for p, hit in cells if row.low <= p < row.high or (row.high == 1 and p == 1)]
+            assert row.beliefs == len(inside)
+            assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
+            assert row.right == pytest.approx(np.mean([hit for _, hit in inside]))
+        assert table["beliefs"].sum() == 7 * 3
+
+    def test_calibration_needs_a_part(self):
+        with pytest.raises(ValueError, match="bins is 0"):
+            calibration(*attacked(EXPECTED, Exact()), bins=0)

@@ -26,6 +26,7 @@ from foreknow.models.markov_chain import IncrementalChain, MarkovChain, Transiti
 from foreknow.models.people import People
 from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, UniformPrior
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
+from foreknow.models.programs import compromised_model, markov_model, permutation_model, release_model
 from foreknow.models.release import Observation, Release
 from foreknow.models.schema import Categorical, Numeric, Schema
 from foreknow.models.simulation import Simulation
@@ -80,4 +81,8 @@ __all__ = [
     "Transitions",
     "UniformPrior",
     "View",
+    "compromised_model",
+    "markov_model",
+    "permutation_model",
+    "release_model",
 ]

@@ -138,8 +138,8 @@ class Beliefs:
         rows = {respondent: row for row, respondent in enumerate(everybody)}
         coords: dict[Hashable, Any] = {
             "release": list(self.times),
-            "respondent": [_coordinate(respondent) for respondent in everybody],
-            "value": [_coordinate(value) for value in schema.values],
+            "respondent": [coordinate(respondent) for respondent in everybody],
+            "value": [coordinate(value) for value in schema.values],
         }
         groups: dict[str, Any] = {}
         for stage in STAGES:
@@ -158,6 +158,6 @@ class Beliefs:
         raise KeyError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
 
 
-def _coordinate(label: Hashable) -> int | float | str:
+def coordinate(label: Hashable) -> int | float | str:
     """What stands for a label on an axis: xarray takes numbers and text."""
     return label if isinstance(label, int | float) else str(label)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.markov_chain import MarkovChain, _check_order
+from foreknow.models.markov_chain import MarkovChain, check_chain_order
 from foreknow.models.people import People
-from foreknow.models.priors import ClassFrequencies, _cells
+from foreknow.models.priors import ClassFrequencies, class_codes
 from foreknow.models.sequences import Sequences
 from foreknow.models.view import History
 
@@ -57,7 +57,7 @@ class DirichletFrequencies:
     concentrations: FloatArray
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "concentrations", _positive(self.concentrations, "class"))
+        object.__setattr__(self, "concentrations", positive_concentrations(self.concentrations, "class"))
         _ = self.mean  # refuses a shape that does not fit the cuts
 
     @classmethod
@@ -80,10 +80,10 @@ class DirichletFrequencies:
         ValueError
             If the concentration is not a positive number, or as `ClassFrequencies.fit` does.
         """
-        _check_concentration(concentration)
+        check_concentration(concentration)
         point = ClassFrequencies.fit(history, classes, pseudo_count=concentration)
         shape, m = point.probabilities.shape, point.probabilities.shape[-1]
-        cells = np.concatenate([_cells(point.cuts, view.people) * m + view.sensitive for view in history])
+        cells = np.concatenate([class_codes(point.cuts, view.people) * m + view.sensitive for view in history])
         counts = np.bincount(cells, minlength=point.probabilities.size).reshape(shape).astype(np.float64)
         return cls(point.cuts, counts + concentration)
 
@@ -160,7 +160,7 @@ class DirichletChain:
     concentrations: tuple[FloatArray, ...]
 
     def __post_init__(self) -> None:
-        tables = tuple(_positive(table, "the sequence") for table in self.concentrations)
+        tables = tuple(positive_concentrations(table, "the sequence") for table in self.concentrations)
         m = tables[-1].shape[-1] if tables and tables[-1].ndim else 0
         shapes = [table.shape for table in tables]
         if not m or shapes != [(m,) * (length + 1) for length in range(1, len(tables) + 1)]:
@@ -201,7 +201,7 @@ class DirichletChain:
         -----
         Cost: O(records * order + m^(order + 1)).
         """
-        _check_concentration(concentration)
+        check_concentration(concentration)
         source = sequences if isinstance(sequences, History) else [list(sequence) for sequence in sequences]
         MarkovChain.fit(source, order, pseudo_count=concentration, values=values)  # refuses what cannot be counted
         counted = Sequences.of(source, values)
@@ -223,7 +223,7 @@ class DirichletChain:
 
     def truncate(self, steps: int) -> "DirichletChain":
         """The knowledge of somebody who looks back only ``steps`` values, as `MarkovChain.truncate`."""
-        _check_order(steps)
+        check_chain_order(steps)
         return DirichletChain(self.concentrations[:steps])
 
     @property
@@ -292,7 +292,8 @@ def _drawn(concentrations: FloatArray, rng: np.random.Generator) -> FloatArray:
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def _check_concentration(concentration: float) -> None:
+def check_concentration(concentration: float) -> None:
+    """Raise ValueError unless a concentration is positive and finite."""
     if not (np.isfinite(concentration) and concentration > 0):
         raise ValueError(
             f"concentration is {concentration}; that of a Dirichlet distribution is a positive number: 1 for a uniform one, less "
@@ -300,7 +301,8 @@ def _check_concentration(concentration: float) -> None:
         )
 
 
-def _positive(concentrations: FloatArray, row: str) -> FloatArray:
+def positive_concentrations(concentrations: FloatArray, row: str) -> FloatArray:
+    """The concentrations as floats; raises ValueError, naming the row, unless all are positive and finite."""
     concentrations = np.asarray(concentrations, dtype=np.float64)
     wrong = ~(np.isfinite(concentrations) & (concentrations > 0))
     if wrong.any():

@@ -56,7 +56,7 @@ class MarkovChain:
     substochastic: bool = False
 
     def __post_init__(self) -> None:
-        _check_order(self.order)
+        check_chain_order(self.order)
         longest = np.asarray(self.probabilities, dtype=np.float64)
         m = longest.shape[-1] if longest.ndim else 0
         if longest.shape != (m,) * (self.order + 1) or not m:
@@ -111,7 +111,7 @@ class MarkovChain:
         JS-reduce, Algorithm 5. Its loop counts, for every release h and person, the person's last 1, 2, ... values up
         to h: read as "sequences that end at h", each once. Cost: O(records * order + m^(order + 1)).
         """
-        _check_order(order)
+        check_chain_order(order)
         if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
             raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
         counted = Sequences.of(sequences, values)
@@ -142,7 +142,7 @@ class MarkovChain:
 
     def truncate(self, steps: int) -> "MarkovChain":
         """The knowledge of somebody who looks back only ``steps`` values: n-steps DK of JS-reduce, section 7.3."""
-        _check_order(steps)
+        check_chain_order(steps)
         steps = min(steps, self.order)
         return MarkovChain(steps, self.tables[steps - 1], self.tables[: steps - 1], self.substochastic)
 
@@ -217,7 +217,8 @@ def _averaged(longest: FloatArray) -> list[FloatArray]:
     return tables
 
 
-def _check_order(order: int) -> None:
+def check_chain_order(order: int) -> None:
+    """Raise ValueError unless an order is a whole number, 1 or more."""
     if order != int(order) or order < 1:
         raise ValueError(f"a chain looks back over {order} values; it must be a whole number, 1 or more.")
 

@@ -99,7 +99,7 @@ class ClassFrequencies:
                 f"the classes {dict(zip(cuts, shape, strict=True))} make a table of {math.prod(shape)} times {m} probabilities, "
                 f"over {LARGEST_TABLE}; cut fewer attributes, or into fewer intervals."
             )
-        cells = np.concatenate([_cells(cuts, view.people) * m + view.sensitive for view in history])
+        cells = np.concatenate([class_codes(cuts, view.people) * m + view.sensitive for view in history])
         counts = np.bincount(cells, minlength=int(np.prod(shape)) * m).reshape(-1, m).astype(np.float64)
         whole = counts.sum(axis=0) + pseudo_count
         counts = np.where(counts.sum(axis=1, keepdims=True) + pseudo_count > 0, counts + pseudo_count, whole)
@@ -107,7 +107,11 @@ class ClassFrequencies:
 
     def __call__(self, people: People) -> FloatArray:
         """Each person's class's distribution: float array, shape ``(n, m)``."""
-        return np.asarray(self.probabilities.reshape(-1, self.probabilities.shape[-1])[_cells(self.cuts, people)])
+        return np.asarray(self.probabilities.reshape(-1, self.probabilities.shape[-1])[self.classes(people)])
+
+    def classes(self, people: People) -> IntArray:
+        """Each person's class, 0 to c - 1 in the order of ``probabilities.reshape(c, m)``: int array, shape ``(n,)``."""
+        return class_codes(self.cuts, people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +196,8 @@ def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
     return tuple(np.linspace(low, high, parts + 1)[1:-1].tolist())
 
 
-def _cells(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArray:
-    """Each person's class, as one number."""
+def class_codes(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArray:
+    """Each person's class, as one number: the row of the reshaped table of class frequencies."""
     names = list(people.schema.quasi_identifiers)
     cell = np.zeros(len(people), dtype=np.int64)
     for name, cut in cuts.items():

@@ -36,7 +36,7 @@ class Sequences:
         ValueError
             If no person has two values, or a value lies outside the domain.
         """
-        person, values = _of_history(source) if isinstance(source, History) else _of_lists(source)
+        person, values = _of_history(source) if isinstance(source, History) else end_to_end(source)
         places = np.arange(len(person))
         first = np.diff(person, prepend=-1) != 0
         before = places - np.maximum.accumulate(np.where(first, places, 0))
@@ -80,7 +80,8 @@ def _of_history(history: History) -> tuple[IntArray, IntArray]:
     return person[order], np.concatenate([view.sensitive for view in history])[order]
 
 
-def _of_lists(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
+def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
+    """Whose each value is, as increasing numbers, and the values of all sequences, one after another."""
     parts = [np.asarray(list(sequence)) for sequence in sequences]
     for part in parts:
         if part.size and not np.issubdtype(part.dtype, np.integer):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.dirichlet_knowledge import _check_concentration, _positive
-from foreknow.models.markov_chain import LARGEST_TABLE, _check_order
-from foreknow.models.sequences import _of_lists
+from foreknow.models.dirichlet_knowledge import check_concentration, positive_concentrations
+from foreknow.models.markov_chain import LARGEST_TABLE, check_chain_order
+from foreknow.models.sequences import end_to_end
 from foreknow.models.view import History
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def markov_model(
     """
     import pymc as pm
 
-    _check_order(order)
+    check_chain_order(order)
     known, domain = _known(sequences, values)
     m, open_values = len(domain), _open(domain, never_missed)
     shape, dims = (m,) * (order + 1), (*(f"value_{place}" for place in range(1, order + 1)), "value")
@@ -181,9 +181,9 @@ def _known(
     """Each person's visits from the first known value to the last, and the domain."""
     domain: Sequence[Hashable]
     if isinstance(sequences, History):
-        domain, (person, visits) = sequences.schema.values, _of_lists(_by_view(sequences))
+        domain, (person, visits) = sequences.schema.values, end_to_end(_by_view(sequences))
     else:
-        person, visits = _of_lists(sequences)
+        person, visits = end_to_end(sequences)
         domain = range(values or int(visits.max(initial=0)) + 1)
     wrong = visits[(visits < MISSING) | (visits >= len(domain))]
     if len(wrong):
@@ -244,9 +244,9 @@ def _stretches(visits: list[int], order: int) -> Iterator[tuple[int, ...]]:
 def _concentrations(concentration: "float | FloatArray", shape: tuple[int, ...]) -> FloatArray:
     """The concentration of every transition."""
     if np.ndim(concentration) == 0:
-        _check_concentration(float(concentration))
+        check_concentration(float(concentration))
         return np.full(shape, float(concentration))
-    concentrations = _positive(np.asarray(concentration), "the sequence")
+    concentrations = positive_concentrations(np.asarray(concentration), "the sequence")
     if concentrations.shape != shape:
         raise ValueError(
             f"the concentrations have shape {concentrations.shape}; they are one number, or one per transition: {shape}."

@@ -588,7 +588,7 @@ BAD_ATTACK = {
     "a corpus that is not there": (lambda d: attack(d, None, "--corpus", d / "none.csv"), "there is no file"),
     "an empty corpus": (lambda d: attack(d, None, "--corpus", changed(d, lambda t: t.iloc[:0])), "no record"),
     "a corpus without a column": (lambda d: attack(d, None, "--corpus", changed(d, without("age"))), "no column 'age'"),
-    "a group too large to be exact": (lambda d: attack_one_large_group(d), "Use Omega()"),
+    "a group too large to be exact": (lambda d: attack_one_large_group(d), "Auto() (--estimator auto)"),
 }  # fmt: skip
 
 

@@ -1,0 +1,176 @@
+"""The log-probability of a release's published multisets as a PyTensor operation, and its gradient: the posterior."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from pytensor.gradient import DisconnectedType, disconnected_type, grad_not_implemented
+from pytensor.graph.basic import Apply, Constant
+from pytensor.graph.op import Op
+from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_default_op_cache_key
+from pytensor.tensor import as_tensor, matrix, vector, zeros_like
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.assignments import state_count
+from foreknow.models.estimators.exact import TooLarge
+from foreknow.models.members import members
+from foreknow.models.programs.group_weights import called_weights_and_beliefs
+
+
+class LogPermanent(Op):
+    """The logarithm of the weight of all assignments of every group, as a function of the priors and the counts.
+
+    ``LogPermanent(group, row)(log_prior, counts)`` is, for every group j::
+
+        log sum over pi of prod over i in group j of exp(log_prior[row[i], pi(i)])
+
+    where pi runs over the distinct ways of giving the group's published values to its respondents: the log-probability
+    of the multiset, if everybody's value is drawn from the own prior. (It is the permanent of the group's matrix of
+    priors over the product of the factorials of its counts.) Its gradient is the exact posterior, summed over the
+    respondents who share a row::
+
+        d / d log_prior[r, s] = sum over i with row[i] = r of belief[i, s]
+
+    Parameters
+    ----------
+    group : sequence of int, length n
+        Each respondent's group, or -1 outside all groups.
+    row : sequence of int, length n, optional
+        Which row of ``log_prior`` is each respondent's; by default the first is the first's, and so on. Where few rows
+        serve many respondents, there are fewer states to walk: respondents of one row are of one kind.
+    limit : int
+        The most states a group may have, as for `Exact`.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many rows as respondents, a row is negative or a group under -1; when called with constant
+        counts, if these lack a group.
+    TooLarge
+        When called with constant counts, if a group passes the limit.
+
+    Notes
+    -----
+    Called with ``log_prior``, float, shape ``(r, m)``, and ``counts``, int, shape ``(g, m)``, it returns a vector of
+    shape ``(g,)``; `belief` gives the posterior. Logarithms may be -inf; a group that no assignment can fill, or whose
+    counts are not as many as its respondents, has -inf, with a gradient of zeros; a group without anybody has 0. That
+    ``exp(log_prior)`` sums to 1 is not checked, and nothing depends on it.
+
+    Exact to rounding, sums are kept as logarithms. Cost: O(states * distinct values) per group, as `Exact`: ``prod_s
+    (n_s + 1)`` states, or those of kinds of respondents where these are fewer. Value and posterior come from the same
+    walk there and back, so the gradient costs next to nothing beside the value; each is computed whenever the other is.
+    The posterior's own gradient is not implemented. PyTensor's Numba and Python linkers can run it, others cannot.
+
+    Two of these are equal if their settings are, whatever holds them.
+
+    Examples
+    --------
+    Two people, both values shown once: ``.9 * .6 + .1 * .4``.
+
+    >>> import numpy as np
+    >>> prior, counts = np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([[1, 1]])
+    >>> permanent = LogPermanent(group=[0, 0])
+    >>> np.exp(permanent(np.log(prior), counts).eval()).round(6)
+    array([0.58])
+    >>> permanent.belief(np.log(prior), counts).eval().round(3)
+    array([[0.931, 0.069],
+           [0.069, 0.931]])
+    """
+
+    __props__ = ("group", "row", "limit")
+    default_output = 0
+
+    def __init__(
+        self, group: "Sequence[int] | IntArray", row: "Sequence[int] | IntArray | None" = None, limit: int = 2**22
+    ) -> None:
+        self.group = tuple(map(int, group))
+        self.row = tuple(range(len(self.group))) if row is None else tuple(map(int, row))
+        self.limit = limit
+        if len(self.row) != len(self.group):
+            raise ValueError(
+                f"LogPermanent has {len(self.group)} respondents by their groups and {len(self.row)} by their rows; give "
+                "each of them one of both."
+            )
+        if min(self.group, default=0) < -1 or min(self.row, default=0) < 0:
+            raise ValueError(
+                f"LogPermanent has the group {min(self.group)} or row {min(self.row)}; groups go from -1, rows from 0."
+            )
+
+    def belief(self, log_prior: Any, counts: Any) -> Any:
+        """The exact posterior of every respondent, shape ``(n, m)``; the own prior outside all groups.
+
+        In a group that no assignment can fill, the beliefs are 0.
+        """
+        return self.make_node(log_prior, counts).outputs[1]
+
+    def make_node(self, *inputs: Any) -> Any:
+        """What PyTensor asks for: the operation applied to a log-prior and counts."""
+        log_prior: Any = as_tensor(inputs[0], dtype="float64", ndim=2)
+        counts: Any = as_tensor(inputs[1], ndim=2)
+        if counts.dtype.startswith("float"):
+            raise TypeError(f"counts are {counts.dtype}; how often a value is shown is a whole number.")
+        if isinstance(counts, Constant):
+            self._check(np.asarray(counts.data, dtype=np.int64))
+        counts = counts.astype("int64")
+        shape = counts.type.shape
+        outputs = [
+            vector(shape=(shape[0],), dtype="float64"),
+            matrix(shape=(len(self.group), shape[1]), dtype="float64"),
+        ]
+        return Apply(self, [log_prior, counts], outputs)
+
+    def perform(self, node: Any, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:  # noqa: ARG002
+        """What PyTensor asks for: the numbers."""
+        output_storage[0][0], output_storage[1][0] = called_weights_and_beliefs(inputs[0], inputs[1], *self.layout())
+
+    def infer_shape(self, node: Any, shapes: list[Any]) -> list[Any]:  # noqa: ARG002
+        """What PyTensor asks for: the shapes of both outputs."""
+        return [(shapes[1][0],), (len(self.group), shapes[1][1])]
+
+    def connection_pattern(self, node: Any) -> list[list[bool]]:  # noqa: ARG002
+        """What PyTensor asks for: nothing is differentiated by the counts."""
+        return [[True, True], [False, False]]
+
+    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """What PyTensor asks for: the gradient, from the posterior."""
+        if not isinstance(cotangents[1].type, DisconnectedType):
+            comment = "the gradient of the posterior; only that of the log-probability is known."
+            return [cast(Any, grad_not_implemented)(self, 0, inputs[0], comment), disconnected_type()]
+        group, row = np.array(self.group, dtype=np.int64), np.array(self.row, dtype=np.int64)
+        inside = np.flatnonzero(group >= 0)
+        weighed = cotangents[0][group[inside]][:, None] * outputs[1][inside]
+        return [cast(Any, zeros_like)(inputs[0])[row[inside]].inc(weighed), disconnected_type()]
+
+    def layout(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """The settings as kernels want them: row, kind, order and starts of `weights_and_beliefs`."""
+        group, row = np.array(self.group, dtype=np.int64), np.array(self.row, dtype=np.int64)
+        order, starts = members(group, int(group.max(initial=-1)) + 1)
+        kind = np.zeros_like(row)
+        for rows in np.split(order, starts[1:])[:-1]:
+            kind[rows] = np.unique(row[rows], return_inverse=True)[1]
+        return row, kind, order, starts
+
+    def _check(self, counts: IntArray) -> None:
+        _, kind, order, starts = self.layout()
+        if len(counts) < len(starts) - 1:
+            raise ValueError(f"there are {len(starts) - 1} groups and counts of {len(counts)}; give a row for each.")
+        for j, rows in enumerate(np.split(order, starts[1:])[:-1]):
+            states = min(state_count(counts[j]), state_count(np.bincount(kind[rows])))
+            if states > self.limit:
+                raise TooLarge(
+                    f"group {j} has {len(rows)} respondents and {states:.3g} states, more than the limit of {self.limit}; the "
+                    "gradient walks them all at every step. Leave its respondents out (group -1), tell fewer kinds of them "
+                    "apart, or give SwapChain one prior at a time."
+                )
+
+
+def _for_numba(op: LogPermanent, node: Any, **_: Any) -> Any:  # noqa: ARG001
+    row, kind, order, starts = op.layout()
+
+    def log_permanent(log_prior: FloatArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
+        return called_weights_and_beliefs(log_prior, counts, row, kind, order, starts)
+
+    return numba_njit(log_permanent)
+
+
+cast(Any, register_funcify_default_op_cache_key)(LogPermanent)(_for_numba)

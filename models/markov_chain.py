@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import TOLERANCE
-from foreknow.models.sequences import Sequences
+from foreknow.models.sequences import Sequences, check_longest
 from foreknow.models.view import History
 
 LARGEST_TABLE = 2**27
@@ -103,8 +103,8 @@ class MarkovChain:
         Raises
         ------
         ValueError
-            If the order is not positive, a value lies outside the domain, the pseudo-count is negative, or the corpus
-            holds no two consecutive values of one person.
+            If the order is not positive, or longer than anybody's sequence allows, a value lies outside the domain, the
+            pseudo-count is negative, or the corpus holds no two consecutive values of one person.
 
         Notes
         -----
@@ -121,6 +121,13 @@ class MarkovChain:
                 f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
                 "choose a smaller order."
             )
+        check_longest(order, counted.longest)
+        return cls._mined(counted, order, pseudo_count, as_printed)
+
+    @classmethod
+    def _mined(cls, counted: Sequences, order: int, pseudo_count: float, as_printed: bool) -> "MarkovChain":
+        """The chain of what was counted; sequences longer than anybody's have the rows of their ends."""
+        m = counted.domain
         tables: list[FloatArray] = []
         row = _spread(counted.followed(0) + pseudo_count)
         for length in range(1, order + 1):
@@ -191,13 +198,15 @@ class IncrementalChain:
         Until some person has been seen twice nothing is known: every value follows any other equally likely.
         """
         m = len(history.schema.values)
+        # The whole history is checked here; its beginnings may be shorter than the order.
+        MarkovChain.fit(history, order, pseudo_count, as_printed)
         chains = []
         for upto in range(1, len(history) + 1):
             seen = History(history.views[:upto])
             if len(seen.respondents) == sum(map(len, seen)):
                 chains.append(MarkovChain(order, np.full((m,) * (order + 1), 1.0 / m)))
             else:
-                chains.append(MarkovChain.fit(seen, order, pseudo_count, as_printed))
+                chains.append(MarkovChain._mined(Sequences.of(seen), order, pseudo_count, as_printed))
         return cls(tuple(chains), inclusive)
 
     def at(self, release: int) -> MarkovChain:

@@ -52,6 +52,11 @@ class Sequences:
             )
         return cls(values, before, domain)
 
+    @property
+    def longest(self) -> int:
+        """How many values the person with the most has."""
+        return int(self.before.max()) + 1
+
     def followed(self, length: int) -> FloatArray:
         """How often each sequence of that length was followed by each value: shape ``(m,) * (length + 1)``.
 
@@ -70,6 +75,15 @@ class Sequences:
             cell = cell * self.domain + self.values[ends - back]
         counts = np.bincount(cell, minlength=self.domain**length)
         return counts.reshape((self.domain,) * length).astype(np.float64)
+
+
+def check_longest(order: int, longest: int) -> None:
+    """Raise ValueError if nobody has ``order + 1`` values, so that no sequence of ``order`` is followed by anything."""
+    if order >= longest:
+        raise ValueError(
+            f"the order is {order}, and nobody has more than {longest} values; a chain of that order needs {order + 1} of one "
+            f"person. Choose an order of at most {longest - 1}, or a longer history."
+        )
 
 
 def _of_history(history: History) -> tuple[IntArray, IntArray]:

@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.dirichlet_knowledge import check_concentration, positive_concentrations
 from foreknow.models.markov_chain import LARGEST_TABLE, check_chain_order
-from foreknow.models.sequences import end_to_end
+from foreknow.models.sequences import check_longest, end_to_end
 from foreknow.models.view import History
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ def markov_model(
             f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
             "choose a smaller order."
         )
+    check_longest(order, max(map(len, known)))
     followed, gaps = _followed(known, order, m), _gaps(known, order)
     with pm.Model(coords=dict.fromkeys(dims, domain)) as model:
         transitions = pm.Dirichlet("transitions", _concentrations(concentration, shape), dims=dims)

@@ -36,7 +36,7 @@ def history(seed):
     schema = Schema({"age": Numeric(0, 60), "sex": Categorical(("f", "m"))}, "result", ("a", "b", "c"))
     columns = {"id": range(15), "age": rng.integers(0, 61, 15), "sex": rng.choice(["f", "m"], 15)}
     frame = pd.DataFrame(columns).assign(result=rng.choice(["a", "b", "c"], 15))
-    return History([View(frame, schema, 0), View(frame[:9], schema, 1)])
+    return History([View(frame, schema, 0), View(frame[:9], schema, 1), View(frame[:4], schema, 2)])
 
 
 def rows_of(knowledge):

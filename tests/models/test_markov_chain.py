@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import history_of
 
-from foreknow.models import History, IncrementalChain, MarkovChain, markov_chain
+from foreknow.models import DirichletChain, History, IncrementalChain, MarkovChain, markov_chain
 from foreknow.models.revision import product_revision
 
 A, B, C = range(3)
@@ -85,6 +85,7 @@ class TestFitByHand:
 class TestFitByCounting:
     @given(corpus=corpora, order=st.integers(1, 3))
     def test_as_printed(self, corpus, order):
+        assume(max(map(len, corpus)) > order)
         chain = MarkovChain.fit(corpus, order, as_printed=True, values=3)
         for length, table in enumerate(chain.tables, start=1):
             for run in itertools.product(range(3), repeat=length):
@@ -96,6 +97,7 @@ class TestFitByCounting:
 
     @given(corpus=corpora, order=st.integers(1, 3))
     def test_conditioned_with_back_off(self, corpus, order):
+        assume(max(map(len, corpus)) > order)
         chain = MarkovChain.fit(corpus, order, values=3)
 
         def row(run):
@@ -209,10 +211,16 @@ class TestIncrementalChain:
         assert np.allclose(before.at(0).probabilities, 1 / 3)
 
     def test_hands_its_settings_on(self):
-        chain = IncrementalChain.fit(self.HISTORY, order=2, pseudo_count=1.0, as_printed=True, inclusive=True)
-        expected = MarkovChain.fit(History(self.HISTORY.views[:3]), 2, 1.0, True)
+        history = history_of(("AB", "ab"), ("AB", "cc"), ("AB", "bb"), ("AC", "ca"))
+        chain = IncrementalChain.fit(history, order=2, pseudo_count=1.0, as_printed=True, inclusive=True)
+        expected = MarkovChain.fit(History(history.views[:3]), 2, 1.0, True)
         assert np.array_equal(chain.at(2).probabilities, expected.probabilities)
-        assert chain.at(0).order == 2
+        assert chain.at(0).order == chain.at(1).order == 2
+
+    def test_an_order_longer_than_anybodys_values_is_refused(self):
+        for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):
+            with pytest.raises(ValueError, match="the order is 3, and nobody has more than 3 values.*at most 2"):
+                fit(self.HISTORY, order=3)
 
 
 class TestProductRevision:

@@ -219,7 +219,7 @@ class TestIncrementalChain:
 
     def test_an_order_longer_than_anybodys_values_is_refused(self):
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):
-            with pytest.raises(ValueError, match="the order is 3, and nobody has more than 3 values.*at most 2"):
+            with pytest.raises(ValueError, match=r"the order is 3, and nobody has more than 3 values.*at most 2"):
                 fit(self.HISTORY, order=3)
 
 

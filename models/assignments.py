@@ -31,6 +31,15 @@ def shown(prior: FloatArray, rows: IntArray, values: IntArray, doubt: float) -> 
 
 
 @compiled
+def put(shares: FloatArray, rows: IntArray, values: IntArray, belief: FloatArray) -> None:
+    """Write a group's shares of its shown values into the rows of its members; values it does not show get 0."""
+    for i in range(len(rows)):
+        belief[rows[i]] = 0.0
+        for s in range(len(values)):
+            belief[rows[i], values[s]] = shares[i, s]
+
+
+@compiled
 def pair_shares(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatArray]:
     """The probability that each person has each value, shape ``(k, d)``, and whether any assignment is possible at all."""
     if len(capacity) == 1:

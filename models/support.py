@@ -3,6 +3,8 @@
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.assignments import shown
+from foreknow.models.problem import DOUBT
 
 
 @compiled
@@ -39,6 +41,19 @@ def possible_pairs(weights: FloatArray, capacity: IntArray) -> tuple[bool, BoolA
         for s in range(len(capacity)):
             allowed[i, s] = allowed[i, s] and (s == given[i] or onward[s, given[i]])
     return True, allowed
+
+
+@compiled
+def shown_and_possible(
+    prior: FloatArray, rows: IntArray, values: IntArray, capacity: IntArray
+) -> tuple[bool, FloatArray, BoolArray]:
+    """A group's weights and its possible pairs; with a doubt of `DOUBT` mixed in, and all pairs, if none is possible."""
+    weights = shown(prior, rows, values, 0.0)
+    found, pairs = possible_pairs(weights, capacity)
+    if not found:
+        weights = shown(prior, rows, values, DOUBT)
+        pairs = weights > 0.0
+    return found, weights, pairs
 
 
 @compiled

@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.assignments import log_sum, pair_shares, shown
+from foreknow.models.assignments import log_sum, pair_shares, put
 from foreknow.models.members import members
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem
-from foreknow.models.support import possible_pairs
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.support import shown_and_possible
 
 
 @dataclass(frozen=True)
@@ -87,19 +87,13 @@ def _posteriors(
     for j in range(len(counts)):
         rows = order[starts[j] : starts[j + 1]]
         values = np.flatnonzero(counts[j])
-        weights = shown(prior, rows, values, 0.0)
-        found, pairs = possible_pairs(weights, counts[j][values])
+        found, weights, pairs = shown_and_possible(prior, rows, values, counts[j][values])
         if not found:
             status[j] |= CONTRADICTED
-            weights = shown(prior, rows, values, DOUBT)
-            pairs = weights > 0.0
         agreed, shares = _group(weights, pairs, counts[j][values], tolerance, iterations, damping)
         if not agreed:
             status[j] |= UNCONVERGED
-        for i in range(len(rows)):
-            belief[rows[i]] = 0.0
-            for s in range(len(values)):
-                belief[rows[i], values[s]] = shares[i, s]
+        put(shares, rows, values, belief)
     return belief, status
 
 

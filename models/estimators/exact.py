@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.assignments import kinds, pair_shares, shown, state_count
+from foreknow.models.assignments import kinds, pair_shares, put, shown, state_count
 from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
 
@@ -94,8 +94,5 @@ def _posteriors(prior: FloatArray, counts: IntArray, order: IntArray, starts: In
         if not found:
             status[j] = CONTRADICTED
             found, shares = pair_shares(shown(prior, rows, values, DOUBT), counts[j][values])
-        for i in range(len(rows)):
-            belief[rows[i]] = 0.0
-            for s in range(len(values)):
-                belief[rows[i], values[s]] = shares[i, s]
+        put(shares, rows, values, belief)
     return belief, status

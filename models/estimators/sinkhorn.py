@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.assignments import shown
+from foreknow.models.assignments import put
 from foreknow.models.members import members
-from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem
-from foreknow.models.support import possible_pairs
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.support import shown_and_possible
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,12 @@ def _posteriors(
     for j in range(len(counts)):
         rows = order[starts[j] : starts[j + 1]]
         values = np.flatnonzero(counts[j])
-        weights = shown(prior, rows, values, 0.0)
-        found, pairs = possible_pairs(weights, counts[j][values])
+        found, weights, pairs = shown_and_possible(prior, rows, values, counts[j][values])
         if not found:
             status[j] |= CONTRADICTED
-            weights = shown(prior, rows, values, DOUBT)
-            pairs = weights > 0.0
         if not _scale(weights, pairs, counts[j][values], tolerance, iterations):
             status[j] |= UNCONVERGED
-        for i in range(len(rows)):
-            belief[rows[i]] = 0.0
-            for s in range(len(values)):
-                belief[rows[i], values[s]] = weights[i, s]
+        put(weights, rows, values, belief)
     return belief, status
 
 

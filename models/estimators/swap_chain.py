@@ -7,11 +7,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.assignments import pair_shares, shown
+from foreknow.models.assignments import pair_shares, put
 from foreknow.models.convergence import mean_diagnostics
 from foreknow.models.members import members
-from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
-from foreknow.models.support import possible_pairs
+from foreknow.models.problem import CONTRADICTED, Posterior, Problem
+from foreknow.models.support import shown_and_possible
 
 FEWEST_DRAWS = 8
 """How many draws a chain needs at least, for its halves to have a variance."""
@@ -83,16 +83,14 @@ class SwapChain:
         status = np.zeros(len(problem.counts), dtype=np.int64)
         for j in np.flatnonzero(problem.sizes):
             rows, values = order[starts[j] : starts[j + 1]], np.flatnonzero(problem.counts[j])
-            weights = shown(problem.prior, rows, values, 0.0)
-            if not possible_pairs(weights, problem.counts[j][values])[0]:
-                status[j] = CONTRADICTED
-                weights = shown(problem.prior, rows, values, DOUBT)
-            belief[rows] = 0.0
+            capacity = problem.counts[j][values]
+            possible, weights, _ = shown_and_possible(problem.prior, rows, values, capacity)
+            status[j] = 0 if possible else CONTRADICTED
             if len(rows) <= 3 or len(values) == 1:
-                belief[np.ix_(rows, values)] = pair_shares(weights, problem.counts[j][values])[1]
+                put(pair_shares(weights, capacity)[1], rows, values, belief)
                 continue
-            answers = self._group(weights, np.repeat(np.arange(len(values)), problem.counts[j][values]))
-            belief[np.ix_(rows, values)] = answers[0]
+            answers = self._group(weights, np.repeat(np.arange(len(values)), capacity))
+            put(answers[0], rows, values, belief)
             for name, answer in zip(found, answers[1:], strict=True):
                 found[name][np.ix_(rows, values)] = answer
         return Posterior(belief, status, **found)

@@ -67,6 +67,14 @@ class Influence:
             {"respondent": [respondent], "value": [value], "time": [time], "confidence": [float(confidence)]}
         )
         before = self.adversary.compromised
+        if before is not None:
+            held = before.frame
+            same = (held["respondent"] == respondent) & (held["value"] == value) & (held["time"] == time)
+            if same.any():
+                raise ValueError(
+                    f"the adversary already has a record that respondent {respondent!r} has {value!r} at {time!r}; leave it out of "
+                    "the compromised records to follow it."
+                )
         records = record if before is None else pd.concat([before.frame, record], ignore_index=True)
         told = replace(
             self.adversary,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from foreknow.attacks.sequential import check_times, steps
-from foreknow.models import Adversary, Beliefs, MarkovChain, Release, ReleaseBeliefs
-from foreknow.models.arrays import FloatArray
+from foreknow.attacks.sequential import steps
+from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release, ReleaseBeliefs
+from foreknow.models.arrays import BoolArray, FloatArray
 
 SMALLEST = 1e-200
 """What stands for a smaller revised prior when it divides: the ratio stays finite."""
@@ -40,7 +40,8 @@ class RetrospectiveAttack:
 
     Notes
     -----
-    The releases' ``revised`` are those of the sequential attack. Cost: that of the sequential attack and O(t n m^2).
+    The releases' ``revised`` and ``status`` are those of the sequential attack; standard errors are not carried back. Cost:
+    that of the sequential attack and O(t n m^2).
     """
 
     adversary: Adversary
@@ -55,7 +56,7 @@ class RetrospectiveAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """What the adversary believes around each release in the end. Only the releases' observations are read."""
-        held, untold = self._forward(releases)
+        held, untold, heard = self._forward(releases)
         after: dict[Hashable, tuple[int, FloatArray]] = {}
         found: list[ReleaseBeliefs] = []
         for number in range(len(held) - 1, -1, -1):
@@ -65,22 +66,23 @@ class RetrospectiveAttack:
             totals = posterior.sum(axis=1, keepdims=True)
             # Where later releases contradict all that was believed, what was believed stands.
             posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
-            found.append(replace(release, posterior=replace(release.posterior, probabilities=posterior)))
+            found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
             told = release.posterior.probabilities / np.maximum(untold[number], SMALLEST)
-            heard = (release.observation.group >= 0) | (release.posterior.probabilities != untold[number]).any(axis=1)
-            for row in np.flatnonzero(heard):
+            for row in np.flatnonzero(heard[number]):
                 message = told[row] * later[row]
                 after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
         return Beliefs(tuple(reversed(found)))
 
-    def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray]]:
-        """The sequential attack, and beside each release the revised prior without the compromised records about it."""
-        held, untold = [], []
+    def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
+        """The sequential attack; beside each release the revised prior without compromised records, and who was heard of."""
+        held, untold, heard = [], [], []
         for memory, belief in steps(self.adversary, releases):
+            seen = belief.observation
             held.append(belief)
-            untold.append(self.adversary.revise(memory, belief.observation.people))
-        check_times(self.adversary, [belief.observation.time for belief in held])
-        return held, untold
+            untold.append(self.adversary.revise(memory, seen.people))
+            heard.append((seen.group >= 0) | self.adversary.told(memory, seen, belief.posterior))
+        self.adversary.check_times([belief.observation.time for belief in held])
+        return held, untold, heard
 
     def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
         """How well each value of each person explains what came after: beta, shape ``(n, m)``."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from foreknow.attacks.sequential import check_times
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -24,7 +23,8 @@ class SnapshotAttack:
         beliefs = []
         for release in releases:
             seen = release.observation
-            prior = self.adversary.revise(Memory(), seen.people, seen.time)
-            beliefs.append(ReleaseBeliefs(seen, prior, prior, self.adversary.weigh(prior, seen)))
-        check_times(self.adversary, [belief.observation.time for belief in beliefs])
+            revised = self.adversary.revise(Memory(), seen.people, seen.time)
+            posterior = self.adversary.weigh(revised, seen)
+            beliefs.append(ReleaseBeliefs(seen, self.adversary.prior(seen.people), revised, posterior))
+        self.adversary.check_times([belief.observation.time for belief in beliefs])
         return Beliefs(tuple(beliefs))

@@ -380,6 +380,7 @@ def cascades_on_exams() -> Iterator[str]:
     for share in (0.01, 0.1):
         records = CompromisedRecords.sample(simulation.history, share, 0.9, rng=seeded(2019))
         sure = CompromisedRecords(records.frame.assign(confidence=1.0))
+        ever = set(records.frame["respondent"])
         kinds: list[tuple[str, CompromisedRecords | None, Cascade | None, str]] = [
             ("nobody", None, None, "both"),
             ("PriorCascade", records, PriorCascade(), "both"),
@@ -395,9 +396,11 @@ def cascades_on_exams() -> Iterator[str]:
                     beliefs = SequentialAttack(adversary)(releases)
                     everybody = adversary_gain(beliefs, simulation.history)["gain"]
                     others = adversary_gain(beliefs, simulation.history, leaving_out=records)["gain"]
+                    never = adversary_gain(beliefs, simulation.history, leaving_out=ever)["gain"]
                     yield (
                         f"sigma {share}, {type(estimator).__name__}, {name}: all {everybody.mean():.4f}, last "
-                        f"{everybody.iloc[-1]:.4f}; uncompromised {others.mean():.4f}, last {others.iloc[-1]:.4f}"
+                        f"{everybody.iloc[-1]:.4f}; uncompromised {others.mean():.4f}, last {others.iloc[-1]:.4f}; "
+                        f"never compromised {never.mean():.4f}, last {never.iloc[-1]:.4f}"
                     )
 
 

@@ -53,4 +53,5 @@ def publish(views: Iterable[View], defense: Defense, adversary: Adversary | None
         if adversary is not None:
             posterior = adversary.weigh(prior, release.observation)
             memory = adversary.remember(memory, release.observation, posterior)
+    assumed.check_times([release.time for release in releases])
     return tuple(releases)

@@ -72,7 +72,7 @@ def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = M
     axes.spines[["top", "right"]].set_visible(False)
     left_out = f", the {len(shown)} most touched of {len(people)} people" if len(people) > len(shown) else ""
     axes.set(xlabel=time, ylabel="respondent", title=f"Whom one compromised record reaches{left_out}")
-    figure.colorbar(points, ax=axes, label=f"change of belief (bits; {FAINTEST:g} or less at the light end)")
+    figure.colorbar(points, ax=axes, label=f"change of belief (bits)\nlight: {FAINTEST:g} or less")
     return figure
 
 
@@ -86,7 +86,8 @@ def influence_over_distance(graph: "nx.DiGraph[Any]") -> Figure:
     axes.spines[["top"]].set_visible(False)
     strength = axes.twinx()
     strength.plot(table["distance"], table["mean"], color=COLORS[0], marker="o", label="mean change of belief")
-    strength.set_yscale("log")
+    if (table["mean"] > 0).any():
+        strength.set_yscale("log")
     strength.set_ylabel("mean change of belief (bits)", color=COLORS[0])
     strength.spines[["top"]].set_visible(False)
     axes.set_title("How far a compromised record reaches, and how strongly")

@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.truth import Outcome, outcomes
-from foreknow.models import Beliefs, CompromisedRecords, History
+from foreknow.evaluation.truth import LeftOut, Outcome, outcomes
+from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray
 
 
 def adversary_gain(
-    beliefs: Beliefs, history: History, absolute: bool = False, leaving_out: CompromisedRecords | None = None
+    beliefs: Beliefs, history: History, absolute: bool = False, leaving_out: LeftOut = None
 ) -> pd.DataFrame:
     """How much more of the truth is believed than the group's shares alone give away, on average.
 
@@ -25,9 +25,10 @@ def adversary_gain(
     absolute : bool
         BayFrame's measure (Equation 8): ``|p - f| / (1 - f)``, in which being misled counts as gain, and ``|1 - p|``
         where the group holds one value only. Otherwise JS-reduce's rho (section 7.2).
-    leaving_out : CompromisedRecords, optional
-        Whose respondents are left out of each release they are about: then it says what their compromise tells of the
-        others (BayFrame, section 6.3.2). The same in all measures here.
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        Records leave their respondents out of each release they are about (BayFrame, section 6.3.2); but who is compromised
+        today was perhaps known yesterday. Respondents, as ``set(records.frame["respondent"])``, are left out of all releases:
+        then it says what the compromise of some tells of people who never were. The same in all measures here.
 
     Returns
     -------
@@ -48,9 +49,7 @@ def adversary_gain(
     return pd.DataFrame(rows)
 
 
-def adversary_confidence(
-    beliefs: Beliefs, history: History, leaving_out: CompromisedRecords | None = None
-) -> pd.DataFrame:
+def adversary_confidence(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> pd.DataFrame:
     """The mean belief in the true value (JS-reduce, section 7.4).
 
     Returns
@@ -61,7 +60,7 @@ def adversary_confidence(
     return pd.DataFrame([_row(o, "confidence", o.confidence) for o in outcomes(beliefs, history, leaving_out)])
 
 
-def success_rate(beliefs: Beliefs, history: History, leaving_out: CompromisedRecords | None = None) -> pd.DataFrame:
+def success_rate(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> pd.DataFrame:
     """How often the value believed most is the true one; one of q equally believed counts 1/q.
 
     Returns
@@ -78,9 +77,7 @@ def success_rate(beliefs: Beliefs, history: History, leaving_out: CompromisedRec
     return pd.DataFrame(rows)
 
 
-def disclosures(
-    beliefs: Beliefs, history: History, sure: float = 0.9, leaving_out: CompromisedRecords | None = None
-) -> pd.DataFrame:
+def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9, leaving_out: LeftOut = None) -> pd.DataFrame:
     """How many respondents the adversary is sure of, and how often rightly.
 
     Parameters
@@ -91,7 +88,7 @@ def disclosures(
         The original records.
     sure : float
         From which belief in some value on the adversary is sure of a respondent.
-    leaving_out : CompromisedRecords, optional
+    leaving_out : CompromisedRecords or collection of respondents, optional
         Whose respondents are left out.
 
     Returns
@@ -120,9 +117,7 @@ def disclosures(
     return pd.DataFrame(rows)
 
 
-def log_score(
-    beliefs: Beliefs, history: History, leaving_out: CompromisedRecords | None = None, least: float = 2.0**-20
-) -> pd.DataFrame:
+def log_score(beliefs: Beliefs, history: History, leaving_out: LeftOut = None, least: float = 2.0**-20) -> pd.DataFrame:
     """The mean logarithm of the belief in the true value, in bits: 0 at best, and best if what is believed is believed rightly.
 
     A proper score: on average nobody does better by believing something else than the true probabilities. Being sure and
@@ -134,7 +129,7 @@ def log_score(
         What an attack returned.
     history : History
         The original records.
-    leaving_out : CompromisedRecords, optional
+    leaving_out : CompromisedRecords or collection of respondents, optional
         Whose respondents are left out.
     least : float
         Smaller beliefs in the truth count as this one.
@@ -152,9 +147,7 @@ def log_score(
     )
 
 
-def calibration(
-    beliefs: Beliefs, history: History, bins: int = 10, leaving_out: CompromisedRecords | None = None
-) -> pd.DataFrame:
+def calibration(beliefs: Beliefs, history: History, bins: int = 10, leaving_out: LeftOut = None) -> pd.DataFrame:
     """How often beliefs of each size are right, over all releases: an adversary is calibrated if as often as believed.
 
     Parameters
@@ -165,7 +158,7 @@ def calibration(
         The original records.
     bins : int
         Into how many equal parts 0 to 1 is cut.
-    leaving_out : CompromisedRecords, optional
+    leaving_out : CompromisedRecords or collection of respondents, optional
         Whose respondents are left out.
 
     Returns
@@ -191,12 +184,12 @@ def calibration(
     return means.assign(beliefs=table.size()).reset_index(drop=True)
 
 
-def risk_table(beliefs: Beliefs, history: History) -> pd.DataFrame:
+def risk_table(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> pd.DataFrame:
     """All of them beside each other: the columns of `adversary_gain`, and confidence, success, sure and right."""
-    table = adversary_gain(beliefs, history)
+    table = adversary_gain(beliefs, history, leaving_out=leaving_out)
     for measure, name in ((adversary_confidence, "confidence"), (success_rate, "success")):
-        table[name] = measure(beliefs, history)[name]
-    table[["sure", "right"]] = disclosures(beliefs, history)[["sure", "right"]]
+        table[name] = measure(beliefs, history, leaving_out=leaving_out)[name]
+    table[["sure", "right"]] = disclosures(beliefs, history, leaving_out=leaving_out)[["sure", "right"]]
     return table
 
 

@@ -1,13 +1,16 @@
 """Beliefs held against what was true: where the measures of risk meet the original records."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from foreknow.models import Beliefs, CompromisedRecords, History
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models import Beliefs, CompromisedRecords, History, Observation
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+
+type LeftOut = CompromisedRecords | Collection[Hashable] | None
+"""Whose respondents are left out of the releases they are about, or who is left out of all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +46,11 @@ class Outcome:
         return np.asarray(self.belief[np.arange(len(self.true)), self.true])
 
 
-def outcomes(beliefs: Beliefs, history: History, leaving_out: CompromisedRecords | None = None) -> Iterator[Outcome]:
-    """Each release's beliefs beside the truth; without the respondents compromised at that time, if records are given.
+def outcomes(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> Iterator[Outcome]:
+    """Each release's beliefs beside the truth, without some respondents if they are named.
+
+    Compromised records leave their respondents out of the releases they are about; a collection of respondents leaves these
+    out of all.
 
     Raises
     ------
@@ -63,10 +69,18 @@ def outcomes(beliefs: Beliefs, history: History, leaving_out: CompromisedRecords
         kept = seen.group >= 0
         suppressed, compromised = int((~kept).sum()), None
         if leaving_out is not None:
-            claimed = leaving_out.at(seen.time, seen.people).rows
-            compromised = int(kept[np.unique(claimed)].sum())
-            kept = kept.copy()
-            kept[claimed] = False
+            gone = _left_out(leaving_out, seen)
+            compromised = int((kept & gone).sum())
+            kept = kept & ~gone
         true, group = view.sensitive[kept], seen.group[kept]
         share = seen.counts[group, true] / seen.counts.sum(axis=1)[group]
         yield Outcome(seen.time, release.posterior.probabilities[kept], true, share, suppressed, compromised)
+
+
+def _left_out(leaving_out: CompromisedRecords | Collection[Hashable], seen: Observation) -> BoolArray:
+    """Who is left out of a release."""
+    gone = np.zeros(len(seen.people), dtype=np.bool_)
+    if isinstance(leaving_out, CompromisedRecords):
+        gone[leaving_out.at(seen.time, seen.people).rows] = True
+        return gone
+    return np.array([respondent in leaving_out for respondent in seen.people.respondents], dtype=np.bool_)

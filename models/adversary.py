@@ -1,21 +1,24 @@
 """Somebody with background knowledge, who watches releases and remembers."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.cascades import Cascade
 from foreknow.models.compromised import Claims, CompromisedRecords
-from foreknow.models.estimators import Exact
+from foreknow.models.estimators import Exact, TooLarge
 from foreknow.models.markov_chain import LARGEST_TABLE, MarkovChain, Transitions
 from foreknow.models.people import People
 from foreknow.models.priors import Prior
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, probability_rows
 from foreknow.models.release import Observation
 from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
+
+HEARD = 1e-9
+"""A smaller change of a belief is rounding, and nothing to remember."""
 
 type Revision = Literal["product", "chain", "filter"]
 
@@ -106,9 +109,15 @@ class Adversary:
             raise ValueError(
                 f"revision is {self.revision!r}; it is 'product' (JS-reduce), 'chain' (BayFrame) or 'filter' (the joint law)."
             )
+        for name, setting in (("estimator", self.estimator), ("cascade", self.cascade)):
+            if isinstance(setting, type):
+                raise TypeError(
+                    f"{name} is the class {setting.__name__}; write {name}={setting.__name__}(...), a setting of it."
+                )
         if self.compromised is not None and not isinstance(self.compromised, CompromisedRecords):
             raise TypeError(
-                f"compromised is {self.compromised!r}; it is a CompromisedRecords. Name an estimator: estimator=..."
+                f"compromised is {type(self.compromised).__name__}; it must be CompromisedRecords(frame). (An estimator is named: "
+                "estimator=...)"
             )
         if self.compromised is not None and self.cascade is None:
             raise ValueError(
@@ -139,24 +148,25 @@ class Adversary:
         """The posterior of a release under a revised prior: rows for the n people, none for counterfeits."""
         problem = observation.problem(revised)
         claims = self._claims(observation.time, observation.people)
-        if claims is None or self.cascade is None:
-            return self.estimator(problem).of_the_first(len(revised))
-        contradicted = self._contradicted(claims, observation)
-        answer = self.cascade.weigh(problem, claims, self.estimator).of_the_first(len(revised))
-        answer.status[contradicted] |= CONTRADICTED
-        return answer
+        contradicted = np.zeros(len(observation.counts), dtype=np.bool_)
+        if claims is not None:
+            contradicted[self._contradicted(claims, observation)] = True
+        try:
+            if claims is None or self.cascade is None:
+                answer = self.estimator(problem)
+            else:
+                answer = self.cascade.weigh(problem, claims, self.estimator)
+        except TooLarge as error:
+            raise TooLarge(f"the release at {observation.time!r}: {error}") from None
+        status = np.where(contradicted, answer.status | CONTRADICTED, answer.status)
+        return replace(answer.of_the_first(len(revised)), status=status)
 
     def remember(self, memory: Memory, observation: Observation, posterior: Posterior) -> Memory:
         """The memory with a release's beliefs.
 
-        People who are not published in it keep those they have, unless a compromised record tells of them.
+        People who are not published in it keep those they have, unless a compromised record changed them.
         """
-        told = observation.group >= 0
-        claims = self._claims(observation.time, observation.people)
-        if claims is not None:
-            told = told.copy()
-            told[claims.rows] = True
-        published = np.flatnonzero(told)
+        published = np.flatnonzero((observation.group >= 0) | self.told(memory, observation, posterior))
         people = observation.people[published]
         chain = self.transitions.at(memory.releases) if self.transitions is not None else None
         latest = posterior.probabilities[published]
@@ -176,6 +186,25 @@ class Adversary:
         """The posterior of a release, and the memory with it."""
         posterior = self.weigh(self.revise(memory, observation.people, observation.time), observation)
         return posterior, self.remember(memory, observation, posterior)
+
+    def told(self, memory: Memory, observation: Observation, posterior: Posterior) -> BoolArray:
+        """Of whom a compromised record told something: whose belief is not what it was before without it, beyond `HEARD`."""
+        told = np.zeros(len(observation.people), dtype=np.bool_)
+        claims = self._claims(observation.time, observation.people)
+        if claims is not None and len(claims.rows):
+            rows = np.unique(claims.rows)
+            before = self.revise(memory, observation.people[rows])
+            told[rows] = (np.abs(posterior.probabilities[rows] - before) > HEARD).any(axis=1)
+        return told
+
+    def check_times(self, times: Sequence[Any]) -> None:
+        """Raise ValueError if a compromised record is about a time at which nothing was released: it would never be used."""
+        for time in self.compromised.times if self.compromised is not None else ():
+            if time not in times:
+                raise ValueError(
+                    f"a compromised record is about {time!r}, and the releases are of {', '.join(map(repr, times))}. Correct the "
+                    "time, or leave the record out."
+                )
 
     def _ahead(self, chain: MarkovChain, memory: Memory, places: IntArray) -> FloatArray:
         """Where the chain leads from what is remembered of some people; rows may sum to less than 1."""

@@ -89,15 +89,15 @@ class Beliefs:
 
     def prior(self, time: Any) -> pd.DataFrame:
         """What was believed before anything was published: respondents x values."""
-        return self._at(time).frame("prior")
+        return self.at(time).frame("prior")
 
     def revised(self, time: Any) -> pd.DataFrame:
         """What was believed just before the release of a time: respondents x values."""
-        return self._at(time).frame("revised")
+        return self.at(time).frame("revised")
 
     def posterior(self, time: Any) -> pd.DataFrame:
         """What was believed after the release of a time: respondents x values."""
-        return self._at(time).frame("posterior")
+        return self.at(time).frame("posterior")
 
     def of(self, respondent: Hashable) -> pd.DataFrame:
         """One person's evolution: indexed by time and stage (prior, revised, posterior), one column per value.
@@ -151,7 +151,14 @@ class Beliefs:
             )
         return xarray.DataTree.from_dict(groups)
 
-    def _at(self, time: Any) -> ReleaseBeliefs:
+    def at(self, time: Any) -> ReleaseBeliefs:
+        """What was believed around the release of a time, as arrays: its ``posterior`` has the status of each group.
+
+        Raises
+        ------
+        KeyError
+            If there is no release of that time.
+        """
         for release in self.releases:
             if release.observation.time == time:
                 return release

@@ -6,7 +6,7 @@ and leaves the group with it when the others are weighed.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -206,8 +206,7 @@ def removing_known(problem: Problem, sure: Claims, weigh: Callable[[Problem], Po
     left[gone] = -1
     counts = np.where(unfit[:, None], problem.counts, problem.counts - taken)
     answer = weigh(Problem(known(problem.prior, sure), left, counts, problem.evidence))
-    answer.status[unfit] |= CONTRADICTED
-    return answer
+    return replace(answer, status=np.where(unfit, answer.status | CONTRADICTED, answer.status))
 
 
 def matching(problem: Problem, claims: Claims, keep_stated: bool) -> Claims:

@@ -10,7 +10,6 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.people import People
 from foreknow.models.problem import TOLERANCE
-from foreknow.models.schema import check_columns
 from foreknow.models.view import History
 
 COLUMNS = ("respondent", "value", "time", "confidence")
@@ -72,9 +71,21 @@ class CompromisedRecords:
     def __post_init__(self) -> None:
         if self.contradicted not in ("raise", "report"):
             raise ValueError(f"contradicted is {self.contradicted!r}; it is 'raise' or 'report'.")
-        check_columns(self.frame, COLUMNS)
+        if not isinstance(self.frame, pd.DataFrame):
+            raise TypeError(
+                f"compromised records are a DataFrame with the columns {', '.join(COLUMNS)}, not {type(self.frame)}."
+            )
+        missing = [name for name in COLUMNS if name not in self.frame.columns]
+        if missing:
+            raise ValueError(
+                f"compromised records need the columns {', '.join(COLUMNS)}; {missing[0]!r} is missing. Rename or add it."
+            )
         given = self.frame[list(COLUMNS)]
         confidence = pd.to_numeric(given["confidence"], errors="coerce").astype(np.float64)
+        if given[["respondent", "value", "time"]].isna().to_numpy().any():
+            raise ValueError(
+                "a compromised record names no respondent, value or time (NaN); fill it in, or leave it out."
+            )
         wrong = ~((confidence > 0) & (confidence <= 1)).to_numpy()
         if wrong.any():
             row = given.iloc[int(wrong.argmax())]
@@ -151,7 +162,7 @@ class CompromisedRecords:
         if np.isnan(values).any():
             raise ValueError(
                 f"{_claim(frame.iloc[int(np.isnan(values).argmax())])} is about a value that is not in the sensitive domain "
-                f"({', '.join(map(str, people.schema.values[:8]))}{', ...' if len(people.schema.values) > 8 else ''})."
+                f"({', '.join(map(str, people.schema.values[:8]))}{', ...' if len(people.schema.values) > 8 else ''}). Correct it."
             )
         places = np.array([rows[respondent] for respondent in frame["respondent"]], dtype=np.int64)
         return Claims(places, values.astype(np.int64), frame["confidence"].to_numpy(dtype=np.float64))

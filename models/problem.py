@@ -21,7 +21,7 @@ class Status(IntFlag):
     """The knowledge rules out what the release shows. The posterior is that of the same knowledge with a doubt of
     `DOUBT` mixed in, or the shares of the group where the estimator's docstring says so."""
     UNCONVERGED = 2
-    """An iteration stopped at its limit before it met its tolerance."""
+    """An iteration stopped at its limit before it met its tolerance, or chains of draws disagree."""
 
 
 CONTRADICTED = int(Status.CONTRADICTED)

@@ -43,6 +43,10 @@ class Auto:
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if isinstance(self.beyond, type):
+            raise TypeError(
+                f"Auto: beyond is the class {self.beyond.__name__}; write {self.beyond.__name__}(...), a setting of it."
+            )
         if self.limit < 1:
             raise ValueError(f"Auto: the limit is {self.limit} states; a group of one has two. Write 1 or more.")
 
@@ -51,9 +55,6 @@ class Auto:
         problem.refuse_evidence(self)
         small = states(problem, self.limit) <= self.limit
         rule = np.where(small, "Exact", type(self.beyond).__name__).astype(object)
-        if small.all():
-            answer = Exact(self.limit)(problem)
-            return Posterior(answer.probabilities, answer.status, rule=rule)
         easy = np.concatenate([small, [False]])[problem.group]
         near, far = Exact(self.limit)(_part(problem, easy, small)), self.beyond(_part(problem, ~easy, ~small))
         probabilities = np.where(easy[:, None], near.probabilities, far.probabilities)

@@ -47,6 +47,10 @@ class Exact:
     limit: int = 2**22
     exact: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        if self.limit < 1:
+            raise ValueError(f"Exact: the limit is {self.limit} states; a group of one has two. Write 1 or more.")
+
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
         problem.refuse_evidence(self)

@@ -50,6 +50,8 @@ class PerGroup:
         order, starts = members(problem.group, len(problem.counts))
         for j, counts in enumerate(problem.counts):
             rows = order[starts[j] : starts[j + 1]]
+            if not len(rows):
+                continue
             answer = np.asarray(self.function(problem.prior[rows], counts), dtype=np.float64)
             if answer.shape != problem.prior[rows].shape:
                 raise ValueError(

@@ -6,15 +6,18 @@ from typing import ClassVar
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.assignments import pair_shares, put
 from foreknow.models.convergence import mean_diagnostics
 from foreknow.models.members import members
-from foreknow.models.problem import CONTRADICTED, Posterior, Problem
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 from foreknow.models.support import shown_and_possible
 
 FEWEST_DRAWS = 8
 """How many draws a chain needs at least, for its halves to have a variance."""
+
+LARGEST_RHAT = 1.01
+"""Chains of a group with a larger R-hat do not agree."""
 
 FAINTEST = 1e-100
 """What stands for a smaller prior, relative to the person's largest: products of three stay above underflow."""
@@ -52,11 +55,14 @@ class SwapChain:
     Notes
     -----
     Unbiased in the long run; the posterior has a standard error, an effective sample size and an R-hat for each belief
-    (`mean_diagnostics`). Not checked: where knowledge rules pairs out, or nearly, only exchanges among four or more people
-    may lead from one assignment to another; since all chains start at the same one, none may get there, and R-hat and
-    standard error cannot tell. Groups of up to three people are computed exactly. Cost: O(chains * (draws + warmup) * k)
-    per group, and 8 bytes for each of chains * draws * k * distinct values of the largest group; the best assignment takes
-    O(k^3).
+    (`mean_diagnostics`). A group is reported as `Status.UNCONVERGED` if an R-hat is over `LARGEST_RHAT` (at the default draws
+    one in five groups of ten and more, at 1,000 hardly any), if a possible pair was never met, or if priors had to be raised to
+    `FAINTEST` of the person's largest, so that products of three do not vanish. Standard errors of beliefs under some .001 are too
+    small, because what was seldom drawn varies little. Not checked: where only exchanges among four or more people lead from
+    one part of the assignments to another, or all but improbable ones do, no chain may get there, since all start at the same
+    one; R-hat and standard error cannot tell. Groups of up to three people are computed exactly. Cost: O(chains * (draws +
+    warmup) * k) per group, and 8 bytes for each of chains * draws * k * distinct values of the largest group; the best
+    assignment takes O(k^3).
     """
 
     draws: int = 250
@@ -84,13 +90,16 @@ class SwapChain:
         for j in np.flatnonzero(problem.sizes):
             rows, values = order[starts[j] : starts[j + 1]], np.flatnonzero(problem.counts[j])
             capacity = problem.counts[j][values]
-            possible, weights, _ = shown_and_possible(problem.prior, rows, values, capacity)
+            possible, weights, pairs = shown_and_possible(problem.prior, rows, values, capacity)
             status[j] = 0 if possible else CONTRADICTED
             if len(rows) <= 3 or len(values) == 1:
                 put(pair_shares(weights, capacity)[1], rows, values, belief)
                 continue
             answers = self._group(weights, np.repeat(np.arange(len(values)), capacity))
             put(answers[0], rows, values, belief)
+            # A possible pair that was never even offered: the chains did not get everywhere.
+            unseen = (pairs & (answers[0] == 0)).any() or _floored(weights).any()
+            status[j] |= UNCONVERGED * bool(unseen or (answers[3] > LARGEST_RHAT).any())
             for name, answer in zip(found, answers[1:], strict=True):
                 found[name][np.ix_(rows, values)] = answer
         return Posterior(belief, status, **found)
@@ -104,9 +113,14 @@ class SwapChain:
         """The beliefs of one group, their standard errors, effective sample sizes and R-hats."""
         warmup = self.draws // 3 if self.warmup is None else self.warmup
         relative = weights / weights.max(axis=1, keepdims=True)
-        weights = np.where(weights > 0, np.maximum(relative, FAINTEST), 0.0)
+        weights = np.where(_floored(weights), FAINTEST, relative)
         start = _best(weights, published)
         return _summaries(_chains(weights, start, int(self.draws), int(self.chains), int(warmup), self.rng))
+
+
+def _floored(weights: FloatArray) -> BoolArray:
+    """Which possible pairs are fainter than `FAINTEST`."""
+    return np.asarray((weights > 0) & (weights < FAINTEST * weights.max(axis=1, keepdims=True)))
 
 
 def _best(weights: FloatArray, published: IntArray) -> IntArray:

@@ -7,6 +7,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs, coordinate
+from foreknow.models.compromised import CompromisedRecords
 from foreknow.models.schema import check_columns
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Claimed(NamedTuple):
 
 
 def compromised_model(
-    claims: pd.DataFrame, beliefs: Beliefs, reliability: tuple[float, float] = (1.0, 1.0)
+    claims: "pd.DataFrame | CompromisedRecords", beliefs: Beliefs, reliability: tuple[float, float] = (1.0, 1.0)
 ) -> "pm.Model":
     """Return the law of what a source of compromised records claims, if nobody knows how often it is right.
 
@@ -46,7 +47,7 @@ def compromised_model(
 
     Parameters
     ----------
-    claims : DataFrame
+    claims : DataFrame or CompromisedRecords
         Columns respondent, value and time, one row per claim. A claim repeated word for word counts once. A column
         confidence, as `CompromisedRecords` has, is allowed and not read: reliability is what is to be learned.
     beliefs : Beliefs
@@ -91,9 +92,13 @@ def compromised_model(
     """
     import pymc as pm
 
+    if np.ndim(reliability) != 1 or len(reliability) != 2:
+        raise ValueError(
+            f"reliability is {reliability!r}; it is the two parameters of a Beta distribution, as (1.0, 1.0)."
+        )
     if not all(np.isfinite(worth) and worth > 0 for worth in reliability):
         raise ValueError(f"reliability is {reliability}; the parameters of a Beta distribution are positive.")
-    claimed = _claimed(claims, beliefs)
+    claimed = _claimed(claims.frame if isinstance(claims, CompromisedRecords) else claims, beliefs)
     domain = beliefs.releases[0].observation.people.schema.values
     codes, believed = claimed.codes, claimed.believed
     others = len(domain) - 1

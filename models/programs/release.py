@@ -47,8 +47,9 @@ def release_model(
     Parameters
     ----------
     problems : sequence of Problem
-        One per release, all with the same m values. Groups and counts are read. **The prior is not**: the model has its
-        own. Respondents of group -1 do not matter.
+        One per release, as ``release.observation.problem(prior)`` or, of an attack's beliefs,
+        ``step.observation.problem(step.revised)`` gives it; all with the same m values. Groups and counts are read. **The
+        prior is not**: the model has its own. Respondents of group -1 do not matter.
     classes : sequence of int array, shapes (n,)
         Per release, everybody's class, 0 to c - 1.
     past : sequence of float array, shapes (n, m)
@@ -68,8 +69,10 @@ def release_model(
           log-probability has one entry per group, so that `pymc.compute_log_likelihood` and ArviZ's ``loo`` and
           ``compare`` work; draws of it are multisets that the model's own people could have had;
         - ``belief``, dims ``release, respondent, value``: the exact posterior of everybody, given the table. Its mean over
-          the draws is the belief of somebody who does not know the table. Where releases have different numbers of
-          respondents there is one per release, ``belief_0``, with dims ``respondent_0, value``, and so on.
+          the draws is the belief of somebody who does not know the table. **A respondent is a row of the release's problem**,
+          so that the same coordinate is somebody else in another release; values are positions in the domain. Where releases
+          have different numbers of respondents there is one per release, ``belief_0``, with dims ``respondent_0, value``, and
+          so on.
 
     Raises
     ------
@@ -166,6 +169,11 @@ def _side_by_side(problems: Sequence[Problem]) -> tuple[IntArray, IntArray]:
 
 
 def _check(problems: Sequence[Problem]) -> None:
+    if isinstance(problems, Problem) or not all(isinstance(problem, Problem) for problem in problems):
+        raise TypeError(
+            "release_model needs a sequence of problems, one per release; an observation makes one: "
+            "release.observation.problem(prior), with any prior, which is not read."
+        )
     if not problems:
         raise ValueError("there are no problems; release_model needs one for each release, at least one.")
     values = [problem.prior.shape[1] for problem in problems]
@@ -202,8 +210,8 @@ def _unknown(
     known = len(concentration) if isinstance(concentration, np.ndarray) and concentration.ndim else np.inf
     if not np.issubdtype(everybody.dtype, np.integer) or not (everybody.min() >= 0 and everybody.max() < known):
         raise ValueError(
-            f"the classes go from {everybody.min()} to {everybody.max()}; they must be whole numbers from 0 on, each with a "
-            f"row of concentrations ({known} are given)."
+            f"the classes are {everybody.dtype} from {everybody.min()} to {everybody.max()}; they must be whole numbers from 0 on, "
+            "each with a row of concentrations where these are an array."
         )
     return Unknown("frequencies", "class", np.eye(int(min(known, everybody.max() + 1))), everybody)
 

@@ -154,12 +154,11 @@ class TestOracle:
         graph = Influence(adversary)(released(), "A", "a", 1, confidence)
         assert_is_the_influence_of(graph, adversary, released(), "A", "a", 1, confidence)
 
-    def test_what_is_known_already_reaches_nobody(self, cascade):
+    def test_a_record_that_the_adversary_has_already_cannot_be_followed(self, cascade):
         how, confidence, settings = CASCADES[cascade]
         adversary = adversary_of(how, ("A", "a", 1, confidence), **settings)
-        graph = Influence(adversary)(released(), "A", "a", 1, confidence)
-        assert list(graph) == [("A", 1)]
-        assert graph.nodes["A", 1]["bits"] == 0
+        with pytest.raises(ValueError, match="already has a record that respondent 'A' has 'a' at 1; leave it out"):
+            Influence(adversary)(released(), "A", "a", 1, confidence)
 
     def test_without_transitions_it_stays_in_its_release(self, cascade):
         how, confidence, settings = CASCADES[cascade]

@@ -24,6 +24,7 @@ from foreknow.models import (
     PriorCascade,
     Release,
     RemoveKnown,
+    SwapChain,
     UniformPrior,
 )
 
@@ -297,3 +298,27 @@ class TestErrors:
         attack = RetrospectiveAttack(Adversary(UniformPrior(), chain_of(1)))
         with pytest.raises(dataclasses.FrozenInstanceError):
             attack.adversary = None
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_suppressed_record_is_no_observation_whatever_the_numbers(seed):
+    """A record that is not published adds no step of the chain: rounding must not make it heard."""
+    rng = np.random.default_rng(seed)
+    chain = MarkovChain(1, rng.dirichlet(np.ones(3), size=3))
+    rows = dict(zip("AB", rng.dirichlet(np.ones(3), size=2), strict=True))
+    prior = GivenPrior(pd.DataFrame(rows, index=list("abc")).T)
+    with_gap = [
+        Release(view_of("AB", "ab", time=1), [0, 0]),
+        Release(view_of("AB", "ab", time=2), [-1, -1]),
+        Release(view_of("AB", "bc", time=3), [0, 0]),
+    ]
+    attack = RetrospectiveAttack(Adversary(prior, chain))
+    one, other = attack(with_gap), attack([with_gap[0], with_gap[2]])
+    assert np.allclose(one.posterior(1), other.posterior(1), rtol=0, atol=1e-12)
+
+
+def test_standard_errors_are_not_carried_back():
+    chain = MarkovChain(1, np.full((3, 3), 1 / 3))
+    sampled = Adversary(UniformPrior(), chain, estimator=SwapChain(draws=8, rng=np.random.default_rng(1)))
+    found = RetrospectiveAttack(sampled)([Release(view_of("ABCDE", "aabbc", time=1), [0] * 5)])
+    assert found.releases[0].posterior.standard_error is None

@@ -12,7 +12,18 @@ from strategies import history_of, tables, view_of
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import DEFENSES, JSReduce, KAnonymity, Mondrian, publish
 from foreknow.evaluation.verify import verify
-from foreknow.models import Adversary, Grouping, MarkovChain, Memory, Omega, Release, UniformPrior, View
+from foreknow.models import (
+    Adversary,
+    CompromisedRecords,
+    Grouping,
+    MarkovChain,
+    Memory,
+    Omega,
+    Release,
+    RemoveKnown,
+    UniformPrior,
+    View,
+)
 
 HISTORY = history_of(("ABCD", "abca"), ("ABCE", "bbac"), ("ADEF", "caab"))
 CHAIN = MarkovChain(1, np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]))
@@ -203,3 +214,10 @@ class TestConformance:
 def test_a_prior_that_is_no_distribution_is_refused(name, row):
     with pytest.raises(ValueError, match="the prior of the record in row 1"):
         SETTINGS[name](HISTORY[0], np.vstack([np.full(3, 1 / 3), row, np.full((2, 3), 1 / 3)]), ())
+
+
+def test_a_compromised_record_of_another_time_is_refused():
+    frame = pd.DataFrame({"respondent": ["A"], "value": ["a"], "time": [77], "confidence": [1.0]})
+    known = Adversary(UniformPrior(), CHAIN, CompromisedRecords(frame), cascade=RemoveKnown())
+    with pytest.raises(ValueError, match="about 77, and the releases are of"):
+        publish(HISTORY, Spy([]), known)

@@ -334,6 +334,14 @@ class TestLeavingOut:
         assert found["suppressed"] == everybody["suppressed"]
         assert "compromised" not in everybody
 
+    def test_respondents_are_left_out_of_all_releases(self):
+        beliefs, history = attacked(SURPRISING, Exact())
+        by_record = only(adversary_gain(beliefs, history, leaving_out=self.RECORDS))
+        by_name = only(adversary_gain(beliefs, history, leaving_out={"A", "H"}))
+        assert by_name == by_record
+        elsewhere = CompromisedRecords(self.RECORDS.frame.assign(time=2))
+        assert only(adversary_gain(beliefs, history, leaving_out=elsewhere))["compromised"] == 0
+
     def test_the_gain_is_that_of_the_others(self):
         beliefs, history = attacked(SURPRISING, Exact())
         found = only(adversary_gain(beliefs, history, leaving_out=self.RECORDS))

@@ -12,6 +12,7 @@ from foreknow.models import (
     CompromisedRecords,
     EvidenceCascade,
     Exact,
+    GivenPrior,
     Grouping,
     IncrementalChain,
     MarkovChain,
@@ -22,6 +23,7 @@ from foreknow.models import (
     RandomWorlds,
     Release,
     RemoveKnown,
+    TooLarge,
     UniformPrior,
 )
 
@@ -230,7 +232,7 @@ class TestSettings:
 
     @pytest.mark.parametrize("known", [Exact(), "A", 0.5, pd.DataFrame()])
     def test_compromised_records_are_an_object_of_their_own(self, known):
-        with pytest.raises(TypeError, match=r"it is a CompromisedRecords.*estimator=\.\.\."):
+        with pytest.raises(TypeError, match=r"it must be CompromisedRecords\(frame\)"):
             Adversary(ByName(), CHAIN, known, cascade=RemoveKnown())
 
     def test_compromised_records_need_a_cascade(self):
@@ -291,3 +293,38 @@ class TestCompromised:
         adversary = self.knowing(("A", "b", 1, 0.7), cascade=PosteriorCascade())
         with pytest.raises(ValueError, match="cannot read it"):
             adversary.observe(Memory(), FIRST)
+
+
+class TestWorthlessClaims:
+    """A claim that says nothing changes nothing, even of somebody who is not published (A at time 1)."""
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_a_claim_that_says_nothing_is_not_remembered(self, seed):
+        rng = np.random.default_rng(seed)
+        rows = dict(zip("ABC", rng.dirichlet(np.ones(3), size=3), strict=True))
+        chain = MarkovChain(1, rng.dirichlet(np.ones(3), size=3))
+        prior = GivenPrior(pd.DataFrame(rows, index=list("abc")).T)
+        releases = [released("ABC", "aab", [-1, 0, 0]), released("ABC", "abc", [0, 0, 0], time=2)]
+        record = CompromisedRecords(claims(("A", "b", 1, 1 / 3)))
+        memories = []
+        for adversary in (
+            Adversary(prior, chain),
+            Adversary(prior, chain, record, cascade=EvidenceCascade()),
+        ):
+            memory = Memory()
+            for observation in releases:
+                _, memory = adversary.observe(memory, observation)
+            memories.append(adversary.revise(memory, releases[0].people))
+        assert np.allclose(*memories, rtol=0, atol=1e-9)
+
+
+def test_classes_in_place_of_settings_are_refused():
+    with pytest.raises(TypeError, match=r"estimator is the class Exact; write estimator=Exact\(\.\.\.\)"):
+        Adversary(ByName(), estimator=Exact)
+    with pytest.raises(TypeError, match="cascade is the class RemoveKnown"):
+        Adversary(ByName(), cascade=RemoveKnown)
+
+
+def test_too_large_names_the_release():
+    with pytest.raises(TooLarge, match=r"the release at 1: group 0 has 2 respondents"):
+        Adversary(ByName(), estimator=Exact(1)).observe(Memory(), FIRST)

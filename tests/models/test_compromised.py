@@ -48,7 +48,9 @@ def records(*claims, **settings):
 class TestChecks:
     @pytest.mark.parametrize("missing", COLUMNS)
     def test_a_missing_column(self, missing):
-        with pytest.raises(ValueError, match=f"no column '{missing}'"):
+        with pytest.raises(
+            ValueError, match=f"need the columns respondent, value, time, confidence; '{missing}' is missing"
+        ):
             CompromisedRecords(frame(("A", "a", 1, 0.5)).drop(columns=missing))
 
     @pytest.mark.parametrize("confidence", [0, -0.1, 1.0000001, 7, np.nan, np.inf, -np.inf, None, "very"])

@@ -341,3 +341,9 @@ class TestReferenceValues:
         problem = Problem(prior, np.zeros(k, int), np.array([[1] * k + [0]]))
         assert ConfidenceSum()(problem).probabilities[0, 0] == pytest.approx(own, abs=1e-5)
         assert Exact()(problem).probabilities[0, 0] > 0.98
+
+
+def test_a_function_per_group_is_not_asked_about_nobody():
+    problem = Problem(np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([1, 1]), np.array([[0, 0], [1, 1]]))
+    belief = PerGroup(lambda prior, counts: np.tile(counts / counts.sum(), (len(prior), 1)))(problem).probabilities
+    assert np.array_equal(belief, np.full((2, 2), 0.5))

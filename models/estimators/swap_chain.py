@@ -16,8 +16,8 @@ from foreknow.models.support import shown_and_possible
 FEWEST_DRAWS = 8
 """How many draws a chain needs at least, for its halves to have a variance."""
 
-LARGEST_RHAT = 1.01
-"""Chains of a group with a larger R-hat do not agree."""
+LARGEST_RHAT = 1.05
+"""Chains of a group with a belief of a larger R-hat do not agree. (1.01 is the usual bound for one number; a group has many.)"""
 
 FAINTEST = 1e-100
 """What stands for a smaller prior, relative to the person's largest: products of three stay above underflow."""
@@ -55,10 +55,10 @@ class SwapChain:
     Notes
     -----
     Unbiased in the long run; the posterior has a standard error, an effective sample size and an R-hat for each belief
-    (`mean_diagnostics`). A group is reported as `Status.UNCONVERGED` if an R-hat is over `LARGEST_RHAT` (at the default draws
-    one in five groups of ten and more, at 1,000 hardly any), if a possible pair was never met, or if priors had to be raised to
-    `FAINTEST` of the person's largest, so that products of three do not vanish. Standard errors of beliefs under some .001 are too
-    small, because what was seldom drawn varies little. Not checked: where only exchanges among four or more people lead from
+    (`mean_diagnostics`). A group is reported as `Status.UNCONVERGED` if an R-hat is over `LARGEST_RHAT`, if a possible pair
+    was never met, or if priors had to be raised to `FAINTEST` of the person's largest, so that products of three do not
+    vanish. Standard errors of beliefs under some .001 are too small, because what was seldom drawn varies little. Not
+    checked: where only exchanges among four or more people lead from
     one part of the assignments to another, or all but improbable ones do, no chain may get there, since all start at the same
     one; R-hat and standard error cannot tell. Groups of up to three people are computed exactly. Cost: O(chains * (draws +
     warmup) * k) per group, and 8 bytes for each of chains * draws * k * distinct values of the largest group; the best

@@ -1,5 +1,6 @@
 """How far one compromised record reaches: who is believed differently because of it, through which groups and releases."""
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
+from scipy.special import rel_entr
 
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
@@ -150,8 +152,5 @@ def _next_places(
 def divergence_bits(one: FloatArray, other: FloatArray) -> FloatArray:
     """The Jensen-Shannon divergence of two arrays of rows, row by row, in bits: shape ``(n,)``."""
     middle = (one + other) / 2
-    parts = [
-        np.where(rows > 0, rows * np.log2(np.where(rows > 0, rows, 1) / np.where(middle > 0, middle, 1)), 0).sum(axis=1)
-        for rows in (one, other)
-    ]
-    return np.asarray(np.maximum((parts[0] + parts[1]) / 2, 0.0))
+    nats = (rel_entr(one, middle) + rel_entr(other, middle)).sum(axis=1) / 2
+    return np.asarray(np.maximum(nats, 0.0) / math.log(2))

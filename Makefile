@@ -23,7 +23,7 @@ demo: .venv/installed ## publish a real follow-up in three ways, attack it, writ
 
 test: lint types ## everything: style, types, all tests, the notebooks in their small mode
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
-	FOREKNOW_SMALL=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
+	FOREKNOW_SMALL=1 NUMBA_OPT=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
 
 notebooks: .venv/installed ## run the notebooks whole, and keep their outputs
 	$(BIN)/python -m pytest --nbmake --nbmake-timeout=1200 --overwrite notebooks

@@ -23,10 +23,9 @@ class RetrospectiveAttack:
         belief_t(s) beta_t(s),    beta_t(s) = sum over s' of P(s' | s) told_t'(s') beta_t'(s')
 
     where t' is the respondent's next published release and told the ratio of posterior and revised prior there (that
-    without the compromised records about t'). It is the
-    backward pass of forward-backward for hidden Markov models, person by person: exact for one person whose releases speak of
-    this person alone; what groups tell is taken for independent evidence, as by `filter_revision`. None of the papers looks
-    back.
+    without the compromised records about t'). It is the backward pass of forward-backward for hidden Markov models, person
+    by person: exact for one person whose releases speak of this person alone; what groups tell is taken for independent
+    evidence, as by `filter_revision`, and so counted again where the same people meet again. None of the papers looks back.
 
     Parameters
     ----------

@@ -59,9 +59,10 @@ class SwapChain:
     was never met, or if priors had to be raised to `FAINTEST` of the person's largest, so that products of three do not
     vanish. Standard errors of beliefs under some .001 are too small, because what was seldom drawn varies little. Not
     checked: where only exchanges among four or more people lead from one part of the assignments to another, or all but
-    improbable ones do, no chain may get there, since all start at the same one; R-hat and standard error cannot tell. Groups of up to three people are computed exactly. Cost: O(chains * (draws +
-    warmup) * k) per group, and 8 bytes for each of chains * draws * k * distinct values of the largest group; the best
-    assignment takes O(k^3).
+    improbable ones do, no chain may get there, since all start at the same one; R-hat and standard error cannot tell.
+
+    Groups of up to three people are computed exactly. Cost: O(chains * (draws + warmup) * k) per group, and 8 bytes for each
+    of chains * draws * k * distinct values of the largest group; the best assignment takes O(k^3).
     """
 
     draws: int = 250

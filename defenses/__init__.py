@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from foreknow.defenses.anonymity import KAnonymity
 from foreknow.defenses.closeness import TCloseness
-from foreknow.defenses.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from foreknow.defenses.diversity import DistinctDiversity, EntropyDiversity, FrequencyDiversity, RecursiveDiversity
 from foreknow.defenses.growth import grow
 from foreknow.defenses.hilbert import hilbert_index, hilbert_order
 from foreknow.defenses.js_reduce import JSReduce
@@ -24,6 +24,7 @@ __all__ = [
     "Defense",
     "DistinctDiversity",
     "EntropyDiversity",
+    "FrequencyDiversity",
     "Infeasible",
     "JSReduce",
     "JSimilarity",

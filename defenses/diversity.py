@@ -1,4 +1,4 @@
-"""l-diversity in three forms (Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, TKDD 2007)."""
+"""l-diversity in four forms (Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, TKDD 2007)."""
 
 import math
 from dataclasses import dataclass
@@ -44,6 +44,44 @@ class DistinctDiversity(Requirement):
     def level(self, summary: Summary) -> FloatArray:
         """The number of distinct values."""
         return np.asarray(np.count_nonzero(summary.counts, axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class FrequencyDiversity(Requirement):
+    """No sensitive value is shown by more than one in l records of a group (Xiao, Tao, VLDB 2006; Wong et al., VLDB 2007).
+
+    Parameters
+    ----------
+    l : float
+        1 or more; it need not be whole.
+    """
+
+    l: float  # noqa: E741
+
+    def __post_init__(self) -> None:
+        if not self.l >= 1:
+            raise ValueError(
+                f"FrequencyDiversity: l is {self.l}; one in l records may show a value, so it is 1 or more."
+            )
+
+    @property
+    def bound(self) -> float:
+        """The number l."""
+        return float(self.l)
+
+    @property
+    def smallest(self) -> int:
+        """The number l, rounded up: of fewer records, one is already too large a share."""
+        return math.ceil(self.l - ROUNDING)
+
+    @property
+    def reads_prior(self) -> bool:
+        """False: the values alone decide."""
+        return False
+
+    def level(self, summary: Summary) -> FloatArray:
+        """The records of a group over those that show its most frequent value."""
+        return np.asarray(summary.size / np.maximum(summary.counts.max(axis=1), 1))
 
 
 @dataclass(frozen=True)

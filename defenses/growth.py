@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from foreknow.defenses.membership import slices
 from foreknow.defenses.requirement import Requirement
 from foreknow.defenses.summary import Summary
 from foreknow.models.arrays import FloatArray, IntArray, compiled
@@ -105,6 +106,7 @@ class _Running:
     whole_numbers: IntArray
     fractions: FloatArray
     records: Summary
+    order: IntArray
 
     @classmethod
     def along(cls, records: Summary, order: IntArray) -> "_Running":
@@ -116,6 +118,7 @@ class _Running:
             np.concatenate([front, np.cumsum(whole_numbers, axis=0)]),
             np.concatenate([front.astype(np.float64), np.cumsum(fractions, axis=0)]),
             records,
+            order,
         )
 
     def between(self, starts: IntArray, ends: IntArray) -> Summary:
@@ -123,7 +126,12 @@ class _Running:
         whole_numbers = _differences(self.whole_numbers, starts, ends)
         fractions = _differences(self.fractions, starts, ends)
         return Summary(
-            whole_numbers[:, -1], whole_numbers[:, :-1], fractions[:, :-1], fractions[:, -1], self.records.whole
+            whole_numbers[:, -1],
+            whole_numbers[:, :-1],
+            fractions[:, :-1],
+            fractions[:, -1],
+            self.records.whole,
+            None if self.records.members is None else slices(self.order, starts, ends),
         )
 
 

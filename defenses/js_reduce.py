@@ -1,7 +1,7 @@
 """JS-reduce: groups whose members an adversary cannot tell apart by what is already believed of them."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from foreknow.defenses.hilbert import hilbert_order
 from foreknow.defenses.leftovers import join_nearest, relax, settle, suppress
 from foreknow.defenses.requirement import Infeasible, Requirement, all_of, check_whole
 from foreknow.defenses.similarity import JSimilarity
-from foreknow.defenses.summary import Summary, summarize_groups, summarize_records
+from foreknow.defenses.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 
@@ -110,7 +110,12 @@ class JSReduce:
             raise ValueError(
                 f"k is {self.k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once."
             )
-        records = summarize_records(view, prior)
+        rows = prior_of(view, prior)
+        given = self if self.also is None else replace(self, also=self.also.given(view, rows))
+        return given._grouped(view, rows)
+
+    def _grouped(self, view: View, prior: FloatArray) -> Grouping:
+        records = summarize_records(view, prior, self.requirement.reads_members)
         order = hilbert_order(view.people)
         labels = np.full(len(view), -1, dtype=np.int64)
         for number, members in enumerate(grow(records, order, self.requirement, self.patience).groups):
@@ -128,13 +133,7 @@ class JSReduce:
 
     def _counterfeit(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
         labels, values, notes = join_nearest(records, labels, rank, self.requirement, distort=True)
-        published = Summary(
-            records.size,
-            np.eye(records.counts.shape[1], dtype=np.int64)[values],
-            records.prior,
-            records.entropy,
-            records.whole,
-        )
+        published = replace(records, counts=np.eye(records.counts.shape[1], dtype=np.int64)[values])
         unplaced = int((labels < 0).sum())
         more: list[str] = []
         if self.judged == "published":

@@ -1,6 +1,7 @@
 """What becomes of records that fit no group: JS-reduce, section 6.3, names three answers."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def _partners(groups: Summary, position: IntArray, requirement: Requirement) -> 
             stuck.append(group)
             continue
         partner = int(near[saved.argmax()])
-        groups = _replaced(groups, partner, groups[partner] + groups[int(group)])
+        groups = groups.replaced(partner, groups[partner] + groups[int(group)])
         into[into == group] = partner
     stuck = [group for group in stuck if into[group] == group and not requirement(groups[int(group)])[0]]
     return into, np.array(stuck, dtype=np.int64)
@@ -137,7 +138,7 @@ def join_nearest(
             continue
         labels[row], values[row] = group, value
         newcomer = _valued(records[int(row)], np.array([value]), groups.counts.shape[1])
-        groups = _replaced(groups, group, groups[group] + newcomer)
+        groups = groups.replaced(group, groups[group] + newcomer)
         joined, distorted = joined + 1, distorted + int(value != own)
     if joined:
         notes.append(
@@ -197,17 +198,7 @@ def _place(
 def _valued(newcomer: Summary, values: IntArray, m: int) -> Summary:
     """One record as it would be with each of some values: a batch."""
     repeat = np.zeros(len(values), dtype=np.int64)
-    return Summary(
-        newcomer.size[repeat], np.eye(m, dtype=np.int64)[values], newcomer.prior[repeat], newcomer.entropy[repeat],
-        newcomer.whole,
-    )  # fmt: skip
-
-
-def _replaced(groups: Summary, which: int, by: Summary) -> Summary:
-    """The groups with one of them replaced."""
-    size, counts, prior, entropy = groups.size.copy(), groups.counts.copy(), groups.prior.copy(), groups.entropy.copy()
-    size[which], counts[which], prior[which], entropy[which] = by.size[0], by.counts[0], by.prior[0], by.entropy[0]
-    return Summary(size, counts, prior, entropy, groups.whole)
+    return replace(newcomer[repeat], counts=np.eye(m, dtype=np.int64)[values])
 
 
 def _by_distance(labels: IntArray, rank: IntArray, members: IntArray, row: int) -> Iterator[IntArray]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.defenses.halving import Parts, Rows, counted, propose, summed, widths
+from foreknow.defenses.membership import slices
 from foreknow.defenses.requirement import Infeasible, Requirement
 from foreknow.defenses.summary import Summary, Whole, entropy, prior_of
 from foreknow.models import Grouping, Release, View
@@ -59,33 +60,35 @@ class Mondrian:
                 f"{self.requirement!r} needs groups of {self.requirement.smallest} records, and the view at {view.time!r} has "
                 f"{len(view)}; ask for less, or publish more at once."
             )
-        table = _Table.of(view, prior_of(view, prior))
+        rows = prior_of(view, prior)
+        requirement = self.requirement.given(view, rows)
+        table = _Table.of(view, rows)
         n = len(view)
-        start, end = np.zeros(1, dtype=np.int64), np.array([n])
-        if not self.requirement(table.summary(start, end, self.requirement.reads_prior))[0]:
-            level = self.requirement.level(table.summary(start, end, True))[0]
+        whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
+        if not requirement(whole)[0]:
+            level = requirement.level(whole)[0]
             raise Infeasible(
                 f"the view at {view.time!r} as one group does not satisfy {self.requirement!r}: its level is {level:.4g}, and must "
                 f"be {self.requirement.sense} {self.requirement.bound:g}. Ask for less."
             )
         labels = np.empty(n, dtype=np.int64)
-        for number, (first, last) in enumerate(sorted(self._groups(table))):
+        for number, (first, last) in enumerate(sorted(self._groups(table, requirement))):
             labels[table.rows.record[first:last]] = number
         return Grouping(labels)
 
-    def _groups(self, table: "_Table") -> list[tuple[int, int]]:
+    def _groups(self, table: "_Table", requirement: Requirement) -> list[tuple[int, int]]:
         """The runs of rows that no cut can halve any further."""
         span = np.ptp(table.rows.codes, axis=0)
         parts = _parts(table, np.zeros(1, dtype=np.int64), np.array([len(table.rows.codes)]), span)
         done: list[tuple[int, int]] = []
         while len(parts.starts):
             width = widths(table.rows.codes, parts.starts, parts.ends, span)
-            middles = propose(table.rows, parts, width, self.strict, self.below_median, self.requirement.smallest)
+            middles = propose(table.rows, parts, width, self.strict, self.below_median, requirement.smallest)
             final = middles < 0
             done += zip(parts.starts[final].tolist(), parts.ends[final].tolist(), strict=True)
             parts, middles = Parts(*(column[~final] for column in parts)), middles[~final]
             starts, ends = np.concatenate([parts.starts, middles]), np.concatenate([middles, parts.ends])
-            halves = self.requirement(table.summary(starts, ends, self.requirement.reads_prior))
+            halves = requirement(table.summary(starts, ends, requirement))
             accepted = halves.reshape(2, -1).all(axis=0)
             again = Parts(*(column[~accepted] for column in parts))
             new = _parts(table, starts[np.tile(accepted, 2)], ends[np.tile(accepted, 2)], span)
@@ -114,15 +117,16 @@ class _Table:
         whole = Whole(values, np.bincount(view.sensitive, minlength=len(values)))
         return cls(rows, prior, entropy(prior)[:, None], whole)
 
-    def summary(self, starts: IntArray, ends: IntArray, with_prior: bool) -> Summary:
-        """The summaries of some runs of rows; without the priors they are left at zero."""
+    def summary(self, starts: IntArray, ends: IntArray, requirement: Requirement) -> Summary:
+        """The summaries of some runs of rows, with as much in them as a requirement reads."""
         m = len(self.whole.values)
         counts = counted(self.rows.sensitive, starts, ends, m)
         prior, bits = np.zeros(counts.shape), np.zeros(len(starts))
-        if with_prior:
+        if requirement.reads_prior:
             prior = summed(self.prior, self.rows.record, starts, ends)
             bits = summed(self.entropy, self.rows.record, starts, ends)[:, 0]
-        return Summary(ends - starts, counts, prior, bits, self.whole)
+        members = slices(self.rows.record, starts, ends) if requirement.reads_members else None
+        return Summary(ends - starts, counts, prior, bits, self.whole, members)
 
 
 def _parts(table: _Table, starts: IntArray, ends: IntArray, span: FloatArray) -> Parts:

@@ -1,6 +1,7 @@
 """The knowledge revision cycle: revise, group, publish, observe."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Protocol
 
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
@@ -16,7 +17,9 @@ class Defense(Protocol):
         ...
 
 
-def publish(views: Iterable[View], defense: Defense, adversary: Adversary | None = None) -> tuple[Release, ...]:
+def publish(
+    views: Iterable[View], defense: Defense, adversary: Adversary | None = None, bucketized: bool | None = None
+) -> tuple[Release, ...]:
     """Publish views one after the other, each grouped in the knowledge of what the earlier releases taught.
 
     Before each view the defender revises what an adversary believes by then; the defense groups the view under it; the
@@ -30,6 +33,9 @@ def publish(views: Iterable[View], defense: Defense, adversary: Adversary | None
         How to group.
     adversary : Adversary, optional
         Whom the defender assumes. Without one, priors are uniform and nothing is revised.
+    bucketized : bool, optional
+        Whether quasi-identifiers are published as they are, and only the link within each group is broken, or
+        generalized. By default as the defense has it.
 
     Returns
     -------
@@ -48,7 +54,8 @@ def publish(views: Iterable[View], defense: Defense, adversary: Adversary | None
         if releases:
             check_order(releases[-1].time, view.time)
         prior = assumed.revise(memory, view.people, view.time)
-        release = Release(view, defense(view, prior, tuple(releases)))
+        grouping = defense(view, prior, tuple(releases))
+        release = Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized))
         releases.append(release)
         if adversary is not None:
             posterior = adversary.weigh(prior, release.observation)

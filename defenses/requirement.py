@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from foreknow.defenses.summary import Summary
+from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
 
 ROUNDING = 1e-9
@@ -41,6 +42,18 @@ class Requirement(ABC):
     def reads_prior(self) -> bool:
         """Whether the level depends on the members' priors; summaries may leave them at zero where it does not."""
         return True
+
+    @property
+    def reads_members(self) -> bool:
+        """Whether the level depends on who is in a group, so that summaries must say it."""
+        return False
+
+    def given(self, view: View, prior: FloatArray) -> "Requirement":  # noqa: ARG002 - most ask for neither
+        """The requirement as it is for a view and what is believed of its records, ``(n, m)``; a defense asks it once.
+
+        Requirements on beliefs hold the records' rows from then on; all others are themselves.
+        """
+        return self
 
     @abstractmethod
     def level(self, summary: Summary) -> FloatArray:
@@ -84,6 +97,15 @@ class AllOf(Requirement):
         """Whether any part's does."""
         return any(part.reads_prior for part in self.parts)
 
+    @property
+    def reads_members(self) -> bool:
+        """Whether any part's does."""
+        return any(part.reads_members for part in self.parts)
+
+    def given(self, view: View, prior: FloatArray) -> Requirement:
+        """The parts as they are for a view."""
+        return AllOf(tuple(part.given(view, prior) for part in self.parts))
+
     def level(self, summary: Summary) -> FloatArray:
         """How many of the parts hold."""
         return np.sum([part(summary) for part in self.parts], axis=0, dtype=np.float64)
@@ -122,6 +144,15 @@ class AnyOf(Requirement):
     def reads_prior(self) -> bool:
         """Whether any part's does."""
         return any(part.reads_prior for part in self.parts)
+
+    @property
+    def reads_members(self) -> bool:
+        """Whether any part's does."""
+        return any(part.reads_members for part in self.parts)
+
+    def given(self, view: View, prior: FloatArray) -> Requirement:
+        """The parts as they are for a view."""
+        return AnyOf(tuple(part.given(view, prior) for part in self.parts))
 
     def level(self, summary: Summary) -> FloatArray:
         """How many of the parts hold."""

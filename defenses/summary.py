@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from foreknow.defenses.membership import Members
 from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import probability_rows
@@ -46,6 +47,8 @@ class Summary:
         The sum of the entropies of the members' prior rows, in bits.
     whole : Whole
         The table the groups are part of.
+    members : Members, optional
+        Which records are in each group: there for requirements that read them, which sums cannot serve.
     """
 
     size: IntArray
@@ -53,20 +56,40 @@ class Summary:
     prior: FloatArray
     entropy: FloatArray
     whole: Whole
+    members: Members | None = None
 
     def __add__(self, other: "Summary") -> "Summary":
         """The summaries of groups merged pair by pair; one of the batches may have length 1."""
+        members = None if self.members is None or other.members is None else self.members.joined(other.members)
         return Summary(
             self.size + other.size,
             self.counts + other.counts,
             self.prior + other.prior,
             self.entropy + other.entropy,
             self.whole,
+            members,
         )
 
     def __getitem__(self, which: "NDArray[Any] | slice | int") -> "Summary":
         which = slice(which, which + 1) if isinstance(which, int) else which
-        return Summary(self.size[which], self.counts[which], self.prior[which], self.entropy[which], self.whole)
+        members = None if self.members is None else self.members.of(which)
+        return Summary(
+            self.size[which], self.counts[which], self.prior[which], self.entropy[which], self.whole, members
+        )
+
+    def replaced(self, which: int, by: "Summary") -> "Summary":
+        """The same batch with one of its groups replaced by another, a batch of length 1."""
+        order = np.arange(len(self))
+        order[which] = len(self)
+        both = Summary(
+            np.concatenate([self.size, by.size]),
+            np.concatenate([self.counts, by.counts]),
+            np.concatenate([self.prior, by.prior]),
+            np.concatenate([self.entropy, by.entropy]),
+            self.whole,
+            None if self.members is None or by.members is None else _appended(self.members, by.members),
+        )
+        return both[order]
 
     def __len__(self) -> int:
         return len(self.size)
@@ -90,13 +113,24 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
     return probability_rows(rows, "the prior of the record in row")
 
 
-def summarize_records(view: View, prior: ArrayLike) -> Summary:
-    """The summary of every record as a group of its own: a batch of n."""
+def _appended(members: Members, more: Members) -> Members:
+    return Members(
+        np.concatenate([members.records, more.records]),
+        np.concatenate([members.starts, members.starts[-1] + more.starts[1:]]),
+    )
+
+
+def summarize_records(view: View, prior: ArrayLike, members: bool = False) -> Summary:
+    """The summary of every record as a group of its own: a batch of n.
+
+    ``members`` says whether groups are to know who is in them, as a requirement's ``reads_members`` asks.
+    """
     prior, values = prior_of(view, prior), view.schema.values
     whole = Whole(values, np.bincount(view.sensitive, minlength=len(values)))
     one_hot = np.zeros((len(view), len(values)), dtype=np.int64)
     one_hot[np.arange(len(view)), view.sensitive] = 1
-    return Summary(np.ones(len(view), dtype=np.int64), one_hot, prior, entropy(prior), whole)
+    who = Members(np.arange(len(view)), np.arange(len(view) + 1)) if members else None
+    return Summary(np.ones(len(view), dtype=np.int64), one_hot, prior, entropy(prior), whole, who)
 
 
 def summarize_groups(records: Summary, labels: IntArray, whole: Whole | None = None) -> Summary:
@@ -115,6 +149,7 @@ def summarize_groups(records: Summary, labels: IntArray, whole: Whole | None = N
         np.add.reduceat(records.prior[order], starts, axis=0),
         np.add.reduceat(records.entropy[order], starts),
         whole or records.whole,
+        None if records.members is None else records.members.of(order).merged(starts),
     )
 
 

@@ -23,6 +23,9 @@ class Grouping:
         Invented records, each a group's label and a sensitive code.
     notes : tuple of str
         What was relaxed, suppressed or capped, in words.
+    bucketized : bool
+        Whether quasi-identifiers are published as they are, and only the link within each group is broken (Anatomy);
+        otherwise they are generalized.
 
     Raises
     ------
@@ -34,6 +37,7 @@ class Grouping:
     values: IntArray | None = None
     counterfeits: IntArray | None = None
     notes: tuple[str, ...] = ()
+    bucketized: bool = False
 
     def __post_init__(self) -> None:
         labels = _whole(self.labels, "labels")

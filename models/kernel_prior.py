@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.distance import distances
 from foreknow.models.people import People
-from foreknow.models.schema import Categorical, Numeric, Schema
+from foreknow.models.schema import Numeric, Schema
 from foreknow.models.view import History
 
 CHUNK = 2**18
@@ -190,7 +191,7 @@ class KernelPrior:
         weights = np.ones((len(asked), len(self.points)))
         for a, (name, kind) in enumerate(self.schema.quasi_identifiers.items()):
             reach = self.bandwidth[name]
-            distance = _distance(kind, asked[:, a], self.points[:, a])
+            distance = distances(kind, asked[:, a], self.points[:, a])
             weights *= 1 - (np.minimum(distance, reach) / reach) ** 2
         return weights
 
@@ -210,18 +211,6 @@ class KernelPrior:
             sums[alone] = self.counts.sum(axis=0) - own[alone].counts.sum(axis=0)
             sums[alone] += not sums[alone].any()
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
-
-
-def _distance(kind: Numeric | Categorical, some: FloatArray, others: FloatArray) -> FloatArray:
-    """How far values of an attribute lie from others, relative to the domain: float array, shape ``(b, c)``."""
-    if isinstance(kind, Categorical):
-        levels = kind.tree.levels()
-        apart = (levels[:, :, None] != levels[:, None, :]).sum(axis=0) / (len(levels) - 1)
-        return np.asarray(apart[np.ix_(some.astype(np.int64), others.astype(np.int64))])
-    low, high = kind.bounds
-    if low == high:
-        return np.zeros((len(some), len(others)))
-    return np.asarray(np.abs(np.subtract.outer(some, others)) / (high - low))
 
 
 def _bandwidths(schema: Schema, bandwidth: "float | Mapping[str, float]") -> Mapping[str, float]:

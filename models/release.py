@@ -119,19 +119,54 @@ class Release:
         """What the public sees: the group, its generalized quasi-identifiers, and one row per published value.
 
         There is no respondent, and suppressed records are not there. Within a group the rows stand in the order of the
-        sensitive domain: a random order can be undone by whoever learns its seed, this one says nothing.
+        sensitive domain: a random order can be undone by whoever learns its seed, this one says nothing. Of a bucketized
+        release, the exact quasi-identifiers of a group are sorted on their own and its sensitive values on theirs; that
+        they share a row means nothing, and the rows of counterfeits have no quasi-identifiers.
         """
-        schema = self.view.schema
+        identifiers, sensitive = self.tables
+        name = self.view.schema.sensitive
+        group = sensitive["group"].to_numpy()
+        values = sensitive[name].to_numpy(dtype=object).repeat(sensitive["count"])
+        rows = group.repeat(sensitive["count"])
+        if not self.bucketized:
+            table = identifiers.set_index("group").loc[rows].reset_index()
+            return table.assign(**{name: list(values)})
+        place = identifiers.groupby("group").cumcount()
+        pairs = pd.DataFrame({"group": rows, name: values})
+        table = pairs.assign(place=pairs.groupby("group").cumcount()).merge(
+            identifiers.assign(place=place), on=["group", "place"], how="left"
+        )
+        return table[[*identifiers.columns, name]]
+
+    @property
+    def bucketized(self) -> bool:
+        """Whether the quasi-identifiers are published as they are."""
+        return self.grouping.bucketized
+
+    @property
+    def tables(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The same as two tables, as Anatomy publishes them: quasi-identifiers by group, and sensitive values by group.
+
+        Returns
+        -------
+        identifiers : DataFrame
+            ``group`` and the quasi-identifiers. Generalized, one row per group; bucketized, one per record, sorted.
+        sensitive : DataFrame
+            ``group``, the sensitive attribute and ``count``: one row per group and value it shows.
+        """
+        schema, people = self.view.schema, self.view.people
+        if self.bucketized:
+            kept = np.flatnonzero(self.group >= 0)
+            order = kept[np.lexsort((*people.quasi_identifiers[kept].T[::-1], self.group[kept]))]
+            identifiers = people[order].frame.reset_index(drop=True)
+            identifiers.insert(0, "group", self.group[order])
+        else:
+            published = labels(people, self.group, self.groups) if self.groups else {}
+            columns: dict[str, Any] = {name: published.get(name, []) for name in schema.quasi_identifiers}
+            identifiers = pd.DataFrame({"group": np.arange(self.groups), **columns})
         group, value = np.nonzero(self.counts)
-        times = self.counts[group, value]
-        rows, cells = np.repeat(group, times), np.repeat(value, times)
-        columns: dict[str, Any] = {"group": rows}
-        for name, label in labels(self.view.people, self.group, self.groups).items() if self.groups else ():
-            columns[name] = label[rows]
-        for name in schema.quasi_identifiers:
-            columns.setdefault(name, [])
-        columns[schema.sensitive] = [schema.values[cell] for cell in cells]
-        return pd.DataFrame(columns)
+        shown = [schema.values[code] for code in value]
+        return identifiers, pd.DataFrame({"group": group, schema.sensitive: shown, "count": self.counts[group, value]})
 
 
 def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) -> IntArray:

@@ -2,34 +2,73 @@
 
 from collections.abc import Callable
 
+from foreknow.defenses.anatomy import Anatomy
 from foreknow.defenses.anonymity import KAnonymity
+from foreknow.defenses.bkaa import BKAA
+from foreknow.defenses.bt_privacy import BTPrivacy
 from foreknow.defenses.closeness import TCloseness
 from foreknow.defenses.diversity import DistinctDiversity, EntropyDiversity, FrequencyDiversity, RecursiveDiversity
+from foreknow.defenses.full_domain import FullDomain
 from foreknow.defenses.growth import grow
 from foreknow.defenses.hilbert import hilbert_index, hilbert_order
+from foreknow.defenses.injector import Injector
 from foreknow.defenses.js_reduce import JSReduce
+from foreknow.defenses.k_primacy import KPrimacy
+from foreknow.defenses.likeness import BasicBetaLikeness, BetaLikeness
+from foreknow.defenses.m_invariance import MInvariance
+from foreknow.defenses.mask import MASK
+from foreknow.defenses.matchings import matching_diversity
+from foreknow.defenses.minimality import merge_credibility
 from foreknow.defenses.mondrian import Mondrian
+from foreknow.defenses.negative_rules import NegativeRule, NegativeRules, negative_rules
+from foreknow.defenses.posterior_bound import PosteriorBound
 from foreknow.defenses.publish import Defense, publish
 from foreknow.defenses.requirement import AllOf, AnyOf, Infeasible, Requirement, all_of, any_of
 from foreknow.defenses.similarity import JSimilarity
 from foreknow.defenses.summary import Summary, Whole, summarize_groups, summarize_records
+from foreknow.defenses.uhra import UHRA
 
-DEFENSES: dict[str, Callable[..., Defense]] = {"js-reduce": JSReduce, "mondrian": Mondrian}
+DEFENSES: dict[str, Callable[..., Defense]] = {
+    "anatomy": Anatomy,
+    "bkaa": BKAA,
+    "full-domain": FullDomain,
+    "injector": Injector,
+    "js-reduce": JSReduce,
+    "k-primacy": KPrimacy,
+    "m-invariance": MInvariance,
+    "mask": MASK,
+    "mondrian": Mondrian,
+    "uhra": UHRA,
+}
 """Every defense, by the name the command line gives it."""
 
 __all__ = [
+    "BKAA",
     "DEFENSES",
+    "MASK",
+    "UHRA",
     "AllOf",
+    "Anatomy",
     "AnyOf",
+    "BTPrivacy",
+    "BasicBetaLikeness",
+    "BetaLikeness",
     "Defense",
     "DistinctDiversity",
     "EntropyDiversity",
     "FrequencyDiversity",
+    "FullDomain",
     "Infeasible",
+    "Injector",
     "JSReduce",
     "JSimilarity",
     "KAnonymity",
+    "KPrimacy",
+    "MInvariance",
     "Mondrian",
+    "NegativeRule",
+    "NegativeRules",
+    "PosteriorBound",
     "RecursiveDiversity",
     "Requirement",
     "Summary",
@@ -40,6 +79,9 @@ __all__ = [
     "grow",
     "hilbert_index",
     "hilbert_order",
+    "matching_diversity",
+    "merge_credibility",
+    "negative_rules",
     "publish",
     "summarize_groups",
     "summarize_records",

@@ -1,6 +1,7 @@
 """t-closeness: a group's values are distributed as the table's (Li, Li, Venkatasubramanian, ICDE 2007)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -83,16 +84,40 @@ def hierarchical_distance(excess: FloatArray, hierarchy: Hierarchy, values: tupl
     Each inner node costs its height over the tree's, times the smaller of the children's surplus and deficit (Li, Li,
     Venkatasubramanian, section 5.2).
     """
+    return _up_the_tree(np.ascontiguousarray(excess), *_parents(hierarchy, values))
+
+
+@lru_cache(maxsize=64)
+def _parents(hierarchy: Hierarchy, values: tuple[str, ...]) -> tuple[IntArray, IntArray]:
+    """The parent of each node of a tree, shape ``(height, m)``, and each height's number of nodes; those at 0 are the values.
+
+    Defenses judge thousands of batches by one tree.
+    """
     place = {leaf: position for position, leaf in enumerate(hierarchy.leaves)}
     missing = [value for value in values if value not in place]
     if missing:
         raise ValueError(f"the hierarchy of TCloseness has no row for the sensitive value {missing[0]!r}; add it.")
     levels = hierarchy.levels()[:, [place[value] for value in values]]
+    levels[0] = np.arange(len(values))
+    parents = np.zeros((hierarchy.height, len(hierarchy.leaves)), dtype=np.int64)
+    for below, above, children in zip(levels[:-1], levels[1:], parents, strict=True):
+        children[below] = above
+    return parents, levels.max(axis=1) + 1
+
+
+@compiled
+def _up_the_tree(excess: FloatArray, parents: IntArray, nodes: IntArray) -> FloatArray:
     cost = np.zeros(len(excess))
-    for height in range(1, hierarchy.height + 1):
-        _, first, child = np.unique(levels[height - 1], return_index=True, return_inverse=True)
-        children = excess @ np.eye(len(first))[child]
-        parents = np.eye(levels[height].max() + 1)[levels[height][first]]
-        exchanged = np.minimum(np.maximum(children, 0) @ parents, np.maximum(-children, 0) @ parents)
-        cost += exchanged.sum(axis=1) * height / hierarchy.height
+    for i in range(len(excess)):
+        children = excess[i]
+        for h in range(len(parents)):
+            surplus, deficit = np.zeros(nodes[h + 1]), np.zeros(nodes[h + 1])
+            for child in range(nodes[h]):
+                if children[child] > 0.0:
+                    surplus[parents[h, child]] += children[child]
+                else:
+                    deficit[parents[h, child]] -= children[child]
+            for node in range(nodes[h + 1]):
+                cost[i] += min(surplus[node], deficit[node]) * (h + 1) / len(parents)
+            children = surplus - deficit
     return cost

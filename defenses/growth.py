@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from foreknow.defenses.membership import slices
+from foreknow.defenses.membership import Members, slices
 from foreknow.defenses.requirement import Requirement
-from foreknow.defenses.summary import Summary
+from foreknow.defenses.summary import Summary, Whole
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
 FIRST_LOOK = 8
@@ -54,7 +54,7 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
     of running sums, and they are judged many at a time. Cost: O(n m) for groups of bounded size, O(n patience m) at most,
     and O(n m) more for the last, unsatisfied one where patience is None.
     """
-    sums = _Running.along(records, order)
+    sums = Running.along(records, order)
     n, smallest = len(order), requirement.smallest
     longest = n if patience is None else max(patience, smallest)
     groups: list[IntArray] = []
@@ -72,7 +72,7 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
     return Growth(tuple(groups), order[left])
 
 
-def _first_group(sums: "_Running", requirement: Requirement, start: int, stop: int, longest: int) -> tuple[int, int]:
+def _first_group(sums: "Running", requirement: Requirement, start: int, stop: int, longest: int) -> tuple[int, int]:
     """The first of the starts from ``start`` up to ``stop`` at which some group satisfies, and where the shortest ends.
 
     Where none does, it is ``(stop, stop)``. One start is tried in growing runs of lengths, for most groups are short;
@@ -97,7 +97,7 @@ def _first_group(sums: "_Running", requirement: Requirement, start: int, stop: i
 
 
 @dataclass(frozen=True, eq=False)
-class _Running:
+class Running:
     """Running sums of summaries along an order, with a zero in front.
 
     The last column of ``whole_numbers`` is the size, that of ``fractions`` the entropy.
@@ -105,33 +105,34 @@ class _Running:
 
     whole_numbers: IntArray
     fractions: FloatArray
-    records: Summary
-    order: IntArray
+    whole: Whole
+    members: Members | None
 
     @classmethod
-    def along(cls, records: Summary, order: IntArray) -> "_Running":
-        chosen = records[order]
+    def along(cls, groups: Summary, order: IntArray) -> "Running":
+        """The running sums of some groups, which may be single records."""
+        chosen = groups[order]
         whole_numbers = np.column_stack([chosen.counts, chosen.size])
         fractions = np.column_stack([chosen.prior, chosen.entropy])
         front = np.zeros((1, whole_numbers.shape[1]), dtype=np.int64)
         return cls(
             np.concatenate([front, np.cumsum(whole_numbers, axis=0)]),
             np.concatenate([front.astype(np.float64), np.cumsum(fractions, axis=0)]),
-            records,
-            order,
+            chosen.whole,
+            chosen.members,
         )
 
     def between(self, starts: IntArray, ends: IntArray) -> Summary:
-        """The summaries of the groups from some records up to, and without, some others."""
+        """The summaries of all from some places of the order up to, and without, some others, put together."""
         whole_numbers = _differences(self.whole_numbers, starts, ends)
-        fractions = _differences(self.fractions, starts, ends)
+        fractions, members = _differences(self.fractions, starts, ends), self.members
         return Summary(
             whole_numbers[:, -1],
             whole_numbers[:, :-1],
             fractions[:, :-1],
             fractions[:, -1],
-            self.records.whole,
-            None if self.records.members is None else slices(self.order, starts, ends),
+            self.whole,
+            None if members is None else slices(members.records, members.starts[starts], members.starts[ends]),
         )
 
 

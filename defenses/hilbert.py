@@ -14,8 +14,9 @@ def hilbert_order(people: People) -> IntArray:
 
     Each quasi-identifier is scaled by value from its domain onto a grid of ``2**bits`` cells, the same number for all: the
     bits that the distinct values of the richest one need, 6 to 16. Values that lie close beside a far one may share a cell.
-    A categorical value is scaled by its position, so that a hierarchy's neighbours stay close. Axes are taken in the
-    schema's order, the first being the most significant. Records in the same cell keep their order.
+    A categorical value is scaled by its position: with a hierarchy, that in the tree's traversal, where the values of every
+    generalization stand together; how high two neighbours' common ancestor is, the curve does not know. Axes are taken in
+    the schema's order, the first being the most significant. Records in the same cell keep their order.
 
     Returns
     -------

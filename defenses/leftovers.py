@@ -1,101 +1,17 @@
-"""What becomes of records that fit no group: JS-reduce, section 6.3, names three answers."""
+"""Finding a place for records that fit no group: among existing groups, or in groups of their own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from foreknow.defenses.growth import grow
 from foreknow.defenses.requirement import Requirement
-from foreknow.defenses.summary import Summary, Whole, summarize_groups
-from foreknow.models import Grouping
-from foreknow.models.arrays import IntArray
+from foreknow.defenses.summary import Summary, summarize_groups
+from foreknow.models.arrays import BoolArray, IntArray, compiled
 
-NEAREST = 32
-"""How many of the nearest groups are asked whether they can take in another."""
-
-
-def suppress(
-    records: Summary, labels: IntArray, rank: IntArray, requirement: Requirement, settled: bool = True
-) -> Grouping:
-    """Leave the leftovers out (the paper's first answer, which its experiments use).
-
-    Parameters
-    ----------
-    records : Summary
-        Every record as a group of its own.
-    labels : int array, shape (n,)
-        Each record's group, -1 for the leftovers.
-    rank : int array, shape (n,)
-        Each record's place in the order along which groups were grown.
-    requirement : Requirement
-        What every published group satisfies.
-    settled : bool
-        Whether the groups are made to satisfy it against the published table as well, by `settle`.
-    """
-    leftovers = int((labels < 0).sum())
-    notes: list[str] = []
-    if settled:
-        labels, notes = settle(records, labels, rank, requirement)
-    return Grouping(
-        labels, notes=(*([f"{leftovers} records fit no group and are suppressed."] if leftovers else []), *notes)
-    )
-
-
-def settle(records: Summary, labels: IntArray, rank: IntArray, requirement: Requirement) -> tuple[IntArray, list[str]]:
-    """Make the groups satisfy the requirement against the table that is published, not against the view.
-
-    Groups are grown until they are just close enough to the view's distribution, so that leaving out a few records makes
-    many of them fail by a hair. A failing group is merged with the nearest one, of the `NEAREST`, with which it satisfies;
-    one that finds none is suppressed, and all are judged again, for the table is then another.
-
-    Returns
-    -------
-    labels : int array, shape (n,)
-    notes : list of str
-    """
-    merged = withdrawn = 0
-    labels = _renumbered(labels)
-    while (labels >= 0).any():
-        published = Whole(records.whole.values, records.counts[labels >= 0].sum(axis=0))
-        groups = summarize_groups(records, labels, published)
-        if requirement(groups).all():
-            break
-        into, stuck = _partners(groups, _first_rank(labels, rank), requirement)
-        merged += int((into != np.arange(len(groups))).sum())
-        withdrawn += int(groups.size[stuck].sum())
-        into[stuck] = -1
-        labels = _renumbered(np.where(labels >= 0, into[labels], -1))
-    notes = [f"{merged} groups were merged with a neighbour to satisfy against the published table."] if merged else []
-    if withdrawn:
-        notes.append(f"{withdrawn} records of groups that no merging saves are suppressed.")
-    return labels, notes
-
-
-def _partners(groups: Summary, position: IntArray, requirement: Requirement) -> tuple[IntArray, IntArray]:
-    """The group that each group goes into, itself where it stays, and the groups that fail and find no partner."""
-    into, stuck = np.arange(len(groups)), []
-    for group in np.flatnonzero(~requirement(groups)):
-        if into[group] != group or requirement(groups[int(group)])[0]:
-            continue
-        others = np.flatnonzero((into == np.arange(len(groups))) & (np.arange(len(groups)) != group))
-        near = others[np.argsort(np.abs(position[others] - position[group]), kind="stable")[:NEAREST]]
-        saved = requirement(groups[near] + groups[int(group)]) if len(near) else np.zeros(0, dtype=bool)
-        if not saved.any():
-            stuck.append(group)
-            continue
-        partner = int(near[saved.argmax()])
-        groups = groups.replaced(partner, groups[partner] + groups[int(group)])
-        into[into == group] = partner
-    stuck = [group for group in stuck if into[group] == group and not requirement(groups[int(group)])[0]]
-    return into, np.array(stuck, dtype=np.int64)
-
-
-def _first_rank(labels: IntArray, rank: IntArray) -> IntArray:
-    """Where each group starts along the order."""
-    position = np.full(int(labels.max(initial=-1)) + 1, len(rank), dtype=np.int64)
-    np.minimum.at(position, labels[labels >= 0], rank[labels >= 0])
-    return position
+FEW = 8
+"""How many of the nearest groups are asked at first whether they can take in a record."""
 
 
 def join_nearest(
@@ -124,104 +40,110 @@ def join_nearest(
     notes : list of str
     """
     labels, values = labels.copy(), records.counts.argmax(axis=1)
-    notes: list[str] = []
     if not (labels >= 0).any():
-        return labels, values, notes
+        return labels, values, []
     groups = summarize_groups(records, labels)
-    members = np.flatnonzero(labels >= 0)[np.argsort(rank[labels >= 0], kind="stable")]
+    line = _in_order(labels >= 0, rank)
+    places, group_at = rank[line], labels[line]
     joined = distorted = 0
-    for row in np.flatnonzero(labels < 0)[np.argsort(rank[labels < 0], kind="stable")]:
-        own = int(values[row])
-        nearest = _by_distance(labels, rank, members, int(row))
-        group, value = _place(records[int(row)], groups, nearest, requirement, own, distort)
+    for row in _in_order(labels < 0, rank).tolist():
+        newcomer, own = records[row], values[row]
+        nearest = _by_distance(places, group_at, int(rank[row]), len(groups))
+        group, value = _place(newcomer, groups, nearest, requirement, distort)
         if group < 0:
             continue
         labels[row], values[row] = group, value
-        newcomer = _valued(records[int(row)], np.array([value]), groups.counts.shape[1])
-        groups = groups.replaced(group, groups[group] + newcomer)
+        shown = newcomer if value == own else _valued(newcomer, np.array([value]))
+        groups = overwritten(groups, group, groups[group] + shown)
         joined, distorted = joined + 1, distorted + int(value != own)
-    if joined:
-        notes.append(
-            f"{joined} leftover records joined a group, {distorted} of them with a counterfeit sensitive value."
-        )
-    return labels, values, notes
+    said = f", {distorted} of them with a counterfeit sensitive value" if distort else ""
+    return labels, values, [f"{joined} leftover records joined a group{said}."] if joined else []
 
 
 def relax(
-    records: Summary,
-    labels: IntArray,
-    rank: IntArray,
-    loosened: Callable[[int], Requirement],
-    rounds: int,
-    patience: int | None,
+    records: Summary, labels: IntArray, rank: IntArray, loosened: Sequence[Requirement], patience: int | None
 ) -> tuple[IntArray, list[str]]:
     """Group the leftovers among themselves under requirements that are looser from round to round.
 
-    ``loosened(i)`` is the requirement of round i, from 1 on. Records that even the last leaves over stay leftovers. Each
-    round that makes groups makes one note.
+    Records that even the last leaves over stay leftovers. Each round that makes groups makes one note.
     """
     labels, notes = labels.copy(), []
-    for i in range(1, rounds + 1):
-        left = np.flatnonzero(labels < 0)
-        if len(left) < loosened(i).smallest:
+    for requirement in loosened:
+        left = _in_order(labels < 0, rank)
+        if len(left) < requirement.smallest:
             break
-        groups = grow(records, left[np.argsort(rank[left], kind="stable")], loosened(i), patience).groups
-        for members in groups:
-            labels[members] = labels.max(initial=-1) + 1
+        groups = grow(records, left, requirement, patience).groups
+        for number, members in enumerate(groups, start=int(labels.max(initial=-1)) + 1):
+            labels[members] = number
         if groups:
             notes.append(
-                f"{sum(map(len, groups))} leftover records, in {len(groups)} groups of their own, only satisfy {loosened(i)!r}."
+                f"{sum(map(len, groups))} leftover records, in {len(groups)} groups of their own, only satisfy {requirement!r}."
             )
     return labels, notes
 
 
+def overwritten(groups: Summary, which: int, by: Summary) -> Summary:
+    """A batch that nobody else holds with one of its groups replaced: in place, but where it says who is in each."""
+    if groups.members is not None:
+        return groups.replaced(which, by)
+    groups.size[which], groups.counts[which] = by.size[0], by.counts[0]
+    groups.prior[which], groups.entropy[which] = by.prior[0], by.entropy[0]
+    return groups
+
+
 def _place(
-    newcomer: Summary, groups: Summary, nearest: Iterator[IntArray], requirement: Requirement, own: int, distort: bool
+    newcomer: Summary, groups: Summary, nearest: Iterator[IntArray], requirement: Requirement, distort: bool
 ) -> tuple[int, int]:
     """The nearest group that may take a record, and with which value; (-1, -1) if none may."""
-    m = groups.counts.shape[1]
-    candidates = np.arange(m) if distort else np.array([own])
+    own, m = int(newcomer.counts.argmax()), groups.counts.shape[1]
+    values = np.arange(m) if distort else np.array([own])
+    as_each = _valued(newcomer, values) if distort else newcomer
     for some in nearest:
-        if not len(some):
-            continue
-        pairs = np.repeat(some, len(candidates))
-        merged = groups[pairs] + _valued(newcomer, np.tile(candidates, len(some)), m)
-        holds = requirement(merged).reshape(len(some), len(candidates))
+        pairs = groups[np.repeat(some, m)] + as_each[np.tile(values, len(some))] if distort else groups[some] + newcomer
+        holds = requirement(pairs).reshape(len(some), len(values))
         if holds.any():
             which = int(holds.any(axis=1).argmax())
-            possible = candidates[holds[which]]
+            possible = values[holds[which]]
             value = own if own in possible else int(possible[groups.counts[some[which], possible].argmax()])
             return int(some[which]), value
     return -1, -1
 
 
-def _valued(newcomer: Summary, values: IntArray, m: int) -> Summary:
+def _valued(newcomer: Summary, values: IntArray) -> Summary:
     """One record as it would be with each of some values: a batch."""
-    repeat = np.zeros(len(values), dtype=np.int64)
-    return replace(newcomer[repeat], counts=np.eye(m, dtype=np.int64)[values])
+    as_often = newcomer[np.zeros(len(values), dtype=np.int64)]
+    return replace(as_often, counts=np.eye(newcomer.counts.shape[1], dtype=np.int64)[values])
 
 
-def _by_distance(labels: IntArray, rank: IntArray, members: IntArray, row: int) -> Iterator[IntArray]:
-    """The groups, nearest first by their nearest member's place in the order, some at a time.
-
-    ``members`` are the grouped records in that order.
-    """
-    place = int(np.searchsorted(rank[members], rank[row]))
-    seen = np.zeros(0, dtype=np.int64)
-    reach = 4 * NEAREST
-    while True:
-        window = members[max(place - reach, 0) : place + reach]
-        nearness = np.argsort(np.abs(rank[window] - rank[row]), kind="stable")
-        _, first = np.unique(labels[window][nearness], return_index=True)
-        near = labels[window][nearness][np.sort(first)]
-        yield near[~np.isin(near, seen)]
-        if len(window) == len(members):
-            return
-        seen, reach = near, 8 * reach
+def _by_distance(places: IntArray, group_at: IntArray, place: int, groups: int) -> Iterator[IntArray]:
+    """The groups, nearest first by their nearest member, some at a time, given the places of all members in order."""
+    asked, most = 0, FEW
+    while asked < groups:
+        yield _nearest_groups(places, group_at, place, min(most, groups), groups)[asked:]
+        asked, most = most, 8 * most
 
 
-def _renumbered(labels: IntArray) -> IntArray:
-    kept = labels >= 0
-    numbers = np.full(len(labels), -1, dtype=np.int64)
-    numbers[kept] = np.unique(labels[kept], return_inverse=True)[1]
-    return numbers
+@compiled
+def _nearest_groups(places: IntArray, group_at: IntArray, place: int, most: int, groups: int) -> IntArray:
+    """Some groups nearest to a place, by their nearest member; of two as near, the one before it first."""
+    above = np.searchsorted(places, place)
+    below = above - 1
+    found, size, seen = np.empty(most, dtype=np.int64), 0, np.zeros(groups, dtype=np.bool_)
+    while size < most:
+        down = below >= 0 and (above == len(places) or place - places[below] <= places[above] - place)
+        group = group_at[below] if down else group_at[above]
+        if down:
+            below -= 1
+        else:
+            above += 1
+        if not seen[group]:
+            seen[group] = True
+            found[size] = group
+            size += 1
+    return found
+
+
+def _in_order(chosen: BoolArray, rank: IntArray) -> IntArray:
+    """The chosen records, first to last along the order."""
+    rows = np.flatnonzero(chosen)
+    return rows[np.argsort(rank[rows], kind="stable")]

@@ -1,13 +1,17 @@
 """What an attack gained and a release lost; data sets; experiments; plots; the command line."""
 
 from foreknow.evaluation.adult import adult
+from foreknow.evaluation.class_sizes import average_class_size, discernibility
 from foreknow.evaluation.cost import gcp, suppressed
+from foreknow.evaluation.divergence import kl_loss
 from foreknow.evaluation.exams import exams
 from foreknow.evaluation.experiment import Comparison, compare
 from foreknow.evaluation.influence import influence_by_distance, influence_by_release
 from foreknow.evaluation.influence_plots import influence_map, influence_over_distance
+from foreknow.evaluation.linkage import record_linkage
 from foreknow.evaluation.pbc import pbc
 from foreknow.evaluation.plots import belief_over_time, gain_over_time, group_sizes
+from foreknow.evaluation.queries import query_error, query_errors
 from foreknow.evaluation.risk import (
     adversary_confidence,
     adversary_gain,
@@ -16,16 +20,21 @@ from foreknow.evaluation.risk import (
     log_score,
     success_rate,
 )
+from foreknow.evaluation.risk_utility import risk_utility_map
 from foreknow.evaluation.verify import verify, verify_table
+from foreknow.evaluation.workload import Workload
 
 __all__ = [
     "Comparison",
+    "Workload",
     "adult",
     "adversary_confidence",
     "adversary_gain",
+    "average_class_size",
     "belief_over_time",
     "calibration",
     "compare",
+    "discernibility",
     "disclosures",
     "exams",
     "gain_over_time",
@@ -35,8 +44,13 @@ __all__ = [
     "influence_by_release",
     "influence_map",
     "influence_over_distance",
+    "kl_loss",
     "log_score",
     "pbc",
+    "query_error",
+    "query_errors",
+    "record_linkage",
+    "risk_utility_map",
     "success_rate",
     "suppressed",
     "verify",

@@ -12,30 +12,29 @@ from rich.markup import escape
 from rich.progress import track
 
 from foreknow.attacks import ATTACKS
-from foreknow.defenses import DEFENSES, Mondrian, publish
+from foreknow.defenses import publish
 from foreknow.evaluation import demo as demonstration
 from foreknow.evaluation import report
+from foreknow.evaluation.choices import CHOICES, Thresholds
 from foreknow.evaluation.cost import gcp, suppressed
 from foreknow.evaluation.inputs import (
     Columns,
     check_complete,
     check_roles,
-    js_reduce,
     mine,
     private_table,
     published_table,
     releases_of,
-    requirement,
 )
 from foreknow.evaluation.verify import verify_table
 from foreknow.evaluation.whole_files import whole_files, write_table
 from foreknow.models import ESTIMATORS, Adversary, History, IncrementalChain
 from foreknow.models.view import read_table
 
-DefenseName = StrEnum("DefenseName", list(DEFENSES))  # type: ignore[misc]
+DefenseName = StrEnum("DefenseName", list(CHOICES))  # type: ignore[misc]
 AttackName = StrEnum("AttackName", list(ATTACKS))  # type: ignore[misc]
 EstimatorName = StrEnum("EstimatorName", list(ESTIMATORS))  # type: ignore[misc]
-Leftovers = StrEnum("Leftovers", ["suppress", "relax", "counterfeit"])
+Leftovers = StrEnum("Leftovers", ["suppress", "join", "relax", "counterfeit"])
 
 Records = Annotated[Path, typer.Argument(help="The original records: a CSV or Parquet file, one row per record.")]
 Qi = Annotated[list[str], typer.Option("--qi", help="A quasi-identifier's column. Repeat it: --qi age --qi sex.")]
@@ -51,13 +50,23 @@ Classes = Annotated[
 Order = Annotated[int, typer.Option(min=1, help="How many past values the chain looks back over.")]
 Pseudo = Annotated[float, typer.Option(min=0, help="Added to every count that is mined.")]
 K = Annotated[int, typer.Option("-k", min=1, help="The fewest records of a group.")]
-L = Annotated[int | None, typer.Option("-l", min=1, help="The fewest distinct sensitive values of a group.")]
+L = Annotated[
+    int | None,
+    typer.Option(
+        "-l",
+        min=1,
+        help="The fewest distinct sensitive values of a group; for anatomy and mask, one in how many may show a value.",
+    ),
+]
 T = Annotated[
     float | None, typer.Option("-t", min=0, help="The largest distance of a group's values from the table's.")
 ]
-
-ONLY_JS_REDUCE = ("j", "leftovers", "patience", "corpus", "classes", "order", "pseudo_count")
-"""The parameters of `publish` that mondrian does not read."""
+Beta = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="How much more frequent, relative to the table, a value may be in a group (enhanced beta-likeness)."
+    ),
+]
 
 MUCH = 0.2
 """The share of suppressed records from which `publish` says so."""
@@ -109,58 +118,81 @@ def publish_command(
     k: K = 3,
     l: L = None,  # noqa: E741
     t: T = None,
+    beta: Beta = None,
     j: Annotated[
-        float,
-        typer.Option("-j", min=0, help="js-reduce: the largest divergence of what is believed of a group's members."),
-    ] = 0.6,
+        float | None,
+        typer.Option(
+            "-j", min=0, help="The largest divergence of what is believed of a group's members; 0.6 by default."
+        ),
+    ] = None,
+    m: Annotated[
+        int | None,
+        typer.Option("-m", min=1, help="m-invariance: how many different values every group keeps; 2 by default."),
+    ] = None,
     leftovers: Annotated[
-        Leftovers, typer.Option(help="js-reduce: what becomes of records that fit no group.")
-    ] = Leftovers.suppress,
+        Leftovers | None,
+        typer.Option(
+            help="js-reduce, bkaa: what becomes of records that fit no group; suppress, and for bkaa join, by default."
+        ),
+    ] = None,
     patience: Annotated[
         int,
-        typer.Option(min=0, help="js-reduce: how large a group may grow unsatisfied; 0: without limit, as printed."),
+        typer.Option(
+            min=0, help="js-reduce, bkaa: how large a group may grow unsatisfied; 0: without limit, as printed."
+        ),
     ] = 50,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="mask: a number that makes its chance repeatable; keep it to yourself.")
+    ] = None,
+    bucketized: Annotated[
+        bool | None,
+        typer.Option(
+            "--bucketized/--generalized",
+            help="Publish quasi-identifiers as they are beside each group's values, or blurred; as the defense has it.",
+            show_default=False,
+        ),
+    ] = None,
     classes: Classes = 3,
     order: Order = 1,
     pseudo_count: Pseudo = 0.1,
 ) -> None:
     """Group the records of every release, and write what the public may see.
 
-    published.csv is for the public. groups.csv says who stands in which group (-1: suppressed): keep it to yourself; it is
-    what `foreknow attack` reads. js-reduce has t = 0.5 and mondrian l = 2 unless you say otherwise. js-reduce assumes an
-    adversary who knows the class frequencies of the records, and the chain of those before each release; as all of them
-    count, publish a release once, and name a --corpus for the next.
+    published.csv is for the public. groups.csv says who stands in which group (-1: suppressed; nobody's row is a
+    counterfeit): keep it to yourself; it is what `foreknow attack` reads. Where t is left out it is 0.5 for js-reduce and
+    uhra, beta 5 for bkaa and k-primacy, and l 2 for mondrian, full-domain, anatomy, mask and injector. js-reduce, bkaa, uhra
+    and k-primacy assume an adversary who knows the class frequencies of the records, and the chain of those before each
+    release; as all of them count, publish a release once, and name a --corpus for the next.
     """
-    if defense == DefenseName["mondrian"]:
-        _refuse_given(context, "mondrian", ONLY_JS_REDUCE)
+    choice = CHOICES[defense.value]
+    _refuse_unread(context, defense.value)
     columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
     table = columns.read(records)
     learned = table if corpus is None else columns.read(corpus)
     schema = columns.schema(*([table] if corpus is None else [table, learned]))
     history = History.read(table, schema, time)
-    chosen = (
-        Mondrian(requirement(k, 2 if l is None else l, t)) if defense == DefenseName["mondrian"]
-        else js_reduce(k, l, t, j, leftovers.value, patience or None)
-    )  # fmt: skip
+    asked = Thresholds(k, l, t, j, beta, m, None if leftovers is None else leftovers.value, patience or None, seed)
+    chosen = choice.make(asked)
     defender = None
-    if defense == DefenseName["js-reduce"]:
+    if choice.believes:
         known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
         own = corpus is None and known.transitions is not None
         chain = IncrementalChain.fit(history, order, pseudo_count) if own else known.transitions
         defender = Adversary(known.prior, chain, estimator=ESTIMATORS["omega"]())
     views = track(history.views, "publishing", console=notices, transient=True)
-    releases = publish(views, chosen, defender)
+    releases = publish(views, chosen, defender, bucketized)
     ending = records.suffix.lower()
     with whole_files(out, keep=[path for path in (records, corpus) if path is not None]) as folder:
         write_table(published_table(releases, time), folder / f"published{ending}")
         write_table(private_table(releases, columns), folder / f"groups{ending}")
-    cost = suppressed(releases).drop(columns=["counterfeits"]).merge(gcp(releases)[["time", "normalized"]], on="time")
+    cost = suppressed(releases).merge(gcp(releases)[["time", "normalized"]], on="time")
+    cost = cost if cost["counterfeits"].any() else cost.drop(columns=["counterfeits"])
     cost.insert(1, "groups", [release.groups for release in releases])
     console.print(report.table(cost.rename(columns={"normalized": "gcp"}), f"{chosen!r}"))
     lost = cost["suppressed"].sum() / cost["records"].sum()
     if lost > MUCH:
         notices.print(
-            f"{lost:.0%} of the records are suppressed; loosen the thresholds, or try another --patience or --leftovers."
+            f"{lost:.0%} of the records are suppressed; loosen the thresholds, or try another defense, --patience or --leftovers."
         )
     for release in releases:
         for note in release.grouping.notes:
@@ -232,8 +264,9 @@ def check_command(
     k: K = 3,
     l: L = None,  # noqa: E741
     t: T = None,
+    beta: Beta = None,
 ) -> None:
-    """Recompute k-anonymity, l-diversity and t-closeness from a published table alone; exit status 1 if one fails."""
+    """Recompute what was asked of groups from a published table alone; exit status 1 if one requirement fails."""
     table = read_table(published)
     if time is None and "week" in table.columns and "week" not in (group, sensitive):
         time = "week"
@@ -245,7 +278,7 @@ def check_command(
             f"{mixed!r} differs within groups, so the table holds several releases, or groups of the same number that are not "
             f"one; say which column tells releases apart, as --time {mixed}."
         )
-    asked = requirement(k, l, t)
+    asked = Thresholds(k, l, t, beta=beta).requirement
     values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
     tables = [("all", table)] if time is None else list(table.groupby(time, sort=True))
     verdicts = []
@@ -260,13 +293,15 @@ def check_command(
         raise typer.Exit(1)
 
 
-def _refuse_given(context: typer.Context, defense: str, names: tuple[str, ...]) -> None:
-    """Raise ValueError if an option was given that a defense does not read."""
-    for name in names:
+def _refuse_unread(context: typer.Context, defense: str) -> None:
+    """Raise ValueError if an option was given that the defense does not read."""
+    every = {name for choice in CHOICES.values() for name in choice.reads}
+    for name in sorted(every - set(CHOICES[defense].reads)):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
-            raise ValueError(f"{defense} does not read {option}; leave it out, or choose --defense js-reduce.")
+            readers = ", ".join(other for other, choice in CHOICES.items() if name in choice.reads)
+            raise ValueError(f"{defense} does not read {option}; leave it out, or choose --defense {readers}.")
 
 
 def main() -> None:

@@ -1,21 +1,26 @@
-"""What a release lost. Each measure is a tidy table, one row per release, that says what it leaves out."""
+"""What a release lost to generalization and suppression. Each measure is a tidy table, one row per release."""
 
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
+from foreknow.evaluation.boxes import published_hulls
 from foreknow.models import Categorical, Release
 from foreknow.models.arrays import FloatArray
-from foreknow.models.generalization import common_level, hulls
+
+type Width = Literal["domain", "table", "distinct"]
+"""What the width of a published interval is divided by."""
 
 
-def gcp(releases: Iterable[Release], penalize_suppressed: bool = False) -> pd.DataFrame:
+def gcp(releases: Iterable[Release], penalize_suppressed: bool = False, width: Width = "domain") -> pd.DataFrame:
     """The global certainty penalty: how wide the published intervals are, and how high the published labels stand.
 
     The normalized certainty penalty of a group in one quasi-identifier is its interval's width over the domain's, or, for
     a categorical one, the number of values under its label over the number of all, and 0 where the value itself is
-    published (Xu et al., KDD 2006). A record's is the sum over the quasi-identifiers.
+    published (Xu et al., KDD 2006). A record's is the sum over the quasi-identifiers. A bucketized release blurs no
+    quasi-identifier: its penalty is 0, and what it loses shows in `query_error` and `kl_loss`.
 
     Parameters
     ----------
@@ -23,6 +28,10 @@ def gcp(releases: Iterable[Release], penalize_suppressed: bool = False) -> pd.Da
         What was published.
     penalize_suppressed : bool
         Whether a suppressed record counts as one blurred completely; the papers leave it out.
+    width : {"domain", "table", "distinct"}
+        What a number's interval is divided by: the width of its domain; that of the records of the view, suppressed ones
+        among them (BayFrame, section 6.2); or how many different numbers these have (UHRA, Equation 2, as printed: then
+        a penalty may pass 1 where the numbers have gaps).
 
     Returns
     -------
@@ -34,7 +43,7 @@ def gcp(releases: Iterable[Release], penalize_suppressed: bool = False) -> pd.Da
     """
     rows = []
     for release in releases:
-        penalty = certainty_penalty(release)
+        penalty = certainty_penalty(release, width)
         sizes = np.bincount(release.group[release.group >= 0], minlength=release.groups)
         suppressed, d = int((release.group < 0).sum()), len(release.view.schema.quasi_identifiers)
         total = float(penalty @ sizes) + (suppressed * d if penalize_suppressed else 0)
@@ -52,23 +61,32 @@ def gcp(releases: Iterable[Release], penalize_suppressed: bool = False) -> pd.Da
     return pd.DataFrame(rows)
 
 
-def certainty_penalty(release: Release) -> FloatArray:
-    """The normalized certainty penalty of a record of each group: float array, shape ``(g,)``, from 0 to d."""
+def certainty_penalty(release: Release, width: Width = "domain") -> FloatArray:
+    """The normalized certainty penalty of a record of each group: float array, shape ``(g,)``; from 0 to d over the domain."""
     penalty = np.zeros(release.groups)
-    if not release.groups:
+    if release.bucketized:
         return penalty
-    people = release.view.people
-    hull = hulls(people, release.group, release.groups)
-    width = people.schema.bounds[:, 1] - people.schema.bounds[:, 0]
-    for a, kind in enumerate(people.schema.quasi_identifiers.values()):
+    hull, whole = published_hulls(release), _widths(release, width)
+    for a, kind in enumerate(release.view.schema.quasi_identifiers.values()):
+        blurred = hull.high[:, a] - hull.low[:, a]
         if isinstance(kind, Categorical):
-            level = common_level(kind, people.quasi_identifiers[:, a], release.group, release.groups)
-            labels = kind.tree.levels()[level, hull.low[:, a].astype(np.int64)]
-            under = (kind.tree.levels()[level] == labels[:, None]).sum(axis=1)
-            penalty += np.where(level == 0, 0.0, under / len(kind.values))
-        elif width[a] > 0:
-            penalty += (hull.high[:, a] - hull.low[:, a]) / width[a]
+            penalty += np.where(blurred > 0, (blurred + 1) / len(kind.values), 0.0)
+        elif whole[a] > 0:
+            penalty += blurred / whole[a]
     return penalty
+
+
+def _widths(release: Release, width: Width) -> FloatArray:
+    codes = release.view.people.quasi_identifiers
+    match width:
+        case "domain":
+            bounds = release.view.schema.bounds
+            return np.asarray(bounds[:, 1] - bounds[:, 0])
+        case "table":
+            return np.asarray(np.ptp(codes, axis=0))
+        case "distinct":
+            return np.array([float(len(np.unique(column))) for column in codes.T])
+    raise ValueError(f'width is {width!r}; an interval is measured against "domain", "table" or "distinct".')
 
 
 def suppressed(releases: Iterable[Release]) -> pd.DataFrame:

@@ -8,8 +8,12 @@ import pandas as pd
 
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, publish
+from foreknow.evaluation.class_sizes import average_class_size, discernibility
 from foreknow.evaluation.cost import gcp, suppressed
+from foreknow.evaluation.linkage import record_linkage
+from foreknow.evaluation.queries import query_error
 from foreknow.evaluation.risk import risk_table
+from foreknow.evaluation.workload import Workload
 from foreknow.models import Adversary, Beliefs, History, Release
 
 
@@ -42,26 +46,44 @@ class Comparison:
             tables.append(table)
         return pd.concat(tables, ignore_index=True)
 
-    def cost(self) -> pd.DataFrame:
-        """One row per defense and release: records, groups, suppressed and distorted records, and certainty penalties."""
-        tables = []
-        for defense, releases in self.releases.items():
-            table = suppressed(releases)
-            table.insert(0, "defense", defense)
-            table["groups"] = [release.groups for release in releases]
-            table[["total", "normalized", "per_group"]] = gcp(releases)[["total", "normalized", "per_group"]]
-            tables.append(table)
-        return pd.concat(tables, ignore_index=True)
+    def cost(self, workload: Workload | None = None) -> pd.DataFrame:
+        """One row per defense and release: what was left out and blurred, and how far records can be linked.
 
-    def summary(self) -> pd.DataFrame:
+        Parameters
+        ----------
+        workload : Workload, optional
+            Queries to put to every release; see `Workload.draw`.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``defense``, those of `suppressed`, ``groups``; ``total``, ``normalized``, ``per_group`` of `gcp`; ``linkage``,
+            the mean of `record_linkage`; ``discernibility``, with the penalty for suppressed records; ``class_size``, the mean
+            size of a group without counterfeits; and with a workload ``query_mean`` and ``query_median``, of `query_error`.
+        """
+        releases = [release for published in self.releases.values() for release in published]
+        table = suppressed(releases)
+        table.insert(0, "defense", [name for name, published in self.releases.items() for _ in published])
+        table["groups"] = [release.groups for release in releases]
+        table[["total", "normalized", "per_group"]] = gcp(releases)[["total", "normalized", "per_group"]]
+        table["linkage"] = record_linkage(releases)["mean"]
+        table["discernibility"] = discernibility(releases)["penalized"]
+        table["class_size"] = average_class_size(releases)["average"]
+        if workload is not None:
+            table[["query_mean", "query_median"]] = query_error(releases, workload)[["mean", "median"]]
+        return table
+
+    def summary(self, workload: Workload | None = None) -> pd.DataFrame:
         """One row per defense and attack, over all releases.
 
         ``gain``, ``confidence`` and ``success`` are means over all published records of all releases, ``gain`` without
         those in groups of one value, as `adversary_gain` has it; ``last_gain`` is the gain at the last release in which
         anything was published; ``sure`` and ``right`` count records; ``suppressed`` is a share of the records, ``size``
-        the mean size of a group, ``gcp`` the normalized penalty of a published record.
+        the mean size of a group, ``gcp`` the normalized penalty of a published record. ``linkage`` is the mean over all records,
+        suppressed ones with 0; ``discernibility`` is per record. With a workload, ``query`` is the mean over the releases of
+        their median error.
         """
-        risk, cost = self.risk(), self.cost()
+        risk, cost = self.risk(), self.cost(workload)
         rows = []
         for defense, attack in self.beliefs:
             r = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
@@ -81,7 +103,10 @@ class Comparison:
                     "suppressed": c["suppressed"].sum() / c["records"].sum(),
                     "size": published.sum() / max(c["groups"].sum(), 1),
                     "gcp": _mean(c["normalized"], published),
+                    "linkage": _mean(c["linkage"], c["records"]),
+                    "discernibility": c["discernibility"].sum() / c["records"].sum(),
                 }
+                | ({} if workload is None else {"query": c["query_median"].mean()})
             )
         return pd.DataFrame(rows)
 
@@ -92,6 +117,7 @@ def compare(
     attacks: Mapping[str, Attack],
     defender: Adversary | None = None,
     progress: Callable[[Iterable[str]], Iterable[str]] = iter,
+    bucketized: bool | None = None,
 ) -> Comparison:
     """Publish a history with every defense, and run every attack on every publication.
 
@@ -105,11 +131,13 @@ def compare(
         Whom the defenses assume, as in `publish`.
     progress : callable, optional
         What the names of the defenses go through, as ``rich.progress.track``.
+    bucketized : bool, optional
+        Whether all publish quasi-identifiers as they are, or generalized, as in `publish`; by default each as it does.
     """
     releases: dict[str, tuple[Release, ...]] = {}
     beliefs: dict[tuple[str, str], Beliefs] = {}
     for name in progress(list(defenses)):
-        releases[name] = publish(history, defenses[name], defender)
+        releases[name] = publish(history, defenses[name], defender, bucketized)
         beliefs |= {(name, other): attack(releases[name]) for other, attack in attacks.items()}
     return Comparison(history, releases, beliefs)
 

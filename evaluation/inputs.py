@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Requirement, TCloseness, all_of
 from foreknow.models import (
     Categorical,
     ClassFrequencies,
@@ -22,6 +21,7 @@ from foreknow.models import (
     Schema,
     View,
 )
+from foreknow.models.arrays import IntArray
 from foreknow.models.schema import check_columns
 from foreknow.models.view import read_table
 
@@ -159,20 +159,6 @@ def mine(corpus: History, classes: int, order: int, pseudo_count: float) -> Know
     return Knowledge(prior, MarkovChain.fit(corpus, order, pseudo_count))
 
 
-def requirement(k: int, l: int | None, t: float | None) -> Requirement:  # noqa: E741
-    """k-anonymity, and l-diversity and t-closeness where they are asked for."""
-    parts: list[Requirement] = [KAnonymity(k)]
-    parts += [DistinctDiversity(l)] if l is not None else []
-    parts += [TCloseness(t)] if t is not None else []
-    return all_of(*parts)
-
-
-def js_reduce(k: int, l: int | None, t: float | None, j: float, leftovers: str, patience: int | None) -> JSReduce:  # noqa: E741
-    """JS-reduce with the thresholds of the command line, l-diversity beside them where it is asked for."""
-    also = None if l is None else DistinctDiversity(l)
-    return JSReduce(k, 0.5 if t is None else t, j, also=also, leftovers=leftovers, patience=patience)  # type: ignore[arg-type]
-
-
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
     """What the public sees of all releases, one table; generalized values are text, for Parquet has one type a column."""
     tables = []
@@ -184,15 +170,23 @@ def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
 
 
 def private_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
-    """Who was published in which group, -1 for nobody's, and with which value where it is not their own."""
+    """Who was published in which group, -1 for nobody's, and with which value where it is not their own.
+
+    A counterfeit is a row without a respondent.
+    """
     tables = []
     for release in releases:
-        schema = release.view.schema
+        values, grouping = np.array(release.view.schema.values, dtype=object), release.grouping
         table = pd.DataFrame(
             {columns.respondent: release.view.people.respondents, columns.time: release.time, "group": release.group}
         )
-        if release.grouping.values is not None:
-            table["published"] = np.array(schema.values, dtype=object)[release.grouping.values]
+        if grouping.values is not None:
+            table["published"] = values[grouping.values]
+        if grouping.counterfeits is not None and len(grouping.counterfeits):
+            names = np.unique(grouping.labels[grouping.labels >= 0])
+            rows = {"group": np.searchsorted(names, grouping.counterfeits[:, 0]), columns.time: release.time}
+            invented = pd.DataFrame({**rows, "published": values[grouping.counterfeits[:, 1]]})
+            table = pd.concat([table, invented], ignore_index=True)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
@@ -210,14 +204,19 @@ def releases_of(
     for name in WRITTEN:
         if name in records.columns:
             check_roles(records, [name])
+    invented: dict[Any, pd.DataFrame] = {}
     if groups is not None:
-        records = _with_groups(records, columns.read(groups), groups, columns)
+        told = columns.read(groups)
+        if columns.respondent in told.columns and columns.time in told.columns:
+            nobody = told[columns.respondent].isna()
+            invented, told = dict(list(told[nobody].groupby(columns.time))), told[~nobody]
+        records = _with_groups(records, told, groups, columns)
     elif "group" not in records.columns:
         raise ValueError(
             "the records have no column 'group'; add one, or give the file that `foreknow publish` wrote: --groups FILE."
         )
     history = History.read(records, schema, columns.time)
-    return history, tuple(Release(view, _grouping(view)) for view in history)
+    return history, tuple(Release(view, _grouping(view, invented.get(view.time))) for view in history)
 
 
 def _with_groups(records: pd.DataFrame, groups: pd.DataFrame, path: Path, columns: Columns) -> pd.DataFrame:
@@ -240,21 +239,36 @@ def _with_groups(records: pd.DataFrame, groups: pd.DataFrame, path: Path, column
     return merged
 
 
-def _grouping(view: View) -> Grouping:
+def _grouping(view: View, invented: pd.DataFrame | None = None) -> Grouping:
+    """The groups of a view's column, and the counterfeits that a file of groups adds."""
     column = view.frame["group"]
     suppressed = column.isna() | (column.astype(str).isin(["-1", "-1.0"]))
-    labels = np.where(suppressed, -1, pd.factorize(column, sort=True)[0])
+    codes, names = pd.factorize(column, sort=True)
+    labels = np.where(suppressed, -1, codes)
+    counterfeits = None
+    if invented is not None:
+        labelled = pd.Index(names).get_indexer(pd.Index(invented["group"]))
+        if (labelled < 0).any() or "published" not in invented.columns:
+            raise ValueError(
+                f"a counterfeit at {view.time!r} (a row without a respondent) stands in a group that has no record, or shows no "
+                "value; give it the group of others and a value in the column 'published'."
+            )
+        counterfeits = np.column_stack([labelled, _published(view, invented["published"], None)])
     if "published" not in view.frame.columns:
-        return Grouping(labels)
-    published = view.frame["published"]
-    values = view.schema.codes(published)
-    strange = published[np.isnan(values) & published.notna().to_numpy()]
+        return Grouping(labels, counterfeits=counterfeits)
+    return Grouping(labels, _published(view, view.frame["published"], view.sensitive), counterfeits)
+
+
+def _published(view: View, cells: "pd.Series[Any]", own: IntArray | None) -> IntArray:
+    """The codes of published values; where a cell is missing, the record's own, if it has one."""
+    codes = view.schema.codes(cells)
+    strange = cells[np.isnan(codes) & (cells.notna().to_numpy() if own is not None else True)]
     if len(strange):
         raise ValueError(
             f"the column 'published' holds {strange.tolist()[0]!r} at {view.time!r}, and the records have no such sensitive value; "
             "correct it, or drop the column where every record is published with its own."
         )
-    return Grouping(labels, values=np.where(np.isnan(values), view.sensitive, values).astype(np.int64))
+    return codes.astype(np.int64) if own is None else np.where(np.isnan(codes), own, codes).astype(np.int64)
 
 
 def _values(column: "pd.Series[Any]") -> tuple[object, ...]:

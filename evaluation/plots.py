@@ -12,13 +12,21 @@ from matplotlib.patches import Rectangle
 
 from foreknow.models import Beliefs, History, Release
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-"""Told apart by colour-blind readers as well (Okabe and Ito)."""
+COLORS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A3E9D", "#8C6D1F", "#8A8A8A",
+)  # fmt: skip
+"""The first seven are told apart by colour-blind readers as well (Okabe and Ito); the markers tell the others."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">", "p")
+"""One more than there are colours, so that their pairs repeat late."""
 LINES = ("-", "--", ":", "-.")
+CROWD = 12
+"""More lines than this do not share one panel."""
 
 
 def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "gain") -> Figure:
-    """A measure of risk at each release: a colour per defense, a kind of line per attack.
+    """A measure of risk at each release: a colour and a marker per defense, a kind of line per attack.
+
+    Where more than `CROWD` lines would cross each other, each attack has a panel of its own.
 
     Parameters
     ----------
@@ -29,27 +37,33 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
     measure : str
         The column shown.
     """
-    figure, axes = _figure(8, 4.8)
-    defenses, attacks = risk["defense"].unique(), risk["attack"].unique()
-    for d, defense in enumerate(defenses):
-        for a, attack in enumerate(attacks):
-            rows = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
-            axes.plot(
-                rows["time"].to_numpy(), rows[measure].to_numpy(), LINES[a % len(LINES)], color=COLORS[d % len(COLORS)],
-                marker="o", markersize=3, linewidth=1.8,
-            )  # fmt: skip
-    axes.axhline(0, color="black", linewidth=0.6)
-    axes.set(xlabel=time, ylabel=f"adversary's {measure}", title=f"What the releases gave away: {measure} per release")
-    colours = [(name, {"color": COLORS[d % len(COLORS)], "linewidth": 4}) for d, name in enumerate(defenses)]
-    kinds = [(name, {"color": "black", "linestyle": LINES[a % len(LINES)]}) for a, name in enumerate(attacks)]
-    _legend(axes, colours + kinds)
+    defenses, attacks = list(risk["defense"].unique()), list(risk["attack"].unique())
+    apart = len(defenses) * len(attacks) > CROWD
+    shown = [[attack] for attack in attacks] if apart else [attacks]
+    figure = Figure(figsize=(2.4 + 5.6 * len(shown) ** 0.75, 4.8), layout="constrained")
+    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    title = f"What the releases gave away: {measure} per release"
+    for axes, here in zip(panels, shown, strict=True):
+        _bare(axes)
+        for d, defense in enumerate(defenses):
+            for attack in here:
+                rows = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
+                line = {"linestyle": "-" if apart else LINES[attacks.index(attack) % len(LINES)], **_mark(d)}
+                axes.plot(rows["time"].to_numpy(), rows[measure].to_numpy(), linewidth=1.8, **line)
+        axes.axhline(0, color="black", linewidth=0.6)
+        axes.set(xlabel=time, title=f"attack: {here[0]}" if apart else title)
+    panels[0].set_ylabel(f"adversary's {measure}")
+    figure.suptitle(title if apart else "")
+    colours = [(str(name), {"linewidth": 1.8, **_mark(d), "markersize": 6}) for d, name in enumerate(defenses)]
+    kinds = [(str(name), {"color": "black", "linestyle": LINES[a % len(LINES)]}) for a, name in enumerate(attacks)]
+    legend(panels[-1], colours if apart else colours + kinds)
     return figure
 
 
 def belief_over_time(
     beliefs: Mapping[str, Beliefs], history: History, respondent: Hashable, time: str = "release"
 ) -> Figure:
-    """One person's evolution: what is believed after each release, one panel per publication, the truth framed.
+    """One person's evolution: what is believed after each release, one panel per publication, four in a row, the truth framed.
 
     Only releases with a record of that person are shown; where it was suppressed, the belief is the revised prior.
 
@@ -67,9 +81,14 @@ def belief_over_time(
     tables = {title: belief.of(respondent).xs("posterior", level="stage") for title, belief in beliefs.items()}
     releases, values = max(map(len, tables.values())), history.schema.values
     width, height = max(3.2, 0.45 * releases), max(3.4, 0.32 * len(values))
-    figure = Figure(figsize=(1.5 + (width + 0.3) * len(tables), height + 1), layout="constrained")
-    panels = np.atleast_1d(figure.subplots(1, len(tables), sharey=True))
+    across = min(len(tables), 4)
+    down = -(-len(tables) // across)
+    figure = Figure(figsize=(1.5 + (width + 0.3) * across, (height + 0.4) * down + 0.6), layout="constrained")
+    panels = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
     truth = _truth(history, respondent)
+    for axes in panels[len(tables) :]:
+        axes.remove()
+    panels = panels[: len(tables)]
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
         image = axes.imshow(table.to_numpy().T, aspect="auto", cmap="Blues", vmin=0, vmax=1, origin="lower")
         for column, when in enumerate(table.index):
@@ -84,51 +103,62 @@ def belief_over_time(
         axes.set_xticks(range(len(table)), [str(when) for when in table.index])
         axes.set_yticks(range(len(values)), [str(value) for value in values])
         axes.set(xlabel=time, title=title)
-    figure.colorbar(image, ax=list(panels), label="belief after the release")
+    figure.colorbar(image, ax=list(panels), aspect=20 * down, label="belief after the release")
     figure.suptitle(f"What is believed of respondent {respondent} (framed: the truth)")
     return figure
 
 
 def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
-    """How many published records stand in groups of each size, over all releases, and how many were suppressed."""
-    figure, axes = _figure(8, 4.2)
+    """How many published records stand in groups of each size, over all releases, and how many were suppressed.
+
+    Bars of up to four publications stand side by side; more have a panel each, one below the other.
+    """
     found = {
         name: np.concatenate([np.bincount(release.group[release.group >= 0]) for release in published]).astype(int)
         for name, published in releases.items()
     }
-    largest = max((sizes.max(initial=0) for sizes in found.values()), default=0)
+    largest = int(max((sizes.max(initial=0) for sizes in found.values()), default=0))
     lost = {name: sum(int((release.group < 0).sum()) for release in published) for name, published in releases.items()}
     total = {name: max(sum(len(release.view) for release in published), 1) for name, published in releases.items()}
-    edge = min(int(largest), 30)
-    width = 0.8 / max(len(found), 1)
+    edge, apart = min(largest, 30), len(found) > 4
+    figure = Figure(figsize=(8, 1.2 + 0.9 * len(found) if apart else 4.2), layout="constrained")
+    panels = figure.subplots(len(found) if apart else 1, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+    width = 0.8 / (1 if apart else max(len(found), 1))
     places = np.concatenate([[-2], np.arange(1, edge + 1)])
+    for axes in panels:
+        _bare(axes)
     for d, (name, sizes) in enumerate(found.items()):
         records = np.bincount(np.minimum(sizes, edge), weights=sizes, minlength=edge + 1)
         share = np.concatenate([[lost[name]], records[1:]]) / total[name]
-        offset = (d - (len(found) - 1) / 2) * width
+        offset = 0.0 if apart else (d - (len(found) - 1) / 2) * width
+        axes = panels[d if apart else 0]
         axes.bar(places + offset, share, width, label=name, color=COLORS[d % len(COLORS)])
+        if apart:
+            axes.text(0.995, 0.9, name, transform=axes.transAxes, ha="right", va="top", fontsize=9)
     ticks = [-2, *range(edge, 0, -max(1, edge // 15))]
     labels = ["suppressed", *(f"{t}+" if t == edge and largest > edge else str(t) for t in ticks[1:])]
-    axes.set_xticks(ticks, labels)
-    axes.set(
-        xlabel="size of the group",
-        ylabel="share of the records",
-        title="How large the groups are that records stand in",
-    )
-    axes.legend(frameon=False)
+    panels[-1].set_xticks(ticks, labels)
+    panels[-1].set_xlabel("size of the group")
+    figure.supylabel("share of the records", fontsize=10)
+    figure.suptitle("How large the groups are that records stand in")
+    if not apart:
+        panels[0].legend(frameon=False)
     return figure
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots()
+def _bare(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="0.9")
     axes.set_axisbelow(True)
-    return figure, axes
 
 
-def _legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
+def _mark(d: int) -> dict[str, Any]:
+    """What the d-th defense looks like in every picture."""
+    return {"color": COLORS[d % len(COLORS)], "marker": MARKERS[d % len(MARKERS)], "markersize": 4}
+
+
+def legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
+    """Names and what they look like, to the right of the axes."""
     handles = [Line2D([], [], label=name, **style) for name, style in entries]
     axes.legend(handles=handles, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

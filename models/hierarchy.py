@@ -27,8 +27,8 @@ class Hierarchy:
     Raises
     ------
     ValueError
-        If there is no row, rows differ in length, a value stands twice, a label has two parents, or there is more
-        than one root.
+        If there is no row, rows differ in length, a value stands twice, a label has two parents, a label is above itself
+        with another between, or there is more than one root.
 
     Examples
     --------
@@ -61,6 +61,24 @@ class Hierarchy:
             return cls(rows)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+
+    @classmethod
+    def of(cls, graph: "nx.DiGraph[Any]") -> "Hierarchy":
+        """Read a directed graph of labels, its edges from the more general to the less, its leaves the values.
+
+        Where a value lies nearer to the root than another, its own label fills the levels below. Cost: O(size).
+
+        Raises
+        ------
+        ValueError
+            If the graph has a cycle or more than one root, a label has two parents, or there is no value below a root.
+
+        Examples
+        --------
+        >>> Hierarchy.of(nx.DiGraph([("*", "airways"), ("airways", "flu"), ("airways", "cold"), ("*", "grief")])).rows
+        (('flu', 'airways', '*'), ('cold', 'airways', '*'), ('grief', 'grief', '*'))
+        """
+        return cls(_rows(graph))
 
     @classmethod
     def flat(cls, values: Iterable[Hashable]) -> "Hierarchy":
@@ -136,12 +154,66 @@ def _checked(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
                     f"{label!r} generalizes to {parents[level, label]!r} and to {parent!r} at level {level + 1}; a tree "
                     "has one parent per label. Rename one of the labels."
                 )
+    _check_acyclic(rows)
     roots = {row[-1] for row in rows}
     if len(roots) > 1:
         raise ValueError(
             f"the hierarchy has {len(roots)} roots ({', '.join(sorted(roots))}); add a column with one root."
         )
     return tuple(sorted(rows, key=_traversal(rows)))
+
+
+def _check_acyclic(rows: list[tuple[str, ...]]) -> None:
+    """Raise ValueError if a label is above itself; that it stands on several levels in a row only fills them."""
+    levels = [set(column) for column in zip(*rows, strict=True)]
+    if len(set().union(*levels)) == sum(map(len, levels)):
+        return
+    steps = {(parent, child) for row in rows for child, parent in itertools.pairwise(row) if child != parent}
+    _refuse_cycle(nx.DiGraph(sorted(steps)))
+
+
+def _refuse_cycle(graph: "nx.DiGraph[Any]") -> None:
+    try:
+        around = nx.find_cycle(graph)
+    except nx.NetworkXNoCycle:
+        return
+    upwards = [repr(child) for _, child in reversed(around)]
+    raise ValueError(
+        f"the hierarchy has a cycle: {upwards[0]} generalizes to {', that to '.join([*upwards[1:], upwards[0]])}; no label is "
+        "above itself. Rename one of the labels, or take a step out."
+    )
+
+
+def _rows(graph: "nx.DiGraph[Any]") -> list[list[str]]:
+    """The path from every leaf of a tree to its root, filled at the leaf to equal lengths."""
+    if not graph:
+        raise ValueError("a hierarchy needs at least one value; this graph has no node.")
+    _refuse_cycle(graph)
+    crowded = next((node for node, parents in graph.in_degree if parents > 1), None)
+    if crowded is not None:
+        above = " and to ".join(repr(str(parent)) for parent in graph.predecessors(crowded))
+        raise ValueError(
+            f"{str(crowded)!r} generalizes to {above}; a tree has one parent per label, and its edges go from the more "
+            "general label to the less. Take an edge out, or turn them all around."
+        )
+    roots = [str(node) for node, parents in graph.in_degree if parents == 0]
+    if len(roots) > 1:
+        raise ValueError(
+            f"the hierarchy has {len(roots)} roots ({', '.join(sorted(roots))}); add a node above them, or take out the others."
+        )
+    return _filled([_upwards(graph, node) for node, children in graph.out_degree if children == 0])
+
+
+def _upwards(graph: "nx.DiGraph[Any]", node: Any) -> list[str]:
+    path = [node]
+    while parents := list(graph.predecessors(path[-1])):
+        path.append(parents[0])
+    return [str(label) for label in path]
+
+
+def _filled(paths: list[list[str]]) -> list[list[str]]:
+    longest = max(map(len, paths))
+    return [[path[0]] * (longest - len(path)) + path for path in paths]
 
 
 def _traversal(rows: list[tuple[str, ...]]) -> Any:

@@ -1,7 +1,7 @@
 """What an adversary believes who has seen a corpus and compares people with it: a kernel regression."""
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.distance import distances
+from foreknow.models.kernel_grid import axes, grid_sums, is_cheaper, kernel
 from foreknow.models.people import People
 from foreknow.models.schema import Numeric, Schema
 from foreknow.models.view import History
@@ -77,8 +77,10 @@ class KernelPrior:
     queried record always has weight.
 
     Exact, up to rounding. Cost of a call: O(N_q N_c (d + m)) for N_q distinct and N_c = c distinct vectors of
-    quasi-identifiers, in chunks of `CHUNK` weights. With ``leave_one_out``, people count as distinct if they have
-    records in the corpus.
+    quasi-identifiers, in chunks of `CHUNK` weights. As the kernel is a product, it can as well be applied to one
+    attribute at a time, over the grid of all combinations of the v_a codes of each: O(m product_a v_a sum_a v_a). The
+    cheaper way is taken, the grid only where it fits (`kernel_grid`); the two agree up to rounding. With ``leave_one_out``,
+    people count as distinct if they have records in the corpus, and those who have are never asked about on the grid.
 
     References
     ----------
@@ -158,11 +160,8 @@ class KernelPrior:
         owner = [number.get(respondent, -1) for respondent in people.respondents]
         asked, inverse = np.unique(np.column_stack([codes, owner]), axis=0, return_inverse=True)
         records = [*self.own.values(), OwnRecords(np.zeros(0, dtype=np.int64), np.zeros((0, self.counts.shape[1])))]
-        rows = np.zeros((len(asked), self.counts.shape[1]))
-        for chunk in _chunks(len(asked), max(1, CHUNK // len(self.points))):
-            own = [records[int(place)] for place in asked[chunk, -1]]
-            rows[chunk] = self._distributions(asked[chunk, :-1], own)
-        return rows[inverse.reshape(-1)]
+        own = [records[int(place)] for place in asked[:, -1]]
+        return self._distributions(self._sums(asked[:, :-1], own), own)[inverse.reshape(-1)]
 
     def _codes(self, people: People) -> FloatArray:
         """The people's quasi-identifiers, in the order of the corpus's."""
@@ -186,27 +185,35 @@ class KernelPrior:
                 )
         return people.quasi_identifiers[:, [names.index(name) for name in self.bandwidth]]
 
-    def _weights(self, asked: FloatArray) -> FloatArray:
-        """The kernel between some quasi-identifiers and every point: float array, shape ``(b, c)``."""
-        weights = np.ones((len(asked), len(self.points)))
-        for a, (name, kind) in enumerate(self.schema.quasi_identifiers.items()):
-            reach = self.bandwidth[name]
-            distance = distances(kind, asked[:, a], self.points[:, a])
-            weights *= 1 - (np.minimum(distance, reach) / reach) ** 2
-        return weights
+    def _sums(self, asked: FloatArray, own: list[OwnRecords]) -> FloatArray:
+        """The weighted counts around some quasi-identifiers, each without some records: float array, shape ``(b, m)``."""
+        known, wanted = axes(self.points), axes(asked)
+        if not any(len(left.points) for left in own) and is_cheaper(wanted, known, self.counts.shape[1]):
+            return grid_sums(self.schema, self.bandwidth, wanted, known, self.counts)
+        sums, size = np.zeros((len(asked), self.counts.shape[1])), max(1, CHUNK // len(self.points))
+        for start in range(0, len(asked), size):
+            chunk = slice(start, start + size)
+            sums[chunk] = self._chunk_sums(asked[chunk], own[chunk])
+        return sums
 
-    def _distributions(self, asked: FloatArray, own: list[OwnRecords]) -> FloatArray:
-        """One row per vector of quasi-identifiers, each without some records.
+    def _chunk_sums(self, asked: FloatArray, own: list[OwnRecords]) -> FloatArray:
+        """The same, with a weight for each pair held at once.
 
         Points that hold own records are summed apart, so that nothing is lost in a difference of large sums.
         """
-        weights = self._weights(asked)
+        weights = np.ones((len(asked), len(self.points)))
+        for a, (name, kind) in enumerate(self.schema.quasi_identifiers.items()):
+            weights *= kernel(kind, self.bandwidth[name], asked[:, a], self.points[:, a])
         near = [weights[row, left.points] for row, left in enumerate(own)]
         for row, left in enumerate(own):
             weights[row, left.points] = 0
         sums = weights @ self.counts
         for row, left in enumerate(own):
             sums[row] += near[row] @ (self.counts[left.points] - left.counts)
+        return np.asarray(sums)
+
+    def _distributions(self, sums: FloatArray, own: list[OwnRecords]) -> FloatArray:
+        """The sums as shares, and what the class says instead where they are 0."""
         for alone in np.flatnonzero(sums.sum(axis=1) == 0):
             sums[alone] = self.counts.sum(axis=0) - own[alone].counts.sum(axis=0)
             sums[alone] += not sums[alone].any()
@@ -250,7 +257,3 @@ def _own_records(history: History, points: IntArray, values: IntArray, m: int) -
         where, place = np.unique(points[records], return_inverse=True)
         own[respondent] = OwnRecords(where, _tally(place, values[records], len(where), m))
     return own
-
-
-def _chunks(rows: int, size: int) -> Iterator[slice]:
-    return (slice(start, start + size) for start in range(0, rows, size))

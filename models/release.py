@@ -123,20 +123,22 @@ class Release:
         release, the exact quasi-identifiers of a group are sorted on their own and its sensitive values on theirs; that
         they share a row means nothing, and the rows of counterfeits have no quasi-identifiers.
         """
-        identifiers, sensitive = self.tables
-        name = self.view.schema.sensitive
-        group = sensitive["group"].to_numpy()
-        values = sensitive[name].to_numpy(dtype=object).repeat(sensitive["count"])
-        rows = group.repeat(sensitive["count"])
-        if not self.bucketized:
-            table = identifiers.set_index("group").loc[rows].reset_index()
-            return table.assign(**{name: list(values)})
-        place = identifiers.groupby("group").cumcount()
-        pairs = pd.DataFrame({"group": rows, name: values})
-        table = pairs.assign(place=pairs.groupby("group").cumcount()).merge(
-            identifiers.assign(place=place), on=["group", "place"], how="left"
-        )
-        return table[[*identifiers.columns, name]]
+        identifiers, schema = self.tables[0], self.view.schema
+        group, value = np.nonzero(self.counts)
+        times = self.counts[group, value]
+        rows = np.repeat(group, times)
+        if self.bucketized:
+            firsts, sizes = np.searchsorted(rows, rows), np.bincount(identifiers["group"], minlength=self.groups)
+            place = np.arange(len(rows)) - firsts
+            known = place < sizes[rows]
+            shown = identifiers if known.all() else identifiers.astype(object)
+            starts = np.cumsum(sizes) - sizes
+            table = shown.reindex(np.where(known, starts[rows] + place, -1)).reset_index(drop=True)
+        else:
+            table = identifiers.iloc[rows].reset_index(drop=True)
+        table["group"] = rows
+        table[schema.sensitive] = [schema.values[cell] for cell in np.repeat(value, times)]
+        return table
 
     @property
     def bucketized(self) -> bool:
@@ -158,7 +160,7 @@ class Release:
         if self.bucketized:
             kept = np.flatnonzero(self.group >= 0)
             order = kept[np.lexsort((*people.quasi_identifiers[kept].T[::-1], self.group[kept]))]
-            identifiers = people[order].frame.reset_index(drop=True)
+            identifiers = self.view.frame.iloc[order][list(schema.quasi_identifiers)].reset_index(drop=True)
             identifiers.insert(0, "group", self.group[order])
         else:
             published = labels(people, self.group, self.groups) if self.groups else {}

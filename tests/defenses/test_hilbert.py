@@ -92,3 +92,16 @@ class TestOrder:
         tree = Hierarchy([("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*"), ("d", "y", "*")])
         people = self.people({"town": list("abcd")}, {"town": Categorical(tuple("abcd"), tree)})
         assert ["abcd"[i] for i in hilbert_order(people)] == ["a", "c", "b", "d"]
+
+    def test_every_generalization_is_met_in_one_run(self):
+        """Whatever the order of the hierarchy's rows and of the people, and though another attribute, a constant, is there."""
+        rng = np.random.default_rng(4)
+        rows = [(f"v{i}", f"third {i // 3}", f"ninth {i // 9}", "*") for i in range(27)]
+        tree = Hierarchy([rows[i] for i in rng.permutation(27)])
+        town = rng.permutation(np.repeat([row[0] for row in rows], 2))
+        kinds = {"age": Numeric(0, 9), "town": Categorical(tree.leaves, tree)}
+        met = town[hilbert_order(self.people({"age": np.zeros(54), "town": town}, kinds))]
+        labels = {row[0]: row for row in rows}
+        for level in range(3):
+            runs = [label for label, _ in itertools.groupby(labels[value][level] for value in met)]
+            assert len(runs) == len(set(runs)) == 3 ** (3 - level)

@@ -3,6 +3,7 @@
 import math
 import operator
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -11,14 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import distributions, view_of
 
+import foreknow.defenses
 from foreknow.defenses import (
     AllOf,
     AnyOf,
+    BasicBetaLikeness,
+    BetaLikeness,
+    BTPrivacy,
     DistinctDiversity,
     EntropyDiversity,
+    FrequencyDiversity,
     JSimilarity,
     KAnonymity,
+    PosteriorBound,
     RecursiveDiversity,
+    Requirement,
     Summary,
     TCloseness,
     Whole,
@@ -27,7 +35,7 @@ from foreknow.defenses import (
 )
 from foreknow.defenses.closeness import hierarchical_distance
 from foreknow.defenses.summary import summarize_groups, summarize_records
-from foreknow.models import Hierarchy
+from foreknow.models import Exact, Hierarchy, Omega
 
 DOMAIN = "abcd"
 TREE = Hierarchy([("c", "x", "p", "*"), ("a", "x", "p", "*"), ("b", "y", "p", "*"), ("d", "z", "q", "*")])
@@ -78,6 +86,33 @@ def recursive(l):  # noqa: E741
     return level
 
 
+def frequency(values, rows, whole):
+    return len(values) / max(Counter(values).values())
+
+
+def relative_gain(capped):
+    """Over the values shown: (q - p) / p where q > p; with the cap -ln p, none is small enough past it."""
+
+    def level(values, rows, whole):
+        gain = 0.0
+        for s in set(values):
+            q, p = values.count(s) / len(values), whole.count(s) / len(whole)
+            if q > p:
+                gain = max(gain, math.inf if capped and (q - p) / p > -math.log(p) + 1e-9 else (q - p) / p)
+        return gain
+
+    return level
+
+
+def beyond_the_share(posterior):
+    def level(values, rows, whole):
+        counts = [values.count(s) for s in DOMAIN]
+        rows = np.array([[0.9 * p + 0.1 / len(DOMAIN) for p in row] for row in rows])
+        return (posterior(rows, counts) - [count / len(values) for count in counts]).max()
+
+    return level
+
+
 def divergence(base):
     def level(values, rows, whole):
         return oracle.divergence(rows, base)
@@ -90,6 +125,11 @@ CASES = {
     "k-anonymity": (KAnonymity(3), size, operator.ge, DOWN),
     "distinct": (DistinctDiversity(2), distinct, operator.ge, DOWN),
     "entropy": (EntropyDiversity(2.5), perplexity, operator.ge, DOWN),
+    "frequency": (FrequencyDiversity(1.5), frequency, operator.ge, DOWN),
+    "basic beta": (BasicBetaLikeness(0.5), relative_gain(False), operator.le, UP),
+    "beta": (BetaLikeness(0.5), relative_gain(True), operator.le, UP),
+    "posterior": (PosteriorBound(0.2, Omega()), beyond_the_share(oracle.omega_posterior), operator.le, UP),
+    "posterior, exact": (PosteriorBound(0.2, Exact()), beyond_the_share(oracle.product_posterior), operator.le, UP),
     "recursive": (RecursiveDiversity(2.0, 2), recursive(2), operator.lt, 0.0),
     "recursive, l = 1": (RecursiveDiversity(0.75, 1), recursive(1), operator.lt, 0.0),
     "recursive, l = 3": (RecursiveDiversity(3.5, 3), recursive(3), operator.lt, 0.0),
@@ -99,7 +139,9 @@ CASES = {
     "divergence": (JSimilarity(0.4), divergence(2.0), operator.le, UP),
     "divergence in nats": (JSimilarity(0.4, math.e), divergence(math.e), operator.le, UP),
 }
-"""Each requirement, its level for a list of values, of priors and of the whole table's values, and how it is held."""
+"""Each requirement, its level for a list of values, of priors and of the whole table's values, and how it is held. For the
+posterior bounds a tenth of every prior is the uniform one, so that no group contradicts it. `BTPrivacy`, whose prior is of
+the records' quasi-identifiers, has a file of its own."""
 
 
 @st.composite
@@ -122,59 +164,72 @@ def members(view, prior, labels):
         yield [results[i] for i in np.flatnonzero(labels == g)], prior[labels == g].tolist()
 
 
-@pytest.mark.parametrize("name", CASES)
+def asked(name, view, prior, labels):
+    """A requirement as it is for a view, and what it reads of some groups."""
+    prior = 0.9 * prior + 0.1 / len(DOMAIN) if "posterior" in name else prior
+    records = summarize_records(view, prior, members=CASES[name][0].reads_members)
+    return CASES[name][0].given(view, prior), summarize_groups(records, labels)
+
+
+def test_every_requirement_is_here():
+    public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
+    kinds = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Requirement)}
+    there = {type(requirement) for requirement, *_ in CASES.values()}
+    assert kinds - {Requirement, AllOf, AnyOf} == there | {BTPrivacy}
+
+
 class TestLevels:
+    """What is drawn is asked of all requirements."""
+
     @given(drawn=grouped())
-    def test_level_is_the_formula_and_the_call_compares_it(self, name, drawn):
-        requirement, formula, compare, slack = CASES[name]
+    def test_level_is_the_formula_and_the_call_compares_it(self, drawn):
         view, prior, labels = drawn
-        summary = summarize_groups(summarize_records(view, prior), labels)
         whole = view.frame["result"].tolist()
-        level, holds = requirement.level(summary), requirement(summary)
-        assert level.shape == holds.shape == (len(summary),)
-        assert holds.dtype == bool
-        for g, (values, rows) in enumerate(members(view, prior, labels)):
-            expected = formula(values, rows, whole)
-            assert level[g] == pytest.approx(expected, abs=1e-7)
-            if slack == 0 or abs(expected - requirement.bound) > 1e-6:
-                assert holds[g] == compare(expected, requirement.bound)
+        for name, (_, formula, compare, slack) in CASES.items():
+            requirement, summary = asked(name, view, prior, labels)
+            level, holds = requirement.level(summary), requirement(summary)
+            assert level.shape == holds.shape == (len(summary),), name
+            assert holds.dtype == bool, name
+            assert np.array_equal(holds, compare(level, requirement.bound + slack)), name
+            for g, (values, rows) in enumerate(members(view, prior, labels)):
+                expected = formula(values, rows, whole)
+                assert level[g] == pytest.approx(expected, abs=1e-7), name
+                if slack == 0 or abs(expected - requirement.bound) > 1e-6:
+                    assert holds[g] == compare(expected, requirement.bound), name
 
     @given(drawn=grouped())
-    def test_the_call_agrees_with_the_level_and_the_bound(self, name, drawn):
-        requirement, _, compare, slack = CASES[name]
-        view, prior, labels = drawn
-        summary = summarize_groups(summarize_records(view, prior), labels)
-        assert np.array_equal(requirement(summary), compare(requirement.level(summary), requirement.bound + slack))
+    def test_smaller_groups_than_the_smallest_fail(self, drawn):
+        for name in CASES:
+            requirement, summary = asked(name, *drawn)
+            assert not requirement(summary)[summary.size < requirement.smallest].any(), name
 
     @given(drawn=grouped())
-    def test_smaller_groups_than_the_smallest_fail(self, name, drawn):
-        requirement = CASES[name][0]
-        view, prior, labels = drawn
-        summary = summarize_groups(summarize_records(view, prior), labels)
-        assert not requirement(summary)[summary.size < requirement.smallest].any()
+    def test_whoever_does_not_read_the_prior_does_not_need_it(self, drawn):
+        for name in CASES:
+            requirement, whole = asked(name, *drawn)
+            without = replace(whole, prior=whole.prior * 0, entropy=whole.entropy * 0)
+            if not requirement.reads_prior:
+                assert np.array_equal(requirement.level(whole), requirement.level(without)), name
 
-    @given(drawn=grouped())
-    def test_whoever_does_not_read_the_prior_does_not_need_it(self, name, drawn):
-        requirement = CASES[name][0]
-        if requirement.reads_prior:
-            return
-        view, prior, labels = drawn
-        with_prior = summarize_groups(summarize_records(view, prior), labels)
-        without = Summary(
-            with_prior.size, with_prior.counts, with_prior.prior * 0, with_prior.entropy * 0, with_prior.whole
-        )
-        assert np.array_equal(requirement.level(with_prior), requirement.level(without))
 
+@pytest.mark.parametrize("name", CASES)
+class TestConformance:
     def test_no_group_at_all(self, name):
-        requirement = CASES[name][0]
         view = view_of("AB", "ab", domain=DOMAIN)
-        nothing = summarize_groups(summarize_records(view, np.full((2, 4), 0.25)), np.array([-1, -1]))
+        requirement, nothing = asked(name, view, np.full((2, 4), 0.25), np.array([-1, -1]))
         assert requirement(nothing).shape == (0,)
 
     def test_is_a_value_with_a_readable_name(self, name):
         requirement = CASES[name][0]
         assert requirement == eval(repr(requirement), globals() | {"Hierarchy": TREE, "inf": math.inf})
         assert hash(requirement) is not None
+
+    def test_is_named_bounded_and_held_alike_for_every_view(self, name):
+        requirement = CASES[name][0]
+        given, _ = asked(name, view_of("AB", "ab", domain=DOMAIN), np.full((2, 4), 0.25), np.array([0, 0]))
+        for what in ("bound", "sense", "smallest", "reads_prior", "reads_members"):
+            assert getattr(given, what) == getattr(requirement, what)
+        assert repr(given) == repr(requirement)
 
 
 def test_bounds_are_inclusive_but_for_recursive_diversity():
@@ -277,6 +332,56 @@ class TestReferenceValues:
         assert found == pytest.approx(oracle.transport(have, want, common), abs=1e-8)
 
 
+class TestBetaLikeness:
+    """In a table of four a, two b and two c: p is 1/2, 1/4 and 1/4; -ln p is .693 and 1.386."""
+
+    whole = Whole(tuple("abc"), np.array([4, 2, 2]))
+
+    def levels(self, requirement, *counts):
+        counts = np.array(counts)
+        zeros = np.zeros((len(counts), 3))
+        return requirement.level(Summary(counts.sum(axis=1), counts, zeros, zeros[:, 0], self.whole)).tolist()
+
+    def test_by_hand(self):
+        groups = [2, 1, 1], [1, 1, 0], [3, 1, 1], [0, 0, 1], [1, 0, 1], [4, 1, 0]
+        assert self.levels(BasicBetaLikeness(1), *groups) == pytest.approx([0, 1, 0.2, 3, 1, 0.6])
+        # Gains of b: 3 > 1.386. Of a in the last: .6 < .693.
+        assert self.levels(BetaLikeness(1), *groups) == pytest.approx([0, 1, 0.2, math.inf, 1, 0.6])
+
+    def test_only_the_enhanced_one_keeps_frequent_values_from_certainty(self):
+        """Only a: it gains 1, which beta = 1 allows, but not -ln 1/2."""
+        assert self.levels(BasicBetaLikeness(1), [3, 0, 0]) == [1]
+        assert self.levels(BetaLikeness(1), [3, 0, 0]) == [math.inf]
+
+    def test_a_value_the_table_lacks_is_never_allowed(self):
+        whole = Whole(tuple("ab"), np.array([3, 0]))
+        group = Summary(np.array([2, 2]), np.array([[1, 1], [2, 0]]), np.zeros((2, 2)), np.zeros(2), whole)
+        for requirement in (BasicBetaLikeness(9), BetaLikeness(9)):
+            assert requirement.level(group).tolist() == [math.inf, 0]
+            assert requirement(group).tolist() == [False, True]
+
+    def test_a_table_of_one_value_gains_nothing(self):
+        whole = Whole(("a",), np.array([5]))
+        group = Summary(np.array([2]), np.array([[2]]), np.zeros((1, 1)), np.zeros(1), whole)
+        assert BasicBetaLikeness(0)(group)[0]
+        assert BetaLikeness(0)(group)[0]
+
+    @given(drawn=grouped(), beta=st.sampled_from([0, 0.2, 0.5, 1, 3]))
+    def test_unions_of_satisfying_groups_satisfy(self, drawn, beta):
+        view, prior, labels = drawn
+        groups = summarize_groups(summarize_records(view, prior), labels)
+        for requirement in (BasicBetaLikeness(beta), BetaLikeness(beta)):
+            good = np.flatnonzero(requirement(groups))
+            for i in good:
+                assert requirement(groups[good] + groups[int(i)])[good != i].all()
+
+    @given(drawn=grouped(), beta=st.sampled_from([0.2, 0.5, 1, 3]))
+    def test_the_enhanced_one_asks_more(self, drawn, beta):
+        view, prior, labels = drawn
+        groups = summarize_groups(summarize_records(view, prior), labels)
+        assert BasicBetaLikeness(beta)(groups)[BetaLikeness(beta)(groups)].all()
+
+
 class TestCombining:
     A, B, C = KAnonymity(2), DistinctDiversity(2), TCloseness(0.5)
 
@@ -339,6 +444,12 @@ class TestCombining:
         (lambda: JSimilarity(-1), "JSimilarity: j is -1; it is a divergence, 0 or more"),
         (lambda: JSimilarity(0.5, 1), "JSimilarity: the logarithm's base is 1; it must be above 1"),
         (lambda: KAnonymity(math.nan), "KAnonymity: k is nan"),
+        (lambda: FrequencyDiversity(0.9), r"FrequencyDiversity: l is 0\.9; one in l records may show a value"),
+        (lambda: BasicBetaLikeness(-1), "BasicBetaLikeness: beta is -1; it is a relative gain, a finite number of 0 or more"),
+        (lambda: BetaLikeness(math.nan), "BetaLikeness: beta is nan"),
+        (lambda: BetaLikeness(math.inf), "BetaLikeness: beta is inf"),
+        (lambda: PosteriorBound(-0.1), r"PosteriorBound: most is -0\.1; it is a difference of probabilities, from 0 to 1"),
+        (lambda: PosteriorBound(1.1), r"PosteriorBound: most is 1\.1"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_one_clear_error(build, match):

@@ -16,9 +16,15 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
+from foreknow.defenses import DEFENSES
 from foreknow.evaluation import command_line
+from foreknow.evaluation.inputs import Columns, releases_of
+from foreknow.models import Categorical, Numeric, Schema
+from foreknow.models.view import read_table
 
 TOWNS = {"Rome": "Italy", "Milan": "Italy", "Turin": "Italy", "Paris": "France", "Lyon": "France"}
+COLUMNS = Columns("id", "week", "result", ("age", "town"))
+SCHEMA = Schema({"age": Numeric(), "town": Categorical(tuple(TOWNS))}, "result", tuple("abc"))
 ROLES = ["--qi", "age", "--qi", "town", "--sensitive", "result"]
 
 
@@ -153,6 +159,30 @@ class TestPublish:
         assert Counter(kept["published"]) == Counter(public["result"])
         own = read(source).merge(kept, on=["id", "week"])
         assert (own["published"] != own["result"]).any()
+
+    @pytest.mark.parametrize("defense", DEFENSES)
+    def test_every_defense_publishes_what_the_attack_reads(self, tmp_path, kind, defense):
+        """What the two files say is the same release: values of everybody's group, counterfeits included."""
+        source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
+        run("publish", source, *ROLES, "--out", tmp_path, "--defense", defense)
+        public, private = read(tmp_path / f"published.{kind}"), read(tmp_path / f"groups.{kind}")
+        kept = private[private["group"] >= 0]
+        sizes = kept.groupby(["week", "group"]).size().reset_index(drop=True)
+        pd.testing.assert_series_equal(sizes, public.groupby(["week", "group"]).size().reset_index(drop=True))
+        _, releases = releases_of(read_table(source, ["id"]), tmp_path / f"groups.{kind}", COLUMNS, SCHEMA)
+        for release in releases:
+            shown = Counter(
+                public.loc[public["week"] == release.time, ["group", "result"]].itertuples(index=False, name=None)
+            )
+            assert release.counts.tolist() == [[shown[g, v] for v in "abc"] for g in range(release.groups)]
+
+    def test_bucketized_or_generalized(self, tmp_path):
+        source = write(records(), tmp_path / "r.csv")
+        ages = set(records()["age"].astype(str))
+        for flag, exact in [("--bucketized", True), ("--generalized", False)]:
+            run("publish", source, *ROLES, "--out", tmp_path, "--defense", "anatomy", flag)
+            public = pd.read_csv(tmp_path / "published.csv", dtype=str)
+            assert (set(public["age"]) <= ages) == exact
 
     def test_printed_rule_without_patience(self, tmp_path):
         source = write(records(), tmp_path / "r.csv")
@@ -413,14 +443,14 @@ class TestDemo:
 OPTIONS = {
     "demo": ["--out"],
     "publish": [
-        "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--defense", "-k", "-l", "-t", "-j",
-        "--leftovers", "--patience", "--classes", "--order", "--pseudo-count",
+        "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--defense", "-k", "-l", "-t",
+        "--beta", "-j", "-m", "--leftovers", "--patience", "--seed", "--bucketized", "--classes", "--order", "--pseudo-count",
     ],
     "attack": [
         "--qi", "--sensitive", "--groups", "--corpus", "--out", "--id", "--time", "--hierarchy", "--attack", "--estimator",
         "--classes", "--order", "--pseudo-count",
     ],
-    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t"],
+    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta"],
 }  # fmt: skip
 
 

@@ -121,6 +121,26 @@ class TestCertaintyPenalty:
         found = certainty_penalty(Release(view, [0, 0, 1, 1, 2, 2]))
         np.testing.assert_allclose(found, [0, 1, 2 / 3])
 
+    @pytest.mark.parametrize(
+        ("width", "ages"),
+        [("domain", (25 / 100, 10 / 100)), ("table", (25 / 79, 10 / 79)), ("distinct", (25 / 6, 10 / 6))],
+    )
+    def test_what_widths_are_divided_by(self, width, ages):
+        """The ages of all eight records, F's too, go from 20 to 99, and are 20, 30, 40, 50, 65, 99."""
+        expected = [ages[0] + 2, ages[1] + 2 / 5, 0]
+        np.testing.assert_allclose(certainty_penalty(Release(VIEW, LABELS), width), expected)
+        assert only(gcp([Release(VIEW, LABELS)], width=width))["total"] == pytest.approx(
+            3 * expected[0] + 2 * expected[1]
+        )
+
+    def test_another_width(self):
+        with pytest.raises(ValueError, match=r"width is 'range'; .*\"domain\", \"table\" or \"distinct\""):
+            gcp([Release(VIEW, LABELS)], width="range")
+
+    def test_bucketized_blurs_nothing(self):
+        found = only(gcp([Release(VIEW, Grouping(np.array(LABELS), bucketized=True))], penalize_suppressed=True))
+        assert (found["total"], found["per_group"], found["suppressed"]) == (3, 0, 1)  # and one record is not there
+
     def test_one_row_per_release(self):
         later = View(VIEW.frame, SCHEMA, time=5)
         table = gcp([Release(VIEW, LABELS), Release(later, range(8))])

@@ -9,7 +9,7 @@ from strategies import history_of
 
 from foreknow.attacks import SequentialAttack, SnapshotAttack
 from foreknow.defenses import JSReduce, KAnonymity, Mondrian, publish
-from foreknow.evaluation import compare
+from foreknow.evaluation import Workload, compare, query_error
 from foreknow.models import Adversary, Exact, GivenPrior, Grouping, MarkovChain, Omega, Release
 
 HISTORY = history_of(("ABCDEF", "abbcca"), ("ABCD", "bbac"), ("ABCDE", "cabbc"))
@@ -111,7 +111,7 @@ class TestCost:
         cost = comparison.cost()
         assert list(cost.columns) == [
             "defense", "time", "records", "suppressed", "share", "distorted", "counterfeits", "groups",
-            "total", "normalized", "per_group",
+            "total", "normalized", "per_group", "linkage", "discernibility", "class_size",
         ]  # fmt: skip
         assert list(cost[["defense", "time"]].itertuples(index=False, name=None)) == [
             (d, t) for d in DEFENSES for t in (1, 2, 3)
@@ -131,6 +131,31 @@ class TestCost:
         assert some["normalized"].tolist() == pytest.approx([16 / 99 / 5, np.nan, np.nan], nan_ok=True)
         assert some["per_group"].tolist() == pytest.approx([4 / 99 / 2, np.nan, np.nan], nan_ok=True)
         assert cost.loc["never"]["share"].tolist() == [1, 1, 1]
+        assert pairs["discernibility"].tolist() == [3 * 4, 2 * 4, 2 * 4 + 5]
+        assert pairs["class_size"].tolist() == [2, 2, 2]
+        assert some["discernibility"].tolist() == [4**2 + 1 + 6, 4 * 4, 5 * 5]
+        assert some["class_size"].tolist() == pytest.approx([5 / 2, np.nan, np.nan], nan_ok=True)
+
+    def test_linkage_by_hand(self, comparison):
+        """Neighbours are linked, half each. In the third view A, C and B, D stand at 21 and 22: C (22) and B (21) are nearer
+        to the other. A, C, D and E stand at 22.5, and B (21) alone."""
+        cost = comparison.cost().set_index(["defense", "time"])["linkage"]
+        assert cost["pairs"].tolist() == pytest.approx([3 / 6, 2 / 4, (1 / 2 + 1 / 2) / 5])
+        assert cost["sometimes"].tolist() == pytest.approx([(3 / 4 + 1) / 6, 0, 0])
+
+    def test_queries_where_there_is_a_workload(self, comparison):
+        workload = Workload.draw(HISTORY, rng=np.random.default_rng(0), queries=20, selectivity=0.5)
+        cost = comparison.cost(workload)
+        assert list(cost.columns) == [*comparison.cost().columns, "query_mean", "query_median"]
+        for defense in DEFENSES:
+            alone = query_error(comparison.releases[defense], workload)
+            mine = cost[cost["defense"] == defense]
+            assert mine["query_mean"].tolist() == alone["mean"].tolist()
+            assert mine["query_median"].tolist() == alone["median"].tolist()
+        summary = comparison.summary(workload)
+        assert list(summary.columns) == [*comparison.summary().columns, "query"]
+        never = summary.set_index("defense").loc["never"]
+        assert never["query"].tolist() == [1, 1]  # nothing published: every estimate is 0
 
 
 class TestSummary:
@@ -138,6 +163,7 @@ class TestSummary:
         summary = comparison.summary()
         assert list(summary.columns) == [
             "defense", "attack", "gain", "last_gain", "confidence", "success", "sure", "right", "suppressed", "size", "gcp",
+            "linkage", "discernibility",
         ]  # fmt: skip
         assert list(summary[["defense", "attack"]].itertuples(index=False, name=None)) == [
             (d, a) for d in DEFENSES for a in ATTACKS
@@ -164,6 +190,9 @@ class TestSummary:
         expected = [(6 * 1 + 4 * 1 + 4 * 2) / 99 / 14, 16 / 99 / 5, np.nan, 1 / 99]
         assert summary["gcp"].tolist() == pytest.approx(expected, nan_ok=True)
         assert summary["suppressed"].tolist() == pytest.approx([1 / 15, 10 / 15, 1, 11 / 15])
+        expected = [(12 + 8 + 13) / 15, (23 + 16 + 25) / 15, (36 + 16 + 25) / 15, (4 + 24 + 16 + 4 + 15) / 15]
+        assert summary["discernibility"].tolist() == pytest.approx(expected)
+        assert summary["linkage"].tolist() == pytest.approx([(3 + 2 + 1) / 15, (3 / 4 + 1) / 15, 0, (1 + 1) / 15])
 
     def test_where_nothing_is_published_there_is_no_number(self, comparison):
         never = comparison.summary().set_index("defense").loc["never"]
@@ -203,6 +232,15 @@ class TestCompare:
         np.testing.assert_allclose(seen[0], PRIOR.frame.to_numpy())
         compare(HISTORY, {"spy": spy}, {})
         np.testing.assert_allclose(seen[3], 1 / 3)
+
+    def test_all_may_be_published_bucketized(self):
+        defenses = {"halved": Mondrian(KAnonymity(2))}
+        found = [compare(HISTORY, defenses, {}, bucketized=how) for how in (None, True)]
+        assert [[release.bucketized for release in each.releases["halved"]] for each in found] == [
+            [False] * 3,
+            [True] * 3,
+        ]
+        assert (found[1].cost()["total"] == 0).all()
 
     def test_attacks_see_the_releases_alone(self):
         """An attack is handed what was published, in order, and once per defense."""

@@ -79,13 +79,30 @@ class TestGain:
         assert "confidence" in axes.get_ylabel()
         assert "confidence" in axes.get_title()
 
-    def test_more_defenses_and_attacks_than_colours_and_lines(self, tmp_path):
-        many = pd.DataFrame(
-            [(f"d{d}", f"a{a}", 1, 0.5) for d in range(len(COLORS) + 1) for a in range(len(LINES) + 1)],
+    def many(self, defenses, attacks):
+        return pd.DataFrame(
+            [(f"d{d}", f"a{a}", 1, d + a / 10) for d in range(defenses) for a in range(attacks)],
             columns=["defense", "attack", "time", "gain"],
         )
-        figure = gain_over_time(many)
-        assert len(figure.axes[0].lines) == (len(COLORS) + 1) * (len(LINES) + 1) + 1
+
+    def test_many_lines_have_a_panel_per_attack(self, tmp_path):
+        figure = gain_over_time(self.many(10, 3))
+        assert [axes.get_title() for axes in figure.axes] == ["attack: a0", "attack: a1", "attack: a2"]
+        assert "gain" in figure.get_suptitle()
+        for a, axes in enumerate(figure.axes):
+            assert [line.get_ydata()[0] for line in axes.lines[:-1]] == [d + a / 10 for d in range(10)]
+            assert {line.get_linestyle() for line in axes.lines[:-1]} == {"-"}
+        assert [text.get_text() for text in figure.axes[-1].get_legend().texts] == [f"d{d}" for d in range(10)]
+        assert drawn(figure, tmp_path).std() > 0
+
+    def test_no_two_of_many_defenses_look_alike(self):
+        axes = gain_over_time(self.many(len(COLORS) + 5, 1)).axes[0]
+        looks = {(line.get_color(), line.get_marker()) for line in axes.lines[:-1]}
+        assert len(looks) == len(COLORS) + 5
+
+    def test_more_attacks_than_kinds_of_line(self, tmp_path):
+        figure = gain_over_time(self.many(1, len(LINES) + 1))
+        assert len(figure.axes) == 1
         assert drawn(figure, tmp_path).std() > 0
 
 
@@ -122,6 +139,13 @@ class TestBelief:
             frames = [tuple(patch.get_center().round(6)) for patch in axes.patches]
             assert frames == list(enumerate(truth))
 
+    def test_four_panels_in_a_row(self, tmp_path):
+        figure = belief_over_time({f"p{i}": BELIEFS for i in range(6)}, HISTORY, "B")
+        panels = [axes for axes in figure.axes if axes.images]
+        assert [axes.get_title() for axes in panels] == [f"p{i}" for i in range(6)]
+        assert len({axes.get_subplotspec().rowspan.start for axes in panels}) == 2
+        assert drawn(figure, tmp_path).std() > 0
+
     def test_it_can_be_drawn(self, tmp_path):
         assert drawn(belief_over_time({"only": BELIEFS}, HISTORY, "B"), tmp_path).std() > 0
 
@@ -143,6 +167,16 @@ class TestGroupSizes:
         ticks = dict(zip(axes.get_xticks(), [label.get_text() for label in axes.get_xticklabels()], strict=True))
         assert ticks == {-2: "suppressed", 1: "1", 2: "2", 3: "3", 4: "4", 5: "5"}
         assert [text.get_text() for text in axes.get_legend().texts] == ["one", "none"]
+
+    def test_more_than_four_have_a_panel_each(self, tmp_path):
+        view = view_of("ABCD", "abab")
+        labels = {"a": [0, 0, 1, 1], "b": [0, 0, 0, 0], "c": [0, 1, 2, 3], "d": [0, 0, -1, -1], "e": [-1] * 4}
+        figure = group_sizes({name: (Release(view, group),) for name, group in labels.items()})
+        heights = {axes.texts[0].get_text(): [bar.get_height() for bar in axes.patches] for axes in figure.axes}
+        assert heights == {
+            "a": [0, 0, 1, 0, 0], "b": [0, 0, 0, 0, 1], "c": [0, 1, 0, 0, 0], "d": [0.5, 0, 0.5, 0, 0], "e": [1, 0, 0, 0, 0],
+        }  # fmt: skip
+        assert drawn(figure, tmp_path).std() > 0
 
     def test_bars_do_not_overlap(self):
         releases = {name: (Release(view_of("ABCD", "abab"), [0, 0, 1, 1]),) for name in "xyz"}

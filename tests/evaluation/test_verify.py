@@ -3,6 +3,7 @@
 import ast
 import inspect
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,12 +15,17 @@ from strategies import tables, view_of
 
 import foreknow.defenses
 from foreknow.defenses import (
+    BasicBetaLikeness,
+    BetaLikeness,
+    BTPrivacy,
     DistinctDiversity,
     EntropyDiversity,
+    FrequencyDiversity,
     JSimilarity,
     JSReduce,
     KAnonymity,
     Mondrian,
+    PosteriorBound,
     RecursiveDiversity,
     Requirement,
     TCloseness,
@@ -28,13 +34,15 @@ from foreknow.defenses import (
     any_of,
 )
 from foreknow.defenses.summary import summarize_groups, summarize_records
-from foreknow.evaluation import verify, verify_table
-from foreknow.models import Grouping, Hierarchy, Release
+from foreknow.evaluation import adult, belief_definitions, definitions, verify, verify_table
+from foreknow.models import Categorical, Exact, Grouping, Hierarchy, Numeric, Omega, Release, Schema, Sinkhorn, View
 
 TREE = Hierarchy([("a", "low", "*"), ("b", "low", "*"), ("c", "high", "*")])
 # The groups are {a, a, b}, {b, c, c, c} and {a}; the published table has 3 a, 2 b, 3 c. One record is suppressed.
 VIEW = view_of("ABCDEFGHI", "aabbcccac")
 RELEASE = Release(VIEW, [5, 5, 5, 6, 6, 6, 6, 8, -1])
+SHARED = Path(__file__).parents[3] / "shared" / "data"
+ADULT, HIERARCHIES = SHARED / "adult", SHARED / "adult-hierarchies"
 
 
 def levels(release, requirement, prior=None):
@@ -53,6 +61,9 @@ class TestByHand:
             (RecursiveDiversity(1, 1), [2 / 3, 3 / 4, 1]),
             (RecursiveDiversity(3, 2), [2, 3, math.inf]),
             (RecursiveDiversity(3, 3), [math.inf] * 3),
+            (FrequencyDiversity(1.4), [3 / 2, 4 / 3, 1]),
+            (BasicBetaLikeness(0.8), [(2 / 3) / (3 / 8) - 1, (3 / 4) / (3 / 8) - 1, 8 / 3 - 1]),
+            (BetaLikeness(0.8), [7 / 9, math.inf, math.inf]),  # -ln 3/8 is .98
             (TCloseness(0.4), [7 / 24 + 2 / 24, 3 / 8, 5 / 8]),
             (TCloseness(0.4, "ordered"), [(7 / 24 + 9 / 24) / 2, (3 / 8 + 3 / 8) / 2, (5 / 8 + 3 / 8) / 2]),
             (TCloseness(0.4, TREE), [9 / 24, 3 / 8, 2 / 8 * 1 / 2 + 3 / 8]),  # the last moves 2/8 of a to b, a step up
@@ -70,6 +81,9 @@ class TestByHand:
             (EntropyDiversity(1.8), [True, False, False]),
             (RecursiveDiversity(3, 2), [True, False, False]),  # strictly less
             (RecursiveDiversity(1, 1), [True, True, False]),
+            (FrequencyDiversity(1.4), [True, False, False]),
+            (BasicBetaLikeness(1), [True, True, False]),
+            (BetaLikeness(9), [True, False, False]),
             (TCloseness(0.375), [True, True, False]),
             (TCloseness(0.3749), [False, False, False]),
             (TCloseness(0.34, "ordered"), [True, False, False]),
@@ -112,6 +126,63 @@ class TestByHand:
             verify(RELEASE, JSimilarity(0.5))
         with pytest.raises(ValueError, match="give the checker the prior"):
             verify_table(RELEASE.table, "result", "abc", KAnonymity(2) & JSimilarity(0.5))
+
+    def test_the_posterior_of_one_of_three(self):
+        """METHODS A.1.3: one of three has HIV, with priors .05, .05 and .3; the third's posterior is .58209, exactly .80282."""
+        release = Release(view_of("ABCD", "abbb", domain="ab"), [0, 0, 0, -1])
+        prior = np.array([[0.05, 0.95], [0.05, 0.95], [0.3, 0.7], [1.0, 0.0]])
+        assert levels(release, PosteriorBound(0.4, Omega()), prior) == pytest.approx([0.58209 - 1 / 3], abs=1e-5)
+        assert levels(release, PosteriorBound(0.4, Exact()), prior) == pytest.approx([0.80282 - 1 / 3], abs=1e-5)
+        assert verify(release, PosteriorBound(0.4, Omega()), prior)["holds"].tolist() == [True]
+        assert verify(release, PosteriorBound(0.4, Exact()), prior)["holds"].tolist() == [False]
+
+    def test_how_far_a_belief_moved(self):
+        """Of ages 20, 24, 50, 60 in a domain of width 40; at 50, 50 weighs 1 and 60 weighs 1 - (.25 / .5)^2 = 3/4."""
+        frame = pd.DataFrame({"id": range(4), "age": [20, 24, 50, 60], "result": list("aaab")})
+        view = View(frame, Schema({"age": Numeric()}, "result", ("a", "b")))
+        # With a, a the third is sure of a. With a, b the columns sum to 10/7 and 4/7, so that the fourth has .3 and 1.
+        third = divergence([[4 / 7, 3 / 7], [1, 0]])
+        fourth = divergence([[3 / 7, 4 / 7], [3 / 13, 10 / 13]])
+        assert levels(Release(view, [0, 1, 0, 1]), BTPrivacy(0.5, 0.3)) == pytest.approx([third, fourth])
+        assert levels(Release(view, [0, 1, 0, -1]), BTPrivacy({"age": 0.5}, 0.3, base=math.e)) == pytest.approx(
+            [third * math.log(2), 0]
+        )
+        assert levels(Release(view, [0, 0, 1, 1]), BTPrivacy(0.5, 0.3)) == pytest.approx([0, 0])
+
+    @pytest.mark.parametrize("distance", ["ordered", Hierarchy([("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")])])
+    def test_near_values_are_taken_together(self, distance):
+        """A third has b, the others a; with b = 1, a value half as far as the farthest weighs 3/4."""
+        schema = Schema({"sex": Categorical(("f", "m"))}, "result", tuple("abc"))
+        view = View(pd.DataFrame({"id": range(3), "sex": list("fff"), "result": list("aab")}), schema)
+        if distance == "ordered":
+            rows = {"prior": [11 / 21, 7 / 21, 3 / 21], "a": [40 / 61, 21 / 61, 0], "b": [15 / 44, 14 / 44, 15 / 44]}
+        else:
+            rows = {"prior": [11 / 21, 10 / 21, 0], "a": [4 / 7, 3 / 7, 0], "b": [3 / 7, 4 / 7, 0]}
+        found = levels(Release(view, [0, 0, 1]), BTPrivacy(0.5, 0.3, distance=distance, smoothing=1))
+        assert found == pytest.approx([divergence([rows["prior"], rows[value]]) for value in "ab"])
+
+    def test_a_far_cell_of_a_hierarchy_weighs_less(self):
+        """In a tree of height 2, siblings lie 1/2 apart: with B = 1 they weigh 3/4, and others nothing."""
+        jobs = Categorical(tuple("ncs"), Hierarchy([("n", "care", "*"), ("c", "care", "*"), ("s", "craft", "*")]))
+        frame = pd.DataFrame({"id": range(3), "job": list("ncs"), "result": list("abb")})
+        view = View(frame, Schema({"job": jobs}, "result", ("a", "b")))
+        first, second = divergence([[4 / 7, 3 / 7], [1, 0]]), divergence([[3 / 7, 4 / 7], [0, 1]])
+        assert levels(Release(view, [0, 1, 2]), BTPrivacy(1, 0.3)) == pytest.approx([first, second, 0])
+
+    def test_cells_are_read_as_the_schema_reads_them(self):
+        """Ages may stand in the table as text, and categories be of several types."""
+        frame = pd.DataFrame({"id": range(3), "age": list("132"), "ward": [1, "x", 1], "result": list("abb")})
+        view = View(frame, Schema({"age": Numeric(), "ward": Categorical((1, "x"))}, "result", ("a", "b")))
+        # Of the same ward, the third is 1 from the first over 2: with B = 1 each weighs 3/4 for the other.
+        found = levels(Release(view, [0, 1, 2]), BTPrivacy(1, 0.3))
+        assert found == pytest.approx([divergence([[4 / 7, 3 / 7], [1, 0]]), 0, divergence([[3 / 7, 4 / 7], [0, 1]])])
+
+    def test_beliefs_are_not_on_the_table(self):
+        with pytest.raises(ValueError, match=r"PosteriorBound speaks of beliefs.*give the checker the prior"):
+            verify(RELEASE, KAnonymity(2) & PosteriorBound(0.5))
+        for requirement in (PosteriorBound(0.5), BTPrivacy(0.5, 0.5)):
+            with pytest.raises(ValueError, match=r"speaks of beliefs about people.*use verify with the release"):
+                verify_table(RELEASE.table, "result", "abc", requirement)
 
     def test_conjuncts_have_rows_of_their_own(self):
         table = verify(RELEASE, KAnonymity(3) & DistinctDiversity(2) & TCloseness(0.4))
@@ -167,15 +238,18 @@ class TestByHand:
 
 
 class TestIndependence:
-    def test_it_takes_only_the_names_of_requirements(self):
-        tree = ast.parse(inspect.getsource(inspect.getmodule(verify)))
+    @pytest.mark.parametrize("module", [inspect.getmodule(verify), definitions, belief_definitions])
+    def test_it_takes_only_the_names_of_requirements(self, module):
+        tree = ast.parse(inspect.getsource(module))
+        own = ("foreknow.evaluation.definitions", "foreknow.evaluation.belief_definitions")
         taken = []
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 assert not any(alias.name.startswith("foreknow") for alias in node.names)
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("foreknow"):
-                assert node.module in ("foreknow.defenses", "foreknow.models", "foreknow.models.arrays")
+                assert node.module in ("foreknow.defenses", "foreknow.models", "foreknow.models.arrays", *own)
                 taken += [alias.name for alias in node.names if node.module == "foreknow.defenses"]
+                assert "KernelPrior" not in [alias.name for alias in node.names]
         assert taken
         for name in taken:
             assert issubclass(getattr(foreknow.defenses, name), Requirement)
@@ -184,22 +258,37 @@ class TestIndependence:
             node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         assert not called & set(taken)
-        assert "level" not in {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        assert not {"level", "given"} & {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
     def test_it_works_where_no_requirement_does(self, monkeypatch):
         def broken(*_):
             raise AssertionError
 
         asked = (KAnonymity(3) & TCloseness(0.4) & JSimilarity(5.0)) & (DistinctDiversity(2) | EntropyDiversity(2))
+        asked &= (
+            BTPrivacy(0.5, 1) & PosteriorBound(1) & (BetaLikeness(1) | FrequencyDiversity(1) | BasicBetaLikeness(1))
+        )
         for name in foreknow.defenses.__all__:
             kind = getattr(foreknow.defenses, name)
             if inspect.isclass(kind) and issubclass(kind, Requirement) and kind is not Requirement:
                 monkeypatch.setattr(kind, "level", broken)
                 monkeypatch.setattr(kind, "__call__", broken)
+                monkeypatch.setattr(kind, "given", broken)
         found = verify(RELEASE, asked, np.full((9, 3), 1 / 3))
         assert found["holds"].groupby(found["group"]).all().tolist() == [True, True, False]
 
 
+BELIEFS = st.builds(
+    PosteriorBound, st.sampled_from([0, 0.1, 0.3, 0.6]), st.sampled_from([Omega(), Exact(), Sinkhorn()])
+) | st.builds(
+    BTPrivacy,
+    st.sampled_from([0.2, 0.5, 1.5, {"age": 0.1, "weight": 3}]),
+    st.sampled_from([0, 0.1, 0.3, 0.6]),
+    st.sampled_from([Omega(), Exact()]),
+    st.sampled_from(["equal", "ordered", TREE]),
+    st.sampled_from([0.4, 0.6, 2]),
+    st.sampled_from([2, math.e]),
+)
 REQUIREMENTS = st.one_of(
     st.builds(KAnonymity, st.integers(1, 5)),
     st.builds(DistinctDiversity, st.integers(1, 3)),
@@ -207,22 +296,32 @@ REQUIREMENTS = st.one_of(
     st.builds(RecursiveDiversity, st.sampled_from([0.5, 1, 2, 3]), st.integers(1, 3)),
     st.builds(TCloseness, st.sampled_from([0, 0.125, 0.25, 0.3, 0.5, 1]), st.sampled_from(["equal", "ordered", TREE])),
     st.builds(JSimilarity, st.sampled_from([0, 0.2, 0.5, 1]), st.sampled_from([2, math.e])),
+    st.builds(FrequencyDiversity, st.sampled_from([1, 1.5, 2, 3])),
+    st.builds(BasicBetaLikeness, st.sampled_from([0, 0.3, 1, 2])),
+    st.builds(BetaLikeness, st.sampled_from([0, 0.3, 1, 2])),
+    BELIEFS,
 )
 COMBINED = st.lists(REQUIREMENTS, min_size=1, max_size=3).map(lambda some: all_of(*some)) | st.lists(
     REQUIREMENTS, min_size=2, max_size=3
 ).map(lambda some: any_of(*some))
 
 
+def enforced(requirement, view, prior, release):
+    """A requirement as a defense has it, and the summaries it would judge."""
+    records = summarize_records(view, prior, members=requirement.reads_members)
+    whole = Whole(view.schema.values, release.counts.sum(axis=0))
+    return requirement.given(view, prior), summarize_groups(records, release.group, whole)
+
+
 class TestAgreement:
-    @given(drawn=tables(), data=st.data(), requirement=REQUIREMENTS)
+    @given(drawn=tables(), data=st.data(), requirement=REQUIREMENTS | BELIEFS)
     def test_level_by_level(self, drawn, data, requirement):
         """What the checker reads off the table is what the defense reads off its summaries, for any grouping."""
         view, prior = drawn
         labels = data.draw(st.lists(st.integers(-1, 3), min_size=len(view), max_size=len(view)))
         release = Release(view, np.array(labels))
         found = verify(release, requirement, prior)
-        whole = Whole(view.schema.values, release.counts.sum(axis=0))
-        groups = summarize_groups(summarize_records(view, prior), release.group, whole)
+        requirement, groups = enforced(requirement, view, prior, release)
         if release.groups:
             np.testing.assert_allclose(found["level"], requirement.level(groups), atol=1e-9)
             np.testing.assert_array_equal(found["holds"], requirement(groups))
@@ -235,8 +334,7 @@ class TestAgreement:
         labels = data.draw(st.lists(st.integers(0, 2), min_size=len(view), max_size=len(view)))
         release = Release(view, np.array(labels))
         found = verify(release, requirement, prior).groupby("group", sort=True)["holds"].all()
-        whole = Whole(view.schema.values, release.counts.sum(axis=0))
-        groups = summarize_groups(summarize_records(view, prior), release.group, whole)
+        requirement, groups = enforced(requirement, view, prior, release)
         np.testing.assert_array_equal(found, requirement(groups))
 
     @given(drawn=tables(), requirement=COMBINED, strict=st.booleans())
@@ -304,6 +402,24 @@ class TestAgreement:
         assert levels(release, JSimilarity(1, base), prior) == pytest.approx(
             [divergence(prior.tolist(), base)], abs=1e-9
         )
+
+
+class TestAdult:
+    @pytest.mark.skipif(not ADULT.is_dir(), reason="the Adult table is not here")
+    @pytest.mark.skipif(not HIERARCHIES.is_dir(), reason="ARX's hierarchies are not here")
+    def test_closeness_over_the_tree_of_education(self):
+        """ARX's tree over 16 educations, of which half are in the groups."""
+        tree = Hierarchy.read(HIERARCHIES / "adult_hierarchy_education.csv")
+        view = adult(ADULT, sensitive="education", quasi_identifiers=["age", "sex"])
+        view = View(view.frame.iloc[:1200], view.schema)
+        prior = np.full((1200, 16), 1 / 16)
+        asked = KAnonymity(5) & TCloseness(0.2, tree)
+        release = Release(view, Mondrian(asked)(view, prior))
+        assert release.groups > 20
+        assert verify(release, asked)["holds"].all()
+        some = Release(view, np.random.default_rng(1).integers(-1, 60, 1200))
+        requirement, groups = enforced(asked.parts[1], view, prior, some)
+        np.testing.assert_allclose(levels(some, requirement), requirement.level(groups), atol=1e-12)
 
 
 class TestBrokenReleases:

@@ -104,6 +104,63 @@ def test_generalizing_a_value_it_does_not_have_names_it():
         TREE.generalize(["grippe"])
 
 
+def test_a_graph_and_its_rows_are_the_same_tree():
+    graph = nx.DiGraph((row[level + 1], row[level]) for row in ROWS for level in range(3))
+    assert Hierarchy.of(graph) == TREE
+
+
+def test_in_a_graph_values_nearer_to_the_root_are_filled_up():
+    graph = nx.DiGraph([("*", "airways"), ("airways", "flu"), ("airways", "cold"), ("*", 7)])
+    tree = Hierarchy.of(graph)
+    assert set(tree.rows) == {("flu", "airways", "*"), ("cold", "airways", "*"), ("7", "7", "*")}
+    assert tree.generalize([7, "flu"]) == "*"
+
+
+@pytest.mark.parametrize(
+    ("edges", "match"),
+    [
+        (
+            [("a", "b"), ("b", "c"), ("c", "a")],
+            "has a cycle: 'a' generalizes to 'c', that to 'b', that to 'a'; .*Rename",
+        ),
+        ([("*", "a"), ("a", "a")], "has a cycle: 'a' generalizes to 'a'; no label is above itself"),
+        ([("p", "a"), ("q", "b")], r"has 2 roots \(p, q\); add a node above them"),
+        ([("a", "*"), ("b", "*")], r"'\*' generalizes to 'a' and to 'b'; .*turn them all around"),
+        ([("*", "p"), ("*", "q"), ("p", "a"), ("q", "a")], "'a' generalizes to 'p' and to 'q'; a tree has one parent"),
+        ([("*", 1), ("*", "1")], "the value '1' stands in two rows"),
+        ([], "needs at least one value; this graph has no node"),
+    ],
+)
+def test_a_graph_that_is_no_tree_is_one_clear_error(edges, match):
+    with pytest.raises(ValueError, match=match):
+        Hierarchy.of(nx.DiGraph(edges))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("a", "b", "a", "*")],
+        [("a", "x", "y", "*"), ("b", "y", "x", "*")],
+        [("a", "*", "x", "*"), ("b", "*", "x", "*")],
+    ],
+)
+def test_a_label_above_itself_is_one_clear_error(rows):
+    with pytest.raises(ValueError, match=r"has a cycle: '.' generalizes to '.', that to '.'; no label is above itself"):
+        Hierarchy(rows)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("a", "a", "a", "*"), ("b", "x", "x", "*")],
+        [("a", "x", "y", "*"), ("b", "b", "x", "*")],
+        [("a", "*"), ("*", "*")],
+    ],
+)
+def test_labels_on_several_levels_that_do_not_lead_back_are_fine(rows):
+    assert set(Hierarchy(rows).rows) == set(rows)
+
+
 class TestCategorical:
     def test_codes_follow_the_tree(self):
         kind = Categorical(("grief", "cold", "flu"), TREE)

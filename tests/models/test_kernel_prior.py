@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import history_of, view_of
 
-from foreknow.models import Categorical, Hierarchy, History, Numeric, Schema, View, kernel_prior
+from foreknow.models import Categorical, Hierarchy, History, Numeric, Schema, View, kernel_grid, kernel_prior
 from foreknow.models.kernel_prior import KernelPrior
 
 DOMAIN = ("a", "b", "c")
@@ -164,6 +164,66 @@ class TestLeaveOneOut:
         assert np.allclose(rows[0], [1 / 2, 1 / 2, 0], rtol=1e-12, atol=0)
 
 
+@pytest.fixture(params=["over a grid", "pair by pair"])
+def way(request, monkeypatch):
+    """Both ways to sum, whichever is cheaper."""
+    monkeypatch.setattr(kernel_prior, "is_cheaper", lambda *_: request.param == "over a grid")
+
+
+@pytest.mark.usefixtures("way")
+class TestWays:
+    @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(corpus=corpora(), asked=corpora(), bandwidth=bandwidths)
+    def test_each_is_the_sum_over_all_records(self, corpus, asked, bandwidth):
+        """Zeros are exact, too: nobody is given a weight by rounding."""
+        prior = KernelPrior.fit(corpus, bandwidth)
+        for view in (*asked, *corpus):
+            expected = np.array([reference(q, records_of(corpus), bandwidth) for q in view.frame.to_dict("records")])
+            found = prior(view.people)
+            assert np.allclose(found, expected, rtol=1e-9, atol=0)
+            assert np.array_equal(found == 0, expected == 0)
+
+    def test_nobody_is_asked(self):
+        view = view_of("AB", "ab")
+        assert KernelPrior.fit(History([view]), 0.5)(view.people[np.zeros(0, dtype=np.int64)]).shape == (0, 3)
+
+    def test_a_larger_table(self):
+        """A corpus of 300 people, and 20 of whom some have ages that nobody there has."""
+        rng = np.random.default_rng(5)
+        frame = pd.DataFrame({"id": range(300), "age": rng.integers(20, 45, 300), "sex": rng.choice(list("fm"), 300)})
+        frame = frame.assign(job=rng.choice(list(JOBS), 300), ward=7, result=rng.choice(list(DOMAIN), 300))
+        corpus, asked = History([View(frame, SCHEMA)]), frame[:20].assign(age=range(35, 55))
+        bandwidth = {"age": 0.3, "sex": 1.2, "job": 0.8, "ward": 1}
+        expected = [reference(q, frame.to_dict("records"), bandwidth) for q in asked.to_dict("records")]
+        assert np.allclose(KernelPrior.fit(corpus, bandwidth)(View(asked, SCHEMA).people), expected, rtol=1e-9, atol=0)
+
+
+class TestWhichWay:
+    def axes(self, rows, *codes):
+        return tuple(kernel_grid.Axis(np.arange(c, dtype=float), np.zeros(rows, dtype=np.int64)) for c in codes)
+
+    def test_a_grid_that_many_records_share_is_cheaper(self):
+        """Two attributes of 50 codes and 4 values: 10^4 numbers, times 50 twice, against 2000^2 weights."""
+        many = self.axes(2000, 50, 50)
+        assert kernel_grid.is_cheaper(many, many, 4)
+
+    def test_a_grid_that_few_records_share_is_not(self):
+        few = self.axes(100, 100, 100)
+        assert not kernel_grid.is_cheaper(few, few, 4)
+
+    def test_a_grid_that_does_not_fit_is_not(self, monkeypatch):
+        many = self.axes(2000, 50, 50)
+        monkeypatch.setattr(kernel_grid, "LARGEST", 9_999)
+        assert not kernel_grid.is_cheaper(many, many, 4)
+
+    def test_the_one_s_own_records_left_out_are_never_summed_on_a_grid(self, monkeypatch):
+        monkeypatch.setattr(kernel_prior, "is_cheaper", lambda *_: True)
+        monkeypatch.setattr(kernel_prior, "grid_sums", None)
+        history = history_of(("AB", "ab"), ("AC", "ab"))
+        rows = KernelPrior.fit(history, 1e-3, leave_one_out=True)(history[0].people)
+        assert np.allclose(rows, [[0, 1, 0], [2 / 3, 1 / 3, 0]])
+
+
 @pytest.mark.parametrize("leave_one_out", [False, True])
 @pytest.mark.parametrize("chunk", [1, 70, 10**6])
 def test_any_chunks_give_the_same(monkeypatch, leave_one_out, chunk):
@@ -172,6 +232,7 @@ def test_any_chunks_give_the_same(monkeypatch, leave_one_out, chunk):
     frame = frame.assign(id=range(50), result=rng.choice(list(DOMAIN), 50))
     view = View(frame, Schema({"age": Numeric(), "weight": Numeric()}, "result", DOMAIN))
     prior = KernelPrior.fit(History([view]), 0.3, leave_one_out)
+    monkeypatch.setattr(kernel_prior, "is_cheaper", lambda *_: False)
     whole = prior(view.people)
     monkeypatch.setattr(kernel_prior, "CHUNK", chunk)
     assert np.allclose(prior(view.people), whole, rtol=1e-12, atol=0)

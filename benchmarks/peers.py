@@ -1,0 +1,134 @@
+"""Other people's programs beside foreknow: same records, same requirements, one judge for all.
+
+``python benchmarks/peers.py`` takes every program and keeps the result in benchmarks/peers.md under this machine's name; with
+arguments, the programs of those names (``pycanon``, ``foreknow``, ...), and prints without keeping. Each program gets an
+environment of its own under build/peers, which needs the network once.
+"""
+
+import json
+import shutil
+import statistics
+import sys
+from datetime import date
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "peers"))
+
+import pandas as pd  # noqa: E402
+from agreement import agreement  # noqa: E402
+from environments import FOLDER, Program, Unavailable, python_of, said  # noqa: E402
+from judged import judged  # noqa: E402
+from records import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, records  # noqa: E402
+from run import machine  # noqa: E402
+from written import MEASURED, agreed, keep, table  # noqa: E402
+
+from foreknow.evaluation import adult  # noqa: E402
+from foreknow.models import View  # noqa: E402
+
+SHARED = HERE.parents[1] / "shared" / "data"
+DATA = FOLDER / "data"
+RESULTS = HERE / "peers.md"
+LIMIT = 1800.0
+
+ANY = ("3.13", "3.12", "3.11")
+PROGRAMS = {
+    program.name: program
+    for program in (
+        Program("foreknow", (), ANY, "run_foreknow.py", ()),
+        Program("anjana", ("anjana==1.2.3",), ANY, "run_anjana.py", ("k", "k, l", "k, t")),
+        Program("umbra-k", ("umbra-k==0.1.0",), ANY, "run_umbra.py", ("k",)),
+        Program("lighthouse", ("project-lighthouse-anonymize==1.0.0",), ("3.12", "3.11"), "run_lighthouse.py", ("k",)),
+        # It imports Spark whatever is asked of it, and lists that as optional.
+        Program("polarfrost", ("polarfrost==0.2.1", "pyspark==3.5.5"), ("3.11", "3.10"), "run_polarfrost.py", ("k",)),
+        # It lists no needs at all.
+        Program(
+            "anonymity-api",
+            ("anonymity-api==1.0.4", "pandas==2.3.3"),
+            ANY,
+            "run_anonymity_api.py",
+            ("k", "k, words", "l", "t"),
+        ),
+        Program("privattacks", ("privattacks==1.4",), ANY, "run_privattacks.py", ("posterior vulnerability",)),
+        Program("pycanon", ("pycanon==1.3.5",), ANY, "run_pycanon.py", ()),
+    )
+}
+
+
+def prepare() -> View:
+    """The records and the hierarchies, put where every runner finds them."""
+    DATA.mkdir(parents=True, exist_ok=True)
+    view = adult(SHARED / "adult", SENSITIVE, QUASI_IDENTIFIERS, SHARED / "adult-hierarchies")
+    frame = view.frame[["id", *QUASI_IDENTIFIERS, SENSITIVE]].rename(columns={"id": "row"})
+    frame.to_csv(DATA / "records.csv", index=False)
+    shutil.copytree(SHARED / "adult-hierarchies", DATA / "hierarchies", dirs_exist_ok=True)
+    source = {"adult": str(SHARED / "adult"), "hierarchies": str(SHARED / "adult-hierarchies")}
+    (DATA / "source.json").write_text(json.dumps(source))
+    return view
+
+
+def measured(program: Program) -> list[tuple[object, ...]]:
+    """The table's rows of one program."""
+    try:
+        runner = [python_of(program), str(HERE / "peers" / program.runner), str(DATA)]
+        calls = program.calls or json.loads(said([*runner, "list"]))
+    except Unavailable as why:
+        return [(program.name, "", f"not taken: {why}")]
+    return [(program.name, call, *taken(call, runner)) for call in calls]
+
+
+def taken(call: str, runner: list[str]) -> tuple[object, ...]:
+    """What a call takes, in a process of its own, and what it publishes, judged here."""
+    print(Path(runner[1]).stem, call, file=sys.stderr)
+    try:
+        answer = json.loads(said([*runner, call], LIMIT).splitlines()[-1])
+    except Unavailable as why:
+        return (f"not taken: {why}",)
+    once = " (once)" if len(answer["seconds"]) == 1 else ""
+    head = (f"{statistics.median(answer['seconds']):.2f}{once}", f"{answer['peak']:.0f}")
+    if "path" not in answer:
+        return (*head, f"{answer['vulnerability']:.4f}; plain pandas {vulnerability():.4f}")
+    found = judged(pd.read_csv(answer["path"], dtype=dict.fromkeys(QUASI_IDENTIFIERS, str)), records(DATA), DATA)
+    counts = (f"{found[name]:,}" for name in ("classes", "labels", "suppressed"))
+    blurred = (f"{found[name]:.3f}" for name in ("gcp of classes", "gcp of all", "gcp as published"))
+    has = f"{found['k']}, {found['l']}, {found['t']:.3f}"
+    return (*head, *counts, f"{found['discernibility'] / 1e6:.2f}", *blurred, has, verdict(call, found))
+
+
+def verdict(call: str, found: dict[str, float]) -> str:
+    """Whether a published table has what was asked of it: the letters after the call's colon."""
+    claims = {"k": found["k"] >= K, "l": found["l"] >= L, "t": found["t"] <= T + 1e-9}
+    broken = [letter for letter in call.split(":")[-1].replace(" ", "").split(",") if not claims.get(letter, True)]
+    return f"no: {', '.join(broken)}" if broken else "yes"
+
+
+def vulnerability() -> float:
+    """How often the most frequent value among those of the same quasi-identifiers is one's own."""
+    counts = records(DATA).groupby([*QUASI_IDENTIFIERS, SENSITIVE]).size()
+    return float(counts.groupby(level=QUASI_IDENTIFIERS).max().sum() / counts.sum())
+
+
+def main() -> None:
+    """Take the programs that were asked for."""
+    wanted = [PROGRAMS[name] for name in sys.argv[1:] or PROGRAMS]
+    view = prepare()
+    lines = [
+        f"## {machine()}",
+        "",
+        f"Taken {date.today().isoformat()}. Adult, {len(view):,} rows; quasi-identifiers {', '.join(QUASI_IDENTIFIERS)};",
+        f"sensitive {SENSITIVE}; k = {K}, distinct l = {L}, t = {T:g} by equal distance; median of three warm runs, or one of",
+        "more than 5 s. Discernibility counts a suppressed record as the whole table (Bayardo, Agrawal 2005). GCP, 0 to 1: of the",
+        "tightest labels that a class's members share; the same with suppressed records as 1; of the labels as published.",
+        "",
+    ]
+    lines += table(MEASURED, [row for program in wanted if program.name != "pycanon" for row in measured(program)])
+    if PROGRAMS["pycanon"] in wanted:
+        lines += ["", "### pycanon and foreknow on the same tables", ""]
+        lines += agreed(*agreement(PROGRAMS["pycanon"], view, DATA))
+    print("\n".join(lines))
+    if not sys.argv[1:]:
+        keep("\n".join(lines), RESULTS)
+
+
+if __name__ == "__main__":
+    main()

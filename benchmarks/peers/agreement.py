@@ -1,0 +1,163 @@
+"""pycanon beside foreknow: each number that both say of the same published table."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from environments import Program, Unavailable, python_of, said
+from pycanon_rules import RULES
+from records import QUASI_IDENTIFIERS, SENSITIVE, K
+
+from foreknow import defenses
+from foreknow.defenses import (
+    BasicBetaLikeness,
+    BetaLikeness,
+    Defense,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    JSReduce,
+    KAnonymity,
+    Mondrian,
+    RecursiveDiversity,
+    Requirement,
+    TCloseness,
+    publish,
+    summarize_groups,
+    summarize_records,
+)
+from foreknow.evaluation import verify_table
+from foreknow.models import Release, View
+
+SMALL = 3000
+LIMIT = 3600.0
+MOST = ("t", "basic beta", "enhanced beta", "recursive c")
+"""Of which the worst group has the most; of the others, the least."""
+
+
+class Said(NamedTuple):
+    """One number of one release, as pycanon, `verify` and the requirement have it, and by pycanon's own rule where it differs."""
+
+    release: str
+    by: str
+    measure: str
+    pycanon: float
+    verify: float
+    requirement: float
+    rule: float
+
+
+def releases() -> dict[str, Defense]:
+    """The defenses whose releases both look at."""
+    k = KAnonymity(K)
+    made: dict[str, Defense] = {
+        "Mondrian: k": Mondrian(k),
+        "Mondrian: k, distinct l = 3": Mondrian(k & DistinctDiversity(3)),
+        "Mondrian: k, entropy l = 3": Mondrian(k & EntropyDiversity(3)),
+        "Mondrian: k, recursive (2, 3)": Mondrian(k & RecursiveDiversity(2, 3)),
+        "Mondrian: k, t = .5": Mondrian(k & TCloseness(0.5)),
+        "Mondrian: k, basic beta = 2": Mondrian(k & BasicBetaLikeness(2)),
+        "Mondrian: k, enhanced beta = 2": Mondrian(k & BetaLikeness(2)),
+        "JSReduce(5, .5, .6, patience=50)": JSReduce(K, 0.5, 0.6, patience=50),
+    }
+    return made | ({"Anatomy(5)": defenses.Anatomy(5)} if hasattr(defenses, "Anatomy") else {})
+
+
+def agreement(program: Program, view: View, folder: Path) -> tuple[list[Said], list[str]]:
+    """What is said of every release of the first `SMALL` records and of all; and what pycanon could not say."""
+    found: list[Said] = []
+    trouble: list[str] = []
+    for size in sorted({min(SMALL, len(view)), len(view)}):
+        part = View(view.frame.iloc[:size], view.schema)
+        for name, defense in releases().items():
+            release = publish([part], defense)[0]
+            # Of a bucketized release, that an identifier and a value share a row means nothing.
+            by = ["group"] if release.bucketized or size > SMALL else ["group", "labels"]
+            try:
+                found += compared(f"{name}, {size:,} rows", release, by, asked_of(program, release, by, folder))
+            except Unavailable as why:
+                trouble.append(f"{name}, {size:,} rows: {why}")
+    return found, trouble
+
+
+def asked_of(program: Program, release: Release, by: list[str], folder: Path) -> dict[str, float]:
+    """Pycanon's numbers for a release, from its published table alone."""
+    path = folder / "published" / "checked.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    release.table.to_csv(path, index=False)
+    command = [python_of(program), str(Path(__file__).parent / program.runner), str(path), *by]
+    return json.loads(said(command, LIMIT).splitlines()[-1])["found"]
+
+
+def compared(name: str, release: Release, columns: list[str], found: dict[str, float]) -> Iterator[Said]:
+    """Each of pycanon's numbers beside ours: classes by the column ``group``, or by the published quasi-identifiers alone."""
+    values = release.view.schema.values
+    for by in columns:
+        table = release.table
+        if by == "labels":
+            table["group"] = table.groupby(QUASI_IDENTIFIERS, sort=False).ngroup()
+        counts = pd.crosstab(table["group"], table[SENSITIVE])
+        summary = summarized(table, release)
+        for measure, requirement in measures(int(found[f"distinct l by {by}"])).items():
+            told = found[f"{measure} by {by}"]
+            rule = RULES[measure](counts) if measure in RULES else float("nan")
+            if requirement is None:
+                yield Said(name, by, measure, told, delta(counts), delta(counts), rule)
+                continue
+            checked = verify_table(table, SENSITIVE, values, requirement)["level"].to_numpy()
+            ours = [worst(measure, levels) for levels in (checked, requirement.level(summary))]
+            yield Said(name, by, measure, told, *ours, rule)
+
+
+def measures(l: int) -> dict[str, Requirement | None]:  # noqa: E741
+    """Pycanon's measures, and the requirement whose level each is; the last is no requirement of ours."""
+    return {
+        "k": KAnonymity(1),
+        "alpha": FrequencyDiversity(1),
+        "distinct l": DistinctDiversity(1),
+        "entropy l": EntropyDiversity(1),
+        "recursive c": RecursiveDiversity(1, l),
+        "t": TCloseness(1.0),
+        "basic beta": BasicBetaLikeness(1),
+        "enhanced beta": BetaLikeness(1),
+        "delta": None,
+    }
+
+
+def summarized(table: pd.DataFrame, release: Release):
+    """The published groups as the defenses see them; what is published is the whole."""
+    frame = release.view.frame.iloc[: len(table)].assign(**{SENSITIVE: table[SENSITIVE].to_numpy()})
+    view = View(frame, release.view.schema)
+    uniform = np.full((len(view), len(view.schema.values)), 1 / len(view.schema.values))
+    return summarize_groups(summarize_records(view, uniform), table["group"].to_numpy())
+
+
+def worst(measure: str, levels: np.ndarray) -> float:
+    """The level of a table is that of its worst group; alpha is one over the frequency diversity."""
+    level = float(levels.max() if measure in MOST else levels.min())
+    return 1 / level if measure == "alpha" else level
+
+
+def delta(counts: pd.DataFrame) -> float:
+    """The largest logarithm, either way, of the share of a value that a group shows over its share of the table."""
+    ratio = counts.div(counts.sum(axis=1), axis=0) / (counts.sum() / counts.to_numpy().sum())
+    return float(np.abs(np.log(ratio.to_numpy()[ratio.to_numpy() > 0])).max())
+
+
+def same(one: float, other: float) -> bool:
+    """Whether two numbers are one, but for rounding."""
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(one) and math.isnan(other))
+
+
+def agree(one: Said) -> bool:
+    """Whether all three say the same."""
+    return same(one.pycanon, one.verify) and same(one.verify, one.requirement)
+
+
+def explained(one: Said) -> bool:
+    """Whether only pycanon stands apart, and by a rule of its own that is known."""
+    return same(one.verify, one.requirement) and same(one.pycanon, one.rule)

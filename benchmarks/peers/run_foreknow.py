@@ -1,0 +1,92 @@
+"""foreknow: every defense that is there, with the requirements it takes; ``list`` names the calls."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from records import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, asked, clocked, hand_over, interval
+
+import foreknow.defenses as defenses
+from foreknow.defenses import (
+    Defense,
+    DistinctDiversity,
+    JSReduce,
+    KAnonymity,
+    Mondrian,
+    Requirement,
+    TCloseness,
+    publish,
+)
+from foreknow.evaluation import adult
+from foreknow.models import Release, View
+
+ASKED: dict[str, Requirement] = {
+    "k": KAnonymity(K),
+    "k, l": KAnonymity(K) & DistinctDiversity(L),
+    "k, t": KAnonymity(K) & TCloseness(T),
+}
+
+
+def seeded() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def calls() -> dict[str, Callable[[], Defense]]:
+    """What is compared, by name, of the defenses that are there."""
+    made: dict[str, Callable[[], Defense]] = {}
+    for name, requirement in ASKED.items():
+        made[f"Mondrian: {name}"] = lambda asked=requirement: Mondrian(asked)
+        if hasattr(defenses, "FullDomain"):
+            made[f"FullDomain: {name}"] = lambda asked=requirement: defenses.FullDomain(asked)
+    made["JSReduce(5, .5, .6, patience=50): k, t"] = lambda: JSReduce(K, T, 0.6, patience=50)
+    others: dict[str, tuple[str, Callable[[], Defense]]] = {
+        "BKAA": ("BKAA(5, 2, .6, patience=50): k", lambda: defenses.BKAA(K, 2.0, 0.6, patience=50)),
+        "UHRA": ("UHRA(5, .5, .6): k, t", lambda: defenses.UHRA(K, T, 0.6)),
+        "KPrimacy": ("KPrimacy(5, 2, .6): k", lambda: defenses.KPrimacy(K, 2.0, 0.6)),
+        "Anatomy": ("Anatomy(5): k, l", lambda: defenses.Anatomy(K)),
+        "MASK": ("MASK(5, 2): k, l", lambda: defenses.MASK(K, L, rng=seeded())),
+        "Injector": ("Injector(2): l", lambda: defenses.Injector(L)),
+    }
+    return made | dict(call for name, call in others.items() if hasattr(defenses, name))
+
+
+def view(folder: Path) -> View:
+    """The records, with ARX's hierarchies for all but age, which is a number."""
+    source = json.loads((folder / "source.json").read_text())
+    return adult(source["adult"], SENSITIVE, QUASI_IDENTIFIERS, source["hierarchies"])
+
+
+def rows(release: Release) -> pd.DataFrame:
+    """The published table with a record's row beside each line of its group; which line is whose is not published."""
+    table = release.table.sort_values("group", kind="stable").reset_index(drop=True)
+    members = pd.DataFrame({"row": np.arange(len(release.group)), "group": release.group})
+    members = members[members["group"] >= 0].sort_values("group", kind="stable")
+    for side in (table, members):
+        side["place"] = side.groupby("group").cumcount()
+    joined = table.merge(members, on=["group", "place"], how="left").drop(columns="place")
+    return joined.assign(row=joined["row"].fillna(-1).astype(int))
+
+
+def main() -> None:
+    folder, call = asked()
+    if call == "list":
+        print(json.dumps(list(calls())))
+        return
+    data, defense = view(folder), calls()[call]()
+
+    def work() -> tuple[Release, pd.DataFrame]:
+        release = publish([data], defense)[0]
+        return release, release.table
+
+    (release, _), seconds = clocked(work)
+    published = rows(release).drop(columns="group") if call.startswith("FullDomain") else rows(release)
+    published["age"] = [
+        text if str(text).startswith("[") else interval(float(text), float(text)) for text in published["age"]
+    ]
+    hand_over(published, seconds, folder, f"foreknow {call.replace(':', '').replace('.', '')}")
+
+
+if __name__ == "__main__":
+    main()

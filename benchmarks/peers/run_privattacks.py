@@ -1,0 +1,17 @@
+"""privattacks: how often the best guess of the sensitive value is right, given the exact quasi-identifiers."""
+
+import json
+
+import privattacks
+from records import QUASI_IDENTIFIERS, SENSITIVE, asked, clocked, peak, records
+
+
+def main() -> None:
+    folder, _ = asked()
+    attack = privattacks.Attack(privattacks.Data(dataframe=records(folder)[[*QUASI_IDENTIFIERS, SENSITIVE]]))
+    found, seconds = clocked(lambda: attack.posterior_vulnerability("ai", QUASI_IDENTIFIERS, [SENSITIVE]))
+    print(json.dumps({"seconds": seconds, "peak": peak(), "vulnerability": float(found[SENSITIVE])}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Results as Markdown, and one section per machine."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+from agreement import Said, agree, explained
+
+MEASURED = (
+    "program",
+    "call",
+    "seconds",
+    "MiB",
+    "classes",
+    "told apart by labels",
+    "suppressed",
+    "discernibility, 10^6",
+    "GCP of classes",
+    "suppressed as 1",
+    "as published",
+    "k, l, t it has",
+    "has what was asked",
+)
+COUNTED = ("measure", "classes by", "numbers", "agree", "differ by a rule of pycanon's", "differ otherwise")
+LISTED = (
+    "release",
+    "classes by",
+    "measure",
+    "pycanon",
+    "`verify`",
+    "the requirement's level",
+    "pycanon's rule, written out",
+)
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table; short rows are filled up."""
+    lines = [f"| {' | '.join(map(str, row))} |" + " |" * (len(heads) - len(row)) for row in rows]
+    return [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *lines]
+
+
+def agreed(found: list[Said], trouble: list[str]) -> list[str]:
+    """How many of pycanon's numbers agree with foreknow's, and each that does not."""
+    flags = pd.DataFrame(found).assign(agrees=list(map(agree, found)), explained=list(map(explained, found)))
+    counted = []
+    for (measure, by), rows in flags.groupby(["measure", "by"], sort=False):
+        apart = rows[~rows["agrees"]]
+        by_rule = int(apart["explained"].sum())
+        counted.append((measure, by, len(rows), len(rows) - len(apart), by_rule, len(apart) - by_rule))
+    listed = [(*one[:3], *(f"{number:.6g}" for number in one[3:])) for one in found if not agree(one)]
+    return [*table(COUNTED, counted), "", *table(LISTED, listed), "", *trouble]
+
+
+def keep(section: str, results: Path) -> None:
+    """Put this machine's section into the results, in place of its earlier one."""
+    old = (
+        results.read_text()
+        if results.exists()
+        else "# Beside other programs\n\nWritten by `python benchmarks/peers.py`.\n"
+    )
+    title, *parts = old.split("\n## ")
+    head = section.split("\n", 1)[0]
+    kept = [f"## {part.rstrip()}" for part in parts if f"## {part.split(chr(10), 1)[0]}" != head]
+    results.write_text("\n\n".join([title.rstrip(), *kept, section.rstrip()]) + "\n")

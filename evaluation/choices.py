@@ -1,0 +1,129 @@
+"""From the options of `foreknow publish` to a defense: which options each defense reads, and what it has without them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from foreknow.defenses import (
+    BKAA,
+    MASK,
+    UHRA,
+    Anatomy,
+    BetaLikeness,
+    Defense,
+    DistinctDiversity,
+    FullDomain,
+    Injector,
+    JSReduce,
+    KAnonymity,
+    KPrimacy,
+    MInvariance,
+    Mondrian,
+    Requirement,
+    TCloseness,
+    all_of,
+)
+
+KNOWLEDGE = ("corpus", "classes", "order", "pseudo_count")
+"""The options that say what the assumed adversary knows; only defenses that look at beliefs read them."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What may be asked of groups on the command line; None where it was left out."""
+
+    k: int = 3
+    l: float | None = None  # noqa: E741
+    t: float | None = None
+    j: float | None = None
+    beta: float | None = None
+    m: int | None = None
+    leftovers: str | None = None
+    patience: int | None = 50
+    seed: int | None = None
+
+    @property
+    def requirement(self) -> Requirement:
+        """k-anonymity, and distinct l-diversity, t-closeness and enhanced beta-likeness where they are asked for."""
+        parts: list[Requirement] = [KAnonymity(self.k)]
+        parts += [DistinctDiversity(int(self.l))] if self.l is not None else []
+        parts += [TCloseness(self.t)] if self.t is not None else []
+        parts += [BetaLikeness(self.beta)] if self.beta is not None else []
+        return all_of(*parts)
+
+    def also(self, *but: str) -> Requirement | None:
+        """What is asked beside the thresholds that a defense has of its own."""
+        parts: list[Requirement] = []
+        parts += [DistinctDiversity(int(self.l))] if self.l is not None and "l" not in but else []
+        parts += [TCloseness(self.t)] if self.t is not None and "t" not in but else []
+        parts += [BetaLikeness(self.beta)] if self.beta is not None and "beta" not in but else []
+        return all_of(*parts) if parts else None
+
+
+class Choice(NamedTuple):
+    """A defense as the command line offers it.
+
+    Attributes
+    ----------
+    reads : tuple of str
+        The options it reads, beside those that every command has.
+    make : callable
+        From thresholds to the defense.
+    """
+
+    reads: tuple[str, ...]
+    make: Callable[[Thresholds], Defense]
+
+    @property
+    def believes(self) -> bool:
+        """Whether it looks at what an adversary believes."""
+        return KNOWLEDGE[0] in self.reads
+
+
+def _or(number: Any, otherwise: Any) -> Any:
+    return otherwise if number is None else number
+
+
+GROWN = ("k", "l", "t", "beta", "j", "leftovers", "patience", *KNOWLEDGE)
+CHOICES: dict[str, Choice] = {
+    "js-reduce": Choice(
+        GROWN,
+        lambda o: JSReduce(
+            o.k,
+            _or(o.t, 0.5),
+            _or(o.j, 0.6),
+            also=o.also("t"),
+            leftovers=_or(o.leftovers, "suppress"),
+            patience=o.patience,
+        ),
+    ),
+    "bkaa": Choice(
+        GROWN,
+        lambda o: BKAA(
+            o.k,
+            _or(o.beta, 5.0),
+            _or(o.j, 0.6),
+            also=o.also("beta"),
+            leftovers=_or(o.leftovers, "join"),
+            patience=o.patience,
+        ),
+    ),
+    "uhra": Choice(
+        ("k", "l", "t", "beta", "j", *KNOWLEDGE), lambda o: UHRA(o.k, _or(o.t, 0.5), _or(o.j, 0.6), also=o.also("t"))
+    ),
+    "k-primacy": Choice(("k", "beta", "j", *KNOWLEDGE), lambda o: KPrimacy(o.k, _or(o.beta, 5.0), _or(o.j, 0.6))),
+    "mondrian": Choice(("k", "l", "t", "beta"), lambda o: Mondrian(_with_diversity(o).requirement)),
+    "full-domain": Choice(("k", "l", "t", "beta"), lambda o: FullDomain(_with_diversity(o).requirement)),
+    "anatomy": Choice(("l",), lambda o: Anatomy(_or(o.l, 2))),
+    "mask": Choice(("k", "l", "seed"), lambda o: MASK(o.k, _or(o.l, 2), rng=np.random.default_rng(o.seed))),
+    "injector": Choice(("l",), lambda o: Injector(_or(o.l, 2))),
+    "m-invariance": Choice(("m",), lambda o: MInvariance(_or(o.m, 2))),
+}
+"""Every defense of `DEFENSES`, as the command line makes it."""
+
+
+def _with_diversity(options: Thresholds) -> Thresholds:
+    """The same with l = 2 where l was left out, so that no group shows one value."""
+    return replace(options, l=_or(options.l, 2))

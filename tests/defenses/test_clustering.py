@@ -1,0 +1,98 @@
+"""Clusters of priors against complete linkage by its definition, record by record."""
+
+import itertools
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import squareform
+from strategies import distributions, tables
+
+from foreknow.defenses.clustering import MOST_ROWS, WithinCluster, pairwise_divergence, prior_clusters
+from foreknow.defenses.requirement import ROUNDING
+from foreknow.defenses.summary import summarize_groups, summarize_records
+
+
+def complete_linkage(rows, j, base=2.0):
+    """All records, one cluster each, the two nearest merged while their farthest members are within j; and the heights."""
+    clusters, heights = [[i] for i in range(len(rows))], []
+    apart = [[oracle.divergence([a, b], base) for b in rows] for a in rows]
+    while len(clusters) > 1:
+        far, a, b = min(
+            (max(apart[x][y] for x in one for y in other), p, q)
+            for (p, one), (q, other) in itertools.combinations(enumerate(clusters), 2)
+        )
+        heights.append(far)
+        if far > j + ROUNDING:
+            break
+        clusters[a] += clusters.pop(b)
+    return oracle.partition(clusters), heights
+
+
+@pytest.mark.parametrize("base", [2.0, np.e])
+@pytest.mark.parametrize("j", [0.0, 0.05, 0.2, 0.5, 1.0])
+def test_equals_clustering_all_records(j, base):
+    """Rows drawn at random, each twice or more: the heights are distinct but for the 0 of equal rows."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        kinds = rng.dirichlet(np.full(4, 0.5), size=9)
+        rows = kinds[np.concatenate([np.arange(9), rng.integers(0, 9, 14)])]
+        expected, heights = complete_linkage(rows.tolist(), j, base)
+        assert np.unique(np.round([h for h in heights if h > ROUNDING], 9)).size == sum(h > ROUNDING for h in heights)
+        assert oracle.groups_of(prior_clusters(rows, j, base)) == expected
+
+
+@given(
+    kinds=st.lists(distributions(3), min_size=1, max_size=7),
+    times=st.integers(1, 3),
+    j=st.sampled_from([0, 0.1, 0.5, 1]),
+)
+def test_any_two_of_a_cluster_are_within_j_and_ties_do_not_change_that(kinds, times, j):
+    rows = np.array(kinds * times)
+    cluster = prior_clusters(rows, j)
+    assert set(cluster) == set(range(cluster.max() + 1))
+    assert cluster[0] == 0
+    apart = squareform(pairwise_divergence(rows)) if len(rows) > 1 else np.zeros((1, 1))
+    same = cluster[:, None] == cluster
+    assert (apart[same] <= j + ROUNDING).all()
+    for a, b in itertools.combinations(range(cluster.max() + 1), 2):
+        assert apart[np.ix_(cluster == a, cluster == b)].max() > j, "two clusters within j are merged"
+
+
+@given(drawn=tables(), data=st.data())
+def test_neither_the_order_of_records_nor_how_many_are_alike_matters(drawn, data):
+    _, prior = drawn
+    order = np.array(data.draw(st.permutations(range(len(prior)))))
+    cluster = prior_clusters(prior, 0.2)
+    assert oracle.groups_of(prior_clusters(prior[order], 0.2)) == oracle.groups_of(cluster[order])
+    assert prior_clusters(np.vstack([prior, prior]), 0.2).tolist() == [*cluster, *cluster]
+
+
+@given(rows=st.lists(distributions(5), min_size=2, max_size=6))
+def test_the_divergence_is_the_definition(rows):
+    expected = [oracle.divergence([a, b]) for a, b in itertools.combinations(rows, 2)]
+    assert np.allclose(pairwise_divergence(np.array(rows)), expected, atol=1e-12)
+    bounded = pairwise_divergence(np.array(rows), 0.3)
+    assert np.allclose(bounded[bounded <= 0.3], np.array(expected)[bounded <= 0.3], atol=1e-12)
+    assert (bounded <= np.array(expected) + 1e-12).all()
+
+
+def test_too_many_distinct_rows_are_one_clear_error():
+    share = np.linspace(0, 1, MOST_ROWS + 1)
+    with pytest.raises(ValueError, match=f"{MOST_ROWS + 1} distinct rows, and at most {MOST_ROWS}"):
+        prior_clusters(np.column_stack([share, 1 - share]), 0.1)
+
+
+@given(drawn=tables(), data=st.data())
+def test_within_cluster_tells_mixed_groups(drawn, data):
+    view, prior = drawn
+    labels = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(view), max_size=len(view))))
+    labels = np.unique(labels, return_inverse=True)[1]
+    cluster = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(view), max_size=len(view))))
+    groups = summarize_groups(summarize_records(view, prior, members=True), labels)
+    expected = [len(set(cluster[labels == group])) == 1 for group in range(len(groups))]
+    assert WithinCluster(cluster)(groups).tolist() == expected
+    with pytest.raises(ValueError, match="members=True"):
+        WithinCluster(cluster)(summarize_records(view, prior))

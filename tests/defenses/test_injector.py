@@ -1,0 +1,247 @@
+"""Injector: how buckets are made, against the rule written out record by record; and what every bucket keeps."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import tables
+
+from foreknow.defenses import DistinctDiversity, Infeasible
+from foreknow.defenses.bucket_residues import insert
+from foreknow.defenses.bucketization import bucketize, kinds_of
+from foreknow.defenses.injector import Injector
+from foreknow.defenses.matchings import matching_diversity
+from foreknow.defenses.negative_rules import negative_rules
+from foreknow.evaluation import adult
+from foreknow.evaluation.verify import verify
+from foreknow.models import Categorical, Numeric, Release, Schema, UniformPrior, View
+
+DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+
+@st.composite
+def knowledge(draw):
+    """What is forbidden to records, their values, and an order; their own value may be, as rules with exceptions have it."""
+    n, m = draw(st.integers(1, 16)), draw(st.sampled_from((2, 4, 9)))
+    values = np.array(draw(st.lists(st.integers(0, min(m, 5) - 1), min_size=n, max_size=n)))
+    rows = st.lists(st.sampled_from((False, False, True)), min_size=m, max_size=m)
+    rows = draw(st.lists(rows, min_size=1, max_size=4))
+    forbidden = np.array([rows[draw(st.integers(0, len(rows) - 1))] for _ in range(n)])
+    if draw(st.booleans()):
+        forbidden[np.arange(n), values] = False
+    return forbidden, values, np.array(draw(st.permutations(range(n))))
+
+
+def by_hand(forbidden, values, order, wanted):
+    """The greedy rule, one record at a time: the buckets, then the same with those left over put in."""
+    rank = {record: place for place, record in enumerate(order.tolist())}
+    left, given_up, buckets = set(rank), set(), []
+
+    def denied(record, other):
+        return bool(forbidden[record, values[other]])
+
+    def kind(record):
+        return (values[record], -int(forbidden[record].sum()), tuple(forbidden[record].tolist()))
+
+    def mutual(one, other):
+        pairs = [(one, other), (other, one), (one, one), (other, other)]
+        return values[one] != values[other] and not any(denied(*pair) for pair in pairs)
+
+    def urgency(value):
+        return sum(int(values[record] == value) + int(forbidden[record, value]) for record in left)
+
+    while starts := [r for r in left if kind(r) not in given_up and not denied(r, r)]:
+        urgent = min(values[starts], key=lambda value: (-urgency(value), value))
+        seed = min((r for r in starts if values[r] == urgent), key=lambda r: (kind(r), rank[r]))
+        bucket = [seed]
+        while len(bucket) < wanted:
+            fitting = [r for r in left if all(mutual(r, member) for member in bucket)]
+            if not fitting:
+                break
+            urgent = min(values[fitting], key=lambda value: (-urgency(value), value))
+            fitting = [r for r in fitting if values[r] == urgent]
+            bucket.append(min(fitting, key=lambda r: (abs(rank[r] - rank[seed]), kind(r), rank[r])))
+        if len(bucket) < wanted:
+            given_up.add(kind(seed))
+        else:
+            buckets.append(bucket)
+            left -= set(bucket)
+    made = [list(bucket) for bucket in buckets]
+    positions = [min(rank[r] for r in bucket) for bucket in buckets]
+    for record in sorted(left, key=lambda r: (kind(r), rank[r])):
+        for number in sorted(range(len(buckets)), key=lambda b: (abs(positions[b] - rank[record]), positions[b])):
+            joined = [*buckets[number], record]
+            if len(set(values[joined].tolist())) == len(joined) and diverse(forbidden, values, joined, wanted):
+                buckets[number].append(record)
+                break
+    return made, buckets
+
+
+def diverse(forbidden, values, bucket, wanted):
+    return (matching_diversity(forbidden[bucket], values[bucket]) >= wanted).all()
+
+
+def labels_of(buckets, n):
+    labels = np.full(n, -1)
+    for number, bucket in enumerate(buckets):
+        labels[bucket] = number
+    return labels.tolist()
+
+
+@given(known=knowledge(), wanted=st.integers(1, 4))
+def test_buckets_are_those_of_the_rule_taken_record_by_record(known, wanted):
+    forbidden, values, order = known
+    kinds = kinds_of(forbidden, values, order)
+    labels = bucketize(kinds, wanted)
+    made, joined = by_hand(forbidden, values, order, wanted)
+    assert labels.tolist() == labels_of(made, len(values))
+    if made:
+        assert insert(kinds, labels, wanted).tolist() == labels_of(joined, len(values))
+
+
+@given(known=knowledge(), wanted=st.integers(1, 4))
+def test_in_every_bucket_everybody_has_l_values_and_no_value_stands_twice(known, wanted):
+    forbidden, values, order = known
+    kinds = kinds_of(forbidden, values, order)
+    labels = bucketize(kinds, wanted)
+    assume((labels >= 0).any())
+    labels = insert(kinds, labels, wanted)
+    for number in range(labels.max() + 1):
+        bucket = np.flatnonzero(labels == number)
+        assert len(bucket) >= wanted
+        assert len(set(values[bucket].tolist())) == len(bucket)
+        assert diverse(forbidden, values, bucket, wanted)
+
+
+@given(drawn=tables(most=20), expectation=st.sampled_from((0.3, 0.7)), confidence=st.sampled_from((1.0, 1.0, 0.7)))
+def test_publishes_diverse_buckets_or_says_why_not(drawn, expectation, confidence):
+    view, prior = drawn
+    defense = Injector(2, confidence, expectation, terms=3)
+    forbidden = negative_rules(view, confidence, expectation, 3).forbidden
+    try:
+        release = Release(view, defense(view, prior))
+    except Infeasible:
+        frequent = 2 * np.bincount(view.sensitive).max() > len(view)
+        assert frequent or not any(
+            view.sensitive[i] != view.sensitive[j] and not forbidden[np.ix_([i, j], view.sensitive[[i, j]])].any()
+            for i, j in itertools.combinations(range(len(view)), 2)
+        )
+        return
+    assert release.bucketized
+    assert verify(release, DistinctDiversity(2))["holds"].all()
+    assert (release.counts <= 1).all()
+    for group in range(release.groups):
+        bucket = np.flatnonzero(release.group == group)
+        assert diverse(forbidden, view.sensitive, bucket, 2)
+    left_out = int((release.group < 0).sum())
+    assert release.grouping.notes == ((f"{left_out} records fit no bucket and are suppressed.",) if left_out else ())
+
+
+@given(drawn=tables(most=20, values=5), wanted=st.integers(1, 4))
+def test_where_no_rule_is_found_everybody_eligible_is_published(drawn, wanted):
+    """Anatomy's lemma: buckets started with the most frequent value leave at most one record of each."""
+    view, prior = drawn
+    assume(wanted <= len(view))
+    try:
+        labels = Injector(wanted, min_expectation=1 - 1e-12)(view, prior).labels
+    except Infeasible:
+        assert np.bincount(view.sensitive).max() * wanted > len(view)
+    else:
+        assert (labels >= 0).all()
+
+
+def patients(*kinds):
+    """A view of so many of a sex and an illness."""
+    rows = [(sex, illness) for number, sex, illness in kinds for _ in range(number)]
+    frame = pd.DataFrame(rows, columns=["sex", "illness"]).assign(id=range(len(rows)), age=40)
+    illnesses = tuple(sorted({illness for _, illness in rows}))
+    return View(frame, Schema({"sex": Categorical(("M", "F")), "age": Numeric()}, "illness", illnesses), 2026)
+
+
+def uniform(view):
+    return UniformPrior()(view.people)
+
+
+def test_men_do_not_share_a_bucket_with_an_illness_of_women():
+    """Half of each sex has flu: flu alone can hide the others' illnesses, and only that of their own sex."""
+    view = patients((5, "M", "prostate"), (5, "M", "flu"), (5, "F", "ovaries"), (5, "F", "flu"))
+    release = Release(view, Injector(2)(view, uniform(view)))
+    assert (release.group >= 0).all()
+    shown = [sorted(bucket["sex"] + bucket["illness"]) for _, bucket in view.frame.groupby(release.group)]
+    assert sorted(shown) == 5 * [["Fflu", "Fovaries"]] + 5 * [["Mflu", "Mprostate"]]
+
+
+def test_a_record_that_no_bucket_takes_is_suppressed_and_said():
+    """The sixth man with an illness of men finds no sixth man with flu."""
+    view = patients((6, "M", "prostate"), (5, "M", "flu"), (5, "F", "ovaries"), (6, "F", "flu"))
+    grouping = Injector(2)(view, uniform(view))
+    assert (grouping.labels < 0).sum() == 2
+    assert grouping.notes == ("2 records fit no bucket and are suppressed.",)
+
+
+def test_where_rules_leave_no_bucket_the_error_says_so():
+    view = patients((10, "M", "prostate"), (10, "F", "ovaries"))
+    with pytest.raises(
+        Infeasible, match=r"the 2 negative rules of the view at 2026 leave no 2 records whose values all"
+    ):
+        Injector(2)(view, uniform(view))
+
+
+def test_a_value_that_is_too_frequent_is_named_with_the_largest_l():
+    view = patients((5, "M", "flu"), (2, "F", "gout"), (4, "F", "cold"))
+    with pytest.raises(Infeasible, match=r"'flu' is the value of 5 of the 11 records .* The largest possible l is 2\."):
+        Injector(3)(view, uniform(view))
+
+
+def test_more_than_there_are_records_is_refused():
+    view = patients((1, "M", "flu"), (1, "F", "gout"))
+    with pytest.raises(ValueError, match=r"l is 3 and the view at 2026 has 2 records"):
+        Injector(3)(view, uniform(view))
+
+
+@pytest.mark.parametrize(
+    ("settings", "wrong"),
+    [
+        ({"l": 0}, "l is 0"),
+        ({"l": 1.5}, "l is 1.5"),
+        ({"l": 2, "min_confidence": 0}, "Injector: min_confidence is 0"),
+        ({"l": 2, "min_confidence": 1.1}, "Injector: min_confidence is 1.1"),
+        ({"l": 2, "min_expectation": 1}, "Injector: min_expectation is 1"),
+        ({"l": 2, "min_expectation": 0}, "Injector: min_expectation is 0"),
+        ({"l": 2, "terms": 1}, "Injector: terms is 1"),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings, wrong):
+    with pytest.raises(ValueError, match=wrong):
+        Injector(**settings)
+
+
+@pytest.fixture(scope="module")
+def census():
+    if not (DATA / "adult" / "adult.data").is_file():
+        pytest.skip(f"UCI Adult is not at {DATA / 'adult'}")
+    attributes = ("age", "workclass", "marital-status", "occupation", "race")
+    return adult(DATA / "adult", sensitive="education", quasi_identifiers=attributes)
+
+
+def test_all_of_adult_are_in_buckets_in_which_they_may_have_each_other_s_education(census):
+    release = Release(census, Injector(2)(census, uniform(census)))
+    assert (release.group >= 0).all()
+    assert (release.counts <= 1).all()
+    forbidden = negative_rules(census).forbidden
+    buckets = list(census.frame.groupby(release.group).indices.values())
+    pairs = np.array([bucket for bucket in buckets if len(bucket) == 2])
+    assert not forbidden[pairs, census.sensitive[pairs[:, ::-1]]].any()
+    assert all(diverse(forbidden, census.sensitive, bucket, 2) for bucket in buckets if len(bucket) > 2)
+
+
+def test_ten_educations_are_not_possible_on_adult(census):
+    """HS-grad is the education of 14,783 of 45,222, 32.7 %."""
+    with pytest.raises(
+        Infeasible, match=r"'HS-grad' is the value of 14783 of the 45222 .* The largest possible l is 3\."
+    ):
+        Injector(10)(census, uniform(census))

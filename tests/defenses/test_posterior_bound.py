@@ -1,0 +1,125 @@
+"""The bound on posteriors: the papers' numbers, what it promises against an attack, and every defense that takes it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import distributions, history_of, tables, view_of
+
+from foreknow.attacks import SequentialAttack
+from foreknow.defenses import (
+    FrequencyDiversity,
+    Infeasible,
+    JSReduce,
+    KAnonymity,
+    Mondrian,
+    PosteriorBound,
+    publish,
+)
+from foreknow.defenses.summary import summarize_groups, summarize_records
+from foreknow.evaluation import verify
+from foreknow.models import Adversary, Exact, MarkovChain, Omega, Release, TooLarge, UniformPrior
+
+ESTIMATORS = st.sampled_from([Omega(), Exact()])
+
+
+def level(view, prior, labels, asked):
+    prior = np.asarray(prior, dtype=float)
+    records = summarize_records(view, prior, members=True)
+    return asked.given(view, prior).level(summarize_groups(records, np.array(labels)))
+
+
+class TestLevel:
+    @pytest.mark.parametrize(("estimator", "posterior"), [(Omega(), 0.58209), (Exact(), 0.80282)])
+    def test_one_of_three_has_hiv(self, estimator, posterior):
+        """METHODS A.1.3: with priors .05, .05 and .3, the third has it with .58209 by Omega, exactly with .80282."""
+        view = view_of("ABC", "abb", domain="ab")
+        prior = [[0.05, 0.95], [0.05, 0.95], [0.3, 0.7]]
+        found = level(view, prior, [0, 0, 0], PosteriorBound(0.3, estimator))
+        assert found == pytest.approx([posterior - 1 / 3], abs=1e-5)
+
+    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS)
+    def test_members_who_are_believed_alike_gain_nothing(self, drawn, data, estimator):
+        view, _ = drawn
+        labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(view), max_size=len(view))))
+        labels = np.unique(labels, return_inverse=True)[1]
+        rows = np.array([data.draw(distributions(3)) * 0.9 + 0.1 / 3 for _ in range(3)])
+        assert level(view, rows[labels], labels, PosteriorBound(0, estimator)) == pytest.approx(0, abs=1e-9)
+
+    def test_a_group_of_one_gains_nothing(self):
+        assert level(view_of("A", "a"), [[0.1, 0.2, 0.7]], [0], PosteriorBound(0)).tolist() == [0]
+
+    def test_a_contradicted_group_is_weighed_as_the_estimator_says(self):
+        """Nobody is believed to have a, which both show: Omega gives it to all alike, and exactly all is possible again."""
+        view, prior = view_of("AB", "aa"), [[0, 1, 0], [0, 0, 1]]
+        for estimator in (Omega(), Exact()):
+            assert level(view, prior, [0, 0], PosteriorBound(0, estimator)).tolist() == [0]
+
+    def test_neither_unions_nor_parts_need_satisfy(self):
+        """A and B are sure of a and b. Alone each gains nothing; together 1/2; C and D are alike, and so are both pairs."""
+        view = view_of("ABCD", "abab")
+        prior = [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]]
+        asked = PosteriorBound(0.4)
+        assert level(view, prior, [0, 1, 2, 3], asked).tolist() == [0, 0, 0, 0]
+        assert level(view, prior, [0, 0, 1, 1], asked).tolist() == [0.5, 0.5]
+        assert level(view, prior, [0, 1, 0, 1], asked).tolist() == [0, 0]
+
+
+class TestInDefenses:
+    @given(drawn=tables(most=12), most=st.sampled_from([0, 0.2, 0.5]), estimator=ESTIMATORS, strict=st.booleans())
+    def test_what_mondrian_publishes_passes(self, drawn, most, estimator, strict):
+        view, prior = drawn
+        if len(view) < 3:
+            return
+        asked = KAnonymity(3) & PosteriorBound(most, estimator)
+        try:
+            grouping = Mondrian(asked, strict)(view, prior)
+        except Infeasible:
+            assert not verify(Release(view, [0] * len(view)), asked, prior)["holds"].all()
+            return
+        assert verify(Release(view, grouping), asked, prior)["holds"].all()
+
+    @given(
+        drawn=tables(most=12),
+        most=st.sampled_from([0, 0.2, 0.5]),
+        estimator=ESTIMATORS,
+        leftovers=st.sampled_from(["suppress", "counterfeit"]),
+        patience=st.none() | st.just(4),
+    )
+    def test_what_js_reduce_publishes_passes(self, drawn, most, estimator, leftovers, patience):
+        view, prior = drawn
+        also = FrequencyDiversity(1.5) & PosteriorBound(most, estimator)
+        defense = JSReduce(2, 1, 2, also=also, leftovers=leftovers, patience=patience)
+        assert verify(Release(view, defense(view, prior)), defense.requirement, prior)["holds"].all()
+
+    def test_an_attack_gains_no_more_than_promised(self):
+        """On a whole history, by the adversary against whom the defense was run."""
+        rng = np.random.default_rng(7)
+        people = "ABCDEFGHIJKL"
+        history = history_of(*((people, "".join(rng.permutation(list("aaaabbbbcccc")))) for _ in range(3)))
+        chain = MarkovChain(1, np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]))
+        adversary = Adversary(UniformPrior(), chain, estimator=Exact())
+        releases = publish(history, JSReduce(3, 1, 2, also=PosteriorBound(0.1, Exact()), patience=6), adversary)
+        beliefs = SequentialAttack(adversary)(releases)
+        assert all(release.groups > 1 for release in releases)
+        for release in releases:
+            kept = release.group >= 0
+            shares = release.counts / release.counts.sum(axis=1, keepdims=True)
+            posterior = np.asarray(beliefs.posterior(release.time))
+            assert (posterior[kept] - shares[release.group[kept]]).max() <= 0.1 + 1e-9
+
+    def test_a_group_too_large_for_the_estimator_stops_the_defense(self):
+        view, prior = view_of("ABCD", "abca"), np.full((4, 3), 1 / 3)
+        with pytest.raises(TooLarge, match=r"Auto\(\)"):
+            Mondrian(KAnonymity(2) & PosteriorBound(0.5, Exact(limit=2)))(view, prior)
+
+
+def test_without_a_view_or_members_there_is_no_level():
+    view, prior = view_of("AB", "ab"), np.full((2, 3), 1 / 3)
+    asked = PosteriorBound(0.3)
+    with pytest.raises(
+        ValueError, match=r"PosteriorBound\(.*needs what is believed.*requirement\.given\(view, prior\)"
+    ):
+        asked(summarize_records(view, prior, members=True))
+    with pytest.raises(ValueError, match=r"who is in each group.*members=True"):
+        asked.given(view, prior)(summarize_records(view, prior))

@@ -1,0 +1,133 @@
+"""Counting queries, against answers done by hand and against plain loops over the public table."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reader import JOBS, readings, releases, view_of_rows
+from strategies import view_of
+
+from foreknow.evaluation import Workload, query_error, query_errors
+from foreknow.models import Grouping, Release
+
+
+def asking(view, ages, values, sanity_bound=None):
+    """A workload of one query: those of some ages (0 to 99) with some of the values a, b, c."""
+    wanted = np.isin(np.arange(100), ages)[None]
+    sensitive = np.isin(list("abc"), list(values))[None]
+    return Workload((np.arange(100.0),), (wanted,), sensitive, np.array([1]), sanity_bound=sanity_bound)
+
+
+def answer(release, ages, values, **settings):
+    table = query_errors(release, asking(release.view, ages, values, **settings))
+    assert len(table) == 1
+    return table.iloc[0].to_dict()
+
+
+class TestByHand:
+    VIEW = view_of("ABCDE", "aabbc", [20, 21, 23, 40, 41])
+
+    def test_spread_evenly_over_whole_numbers(self):
+        """Three records in [20,23], of which 20 and 21 are asked for; two of the three have an a: 2 * 2/4 = 1, not 2."""
+        release = Release(self.VIEW, [0, 0, 0, 1, 1])
+        assert answer(release, [20, 21, 40], "a") == {
+            "dimensions": 1,
+            "actual": 2,
+            "estimate": pytest.approx(1),
+            "error": 0.5,
+        }
+
+    def test_several_groups_add_up(self):
+        """b or c: 1 * 2/4 of the first group, 2 * 1/2 of the second; truly D alone."""
+        found = answer(Release(self.VIEW, [0, 0, 0, 1, 1]), [20, 21, 40], "bc")
+        assert (found["actual"], found["estimate"], found["error"]) == (1, pytest.approx(1.5), pytest.approx(0.5))
+
+    def test_bucketized(self):
+        """A and B of three are asked for, two of three values are a: 2 * 2/3."""
+        release = Release(self.VIEW, Grouping(np.array([0, 0, 0, 1, 1]), bucketized=True))
+        assert answer(release, [20, 21, 40], "a")["estimate"] == pytest.approx(4 / 3)
+
+    def test_a_suppressed_record_is_missing(self):
+        found = answer(Release(self.VIEW, [0, -1, 1, 2, 2]), [20, 21, 40], "a")
+        assert (found["actual"], found["estimate"], found["error"]) == (2, 1, 0.5)
+
+    def test_a_counterfeit_is_counted_as_published(self):
+        grouping = Grouping(np.array([0, 0, 0, 1, 1]), counterfeits=np.array([[0, 0]]))
+        assert answer(Release(self.VIEW, grouping), [20, 21, 40], "a")["estimate"] == pytest.approx(1.5)
+        bucketized = Grouping(np.array([0, 0, 0, 1, 1]), counterfeits=np.array([[0, 0]]), bucketized=True)
+        assert answer(Release(self.VIEW, bucketized), [20, 21, 40], "a")["estimate"] == pytest.approx(2 * 3 / 4)
+
+    def test_nothing_published(self):
+        found = answer(Release(self.VIEW, [-1] * 5), [20], "a")
+        assert (found["actual"], found["estimate"], found["error"]) == (1, 0, 1)
+
+    def test_a_query_that_counts_nobody_is_left_out(self):
+        release = Release(self.VIEW, [0, 0, 0, 1, 1])
+        table = query_error([release], asking(self.VIEW, [22], "a")).iloc[0]
+        assert (table["queries"], table["empty"]) == (0, 1)
+        assert np.isnan(table["mean"])
+
+    def test_or_divided_by_the_sanity_bound(self):
+        """2 * 1/4 against nobody, over a tenth of five records; and the bound does nothing where more are counted."""
+        release = Release(self.VIEW, [0, 0, 0, 1, 1])
+        assert answer(release, [22], "a", sanity_bound=0.1)["error"] == pytest.approx(0.5 / 0.5)
+        assert answer(release, [20, 21, 40], "a", sanity_bound=0.1)["error"] == 0.5
+
+    def test_mean_and_median(self):
+        """Of errors 0, 0 and 1: three queries, each for one of A, B and C, where only A and B are published."""
+        view = view_of("ABC", "abc", [20, 21, 22])
+        wanted = np.array([np.arange(100) == age for age in (20, 21, 22)])
+        workload = Workload(
+            (np.arange(100.0),), (wanted,), np.ones((3, 3), dtype=bool), np.ones(3, dtype=int), redrawn=7
+        )
+        found = query_error([Release(view, [0, 1, -1])], workload).iloc[0].to_dict()
+        assert found == {"time": 1, "mean": pytest.approx(1 / 3), "median": 0, "queries": 3, "empty": 0, "redrawn": 7}
+
+    def test_values_under_a_label_are_counted_one_by_one(self):
+        """A nurse and a teacher become *, five jobs of which two are asked for: 2 * 2/5, whoever is there."""
+        view = view_of_rows([(20, "nurse", "f", "a"), (20, "teacher", "f", "a")])
+        wanted = (
+            np.ones((1, 6), dtype=bool),
+            np.isin(JOBS.leaves, ["nurse", "pilot"])[None],
+            np.array([[True, False]]),
+        )
+        domains = (np.arange(20.0, 26), np.arange(5.0), np.arange(2.0))
+        workload = Workload(domains, wanted, np.array([[True, False, False]]), np.array([2]))
+        assert query_errors(Release(view, [0, 0]), workload)["estimate"].tolist() == pytest.approx([4 / 5])
+
+
+@given(release=releases(), seed=st.integers(0, 99), ranges=st.booleans())
+def test_as_plain_loops_do(release, seed, ranges):
+    settings = {"queries": 4, "selectivity": 0.2, "sanity_bound": 0.2, "predicates": "ranges" if ranges else "values"}
+    workload = Workload.draw(release.view, rng=np.random.default_rng(seed), **settings)
+    names = [list(range(20, 26)), list(JOBS.leaves), ["f", "m"]]
+    found, read = query_errors(release, workload), readings(release)
+    for q in range(len(workload)):
+        asked = [
+            {name for name, wanted in zip(values, column[q], strict=True) if wanted}
+            for values, column in zip(names, workload.wanted, strict=True)
+        ]
+        values = {value for value, wanted in zip("abc", workload.sensitive[q], strict=True) if wanted}
+        actual = sum(
+            all(cell in some for cell, some in zip(row[:3], asked, strict=True)) and row[3] in values
+            for row in release.view.frame[["age", "job", "sex", "result"]].itertuples(index=False, name=None)
+        )
+        estimate = sum(
+            sum(share for value, share in shares.items() if value in values)
+            * np.prod([len(cell & some) / len(cell) for cell, some in zip(sets, asked, strict=True)])
+            for sets, shares in read
+        )
+        assert found["actual"][q] == actual
+        assert found["estimate"][q] == pytest.approx(estimate)
+        assert found["error"][q] == pytest.approx(abs(actual - estimate) / max(actual, 0.2 * len(release.view)))
+
+
+def test_defenses_answer_the_same_queries():
+    """A release is judged the same whichever others are judged with it, and more queries than a batch are all answered."""
+    view = view_of("ABCDEF", "abcabc", [20, 24, 28, 32, 36, 40])
+    workload = Workload.draw(view, rng=np.random.default_rng(0), queries=300, selectivity=0.3)
+    some, others = Release(view, [0, 0, 1, 1, 2, 2]), Release(view, [0, 0, 0, 1, 1, 1])
+    both = query_error([some, others], workload)
+    assert both["mean"].tolist() == [query_error([release], workload)["mean"][0] for release in (some, others)]
+    assert both["mean"][0] == pytest.approx(query_errors(some, workload)["error"].mean())
+    assert both["mean"][0] < both["mean"][1]

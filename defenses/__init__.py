@@ -3,29 +3,34 @@
 from collections.abc import Callable
 
 from foreknow.defenses.anatomy import Anatomy
-from foreknow.defenses.anonymity import KAnonymity
 from foreknow.defenses.bkaa import BKAA
-from foreknow.defenses.bt_privacy import BTPrivacy
-from foreknow.defenses.closeness import TCloseness
-from foreknow.defenses.diversity import DistinctDiversity, EntropyDiversity, FrequencyDiversity, RecursiveDiversity
+from foreknow.defenses.buckets.matchings import matching_diversity
+from foreknow.defenses.buckets.negative_rules import NegativeRule, NegativeRules, negative_rules
 from foreknow.defenses.full_domain import FullDomain
-from foreknow.defenses.growth import grow
-from foreknow.defenses.hilbert import hilbert_index, hilbert_order
+from foreknow.defenses.growing.growth import grow
+from foreknow.defenses.growing.hilbert import hilbert_index, hilbert_order
 from foreknow.defenses.injector import Injector
 from foreknow.defenses.js_reduce import JSReduce
 from foreknow.defenses.k_primacy import KPrimacy
-from foreknow.defenses.likeness import BasicBetaLikeness, BetaLikeness
 from foreknow.defenses.m_invariance import MInvariance
 from foreknow.defenses.mask import MASK
-from foreknow.defenses.matchings import matching_diversity
 from foreknow.defenses.minimality import merge_credibility
 from foreknow.defenses.mondrian import Mondrian
-from foreknow.defenses.negative_rules import NegativeRule, NegativeRules, negative_rules
-from foreknow.defenses.posterior_bound import PosteriorBound
 from foreknow.defenses.publish import Defense, publish
-from foreknow.defenses.requirement import AllOf, AnyOf, Infeasible, Requirement, all_of, any_of
-from foreknow.defenses.similarity import JSimilarity
-from foreknow.defenses.summary import Summary, Whole, summarize_groups, summarize_records
+from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.bt_privacy import BTPrivacy
+from foreknow.defenses.requirements.closeness import TCloseness
+from foreknow.defenses.requirements.diversity import (
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    RecursiveDiversity,
+)
+from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
+from foreknow.defenses.requirements.posterior_bound import PosteriorBound
+from foreknow.defenses.requirements.requirement import AllOf, AnyOf, Infeasible, Requirement, all_of, any_of
+from foreknow.defenses.requirements.similarity import JSimilarity
+from foreknow.defenses.requirements.summary import Summary, Whole, summarize_groups, summarize_records
 from foreknow.defenses.uhra import UHRA
 
 DEFENSES: dict[str, Callable[..., Defense]] = {

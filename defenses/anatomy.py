@@ -7,10 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.bounded import bounded_kinds, check_set
-from foreknow.defenses.hilbert import hilbert_order
-from foreknow.defenses.requirement import Infeasible, check_whole
-from foreknow.defenses.summary import prior_of
+from foreknow.defenses.buckets.bounded import bounded_kinds, check_set
+from foreknow.defenses.growing.hilbert import hilbert_order
+from foreknow.defenses.requirements.requirement import Infeasible, check_whole
+from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 

@@ -4,13 +4,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from foreknow.defenses.along_an_order import AlongAnOrder, Leftovers, check_growing, check_size, ladder
-from foreknow.defenses.anonymity import KAnonymity
-from foreknow.defenses.likeness import BasicBetaLikeness, BetaLikeness
-from foreknow.defenses.nearest_point import nearest_point_order
-from foreknow.defenses.requirement import Requirement, all_of
-from foreknow.defenses.similarity import JSimilarity
-from foreknow.defenses.summary import prior_of
+from foreknow.defenses.growing.along_an_order import AlongAnOrder, Leftovers, check_growing, check_size, ladder
+from foreknow.defenses.growing.nearest_point import nearest_point_order
+from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
+from foreknow.defenses.requirements.requirement import Requirement, all_of
+from foreknow.defenses.requirements.similarity import JSimilarity
+from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 
@@ -47,7 +47,7 @@ class BKAA:
         printed rule, under which one group that cannot be satisfied makes leftovers of all that remain.
     judged : {"published", "view"}
         Against which distribution of values groups must be beta-like in the end: that of what is published, for which
-        groups that fail are merged with neighbours (`foreknow.defenses.settle`), or that of the view, as grown.
+        groups that fail are merged with neighbours (`foreknow.defenses.growing.settle`), or that of the view, as grown.
 
     Raises
     ------

@@ -9,9 +9,9 @@ import numpy as np
 
 from foreknow.defenses.ladder import Ladder, check_widths, ladders
 from foreknow.defenses.lattice import Node, minimal_nodes
-from foreknow.defenses.merging import merging_keeps
-from foreknow.defenses.requirement import Infeasible, Requirement
-from foreknow.defenses.summary import Summary, prior_of, summarize_groups, summarize_records
+from foreknow.defenses.requirements.merging import merging_keeps
+from foreknow.defenses.requirements.requirement import Infeasible, Requirement
+from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 
@@ -51,7 +51,7 @@ class FullDomain:
     -----
     LeFevre, DeWitt, Ramakrishnan, "Incognito", SIGMOD 2005, with any requirement in k-anonymity's place, as Li, Li,
     Venkatasubramanian, ICDE 2007, have t-closeness. A satisfying vector is minimal if no other below it satisfies. The search
-    prunes where a union of satisfying groups is known to satisfy (`foreknow.defenses.merging`); for all other requirements,
+    prunes where a union of satisfying groups is known to satisfy (`foreknow.defenses.requirements.merging`); for all others,
     as those on beliefs, it looks at every vector, so that the answer is right for any. Which of the minimal vectors is
     published the papers leave open. Nothing is suppressed.
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from foreknow.defenses.bucket_residues import insert
-from foreknow.defenses.bucketization import bucketize, kinds_of
-from foreknow.defenses.hilbert import hilbert_order
-from foreknow.defenses.negative_rules import check_settings, negative_rules
-from foreknow.defenses.requirement import Infeasible, check_whole
-from foreknow.defenses.summary import prior_of
+from foreknow.defenses.buckets.bucket_residues import insert
+from foreknow.defenses.buckets.bucketization import bucketize, kinds_of
+from foreknow.defenses.buckets.negative_rules import check_settings, negative_rules
+from foreknow.defenses.growing.hilbert import hilbert_order
+from foreknow.defenses.requirements.requirement import Infeasible, check_whole
+from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 

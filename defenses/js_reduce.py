@@ -4,13 +4,13 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from foreknow.defenses.along_an_order import AlongAnOrder, check_growing, check_size, ladder
-from foreknow.defenses.anonymity import KAnonymity
-from foreknow.defenses.closeness import TCloseness
-from foreknow.defenses.hilbert import hilbert_order
-from foreknow.defenses.requirement import Requirement, all_of
-from foreknow.defenses.similarity import JSimilarity
-from foreknow.defenses.summary import prior_of
+from foreknow.defenses.growing.along_an_order import AlongAnOrder, check_growing, check_size, ladder
+from foreknow.defenses.growing.hilbert import hilbert_order
+from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.closeness import TCloseness
+from foreknow.defenses.requirements.requirement import Requirement, all_of
+from foreknow.defenses.requirements.similarity import JSimilarity
+from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
 
@@ -48,7 +48,7 @@ class JSReduce:
         Against which distribution of values groups must be close in the end. The paper judges them against the view's,
         suppressed records included, as they are grown. ``"published"`` then makes sure of what anybody can check: a group
         that fails against the published table by a hair, because others were left out, is merged with a neighbour
-        (`foreknow.defenses.settle`), so that all that is published satisfies (except what ``"relax"`` notes).
+        (`foreknow.defenses.growing.settle`), so that all that is published satisfies (except what ``"relax"`` notes).
 
     Raises
     ------

@@ -5,14 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.anonymity import KAnonymity
-from foreknow.defenses.clustered import Cluster, Grouped, check_clustered, check_size, group_clusters
-from foreknow.defenses.clustering import prior_clusters
-from foreknow.defenses.likeness import BetaLikeness
-from foreknow.defenses.nearest_group import Limits
-from foreknow.defenses.primacy_groups import primacy_groups
-from foreknow.defenses.requirement import ROUNDING, Requirement, all_of
-from foreknow.defenses.summary import Whole, prior_of
+from foreknow.defenses.clusters.clustered import Cluster, Grouped, check_clustered, check_size, group_clusters
+from foreknow.defenses.clusters.clustering import prior_clusters
+from foreknow.defenses.clusters.nearest_group import Limits
+from foreknow.defenses.clusters.primacy_groups import primacy_groups
+from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.likeness import BetaLikeness
+from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, all_of
+from foreknow.defenses.requirements.summary import Whole, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.distance import scale

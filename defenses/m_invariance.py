@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.defenses.dealing import assign, balance, padding, served
-from foreknow.defenses.hilbert import hilbert_order
-from foreknow.defenses.requirement import Infeasible, check_whole
+from foreknow.defenses.growing.hilbert import hilbert_order
+from foreknow.defenses.requirements.requirement import Infeasible, check_whole
+from foreknow.defenses.requirements.summary import prior_of
 from foreknow.defenses.signatures import Signatures, signatures
-from foreknow.defenses.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from foreknow.defenses.anonymity import KAnonymity
-from foreknow.defenses.bounded import bounded_kinds, check_set
+from foreknow.defenses.buckets.bounded import bounded_kinds, check_set
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
-from foreknow.defenses.requirement import ROUNDING, Infeasible, Requirement, check_whole
-from foreknow.defenses.summary import prior_of
+from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.requirement import ROUNDING, Infeasible, Requirement, check_whole
+from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 

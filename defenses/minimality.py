@@ -2,7 +2,7 @@
 
 from math import comb
 
-from foreknow.defenses.requirement import check_whole
+from foreknow.defenses.requirements.requirement import check_whole
 
 
 def merge_credibility(first: int, second: int, sensitive: int, l: int) -> tuple[float, float]:  # noqa: E741

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.defenses.halving import Parts, Rows, counted, propose, summed, widths
-from foreknow.defenses.membership import slices
-from foreknow.defenses.requirement import Infeasible, Requirement
-from foreknow.defenses.summary import Summary, Whole, entropy, prior_of
+from foreknow.defenses.requirements.membership import slices
+from foreknow.defenses.requirements.requirement import Infeasible, Requirement
+from foreknow.defenses.requirements.summary import Summary, Whole, entropy, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 

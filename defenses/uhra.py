@@ -5,15 +5,15 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.anonymity import KAnonymity
-from foreknow.defenses.closeness import TCloseness
-from foreknow.defenses.clustered import Cluster, Grouped, check_clustered, check_size, group_clusters
-from foreknow.defenses.clustering import prior_clusters
-from foreknow.defenses.nearest_group import Limits
-from foreknow.defenses.refinement import Rule, refine
-from foreknow.defenses.requirement import Requirement, all_of, check_whole
-from foreknow.defenses.summary import Whole, prior_of
-from foreknow.defenses.utility_groups import utility_groups
+from foreknow.defenses.clusters.clustered import Cluster, Grouped, check_clustered, check_size, group_clusters
+from foreknow.defenses.clusters.clustering import prior_clusters
+from foreknow.defenses.clusters.nearest_group import Limits
+from foreknow.defenses.clusters.refinement import Rule, refine
+from foreknow.defenses.clusters.utility_groups import utility_groups
+from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.closeness import TCloseness
+from foreknow.defenses.requirements.requirement import Requirement, all_of, check_whole
+from foreknow.defenses.requirements.summary import Whole, prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
 

@@ -137,8 +137,8 @@ class Release:
         else:
             table = identifiers.iloc[rows].reset_index(drop=True)
         table["group"] = rows
-        table[schema.sensitive] = [schema.values[cell] for cell in np.repeat(value, times)]
-        return table
+        cells = [schema.values[cell] for cell in np.repeat(value, times)]
+        return table.assign(**{schema.sensitive: pd.Series(cells)})
 
     @property
     def bucketized(self) -> bool:

@@ -38,19 +38,19 @@ def interval(low: float, high: float) -> str:
     return f"{low:g}" if low == high else f"[{low:g},{high:g}]"
 
 
-def clocked(work):
-    """The last result, and the seconds of three runs after one that warms up; of the first alone if that is a long one."""
-    start = time.perf_counter()
-    result = work()
-    first = time.perf_counter() - start
-    if first > LONG:
-        return result, [first]
-    seconds = []
-    for _ in range(RUNS):
+def clocked(work, compiles: bool = False):
+    """The last result, and the seconds of three runs after one that warms up; of one alone if that is a long one.
+
+    Where the first run compiles, it is never the one that counts.
+    """
+    seconds: list[float] = []
+    for run in range(1 + RUNS):
         start = time.perf_counter()
         result = work()
         seconds.append(time.perf_counter() - start)
-    return result, seconds
+        if seconds[-1] > LONG and (run or not compiles):
+            return result, seconds[-1:]
+    return result, seconds[1:]
 
 
 def peak() -> float:

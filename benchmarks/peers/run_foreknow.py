@@ -80,7 +80,7 @@ def main() -> None:
         release = publish([data], defense)[0]
         return release, release.table
 
-    (release, _), seconds = clocked(work)
+    (release, _), seconds = clocked(work, compiles=True)
     published = rows(release).drop(columns="group") if call.startswith("FullDomain") else rows(release)
     published["age"] = [
         text if str(text).startswith("[") else interval(float(text), float(text)) for text in published["age"]

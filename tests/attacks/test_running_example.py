@@ -9,7 +9,7 @@ import pytest
 
 from foreknow.attacks import SequentialAttack, SnapshotAttack
 from foreknow.defenses import JSimilarity, Summary, Whole
-from foreknow.defenses.summary import entropy
+from foreknow.defenses.requirements.summary import entropy
 from foreknow.evaluation.risk import adversary_confidence, adversary_gain
 from foreknow.models import (
     Adversary,

@@ -21,7 +21,7 @@ from foreknow.defenses import (
     KAnonymity,
     Requirement,
 )
-from foreknow.defenses.nearest_point import nearest_point_order
+from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.evaluation.verify import verify
 from foreknow.models import Release
 

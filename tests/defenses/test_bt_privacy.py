@@ -19,7 +19,7 @@ from foreknow.defenses import (
     grow,
     hilbert_order,
 )
-from foreknow.defenses.summary import summarize_groups, summarize_records
+from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.evaluation import verify
 from foreknow.models import Exact, Hierarchy, Omega, Release, TooLarge
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
 from strategies import distributions, tables
 
-from foreknow.defenses.clustering import MOST_ROWS, WithinCluster, pairwise_divergence, prior_clusters
-from foreknow.defenses.requirement import ROUNDING
-from foreknow.defenses.summary import summarize_groups, summarize_records
+from foreknow.defenses.clusters.clustering import MOST_ROWS, WithinCluster, pairwise_divergence, prior_clusters
+from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 
 
 def complete_linkage(rows, j, base=2.0):

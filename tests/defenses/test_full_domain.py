@@ -29,7 +29,7 @@ from foreknow.defenses import (
     summarize_records,
 )
 from foreknow.defenses.full_domain import FullDomain
-from foreknow.defenses.merging import KEPT, merging_keeps
+from foreknow.defenses.requirements.merging import KEPT, merging_keeps
 from foreknow.evaluation import adult
 from foreknow.evaluation.verify import verify
 from foreknow.models import Categorical, Hierarchy, Numeric, Release, Schema, View

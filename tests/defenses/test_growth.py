@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from strategies import tables, view_of
 
 from foreknow.defenses import DistinctDiversity, JSimilarity, KAnonymity, TCloseness
-from foreknow.defenses.growth import grow
-from foreknow.defenses.summary import summarize_records
+from foreknow.defenses.growing.growth import grow
+from foreknow.defenses.requirements.summary import summarize_records
 
 
 def satisfies(view, prior, k, t, j, distinct=1):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from strategies import tables
 
 from foreknow.defenses import DistinctDiversity, Infeasible
-from foreknow.defenses.bucket_residues import insert
-from foreknow.defenses.bucketization import bucketize, kinds_of
+from foreknow.defenses.buckets.bucket_residues import insert
+from foreknow.defenses.buckets.bucketization import bucketize, kinds_of
+from foreknow.defenses.buckets.matchings import matching_diversity
+from foreknow.defenses.buckets.negative_rules import negative_rules
 from foreknow.defenses.injector import Injector
-from foreknow.defenses.matchings import matching_diversity
-from foreknow.defenses.negative_rules import negative_rules
 from foreknow.evaluation import adult
 from foreknow.evaluation.verify import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, UniformPrior, View

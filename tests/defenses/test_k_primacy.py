@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from strategies import tables, view_of
 
 from foreknow.defenses import KAnonymity
-from foreknow.defenses.clustering import prior_clusters
+from foreknow.defenses.clusters.clustering import prior_clusters
+from foreknow.defenses.clusters.primacy_groups import ADD, NO, changes
+from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.defenses.k_primacy import KPrimacy
-from foreknow.defenses.likeness import BetaLikeness
-from foreknow.defenses.nearest_point import nearest_point_order
-from foreknow.defenses.primacy_groups import ADD, NO, changes
-from foreknow.defenses.summary import Summary, Whole
+from foreknow.defenses.requirements.likeness import BetaLikeness
+from foreknow.defenses.requirements.summary import Summary, Whole
 from foreknow.models import Numeric, Schema, View
 from foreknow.models.distance import points
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.defenses.matchings import in_matchings, matching_diversity
+from foreknow.defenses.buckets.matchings import in_matchings, matching_diversity
 
 
 @st.composite

@@ -16,7 +16,7 @@ from foreknow.defenses import (
     PosteriorBound,
     publish,
 )
-from foreknow.defenses.summary import summarize_groups, summarize_records
+from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.evaluation import verify
 from foreknow.models import Adversary, Exact, MarkovChain, Omega, Release, TooLarge, UniformPrior
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.defenses import DistinctDiversity, KAnonymity, TCloseness
-from foreknow.defenses.nearest_group import Limits, change, fits, gather, nearer_groups, nearest_group
-from foreknow.defenses.refinement import MARGIN, Rule, place, refine
-from foreknow.defenses.summary import Summary, Whole, entropy
+from foreknow.defenses.clusters.nearest_group import Limits, change, fits, gather, nearer_groups, nearest_group
+from foreknow.defenses.clusters.refinement import MARGIN, Rule, place, refine
+from foreknow.defenses.requirements.summary import Summary, Whole, entropy
 
 GRID = 8
 """Coordinates are eighths, so that sums are exact and equal distances are equal numbers."""

@@ -33,8 +33,8 @@ from foreknow.defenses import (
     all_of,
     any_of,
 )
-from foreknow.defenses.closeness import hierarchical_distance
-from foreknow.defenses.summary import summarize_groups, summarize_records
+from foreknow.defenses.requirements.closeness import hierarchical_distance
+from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.models import Exact, Hierarchy, Omega
 
 DOMAIN = "abcd"

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from strategies import tables, view_of
 
 from foreknow.defenses import DistinctDiversity, KAnonymity, TCloseness
-from foreknow.defenses.clustering import prior_clusters
-from foreknow.defenses.nearest_point import nearest_point_order
-from foreknow.defenses.summary import Summary, Whole
+from foreknow.defenses.clusters.clustering import prior_clusters
+from foreknow.defenses.growing.nearest_point import nearest_point_order
+from foreknow.defenses.requirements.summary import Summary, Whole
 from foreknow.defenses.uhra import UHRA
 from foreknow.evaluation.verify import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, View

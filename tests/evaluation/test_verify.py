@@ -33,7 +33,7 @@ from foreknow.defenses import (
     all_of,
     any_of,
 )
-from foreknow.defenses.summary import summarize_groups, summarize_records
+from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.evaluation import adult, belief_definitions, definitions, verify, verify_table
 from foreknow.models import Categorical, Exact, Grouping, Hierarchy, Numeric, Omega, Release, Schema, Sinkhorn, View
 

@@ -1,0 +1,1 @@
+"""Who may share a bucket: bounded values, mined rules, matchings."""

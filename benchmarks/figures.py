@@ -5,14 +5,13 @@ A figure's name says what is done; its limit, in seconds, is what the project as
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+from defense_figures import DEFENSE_FIGURES
+from subjects import Figure, history
 
 from foreknow.attacks import SequentialAttack
-from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, Requirement, TCloseness, publish
-from foreknow.evaluation import adult, exams
+from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, publish
 from foreknow.models import (
     Adversary,
     Auto,
@@ -30,27 +29,7 @@ from foreknow.models import (
     Simulation,
     Sinkhorn,
     SwapChain,
-    UniformPrior,
-    View,
 )
-
-ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
-ADULT_QI = ("age", "sex", "race", "marital-status", "education")
-
-
-class Absent(Exception):  # noqa: N818 - the name says what is wrong
-    """The data a figure needs is not here."""
-
-
-class Figure(NamedTuple):
-    """Something timed."""
-
-    limit: float | None
-    prepare: Callable[[], Callable[[], object]]
-
-
-def history() -> Simulation:
-    return exams(rng=np.random.default_rng(2012))
 
 
 def js_reduce(patience: int | None) -> Callable[[], object]:
@@ -112,30 +91,6 @@ def one_group(estimator: Estimator) -> Callable[[], object]:
     return lambda: estimator(problem)
 
 
-def census(rows: int | None) -> View:
-    """Adult, or a bootstrap of it with another number of rows."""
-    if not ADULT.exists():
-        raise Absent(f"{ADULT.name}: UCI Adult is not beside the project")
-    view = adult(ADULT, sensitive="occupation", quasi_identifiers=ADULT_QI)
-    if rows is None:
-        return view
-    frame = view.frame.sample(rows, replace=True, random_state=1).reset_index(drop=True)
-    return View(frame.assign(id=np.arange(rows)), view.schema)
-
-
-def mondrian(requirement: Requirement, rows: int | None = None) -> Callable[[], object]:
-    view = census(rows)
-    prior = UniformPrior()(view.people)
-    return lambda: Mondrian(requirement)(view, prior, ())
-
-
-def js_reduce_once(rows: int) -> Callable[[], object]:
-    view = census(rows)
-    prior = UniformPrior()(view.people)
-    return lambda: JSReduce(3, 0.5, 0.6, patience=50)(view, prior, ())
-
-
-K5 = KAnonymity(5)
 FIGURES: dict[str, Figure] = {
     "exams 24 x 5,000: JSReduce(3, .5, .6) as printed, and an Omega attack": Figure(1.0, lambda: js_reduce(None)),
     "exams 24 x 5,000: the same with patience=50": Figure(None, lambda: js_reduce(50)),
@@ -167,11 +122,5 @@ FIGURES: dict[str, Figure] = {
     "exams 24 x 5,000: BayFrame, published and attacked with both cascades": Figure(15.0, bayframe),
     "ConfidenceSum on one group of 1,000": Figure(0.1, lambda: one_group(ConfidenceSum())),
     "DirichletMultinomial on one group of 1,000": Figure(0.5, lambda: one_group(DirichletMultinomial())),
-    "Adult 45,222: Mondrian k=5": Figure(0.08, lambda: mondrian(K5)),
-    "Adult 45,222: Mondrian k=5, l=2": Figure(0.12, lambda: mondrian(K5 & DistinctDiversity(2))),
-    "Adult 45,222: Mondrian k=5, t=.5": Figure(0.15, lambda: mondrian(K5 & TCloseness(0.5))),
-    "Adult 10,000 rows: Mondrian k=5": Figure(None, lambda: mondrian(K5, 10**4)),
-    "Adult 100,000 rows: Mondrian k=5": Figure(None, lambda: mondrian(K5, 10**5)),
-    "Adult 1,000,000 rows: Mondrian k=5": Figure(None, lambda: mondrian(K5, 10**6)),
-    "Adult 100,000 rows: JSReduce(3, .5, .6, patience=50)": Figure(None, lambda: js_reduce_once(10**5)),
+    **DEFENSE_FIGURES,
 }

@@ -14,12 +14,15 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
-from figures import FIGURES, Absent
+from figures import FIGURES
 from rich.console import Console
 from rich.progress import track
+from subjects import Absent
 
 RESULTS = Path(__file__).parent / "results.md"
 RUNS = 5
+LONG, RUNS_OF_LONG = 15.0, 3
+"""What takes this many seconds at first, compiling included, is run fewer times."""
 
 
 def take(name: str) -> dict[str, object]:
@@ -28,9 +31,11 @@ def take(name: str) -> dict[str, object]:
         work = FIGURES[name].prepare()
     except Absent as absent:
         return {"name": name, "skipped": str(absent)}
+    start = time.perf_counter()
     work()
+    long = time.perf_counter() - start > LONG
     seconds = []
-    for _ in range(RUNS):
+    for _ in range(RUNS_OF_LONG if long else RUNS):
         start = time.perf_counter()
         work()
         seconds.append(time.perf_counter() - start)
@@ -80,9 +85,9 @@ def main() -> None:
     lines = [
         f"## {machine()}",
         "",
-        f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs after one that compiles, each figure in a process",
-        "of its own; peak memory of that process, imports and data included. JSReduce as printed leaves out 85 % of these records",
-        "(docs/findings.md); with patience it publishes half of them, and takes longer.",
+        f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs ({RUNS_OF_LONG} of long ones) after one that",
+        "compiles, each figure in a process of its own; peak memory of that process, imports and data included. JSReduce as",
+        "printed leaves out 85 % of the exams (docs/findings.md); with patience it publishes half of them, and takes longer.",
         "",
         "| figure | median | least-most | at most | MiB |",
         "|---|---|---|---|---|",

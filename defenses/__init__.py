@@ -9,6 +9,7 @@ from foreknow.defenses.buckets.negative_rules import NegativeRule, NegativeRules
 from foreknow.defenses.full_domain import FullDomain
 from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.growing.hilbert import hilbert_index, hilbert_order
+from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.defenses.injector import Injector
 from foreknow.defenses.js_reduce import JSReduce
 from foreknow.defenses.k_primacy import KPrimacy
@@ -30,7 +31,7 @@ from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLiken
 from foreknow.defenses.requirements.posterior_bound import PosteriorBound
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf, Infeasible, Requirement, all_of, any_of
 from foreknow.defenses.requirements.similarity import JSimilarity
-from foreknow.defenses.requirements.summary import Summary, Whole, summarize_groups, summarize_records
+from foreknow.defenses.requirements.summary import Summary, Whole, prior_of, summarize_groups, summarize_records
 from foreknow.defenses.uhra import UHRA
 
 DEFENSES: dict[str, Callable[..., Defense]] = {
@@ -86,7 +87,9 @@ __all__ = [
     "hilbert_order",
     "matching_diversity",
     "merge_credibility",
+    "nearest_point_order",
     "negative_rules",
+    "prior_of",
     "publish",
     "summarize_groups",
     "summarize_records",

@@ -8,6 +8,7 @@ from foreknow.evaluation.exams import exams
 from foreknow.evaluation.experiment import Comparison, compare
 from foreknow.evaluation.influence import influence_by_distance, influence_by_release
 from foreknow.evaluation.influence_plots import influence_map, influence_over_distance
+from foreknow.evaluation.invariance import m_invariance
 from foreknow.evaluation.linkage import record_linkage
 from foreknow.evaluation.pbc import pbc
 from foreknow.evaluation.plots import belief_over_time, gain_over_time, group_sizes
@@ -46,6 +47,7 @@ __all__ = [
     "influence_over_distance",
     "kl_loss",
     "log_score",
+    "m_invariance",
     "pbc",
     "query_error",
     "query_errors",

@@ -1,0 +1,387 @@
+"""The papers' comparisons of defenses, measured: ``python benchmarks/defenses.py [section ...]``, some ten minutes on two cores.
+
+Prints the tables of docs/findings.md on defenses, and writes the maps of risk against cost into docs/. Adult lies in
+../shared/data/adult, ARX's hierarchies in ../shared/data/adult-hierarchies.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from foreknow.attacks import SequentialAttack
+from foreknow.defenses import (
+    BKAA,
+    MASK,
+    UHRA,
+    Anatomy,
+    BetaLikeness,
+    Defense,
+    DistinctDiversity,
+    FullDomain,
+    Injector,
+    JSReduce,
+    KAnonymity,
+    KPrimacy,
+    MInvariance,
+    Mondrian,
+    TCloseness,
+    publish,
+)
+from foreknow.evaluation import (
+    Comparison,
+    Workload,
+    adult,
+    adversary_gain,
+    compare,
+    exams,
+    gcp,
+    record_linkage,
+    risk_utility_map,
+    suppressed,
+)
+from foreknow.models import (
+    Adversary,
+    Auto,
+    ClassFrequencies,
+    DirichletMultinomial,
+    Estimator,
+    History,
+    MarkovChain,
+    Omega,
+    Release,
+    Simulation,
+    UniformPrior,
+    View,
+)
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+LOW = ("Preschool", "1st-4th", "5th-6th", "7th-8th")
+ESTIMATORS: dict[str, Estimator] = {
+    "Omega": Omega(),
+    "Auto": Auto(),
+    "DirichletMultinomial": DirichletMultinomial(),
+}
+SHOWN = [0, 1, 3, 6, 11, 23]
+
+type Row = dict[str, Any]
+
+
+def seeded(seed: int = 2012) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def markdown(rows: Iterable[Row]) -> Iterator[str]:
+    """A table of rows with the same columns; they are printed as they come."""
+    for number, row in enumerate(rows):
+        if not number:
+            yield f"| {' | '.join(row)} |"
+            yield f"|{'---|' * len(row)}"
+        yield f"| {' | '.join(map(written, row.values()))} |"
+
+
+def written(cell: object) -> str:
+    if not isinstance(cell, float):
+        return str(cell)
+    return f"{cell:.0f}" if abs(cell) >= 100 else f"{cell:.3g}" if abs(cell) >= 1 else f"{cell:.4f}"
+
+
+@cache
+def simulated(views: int, records: int) -> Simulation:
+    return exams(views, records, rng=seeded())
+
+
+@cache
+def census(sensitive: str, *quasi_identifiers: str, hierarchies: bool = True) -> View:
+    return adult(
+        DATA / "adult", sensitive, quasi_identifiers or None, DATA / "adult-hierarchies" if hierarchies else None
+    )
+
+
+def salaries() -> tuple[View, Adversary]:
+    """Adult as UHRA has it; "the incremental method" is, for one table, the frequencies of classes of people."""
+    view = census("salary-class", "age", "sex", "education")
+    return view, Adversary(ClassFrequencies.fit(History([view]), {"age": 3, "sex": None, "education": None}))
+
+
+def knowing(simulation: Simulation, estimator: str = "Omega") -> Adversary:
+    return Adversary(simulation.prior, simulation.transitions, estimator=ESTIMATORS[estimator])
+
+
+# UHRA's Figures 1 to 3.
+
+UNREFINED = 10.0**9
+"""A beta that binds nothing: BKAA then grows UHRA's groups, if all records are one cluster, and does not refine them."""
+
+ALGORITHMS: dict[str, Callable[[int, float, float], Defense]] = {
+    "UHRA": UHRA,
+    "BKA-JS, patience=50": lambda k, t, j: JSReduce(k, t, j, patience=50),
+    "BKA-JS, as printed": JSReduce,
+    "k-primacy, beta=5": lambda k, _, j: KPrimacy(k, 5, j),
+}
+OTHERS: dict[str, Callable[[int, float, float], Defense]] = {
+    "UHRA, one sweep": lambda k, t, j: UHRA(k, t, j, sweeps=1),
+    "UHRA, not refined": lambda k, t, j: BKAA(k, UNREFINED, j, enhanced=False, also=TCloseness(t)),
+    "UHRA, one cluster": lambda k, t, _: UHRA(k, t, 1.0),
+    "k-primacy, beta=1": lambda k, _, j: KPrimacy(k, 1, j),
+    "UHRA, beta=5 for t": lambda k, _, j: UHRA(k, 1.0, j, also=BetaLikeness(5)),
+    "UHRA, beta=5 for t, not refined": lambda k, _, j: BKAA(k, 5, j),
+    "BKA-JS, beta=5 for t": lambda k, _, j: JSReduce(k, 1.0, j, also=BetaLikeness(5), patience=50),
+}
+SETTINGS = {
+    "k": [(k, 0.5, 0.8) for k in (3, 5, 10, 15, 20)],
+    "j": [(5, 0.5, j) for j in (0.2, 0.4, 0.6, 0.8)],
+    "t": [(5, t, 0.8) for t in (0.5, 0.6, 0.7, 0.8)],
+}
+
+
+def measured(releases: tuple[Release, ...]) -> Row:
+    """What releases lost and give away, over all of them."""
+    lost, plain = suppressed(releases), gcp(releases)
+    penalized, linkage = gcp(releases, penalize_suppressed=True), record_linkage(releases)
+    records, published = lost["records"].sum(), plain["records"].sum()
+    whole = len(releases[0].view.schema.quasi_identifiers)
+    return {
+        "suppressed": lost["suppressed"].sum() / records,
+        "size": published / max(sum(release.groups for release in releases), 1),
+        "gcp": plain["total"].sum() / (whole * published) if published else math.nan,
+        "penalized": penalized["total"].sum() / (whole * records),
+        "linkage": linkage["sum"].sum() / records,
+        "linked": linkage["linked"].sum() / max(published, 1),
+    }
+
+
+def uhra_points(settings: Iterable[tuple[int, float, float]], algorithms: Mapping[str, Any]) -> Iterator[Row]:
+    """Every algorithm at every setting: on Adult; on the first of six views of exams, and on the five after it."""
+    (view, knowledge), simulation = salaries(), simulated(6, 4000)
+    for k, t, j in settings:
+        for name, algorithm in algorithms.items():
+            defense = algorithm(k, t, j)
+            releases = publish(simulation.history, defense, knowing(simulation))
+            parts = {"exams, view 1": releases[:1], "exams, views 2 to 6": releases[1:]}
+            parts["Adult"] = publish([view], defense, knowledge)
+            for data, part in parts.items():
+                yield {"data": data, "k": k, "t": t, "j": j, "defense": name} | measured(part)
+
+
+def risk_utility_over(along: str) -> Iterator[str]:
+    """A table and a picture over one parameter."""
+    points = list(uhra_points(SETTINGS[along], ALGORITHMS))
+    yield from markdown(sorted(points, key=lambda row: (str(row["data"]), list(ALGORITHMS).index(row["defense"]))))
+    table = pd.DataFrame(points).rename(columns={"gcp": "of the published", "penalized": "gcp"})
+    if along == "t":
+        table = table[(table["defense"] != "k-primacy, beta=5") | (table["t"] == 0.5)]
+    figure = risk_utility_map(table, "linkage", "gcp", along, panel="data")
+    draw(figure, f"risk-utility-{along}.png")
+
+
+def draw(figure: Figure, name: str) -> None:
+    """Logarithmic axes, as the data sets differ by orders of magnitude."""
+    for axes in figure.axes:
+        axes.set(xscale="log", yscale="log", xlabel="cost: certainty penalty, suppressed records in full")
+    figure.savefig(DOCS / name, dpi=110)
+
+
+def uhra_k() -> Iterator[str]:
+    """UHRA, Figure 1: record linkage against GCP by k, at t = .5 and J = .8."""
+    yield from risk_utility_over("k")
+
+
+def uhra_j() -> Iterator[str]:
+    """UHRA, Figure 2: by J, at t = .5 and k = 5."""
+    yield from risk_utility_over("j")
+
+
+def uhra_t() -> Iterator[str]:
+    """UHRA, Figure 3: by t, at J = .8 and k = 5; k-primacy has no t."""
+    yield from risk_utility_over("t")
+
+
+def uhra_why() -> Iterator[str]:
+    """What refinement and the requirement do, at k = 5, t = .5, J = .8; the largest groups of equal values allowed."""
+    points = uhra_points([(5, 0.5, 0.8)], ALGORITHMS | OTHERS)
+    yield from markdown(sorted(points, key=lambda row: str(row["data"])))
+    for name, view in (("Adult", salaries()[0]), ("exams", simulated(6, 4000).history[0])):
+        share = np.sort(np.bincount(view.sensitive) / len(view))[::-1]
+        most = share * (1 + np.minimum(5, -np.log(share)))
+        yield f"{name}: beta=5 bounds the share of a value of {share[0]:.3f} by {most[0]:.3f}, of {share[-1]:.3f} by {most[-1]:.3f}"
+        best = {size: round(nearest(share, size), 3) for size in (3, 5, 8, 10, 12)}
+        yield f"{name}: groups of so many different values are at best at this distance from the table: {best}"
+
+
+def nearest(share: "np.ndarray[Any, np.dtype[np.float64]]", size: int) -> float:
+    """The least distance from the table that a group of some records, no two of a value, can have."""
+    return float(np.maximum(1 / size - share[:size], 0).sum()) if size <= len(share) else math.nan
+
+
+# BayFrame's Figures 3b, 9 and 10.
+
+PUBLISHED: dict[str, Defense] = {
+    "JSReduce, patience=50": JSReduce(3, 0.5, 0.6, patience=50),
+    "JSReduce, as printed": JSReduce(3, 0.5, 0.6),
+    "BKAA, patience=50": BKAA(3, 5, 0.6, patience=50),
+    "BKAA, as printed": BKAA(3, 5, 0.6),
+}
+
+
+def bayframe() -> Iterator[str]:
+    """BayFrame, Figures 9 and 10: BKAA and JSReduce published under either rule, all attacked by the same adversaries."""
+    simulation, rows, points = simulated(24, 4000), [], []
+    for rule in ("Omega", "DirichletMultinomial"):
+        for name, defense in PUBLISHED.items():
+            releases = publish(simulation.history, defense, knowing(simulation, rule))
+            rows.append({"published under": rule, "defense": name} | cost(releases))
+            for other in ESTIMATORS:
+                gain = adversary_gain(SequentialAttack(knowing(simulation, other))(releases), simulation.history)
+                rows[-1][f"{other}: most"] = gain["gain"].max()
+                rows[-1][f"{other}: end"] = gain["gain"].iloc[-1]
+                if other == "Auto":
+                    yield f"{name}, published under {rule}, gain under Auto: {gain['gain'].iloc[SHOWN].round(3).tolist()}"
+            points += [point | {"defense": name, "published under": rule} for point in per_release(releases)]
+    yield from markdown(rows)
+    figure = risk_utility_map(pd.DataFrame(points), "linkage", "gcp", "release", panel="published under")
+    draw(figure, "risk-utility-bayframe.png")
+
+
+def cost(releases: tuple[Release, ...]) -> Row:
+    """The papers' sums, over their least and most of a release, and what is published at all."""
+    lost, total, linkage = suppressed(releases), gcp(releases, width="table")["total"], record_linkage(releases)["sum"]
+    found = measured(releases)
+    return {
+        "most suppressed": int(lost["suppressed"].max()),
+        "suppressed": found["suppressed"],
+        "size": found["size"],
+        "GCP, sums": f"{total.min():.0f}-{total.max():.0f}",
+        "GCP": found["gcp"],
+        "penalized": found["penalized"],
+        "RL, sums": f"{linkage.min():.0f}-{linkage.max():.0f}",
+    }
+
+
+def per_release(releases: tuple[Release, ...]) -> Iterator[Row]:
+    for number, release in enumerate(releases, start=1):
+        if number - 1 in SHOWN:
+            found = measured((release,))
+            yield {"release": number, "gcp": found["penalized"], "linkage": found["linkage"]}
+
+
+def two_steps() -> Iterator[str]:
+    """BayFrame, Figures 3b and 9, "SDTMM": the defender carries on beliefs from two releases before (Equation 4)."""
+    simulation = simulated(24, 4000)
+    once = simulation.transitions.probabilities
+    twice = MarkovChain(2, np.broadcast_to(once, (len(once), *once.shape)).copy(), shorter=(once,))
+    for name in ("JSReduce, patience=50", "BKAA, as printed"):
+        for rule in ("Omega", "DirichletMultinomial"):
+            defender = Adversary(simulation.prior, twice, estimator=ESTIMATORS[rule], revision="chain")
+            releases = publish(simulation.history, PUBLISHED[name], defender)
+            gain = adversary_gain(SequentialAttack(knowing(simulation))(releases), simulation.history)["gain"]
+            yield f"{name}, published under {rule}: {cost(releases)}, gain under Omega {gain.max():.3f}"
+
+
+# Ten defenses.
+
+
+def ten(drawn: int) -> dict[str, Defense]:
+    """All defenses, with settings of the same kind: groups of 5, or of 5 values; the papers' t, j and beta."""
+    return {
+        "Mondrian k=5, l=5": Mondrian(KAnonymity(5) & DistinctDiversity(5)),
+        "FullDomain k=5, l=5": FullDomain(KAnonymity(5) & DistinctDiversity(5)),
+        "JSReduce(5, .5, .6, patience=50)": JSReduce(5, 0.5, 0.6, patience=50),
+        "BKAA(5, 5, .6, patience=50)": BKAA(5, 5, 0.6, patience=50),
+        "UHRA(5, .5, .6)": UHRA(5, 0.5, 0.6),
+        "KPrimacy(5, 5, .6)": KPrimacy(5, 5, 0.6),
+        "MASK(5, 5)": MASK(5, 5, rng=seeded(drawn)),
+        "MInvariance(5)": MInvariance(5),
+        "Anatomy(5)": Anatomy(5),
+        "Injector(5)": Injector(5),
+    }
+
+
+def ten_on_exams() -> Iterator[str]:
+    """Ten defenses on 12 views of 2,000 exams, each under the same three adversaries; 1,000 queries for all releases."""
+    simulation = simulated(12, 2000)
+    attacks = {name: SequentialAttack(knowing(simulation, name)) for name in ESTIMATORS}
+    comparison = compare(simulation.history, ten(1), attacks, knowing(simulation))
+    workload = Workload.draw(simulation.history, rng=seeded(1), queries=1000)
+    yield from markdown(compared(comparison, workload))
+    table = comparison.summary(workload)
+    shown = table[table["attack"] != "DirichletMultinomial"]
+    risk_utility_map(shown, "gain", "query", panel="attack").savefig(DOCS / "risk-utility-ten.png", dpi=110)
+
+
+def ten_on_adult() -> Iterator[str]:
+    """Ten defenses on Adult: 45,222 records, QI age, sex, education, sensitive occupation; 10,000 queries."""
+    view = census("occupation", "age", "sex", "education")
+    history = History([view])
+    knowledge = Adversary(ClassFrequencies.fit(history, {"age": 3, "sex": None, "education": None}))
+    comparison = compare(history, ten(1), {"none": SequentialAttack(Adversary(UniformPrior()))}, knowledge)
+    yield from markdown(compared(comparison, Workload.draw(view, rng=seeded(1))))
+
+
+def compared(comparison: Comparison, workload: Workload) -> Iterator[Row]:
+    """One row per defense: what it costs, and what each attack gains, on average over all records and at the last release."""
+    summary, costs = comparison.summary(), comparison.cost(workload)
+    for name, releases in comparison.releases.items():
+        table, attacked = costs[costs["defense"] == name], summary[summary["defense"] == name]
+        records, found = table["records"].sum(), measured(releases)
+        yield {
+            "defense": name,
+            "groups": f"{table['groups'].mean():.0f}",
+            "size": found["size"],
+            "suppressed": f"{found['suppressed']:.1%}",
+            "distorted": f"{table['distorted'].sum() / records:.1%}",
+            "counterfeits": f"{table['counterfeits'].sum() / records:.1%}",
+            "GCP": found["gcp"],
+            "penalized": found["penalized"],
+            "linkage": found["linkage"],
+            "discernibility": table["discernibility"].sum() / records,
+            "query mean": table["query_mean"].mean(),
+            "median": table["query_median"].mean(),
+        } | {
+            f"gain, {row.attack}": f"{row.gain:.3f} ({row.last_gain:.3f})"
+            for row in attacked.itertuples()
+            if row.attack != "none"
+        }
+
+
+# What the documentation says of Adult.
+
+
+def claims() -> Iterator[str]:
+    """MASK's groups in the foreground-knowledge paper's setting, who is eligible for Anatomy, and full-domain levels."""
+    view = census("education", "age", "workclass", "marital-status", "occupation", "race")
+    prior, codes = UniformPrior()(view.people), [view.schema.values.index(value) for value in LOW]
+    for k in (2, 10):
+        for name, defense in (("Mondrian", Mondrian(KAnonymity(k))), ("MASK", MASK(k, k, LOW, rng=seeded(1)))):
+            release = Release(view, defense(view, prior, ()))
+            sizes, low = release.counts.sum(axis=1), release.counts[:, codes].sum(axis=1)
+            most = np.lexsort((sizes, low))[-1]
+            worlds = max(math.comb(int(n), int(x)) for n, x in zip(sizes, low, strict=True))
+            yield (
+                f"{name}, k = l = {k}: {release.groups} groups; at most {low[most]} of the set in a group, of {sizes[most]}: "
+                f"{math.comb(int(sizes[most]), int(low[most])):,} assignments; the most of any group: {worlds:,}"
+            )
+    counts = np.bincount(view.sensitive)
+    worst = int(counts.argmax())
+    yield f"{view.schema.values[worst]} is {counts[worst]:,} of {len(view):,}: l at most {len(view) // counts[worst]}"
+    table = census("occupation")
+    for widths in (None, {"age": (5, 10, 20)}):
+        grouping = FullDomain(KAnonymity(5), widths=widths)(table, UniformPrior()(table.people), ())
+        yield f"FullDomain k=5, widths {widths}: {grouping.labels.max() + 1} groups; {' '.join(grouping.notes)}"
+
+
+SECTIONS = (uhra_k, uhra_j, uhra_t, uhra_why, bayframe, two_steps, ten_on_exams, ten_on_adult, claims)
+
+if __name__ == "__main__":
+    for section in SECTIONS:
+        if len(sys.argv) < 2 or section.__name__ in sys.argv[1:]:
+            print(f"\n{section.__name__} ({Path(__file__).name}): {section.__doc__}", flush=True)
+            for line in section():
+                print(f"  {line}", flush=True)

@@ -1,0 +1,40 @@
+"""What is measured upon: the simulated exams, and the census."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.evaluation import adult, exams
+from foreknow.models import Simulation, View
+
+ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
+HIERARCHIES = ADULT.parent / "adult-hierarchies"
+ADULT_QI = ("age", "sex", "race", "marital-status", "education")
+
+
+class Absent(Exception):  # noqa: N818 - the name says what is wrong
+    """The data a figure needs is not here."""
+
+
+class Figure(NamedTuple):
+    """Something timed."""
+
+    limit: float | None
+    prepare: Callable[[], Callable[[], object]]
+
+
+def history() -> Simulation:
+    return exams(rng=np.random.default_rng(2012))
+
+
+def census(rows: int | None) -> View:
+    """Adult, or a bootstrap of it with another number of rows."""
+    if not ADULT.exists():
+        raise Absent(f"{ADULT.name}: UCI Adult is not beside the project")
+    view = adult(ADULT, sensitive="occupation", quasi_identifiers=ADULT_QI)
+    if rows is None:
+        return view
+    frame = view.frame.sample(rows, replace=True, random_state=1).reset_index(drop=True)
+    return View(frame.assign(id=np.arange(rows)), view.schema)

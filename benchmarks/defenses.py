@@ -69,6 +69,7 @@ ESTIMATORS: dict[str, Estimator] = {
     "Auto": Auto(),
     "DirichletMultinomial": DirichletMultinomial(),
 }
+CLASSES = {"age": 3, "sex": None, "education": None}
 SHOWN = [0, 1, 3, 6, 11, 23]
 
 type Row = dict[str, Any]
@@ -108,7 +109,7 @@ def census(sensitive: str, *quasi_identifiers: str, hierarchies: bool = True) ->
 def salaries() -> tuple[View, Adversary]:
     """Adult as UHRA has it; "the incremental method" is, for one table, the frequencies of classes of people."""
     view = census("salary-class", "age", "sex", "education")
-    return view, Adversary(ClassFrequencies.fit(History([view]), {"age": 3, "sex": None, "education": None}))
+    return view, Adversary(ClassFrequencies.fit(History([view]), CLASSES), estimator=Omega())
 
 
 def knowing(simulation: Simulation, estimator: str = "Omega") -> Adversary:
@@ -211,14 +212,14 @@ def uhra_why() -> Iterator[str]:
     for name, view in (("Adult", salaries()[0]), ("exams", simulated(6, 4000).history[0])):
         share = np.sort(np.bincount(view.sensitive) / len(view))[::-1]
         most = share * (1 + np.minimum(5, -np.log(share)))
-        yield f"{name}: beta=5 bounds the share of a value of {share[0]:.3f} by {most[0]:.3f}, of {share[-1]:.3f} by {most[-1]:.3f}"
-        best = {size: round(nearest(share, size), 3) for size in (3, 5, 8, 10, 12)}
-        yield f"{name}: groups of so many different values are at best at this distance from the table: {best}"
+        yield f"{name}: beta=5 bounds the shares {share.round(3).tolist()} by {most.round(3).tolist()}"
+    best = {size: round(nearest(share, size), 3) for size in (3, 4, 5, 8, 10, 12)}
+    yield f"exams: groups of so many different values are at best at this distance from the table: {best}"
 
 
 def nearest(share: "np.ndarray[Any, np.dtype[np.float64]]", size: int) -> float:
     """The least distance from the table that a group of some records, no two of a value, can have."""
-    return float(np.maximum(1 / size - share[:size], 0).sum()) if size <= len(share) else math.nan
+    return float(np.maximum(1 / size - share[:size], 0).sum())
 
 
 # BayFrame's Figures 3b, 9 and 10.
@@ -274,15 +275,16 @@ def per_release(releases: tuple[Release, ...]) -> Iterator[Row]:
 
 def two_steps() -> Iterator[str]:
     """BayFrame, Figures 3b and 9, "SDTMM": the defender carries on beliefs from two releases before (Equation 4)."""
-    simulation = simulated(24, 4000)
+    simulation, rows = simulated(24, 4000), []
     once = simulation.transitions.probabilities
     twice = MarkovChain(2, np.broadcast_to(once, (len(once), *once.shape)).copy(), shorter=(once,))
-    for name in ("JSReduce, patience=50", "BKAA, as printed"):
-        for rule in ("Omega", "DirichletMultinomial"):
+    for rule in ("Omega", "DirichletMultinomial"):
+        for name in ("JSReduce, patience=50", "BKAA, patience=50", "BKAA, as printed"):
             defender = Adversary(simulation.prior, twice, estimator=ESTIMATORS[rule], revision="chain")
             releases = publish(simulation.history, PUBLISHED[name], defender)
             gain = adversary_gain(SequentialAttack(knowing(simulation))(releases), simulation.history)["gain"]
-            yield f"{name}, published under {rule}: {cost(releases)}, gain under Omega {gain.max():.3f}"
+            rows.append({"published under": rule, "defense": name} | cost(releases) | {"Omega: most": gain.max()})
+    yield from markdown(rows)
 
 
 # Ten defenses.
@@ -320,8 +322,10 @@ def ten_on_adult() -> Iterator[str]:
     """Ten defenses on Adult: 45,222 records, QI age, sex, education, sensitive occupation; 10,000 queries."""
     view = census("occupation", "age", "sex", "education")
     history = History([view])
-    knowledge = Adversary(ClassFrequencies.fit(history, {"age": 3, "sex": None, "education": None}))
-    comparison = compare(history, ten(1), {"none": SequentialAttack(Adversary(UniformPrior()))}, knowledge)
+    knowledge = Adversary(ClassFrequencies.fit(history, CLASSES), estimator=Omega())
+    comparison = compare(
+        history, ten(1), {"none": SequentialAttack(Adversary(UniformPrior(), estimator=Omega()))}, knowledge
+    )
     yield from markdown(compared(comparison, Workload.draw(view, rng=seeded(1))))
 
 

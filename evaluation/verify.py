@@ -6,7 +6,9 @@ definition written out again.
 
 from collections.abc import Hashable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.definitions import Group, Published, attained, holds
@@ -14,7 +16,7 @@ from foreknow.models import Release
 from foreknow.models.arrays import FloatArray
 
 
-def verify(release: Release, requirement: Requirement, prior: FloatArray | None = None) -> pd.DataFrame:
+def verify(release: Release, requirement: Requirement, prior: ArrayLike | None = None) -> pd.DataFrame:
     """Whether each group of a release satisfies a requirement, recomputed from what is published.
 
     Parameters
@@ -23,8 +25,8 @@ def verify(release: Release, requirement: Requirement, prior: FloatArray | None 
         What was published.
     requirement : Requirement
         What it should satisfy.
-    prior : float array, shape (n, m), optional
-        What is believed of the respondents, for `JSimilarity` and `PosteriorBound`, which no published table can show.
+    prior : float array or DataFrame, shape (n, m), optional
+        What is believed of the respondents, in the view's order, as ``beliefs.revised(time)`` has it: for `JSimilarity` and `PosteriorBound`, which no published table can show.
 
     Returns
     -------
@@ -49,12 +51,13 @@ def verify(release: Release, requirement: Requirement, prior: FloatArray | None 
     quasi-identifiers: for checking, not for large tables.
     """
     priors: dict[Hashable, list[list[float]]] = {}
-    if prior is not None:
-        _check_prior(prior, len(release.group), len(release.view.schema.values))
+    rows = None if prior is None else np.asarray(prior, dtype=np.float64)
+    if rows is not None:
+        _check_prior(rows, len(release.group), len(release.view.schema.values))
         for row, group in enumerate(release.group.tolist()):
-            priors.setdefault(group, []).append(prior[row].tolist())
+            priors.setdefault(group, []).append(rows[row].tolist())
     schema, table = release.view.schema, release.table
-    published = Published(table[schema.sensitive].tolist(), schema.values, release, prior)
+    published = Published(table[schema.sensitive].tolist(), schema.values, release, rows)
     return _verdicts(table["group"].tolist(), published, requirement, priors or None)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.defenses.ladder import Ladder, check_widths, ladders
 from foreknow.defenses.lattice import Node, minimal_nodes
 from foreknow.defenses.requirements.merging import merging_keeps
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement
+from foreknow.defenses.requirements.requirement import Infeasible, Requirement, shortfall
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -108,10 +108,9 @@ class FullDomain:
         if nodes:
             return min(nodes, key=lambda node: (*self._loss(node, generalized(node).size), node))
         whole = generalized(tuple(step.height for step in generalized.ladders))
-        level = requirement.level(whole)[0]
         raise Infeasible(
-            f"no levels of generalization of the view at {view.time!r} satisfy {self.requirement!r}: the level of all records as "
-            f"one group is {level:.4g}, and must be {requirement.sense} {requirement.bound:g}. Ask for less."
+            f"no levels of generalization of the view at {view.time!r} satisfy {self.requirement!r}: even all records as one group "
+            f"do not keep {shortfall(requirement, whole)}. Ask for less."
         )
 
     def _loss(self, node: Node, sizes: IntArray) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from foreknow.defenses.halving import Parts, Rows, counted, propose, summed, widths
 from foreknow.defenses.requirements.membership import slices
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement
+from foreknow.defenses.requirements.requirement import Infeasible, Requirement, shortfall
 from foreknow.defenses.requirements.summary import Summary, Whole, entropy, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -66,10 +66,10 @@ class Mondrian:
         n = len(view)
         whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
         if not requirement(whole)[0]:
-            level = requirement.level(whole)[0]
             raise Infeasible(
-                f"the view at {view.time!r} as one group does not satisfy {self.requirement!r}: its level is {level:.4g}, and must "
-                f"be {self.requirement.sense} {self.requirement.bound:g}. Ask for less."
+                f"the view at {view.time!r} as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins "
+                "with one group. Ask for less, or, where smaller groups may satisfy what a large one does not (as with beliefs), grow "
+                "groups, as JSReduce does."
             )
         labels = np.empty(n, dtype=np.int64)
         for number, (first, last) in enumerate(sorted(self._groups(table, requirement))):

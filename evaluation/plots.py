@@ -1,4 +1,7 @@
-"""Pictures of what was measured. Each function returns a matplotlib figure, and shows or writes nothing."""
+"""Pictures of what was measured. Each function returns a matplotlib figure, and shows or writes nothing.
+
+A notebook shows such a figure where it is the last value of a cell, after ``%matplotlib inline``.
+"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any

@@ -26,7 +26,8 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
     requirement : Requirement
         What it should satisfy.
     prior : float array or DataFrame, shape (n, m), optional
-        What is believed of the respondents, in the view's order, as ``beliefs.revised(time)`` has it: for `JSimilarity` and `PosteriorBound`, which no published table can show.
+        What is believed of the respondents, in the view's order, as ``beliefs.revised(time)`` has it: for `JSimilarity`
+        and `PosteriorBound`, which no published table can show.
 
     Returns
     -------

@@ -189,6 +189,16 @@ def _some(requirements: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
     return requirements
 
 
+def shortfall(requirement: Requirement, group: Summary) -> str:
+    """Which parts of a requirement a group fails, in words: each with its level and what that must be.
+
+    ``group`` is a batch of length 1.
+    """
+    parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
+    failing = [part for part in parts if not part(group)[0]]
+    return ", ".join(f"{p!r} (is {p.level(group)[0]:.4g}, must be {p.sense} {p.bound:g})" for p in failing)
+
+
 def check_whole(owner: str, letter: str, number: float, what: str) -> None:
     """Raise ValueError unless a setting is a whole number of something, 1 or more."""
     if not (1 <= number < math.inf and number == int(number)):

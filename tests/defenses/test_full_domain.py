@@ -299,7 +299,10 @@ class TestErrors:
     def test_not_even_one_group_satisfies(self):
         frame = pd.DataFrame({"id": [1, 2, 3], "age": [1, 2, 3], "result": ["a", "a", "a"]})
         view = View(frame, Schema({"age": Numeric()}, "result", ("a", "b")))
-        with pytest.raises(Infeasible, match="the level of all records as one group is 1, and must be at least 2"):
+        with pytest.raises(
+            Infeasible,
+            match=r"even all records as one group do not keep DistinctDiversity\(l=2\) \(is 1, must be at least 2\)",
+        ):
             FullDomain(DistinctDiversity(2))(view, np.full((3, 2), 0.5), ())
 
 

@@ -196,7 +196,7 @@ class TestPromises:
         view = view_of("ABCD", "aaaa")
         with pytest.raises(
             Infeasible,
-            match=r"the view at 1 as one group does not satisfy KAnonymity\(k=2\) & Distinct.*level is 1, and must be at least 2",
+            match=r"as one group does not satisfy DistinctDiversity\(l=2\) \(is 1, must be at least 2\)",
         ):
             Mondrian(KAnonymity(2) & DistinctDiversity(2))(view, np.full((4, 3), 1 / 3))
 

@@ -173,20 +173,19 @@ def uhra_points(settings: Iterable[tuple[int, float, float]], algorithms: Mappin
 
 
 def risk_utility_over(along: str) -> Iterator[str]:
-    """A table and a picture over one parameter."""
+    """A table and a picture over one parameter; in the picture, points that are the same are one, with the least value."""
     points = list(uhra_points(SETTINGS[along], ALGORITHMS))
     yield from markdown(sorted(points, key=lambda row: (str(row["data"]), list(ALGORITHMS).index(row["defense"]))))
     table = pd.DataFrame(points).rename(columns={"gcp": "of the published", "penalized": "gcp"})
-    if along == "t":
-        table = table[(table["defense"] != "k-primacy, beta=5") | (table["t"] == 0.5)]
-    figure = risk_utility_map(table, "linkage", "gcp", along, panel="data")
+    seen = table.round(4).duplicated(["data", "defense", "gcp", "linkage"])
+    figure = risk_utility_map(table[~seen], "linkage", "gcp", along, panel="data")
     draw(figure, f"risk-utility-{along}.png")
 
 
-def draw(figure: Figure, name: str) -> None:
-    """Logarithmic axes, as the data sets differ by orders of magnitude."""
+def draw(figure: Figure, name: str, scale: str = "log") -> None:
+    """The costs on a logarithmic axis, as the data sets differ by orders of magnitude."""
     for axes in figure.axes:
-        axes.set(xscale="log", yscale="log", xlabel="cost: certainty penalty, suppressed records in full")
+        axes.set(xscale=scale, xlabel="cost: certainty penalty, suppressed records in full")
     figure.savefig(DOCS / name, dpi=110)
 
 
@@ -234,7 +233,7 @@ PUBLISHED: dict[str, Defense] = {
 
 def bayframe() -> Iterator[str]:
     """BayFrame, Figures 9 and 10: BKAA and JSReduce published under either rule, all attacked by the same adversaries."""
-    simulation, rows, points = simulated(24, 4000), [], []
+    simulation, rows = simulated(24, 4000), []
     for rule in ("Omega", "DirichletMultinomial"):
         for name, defense in PUBLISHED.items():
             releases = publish(simulation.history, defense, knowing(simulation, rule))
@@ -243,12 +242,13 @@ def bayframe() -> Iterator[str]:
                 gain = adversary_gain(SequentialAttack(knowing(simulation, other))(releases), simulation.history)
                 rows[-1][f"{other}: most"] = gain["gain"].max()
                 rows[-1][f"{other}: end"] = gain["gain"].iloc[-1]
-                if other == "Auto":
-                    yield f"{name}, published under {rule}, gain under Auto: {gain['gain'].iloc[SHOWN].round(3).tolist()}"
-            points += [point | {"defense": name, "published under": rule} for point in per_release(releases)]
+                if other != "DirichletMultinomial":
+                    shown = gain["gain"].iloc[SHOWN].round(3).tolist()
+                    yield f"{name}, published under {rule}, gain under {other}: {shown}"
     yield from markdown(rows)
-    figure = risk_utility_map(pd.DataFrame(points), "linkage", "gcp", "release", panel="published under")
-    draw(figure, "risk-utility-bayframe.png")
+    table = pd.DataFrame(rows).drop(columns="suppressed")
+    table = table.assign(gain=table["Auto: most"], gcp=table["penalized"])
+    draw(risk_utility_map(table, "gain", "gcp", panel="published under"), "risk-utility-bayframe.png", "linear")
 
 
 def cost(releases: tuple[Release, ...]) -> Row:
@@ -264,13 +264,6 @@ def cost(releases: tuple[Release, ...]) -> Row:
         "penalized": found["penalized"],
         "RL, sums": f"{linkage.min():.0f}-{linkage.max():.0f}",
     }
-
-
-def per_release(releases: tuple[Release, ...]) -> Iterator[Row]:
-    for number, release in enumerate(releases, start=1):
-        if number - 1 in SHOWN:
-            found = measured((release,))
-            yield {"release": number, "gcp": found["penalized"], "linkage": found["linkage"]}
 
 
 def two_steps() -> Iterator[str]:

@@ -68,8 +68,8 @@ class Mondrian:
         if not requirement(whole)[0]:
             raise Infeasible(
                 f"the view at {view.time!r} as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins "
-                "with one group. Ask for less, or, where smaller groups may satisfy what a large one does not (as with beliefs), grow "
-                "groups, as JSReduce does."
+                "with one group. Ask for less, or, where smaller groups may satisfy what a large one does not (as with beliefs), "
+                "grow groups, as JSReduce does."
             )
         labels = np.empty(n, dtype=np.int64)
         for number, (first, last) in enumerate(sorted(self._groups(table, requirement))):

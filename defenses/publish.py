@@ -23,7 +23,8 @@ def publish(
     """Publish views one after the other, each grouped in the knowledge of what the earlier releases taught.
 
     Before each view the defender revises what an adversary believes by then; the defense groups the view under it; the
-    release is published, and observed as that adversary would (JS-reduce, Algorithm 1 and Figure 2).
+    release is published, and observed as that adversary would (JS-reduce, Algorithm 1 and Figure 2); but for the last, of
+    which nobody asks what it teaches.
 
     Parameters
     ----------
@@ -50,15 +51,15 @@ def publish(
     assumed = adversary or Adversary(UniformPrior())
     memory = Memory()
     releases: list[Release] = []
+    prior: FloatArray | None = None
     for view in views:
         if releases:
             check_order(releases[-1].time, view.time)
+            if adversary is not None and prior is not None:
+                seen = releases[-1].observation
+                memory = adversary.remember(memory, seen, adversary.weigh(prior, seen))
         prior = assumed.revise(memory, view.people, view.time)
         grouping = defense(view, prior, tuple(releases))
-        release = Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized))
-        releases.append(release)
-        if adversary is not None:
-            posterior = adversary.weigh(prior, release.observation)
-            memory = adversary.remember(memory, release.observation, posterior)
+        releases.append(Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized)))
     assumed.check_times([release.time for release in releases])
     return tuple(releases)

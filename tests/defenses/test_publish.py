@@ -83,7 +83,7 @@ class TestCycle:
         assert [(what, when) for what, when, *_ in diary] == [
             *[("revise", 0), ("group", 1), ("weigh", 1), ("remember", 1)],
             *[("revise", 1), ("group", 2), ("weigh", 2), ("remember", 2)],
-            *[("revise", 2), ("group", 3), ("weigh", 3), ("remember", 3)],
+            *[("revise", 2), ("group", 3)],
         ]
 
     def test_the_defense_is_told_what_an_adversary_believes_by_then(self):
@@ -104,6 +104,15 @@ class TestCycle:
         assert np.allclose(diary[0][2], 1 / 3)
         assert np.allclose(diary[1][2][0], (CHAIN.probabilities[0] + CHAIN.probabilities[1]) / 2)
         assert np.allclose(diary[1][2][3], 1 / 3), "E is new"
+
+    def test_the_form_is_the_defense_s_unless_it_is_said(self):
+        defense = Anatomy(2)
+        view = view_of("ABCD", "abca")
+        for form, expected in [(None, True), (False, False), (True, True)]:
+            (release,) = publish([view], defense, bucketized=form)
+            assert release.bucketized == expected
+        (release,) = publish([view], Mondrian(KAnonymity(2)), bucketized=True)
+        assert set(release.table["age"]) == set(view.frame["age"])
 
     def test_without_an_adversary_priors_are_uniform_and_nothing_is_learned(self):
         diary = []

@@ -42,7 +42,7 @@ def mask() -> Defense:
     return MASK(3, 2, rng=np.random.default_rng(7))
 
 
-def ten(anonymous: Requirement) -> dict[str, Callable[[], Defense]]:
+def timed(anonymous: Requirement) -> dict[str, Callable[[], Defense]]:
     """Every defense, as it is timed; a function makes it, because MASK holds its chance."""
     return {
         "Anatomy(2)": lambda: Anatomy(2),
@@ -119,15 +119,15 @@ DEFENSE_FIGURES: dict[str, Figure] = {
     "Adult 1,000,000 rows: Mondrian k=5": Figure(None, lambda: mondrian(K5, 10**6)),
     **{
         f"one view of 5,000 exams: {name}": Figure(1.0, partial(on_a_view, make))
-        for name, make in ten(KAnonymity(3) & DistinctDiversity(2)).items()
+        for name, make in timed(KAnonymity(3) & DistinctDiversity(2)).items()
     },
     **{
         f"the fourth view of 5,000 exams, priors revised: {name}": Figure(1.0, partial(on_a_view, make, later=True))
-        for name, make in ten(KAnonymity(3) & DistinctDiversity(2)).items()
+        for name, make in timed(KAnonymity(3) & DistinctDiversity(2)).items()
     },
     **{
         f"Adult 45,222: {name}": Figure(LIMITS.get(name.split("(")[0], 1.0), partial(on_the_census, make))
-        for name, make in ten(KAnonymity(3) & DistinctDiversity(2)).items()
+        for name, make in timed(KAnonymity(3) & DistinctDiversity(2)).items()
     },
     "Adult 45,222: Mondrian k=5, enhanced beta=2": Figure(1.0, lambda: mondrian(K5 & BetaLikeness(2))),
     "Adult 45,222: Mondrian k=5, (B,t)-privacy (.5, .8)": Figure(1.0, lambda: mondrian(K5 & BTPrivacy(0.5, 0.8))),
@@ -157,7 +157,7 @@ DEFENSE_FIGURES: dict[str, Figure] = {
     **{
         f"Adult {rows:,} rows: {name}": Figure(None, partial(on_the_census, make, rows))
         for rows in (10**4, 2 * 10**4, 4 * 10**4)
-        for name, make in ten(KAnonymity(3) & DistinctDiversity(2)).items()
+        for name, make in timed(KAnonymity(3) & DistinctDiversity(2)).items()
         if name.startswith(("BKAA(3, 5, .6)", "UHRA", "KPrimacy", "Injector"))
     },
 }

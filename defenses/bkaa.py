@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from foreknow.defenses.growing.along_an_order import AlongAnOrder, Leftovers, check_growing, check_size, ladder
+from foreknow.defenses.growing.along_an_order import AlongAnOrder, Leftovers, check_growing, ladder
 from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
-from foreknow.defenses.requirements.requirement import Requirement, all_of
+from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
 from foreknow.defenses.requirements.similarity import JSimilarity
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View

@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.defenses.ladder import Ladder, check_widths, ladders
 from foreknow.defenses.lattice import Node, minimal_nodes
 from foreknow.defenses.requirements.merging import merging_keeps
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement, shortfall
+from foreknow.defenses.requirements.requirement import Infeasible, Requirement, check_requirement, shortfall
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -73,6 +73,7 @@ class FullDomain:
     choose: Literal["discernibility", "height", "classes"] = "discernibility"
 
     def __post_init__(self) -> None:
+        check_requirement("FullDomain", self.requirement)
         if self.choose not in ("discernibility", "height", "classes"):
             raise ValueError(f"FullDomain: choose is {self.choose!r}; it is 'discernibility', 'height' or 'classes'.")
         widths = {name: tuple(map(float, steps)) for name, steps in (self.widths or {}).items()}

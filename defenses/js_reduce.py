@@ -4,11 +4,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from foreknow.defenses.growing.along_an_order import AlongAnOrder, check_growing, check_size, ladder
+from foreknow.defenses.growing.along_an_order import AlongAnOrder, check_growing, ladder
 from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.requirement import Requirement, all_of
+from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
 from foreknow.defenses.requirements.similarity import JSimilarity
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View

@@ -5,13 +5,13 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.clusters.clustered import Cluster, Grouped, check_clustered, check_size, group_clusters
+from foreknow.defenses.clusters.clustered import Cluster, Grouped, check_clustered, group_clusters
 from foreknow.defenses.clusters.clustering import prior_clusters
 from foreknow.defenses.clusters.nearest_group import Limits
 from foreknow.defenses.clusters.primacy_groups import primacy_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.likeness import BetaLikeness
-from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, all_of
+from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, all_of, check_size
 from foreknow.defenses.requirements.summary import Whole, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
@@ -85,7 +85,7 @@ class KPrimacy:
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size(view, self.k)
+        check_size(self.k, view)
         rows = prior_of(view, prior)
         cluster = prior_clusters(rows, self.j, self.base)
         return group_clusters(view, rows, cluster, self.k, self.requirement, self._grouped, self.judged == "published")

@@ -6,7 +6,7 @@ import numpy as np
 
 from foreknow.defenses.halving import Parts, Rows, counted, propose, summed, widths
 from foreknow.defenses.requirements.membership import slices
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement, shortfall
+from foreknow.defenses.requirements.requirement import Infeasible, Requirement, check_requirement, shortfall
 from foreknow.defenses.requirements.summary import Summary, Whole, entropy, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -52,6 +52,9 @@ class Mondrian:
     requirement: Requirement
     strict: bool = True
     below_median: bool = True
+
+    def __post_init__(self) -> None:
+        check_requirement("Mondrian", self.requirement)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that read it."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
+from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.view import check_order
@@ -48,6 +49,12 @@ def publish(
     ValueError, Infeasible
         If times do not increase, or as the defense does; then nothing is published.
     """
+    if isinstance(views, View):
+        raise TypeError("publish takes views in the order of time, and got one View; put it into a list.")
+    if isinstance(defense, type | Requirement) or not callable(defense):
+        raise TypeError(
+            f"publish: {defense!r} is no defense; give one with its settings, as Mondrian(KAnonymity(3)) or Anatomy(2)."
+        )
     assumed = adversary or Adversary(UniformPrior())
     memory = Memory()
     releases: list[Release] = []

@@ -5,14 +5,14 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.clusters.clustered import Cluster, Grouped, check_clustered, check_size, group_clusters
+from foreknow.defenses.clusters.clustered import Cluster, Grouped, check_clustered, group_clusters
 from foreknow.defenses.clusters.clustering import prior_clusters
 from foreknow.defenses.clusters.nearest_group import Limits
 from foreknow.defenses.clusters.refinement import Rule, refine
 from foreknow.defenses.clusters.utility_groups import utility_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.requirement import Requirement, all_of, check_whole
+from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size, check_whole
 from foreknow.defenses.requirements.summary import Whole, prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
@@ -103,7 +103,7 @@ class UHRA:
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size(view, self.k)
+        check_size(self.k, view)
         rows = prior_of(view, prior)
         given = self if self.also is None else replace(self, also=self.also.given(view, rows))
         cluster = prior_clusters(rows, self.j, self.base)

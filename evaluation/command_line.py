@@ -109,7 +109,10 @@ def publish_command(
     out: Annotated[Path, typer.Option(help="The folder to write published.csv and groups.csv into.")],
     sensitive: Sensitive,
     corpus: Annotated[
-        Path | None, typer.Option(help="js-reduce: records the defender learned from; by default the published ones.")
+        Path | None,
+        typer.Option(
+            help="What the defender of js-reduce, bkaa, uhra, k-primacy learned from; by default the published records."
+        ),
     ] = None,
     id_: Id = "id",
     time: Time = "week",
@@ -194,6 +197,11 @@ def publish_command(
         notices.print(
             f"{lost:.0%} of the records are suppressed; loosen the thresholds, or try another defense, --patience or --leftovers."
         )
+    if any(release.bucketized for release in releases):
+        notices.print(
+            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says\n"
+            "nothing. Say so to whom you publish."
+        )
     for release in releases:
         for note in release.grouping.notes:
             notices.print(f"at {release.time}: {note}", markup=False)
@@ -261,7 +269,9 @@ def check_command(
             help="The column of the release; by default 'week' where there is one, else the table is one release."
         ),
     ] = None,
-    k: K = 3,
+    k: Annotated[
+        int | None, typer.Option("-k", min=1, help="The fewest records of a group; 3 if nothing else is asked.")
+    ] = None,
     l: L = None,  # noqa: E741
     t: T = None,
     beta: Beta = None,
@@ -278,7 +288,8 @@ def check_command(
             f"{mixed!r} differs within groups, so the table holds several releases, or groups of the same number that are not "
             f"one; say which column tells releases apart, as --time {mixed}."
         )
-    asked = Thresholds(k, l, t, beta=beta).requirement
+    nothing_else = (l, t, beta) == (None, None, None)
+    asked = Thresholds(3 if k is None and nothing_else else k or 1, l, t, beta=beta).requirement
     values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
     tables = [("all", table)] if time is None else list(table.groupby(time, sort=True))
     verdicts = []

@@ -160,6 +160,11 @@ def _transport(
 def _up_the_tree(excess: dict[str, float], hierarchy: Hierarchy) -> float:
     """What stays uneven below each node must be carried across it: half of the unevenness that its own children cancel."""
     tree, height, cost = hierarchy.tree, hierarchy.height, 0.0
+    strangers = [value for value in excess if (0, value) not in tree]
+    if strangers:
+        raise ValueError(
+            f"the requirement's hierarchy has no row for {strangers[0]!r}, a sensitive value; it must name them all."
+        )
     net: dict[object, float] = {(0, value): e for value, e in excess.items()}
     for level in range(1, height + 1):
         for node in [node for node in tree if node[0] == level]:

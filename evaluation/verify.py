@@ -51,6 +51,8 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
     once. The kernel prior of `BTPrivacy` is made of the true values of ``release.view``, O(n N) for N distinct vectors of
     quasi-identifiers: for checking, not for large tables.
     """
+    if not isinstance(release, Release):
+        raise TypeError(f"verify takes one Release, and got {type(release).__name__}; ask it of each.")
     priors: dict[Hashable, list[list[float]]] = {}
     rows = None if prior is None else np.asarray(prior, dtype=np.float64)
     if rows is not None:

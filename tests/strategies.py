@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from foreknow.models import History, Numeric, Problem, Schema, View
+from foreknow.models import Categorical, Hierarchy, History, Numeric, Problem, Schema, View
 
 WEIGHTS = (0, 0, 1, 1, 2, 5, 20, 1000, 1e-6)
 """What rows of probabilities are made of: ties, zeros and small numbers are common."""
@@ -56,6 +56,29 @@ def tables(draw, most=16, ages=8, values=3):
     kinds = draw(st.lists(distributions(values), min_size=1, max_size=3))
     prior = np.array([kinds[draw(st.integers(0, len(kinds) - 1))] for _ in range(n)])
     return View(frame, schema, 1), prior
+
+
+TOWNS = Hierarchy(
+    [("Rome", "Lazio", "*"), ("Milan", "Lombardy", "*"), ("Como", "Lombardy", "*"), ("Ostia", "Lazio", "*")]
+)
+MIXED = Schema(
+    {"town": Categorical(TOWNS.leaves, TOWNS), "age": Numeric(0, 9), "sex": Categorical(("f", "m"))},
+    "result",
+    tuple("abc"),
+)
+
+
+@st.composite
+def mixed_tables(draw, most=16):
+    """A small table with a number, a category with a hierarchy and one without, often all alike: (view, prior)."""
+    n, alike = draw(st.integers(2, most)), draw(st.booleans())
+    cells = {"town": TOWNS.leaves, "age": range(4), "sex": "fm", "result": "abc"}
+    columns = {name: draw(st.lists(st.sampled_from(values), min_size=n, max_size=n)) for name, values in cells.items()}
+    if alike:
+        columns |= {name: [columns[name][0]] * n for name in ("town", "age", "sex")}
+    kinds = draw(st.lists(distributions(3), min_size=1, max_size=2))
+    prior = np.array([kinds[draw(st.integers(0, len(kinds) - 1))] for _ in range(n)])
+    return View(pd.DataFrame({"id": range(n), **columns}), MIXED, 1), prior
 
 
 def frame_of(ids, results, ages=None):

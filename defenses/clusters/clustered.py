@@ -105,11 +105,3 @@ def group_clusters(
         labels, more = settle(records, labels, rank, requirement & WithinCluster(cluster))
         notes += more
     return Grouping(labels, notes=tuple(notes))
-
-
-def check_size(view: View, k: int) -> None:
-    """Raise ValueError where a view has fewer than k records."""
-    if k > len(view):
-        raise ValueError(
-            f"k is {k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once."
-        )

@@ -114,14 +114,6 @@ def check_growing(
             raise ValueError(f"{owner}: patience is {patience}, and no group has fewer than k = {k} records; raise it.")
 
 
-def check_size(k: int, view: View) -> None:
-    """Raise ValueError if a view has fewer than k records."""
-    if k > len(view):
-        raise ValueError(
-            f"k is {k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once."
-        )
-
-
 def ladder(start: float, end: float) -> list[float]:
     """A threshold loosened round by round to the most that any group can have, and once more for the sake of rounding."""
     start = max(start, TIGHTEST)

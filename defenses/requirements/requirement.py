@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -186,7 +187,15 @@ def any_of(*requirements: Requirement) -> Requirement:
 def _some(requirements: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
     if not requirements:
         raise ValueError("there is no requirement to combine; give at least one.")
+    for one in requirements:
+        check_requirement("a combination of requirements", one)
     return requirements
+
+
+def check_requirement(owner: str, given: object) -> None:
+    """Raise TypeError unless something is a requirement."""
+    if not isinstance(given, Requirement):
+        raise TypeError(f"{owner}: {given!r} is no requirement; give one, as KAnonymity(3), or several joined by &.")
 
 
 def shortfall(requirement: Requirement, group: Summary) -> str:
@@ -201,8 +210,16 @@ def shortfall(requirement: Requirement, group: Summary) -> str:
 
 def check_whole(owner: str, letter: str, number: float, what: str) -> None:
     """Raise ValueError unless a setting is a whole number of something, 1 or more."""
-    if not (1 <= number < math.inf and number == int(number)):
+    if not (isinstance(number, Real) and 1 <= number < math.inf and number == int(number)):
         raise ValueError(f"{owner}: {letter} is {number}; it is a number of {what}, 1 or more.")
+
+
+def check_size(k: int, view: View) -> None:
+    """Raise ValueError if a view has fewer than k records."""
+    if k > len(view):
+        raise ValueError(
+            f"k is {k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once."
+        )
 
 
 class Infeasible(ValueError):  # noqa: N818 - the name says what is wrong

@@ -6,9 +6,9 @@ import inspect
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, reject
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
-from strategies import history_of, tables, view_of
+from strategies import history_of, mixed_tables, tables, view_of
 
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import (
@@ -17,6 +17,10 @@ from foreknow.defenses import (
     MASK,
     UHRA,
     Anatomy,
+    BetaLikeness,
+    BTPrivacy,
+    DistinctDiversity,
+    FrequencyDiversity,
     FullDomain,
     Infeasible,
     Injector,
@@ -25,6 +29,8 @@ from foreknow.defenses import (
     KPrimacy,
     MInvariance,
     Mondrian,
+    PosteriorBound,
+    TCloseness,
     publish,
 )
 from foreknow.evaluation.verify import verify
@@ -179,6 +185,22 @@ One that draws is made anew for every call, by a function, so that it draws the 
 """
 
 
+TWO = KAnonymity(2) & FrequencyDiversity(2)
+PROMISED = {
+    **{name: SETTINGS[name].requirement for name in ("js-reduce", "js-reduce, patient", "js-reduce, counterfeit")},
+    **{
+        name: SETTINGS[name].requirement
+        for name in ("bkaa", "bkaa, patient", "mondrian", "mondrian, relaxed", "full-domain")
+    },
+    **dict.fromkeys(["anatomy", "anatomy, by chance", "mask", "m-invariance"], TWO),
+    **dict.fromkeys(["anatomy, of a set", "mask, of a set", "js-reduce, relaxed"], KAnonymity(2)),
+    "injector": TWO & DistinctDiversity(2),
+    "k-primacy": KAnonymity(2) & BetaLikeness(1),
+    **dict.fromkeys(["uhra", "uhra, repaired"], KAnonymity(2) & TCloseness(0.6)),
+}
+"""What everything that is published satisfies; a new defense adds its row."""
+
+
 def defense_of(name):
     settings = SETTINGS[name]
     return settings() if inspect.isfunction(settings) else settings
@@ -206,23 +228,19 @@ class TestConformance:
         with pytest.raises(dataclasses.FrozenInstanceError):
             defense.anything = 1
 
-    @given(drawn=tables(most=20))
-    def test_gives_every_record_a_label(self, name, drawn):
+    @given(drawn=st.one_of(tables(most=20), mixed_tables()))
+    def test_publishes_what_it_promises_and_says_what_it_left_out(self, name, drawn):
         view, prior = drawn
         grouping = group(name, view, prior)
         assert isinstance(grouping, Grouping)
         assert grouping.labels.shape == (len(view),)
         release = Release(view, grouping)
-        assert release.counts.sum() == (release.group >= 0).sum() + (
-            0 if grouping.counterfeits is None else len(grouping.counterfeits)
-        )
-
-    @given(drawn=tables(most=20))
-    def test_suppression_is_reported(self, name, drawn):
-        view, prior = drawn
-        grouping = group(name, view, prior)
+        invented = 0 if grouping.counterfeits is None else len(grouping.counterfeits)
+        assert release.counts.sum() == (release.group >= 0).sum() + invented
         if (grouping.labels < 0).any():
             assert any("suppressed" in note for note in grouping.notes)
+        if invented == 0:
+            assert verify(release, PROMISED[name], prior)["holds"].all()
 
     @given(drawn=tables(most=12))
     def test_is_a_function(self, name, drawn):
@@ -262,6 +280,55 @@ class TestConformance:
         releases = publish(HISTORY, defense_of(name), ADVERSARY)
         assert [release.time for release in releases] == [1, 2, 3]
         assert all(isinstance(release.table, pd.DataFrame) for release in releases)
+
+
+BELIEFS = KAnonymity(2) & PosteriorBound(0.4) & BTPrivacy(1.5, 0.5)
+COMPOSED = {
+    "mondrian": Mondrian(BELIEFS),
+    "full-domain": FullDomain(BELIEFS),
+    "js-reduce": JSReduce(2, 1, 2, also=BELIEFS, patience=6),
+    "bkaa": BKAA(2, 9, 2, enhanced=False, also=BELIEFS),
+    "uhra": UHRA(2, 1, 1, also=BELIEFS),
+}
+"""Every defense that takes a requirement, with one that must be told of the view and of who is in a group."""
+
+
+def test_every_defense_that_takes_a_requirement_is_here():
+    taking = {
+        name for name, kind in DEFENSES.items() if {"requirement", "also"} & set(inspect.signature(kind).parameters)
+    }
+    assert taking == set(COMPOSED)
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+@given(drawn=mixed_tables(most=10))
+@settings(max_examples=25)
+def test_requirements_on_beliefs_are_kept(name, drawn):
+    view, prior = drawn
+    try:
+        grouping = COMPOSED[name](view, prior, ())
+    except Infeasible:
+        reject()
+    assert verify(Release(view, grouping), KAnonymity(2) & PosteriorBound(0.4), prior)["holds"].all()
+    assert verify(Release(view, grouping), BTPrivacy(1.5, 0.5), prior)["holds"].all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (lambda: publish(HISTORY, Mondrian), "is no defense"),
+        (lambda: publish(HISTORY, KAnonymity(2)), "is no defense"),
+        (lambda: publish(HISTORY.views[0], Anatomy(2)), "one View; put it into a list"),
+        (lambda: Mondrian(3), "Mondrian: 3 is no requirement"),
+        (lambda: FullDomain(None), "FullDomain: None is no requirement"),
+        (lambda: KAnonymity(3) & None, "None is no requirement"),
+        (lambda: JSReduce(3, 0.5, 0.6, also=2), "2 is no requirement"),
+        (lambda: verify(publish(HISTORY, Anatomy(2)), KAnonymity(2)), "one Release, and got tuple"),
+    ],
+)
+def test_what_is_of_another_kind_is_one_clear_error(asked, message):
+    with pytest.raises(TypeError, match=message):
+        asked()
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from foreknow.defenses.growing.along_an_order import AlongAnOrder, Leftovers, check_growing, ladder
+from foreknow.defenses.growing.along_an_order import AlongAnOrder, Leftovers, check_growing, loosened
 from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
@@ -59,7 +59,12 @@ class BKAA:
     Notes
     -----
     BayFrame, section 5.2, Algorithm 1, which takes beta and then asks for J-similarity only; the text asks for all three.
-    With ``patience=None`` and ``judged="view"`` it is that algorithm. The order is `nearest_point_order`. Cost: that of
+    With ``patience=None`` and ``judged="view"`` it is that algorithm. The order is `nearest_point_order`.
+
+    A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
+    whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
+
+    Cost: that of
     the order, and O(n m) to grow groups of bounded size; O(m) more for each leftover and each group that it asks, which
     is all of them where none takes it in.
 
@@ -93,8 +98,8 @@ class BKAA:
         check_size(self.k, view)
         rows = prior_of(view, prior)
         also = None if self.also is None else self.also.given(view, rows)
-        js = ladder(self.j, math.log(rows.shape[1], self.base))
-        betas = ladder(self.beta, math.log(len(view)) if self.enhanced else len(view) - 1)
+        js = loosened(self.j, math.log(rows.shape[1], self.base))
+        betas = loosened(self.beta, math.log(len(view)) if self.enhanced else len(view) - 1)
         rounds = [*((self.beta, j) for j in js[:-1]), *((beta, js[-1]) for beta in betas), (None, js[-1])]
         grouped = AlongAnOrder(
             self._requirement(self.beta, self.j, also),

@@ -54,7 +54,12 @@ class Injector:
 
     Among records of equal value the one next in the order of a Hilbert curve starts, and the nearest to it along the curve
     joins. The choice is greedy: where l is over 2, a bucket may be given up that others could complete. The prior is not
-    looked at. Cost: that of the rules, and O(n l c), with c the number of different pairs of a value and a set of denied ones.
+    looked at.
+
+    As nothing is drawn, who knows this rule can rule out assignments that the values of a bucket allow, in small tables all
+    but one; the guarantee is against those who know the negative rules.
+
+    Cost: that of the rules, and O(n l c), with c the number of different pairs of a value and a set of denied ones.
 
     Examples
     --------

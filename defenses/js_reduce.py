@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from foreknow.defenses.growing.along_an_order import AlongAnOrder, check_growing, ladder
+from foreknow.defenses.growing.along_an_order import AlongAnOrder, check_growing, loosened
 from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
@@ -60,7 +60,12 @@ class JSReduce:
     Notes
     -----
     Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. With ``patience=None`` and ``judged="view"`` it is that algorithm to
-    the letter. The order of the curve's axes and its scale are `hilbert_order`'s. Cost: O(n d) to order and O(n m) to grow
+    the letter. The order of the curve's axes and its scale are `hilbert_order`'s.
+
+    A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
+    whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
+
+    Cost: O(n d) to order and O(n m) to grow
     groups of bounded size; with ``"counterfeit"``, O(m) more for each leftover and each of the nearest groups it asks.
 
     Examples
@@ -93,7 +98,7 @@ class JSReduce:
         check_size(self.k, view)
         rows = prior_of(view, prior)
         also = None if self.also is None else self.also.given(view, rows)
-        js, ts = ladder(self.j, math.log(rows.shape[1], self.base)), ladder(self.t, 1.0)
+        js, ts = loosened(self.j, math.log(rows.shape[1], self.base)), loosened(self.t, 1.0)
         rounds = [*((self.t, j) for j in js[:-1]), *((t, js[-1]) for t in ts)]
         grouped = AlongAnOrder(
             self._requirement(self.t, self.j, also),

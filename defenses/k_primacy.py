@@ -1,7 +1,7 @@
 """k-anonymity-primacy: clusters of like beliefs, in them groups of k near records, made beta-like by swaps."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -59,6 +59,9 @@ class KPrimacy:
     beta-likeness), and the steps are those of Soria-Comas et al. (TKDE 2015), "k-anonymity first", with beta-likeness for
     t-closeness. Figures of this class say nothing of the authors' program.
 
+    A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
+    whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
+
     Cost: O(u^2 m) for u distinct prior rows, and O(n (n + u d) / k) for the groups of a cluster of n
     records with u distinct vectors of quasi-identifiers.
 
@@ -73,6 +76,9 @@ class KPrimacy:
     j: float
     base: float = 2.0
     judged: Literal["published", "view"] = "published"
+
+    weighs_beliefs: ClassVar[bool] = True
+    """Its clusters are of like priors."""
 
     def __post_init__(self) -> None:
         check_clustered("KPrimacy", self.j, self.base, self.judged)
@@ -100,4 +106,4 @@ class KPrimacy:
         """The largest shares that are beta-like: ``p (1 + min(beta, -ln p))``, forgiving what `BetaLikeness` does."""
         table = whole.counts / whole.counts.sum()
         gain = np.minimum(self.beta, -np.log(np.where(table > 0, table, 1.0)))
-        return Limits(self.k, table, np.inf, table * (1 + gain + ROUNDING))
+        return Limits(int(self.k), table, np.inf, table * (1 + gain + ROUNDING))

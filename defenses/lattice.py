@@ -1,6 +1,7 @@
 """Which level vectors of a full-domain generalization satisfy, and which of them are minimal (Incognito)."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -8,6 +9,9 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, IntArray
 
 type Node = tuple[int, ...]
+
+MOST_NODES = 2**24
+"""How many level vectors are searched at most; each takes a few bytes."""
 
 
 def minimal_nodes(heights: Sequence[int], holds: Callable[[Node], bool], monotone: bool) -> list[Node]:
@@ -46,6 +50,11 @@ def minimal_nodes(heights: Sequence[int], holds: Callable[[Node], bool], monoton
     [(0, 2), (1, 1), (2, 0)]
     """
     shape = tuple(height + 1 for height in heights)
+    if math.prod(shape) > MOST_NODES:
+        raise ValueError(
+            f"{len(shape)} attributes of {', '.join(map(str, heights))} levels make {math.prod(shape):,} level vectors, and a "
+            f"search looks at no more than {MOST_NODES:,}; give fewer levels (widths=) or fewer quasi-identifiers."
+        )
     satisfying, settled = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
     for node in _from_few_attributes(heights) if monotone else itertools.product(*map(range, shape)):
         if settled[node]:

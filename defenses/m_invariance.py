@@ -51,6 +51,10 @@ class MInvariance:
     release that shows the record. So the sets of values among which a respondent is hidden, from one change of value to the
     next, have at least m in common.
 
+    Nothing is drawn: which record of a value stands in which group, and which values counterfeits show, follow from the
+    table. Who knows this rule can rule out assignments, and be surer than 1/m, in small tables even certain; the guarantee is
+    against those who know only what is published, as in the paper.
+
     Cost: O(n log n + n m + b m^2) and the reading of the past, with b the buckets.
 
     Examples

@@ -23,7 +23,8 @@ class MASK:
     No group depends on a sensitive value, so that nobody learns anything from how records were grouped. A group is
     violating if more than one in l of its records show the sensitive set. V such groups are masked: each draws, from the
     shares of the l - 1 times V other groups with the highest ones, the share that it is to show. Of the groups that look
-    like one of these, at most one in l was violating, on average over what is drawn.
+    like one of these, at most one in l was violating, on average over what is drawn. (Without a sensitive set, "like one of these"
+    is by the largest share, of whatever value: of the groups in which a certain value is most frequent, more may have been.)
 
     Parameters
     ----------

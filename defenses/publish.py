@@ -55,6 +55,11 @@ def publish(
         raise TypeError(
             f"publish: {defense!r} is no defense; give one with its settings, as Mondrian(KAnonymity(3)) or Anatomy(2)."
         )
+    if adversary is None and _weighs_beliefs(defense):
+        raise ValueError(
+            f"{defense!r} weighs what is believed of people, and no adversary is assumed; give adversary=, as Adversary(prior, "
+            "transitions), or Adversary(UniformPrior()) for one who knows nothing."
+        )
     assumed = adversary or Adversary(UniformPrior())
     memory = Memory()
     releases: list[Release] = []
@@ -70,3 +75,9 @@ def publish(
         releases.append(Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized)))
     assumed.check_times([release.time for release in releases])
     return tuple(releases)
+
+
+def _weighs_beliefs(defense: Defense) -> bool:
+    """Whether a defense says of itself, or of its requirement, that it is about the prior it is given."""
+    own = getattr(defense, "weighs_beliefs", False)
+    return bool(own or getattr(getattr(defense, "requirement", None), "weighs_beliefs", False))

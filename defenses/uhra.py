@@ -1,7 +1,7 @@
 """UHRA: groups within clusters of people of whom much the same is believed, made as alike as the requirement allows."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -43,6 +43,9 @@ class UHRA:
         The ground distance of t-closeness.
     also : Requirement, optional
         What else every group must satisfy, as ``EntropyDiversity(3)``.
+    patience : int, optional
+        The most records a group may reach unsatisfied before its oldest one is set aside; then it joins whatever group may
+        take it. None is the printed rule, under which one group that cannot be satisfied sets aside the rest of its cluster.
     repaired : bool
         Whether records that fit no group of their cluster make one with as many of the nearest groups as they need, the
         whole cluster at worst. The paper suppresses them, though its Lemma 2 says that a cluster which is t-close as a
@@ -67,6 +70,9 @@ class UHRA:
     paper clusters all records; clustering the distinct prior rows gives the same. It gives no base of the logarithm and no
     ground distance.
 
+    A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
+    whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
+
     Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave:
     then step 3 has little to do.
 
@@ -86,13 +92,19 @@ class UHRA:
     base: float = 2.0
     distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
     also: Requirement | None = None
+    patience: int | None = None
     repaired: bool = False
     sweeps: int = 1000
     judged: Literal["published", "view"] = "published"
 
+    weighs_beliefs: ClassVar[bool] = True
+    """Its clusters are of like priors."""
+
     def __post_init__(self) -> None:
         check_clustered("UHRA", self.j, self.base, self.judged)
         check_whole("UHRA", "sweeps", self.sweeps, "visits to all records")
+        if self.patience is not None:
+            check_whole("UHRA", "patience", self.patience, "records")
         self.requirement  # noqa: B018 - it checks k and t
 
     @property
@@ -112,15 +124,17 @@ class UHRA:
 
     def _grouped(self, cluster: Cluster) -> Grouped:
         requirement, rule = self.requirement, self._rule(cluster.records.whole)
-        labels = utility_groups(cluster.records, cluster.points, cluster.order, requirement, rule, self.repaired)
-        refined = refine(cluster.records, cluster.points, labels, rule, self.sweeps)
+        labels = utility_groups(
+            cluster.records, cluster.points, cluster.order, requirement, rule, self.repaired, self.patience
+        )
+        refined = refine(cluster.records, cluster.points, labels, rule, int(self.sweeps))
         note = f"records of a cluster of {len(labels)} still moved after {self.sweeps} sweeps."
         return refined.labels, [] if refined.settled else [note]
 
     def _rule(self, whole: Whole) -> Rule:
         equal = self.distance == "equal"
         limits = Limits(
-            max(self.k, 1),
+            int(self.k),
             whole.counts / whole.counts.sum(),
             float(self.t) if equal else np.inf,
             np.full(len(whole.counts), np.inf),

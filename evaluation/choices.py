@@ -116,7 +116,7 @@ CHOICES: dict[str, Choice] = {
     "k-primacy": Choice(("k", "beta", "j", *KNOWLEDGE), lambda o: KPrimacy(o.k, _or(o.beta, 5.0), _or(o.j, 0.6))),
     "mondrian": Choice(("k", "l", "t", "beta"), lambda o: Mondrian(_with_diversity(o).requirement)),
     "full-domain": Choice(("k", "l", "t", "beta"), lambda o: FullDomain(_with_diversity(o).requirement)),
-    "anatomy": Choice(("l",), lambda o: Anatomy(_or(o.l, 2))),
+    "anatomy": Choice(("l", "seed"), lambda o: Anatomy(_or(o.l, 2), rng=np.random.default_rng(o.seed))),
     "mask": Choice(("k", "l", "seed"), lambda o: MASK(o.k, _or(o.l, 2), rng=np.random.default_rng(o.seed))),
     "injector": Choice(("l",), lambda o: Injector(_or(o.l, 2))),
     "m-invariance": Choice(("m",), lambda o: MInvariance(_or(o.m, 2))),

@@ -145,7 +145,8 @@ def publish_command(
         ),
     ] = 50,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="mask: a number that makes its chance repeatable; keep it to yourself.")
+        int | None,
+        typer.Option(min=0, help="anatomy, mask: a number that makes their chance repeatable; keep it to yourself."),
     ] = None,
     bucketized: Annotated[
         bool | None,
@@ -174,7 +175,8 @@ def publish_command(
     learned = table if corpus is None else columns.read(corpus)
     schema = columns.schema(*([table] if corpus is None else [table, learned]))
     history = History.read(table, schema, time)
-    asked = Thresholds(k, l, t, j, beta, m, None if leftovers is None else leftovers.value, patience or None, seed)
+    enough = max(50, k) if patience is None else patience
+    asked = Thresholds(k, l, t, j, beta, m, None if leftovers is None else leftovers.value, enough or None, seed)
     chosen = choice.make(asked)
     defender = None
     if choice.believes:
@@ -184,6 +186,10 @@ def publish_command(
         defender = Adversary(known.prior, chain, estimator=ESTIMATORS["omega"]())
     views = track(history.views, "publishing", console=notices, transient=True)
     releases = publish(views, chosen, defender, bucketized)
+    if not any(release.groups for release in releases):
+        raise ValueError(
+            f"{chosen!r} finds no group of these records that satisfies, and would publish nothing; ask for less."
+        )
     ending = records.suffix.lower()
     with whole_files(out, keep=[path for path in (records, corpus) if path is not None]) as folder:
         write_table(published_table(releases, time), folder / f"published{ending}")

@@ -155,6 +155,7 @@ def _checked(rows: list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
                     "has one parent per label. Rename one of the labels."
                 )
     _check_acyclic(rows)
+    _check_one_meaning(rows)
     roots = {row[-1] for row in rows}
     if len(roots) > 1:
         raise ValueError(
@@ -170,6 +171,23 @@ def _check_acyclic(rows: list[tuple[str, ...]]) -> None:
         return
     steps = {(parent, child) for row in rows for child, parent in itertools.pairwise(row) if child != parent}
     _refuse_cycle(nx.DiGraph(sorted(steps)))
+
+
+def _check_one_meaning(rows: list[tuple[str, ...]]) -> None:
+    """Raise ValueError if a label stands for some values at one level and for others at another.
+
+    For more of them, as where a value is called as the root is, it may.
+    """
+    extents: dict[str, set[str]] = {}
+    for level, column in enumerate(zip(*rows, strict=True)):
+        for label in dict.fromkeys(column):
+            extent = {row[0] for row in rows if row[level] == label}
+            known = extents.setdefault(label, extent)
+            if not (known <= extent or extent <= known):
+                raise ValueError(
+                    f"{label!r} stands for {', '.join(sorted(extents[label]))} at one level and for {', '.join(sorted(extent))} at "
+                    f"level {level}; a published label must mean one thing. Rename one of the labels."
+                )
 
 
 def _refuse_cycle(graph: "nx.DiGraph[Any]") -> None:

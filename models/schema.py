@@ -92,6 +92,13 @@ class Categorical:
     def __post_init__(self) -> None:
         values = tuple(self.values)
         _check_listed(values, "a Categorical quasi-identifier")
+        texts = [str(value) for value in values]
+        if len(set(texts)) < len(texts):
+            twice = next(text for text in texts if texts.count(text) > 1)
+            raise ValueError(
+                f"a Categorical quasi-identifier lists two values that both read {twice!r}; published, they could not be told "
+                "apart. Rename one."
+            )
         if self.hierarchy is not None:
             place = {leaf: position for position, leaf in enumerate(self.hierarchy.leaves)}
             missing = [value for value in values if str(value) not in place]

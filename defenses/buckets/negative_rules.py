@@ -116,7 +116,7 @@ def negative_rules(
     [[False, False], [False, True]]
     """
     check_settings("negative_rules", min_confidence, min_expectation, terms)
-    table = Table.of(view, items_of(view, terms))
+    table = Table.of(view, items_of(view, int(terms)))
     denials = mine(table, min_confidence, least_support(len(view), table.share, min_expectation))
     forbidden = np.zeros((len(table.count), len(table.share)), dtype=bool)
     for denial in denials:

@@ -11,7 +11,13 @@ from foreknow.models.arrays import FloatArray, IntArray
 
 
 def utility_groups(
-    records: Summary, points: FloatArray, order: IntArray, requirement: Requirement, rule: Rule, repaired: bool
+    records: Summary,
+    points: FloatArray,
+    order: IntArray,
+    requirement: Requirement,
+    rule: Rule,
+    repaired: bool,
+    patience: int | None = None,
 ) -> IntArray:
     """Grow groups along an order; put leftovers, one by one, into the nearest group that may take them.
 
@@ -29,13 +35,15 @@ def utility_groups(
         The same, as `refine` reads it.
     repaired : bool
         Whether leftovers that no group may take make one with as many of the nearest groups as they need.
+    patience : int, optional
+        The most records a group may reach unsatisfied, as in `grow`.
 
     Returns
     -------
     int array, shape (n,)
         Each record's group, 0 to g - 1, and -1 for those that are left over.
     """
-    growth = grow(records, order, requirement)
+    growth = grow(records, order, requirement, patience)
     labels = np.full(len(order), -1, dtype=np.int64)
     for number, members in enumerate(growth.groups):
         labels[members] = number

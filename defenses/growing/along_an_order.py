@@ -114,7 +114,7 @@ def check_growing(
             raise ValueError(f"{owner}: patience is {patience}, and no group has fewer than k = {k} records; raise it.")
 
 
-def ladder(start: float, end: float) -> list[float]:
+def loosened(start: float, end: float) -> list[float]:
     """A threshold loosened round by round to the most that any group can have, and once more for the sake of rounding."""
     start = max(start, TIGHTEST)
     steps = math.ceil(math.log(end / start, STEP)) if start < end else 0

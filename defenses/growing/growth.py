@@ -56,7 +56,7 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
     """
     sums = Running.along(records, order)
     n, smallest = len(order), requirement.smallest
-    longest = n if patience is None else max(patience, smallest)
+    longest = n if patience is None else max(int(patience), smallest)
     groups: list[IntArray] = []
     aside: list[int] = []
     start, abreast = 0, 1

@@ -7,6 +7,9 @@ from foreknow.models import People
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.distance import Scale, points, scale
 
+ROUNDING = 1e-12
+"""By how much, relatively, two distances from the centroid may differ for the sake of rounding and be a tie."""
+
 
 def nearest_point_order(people: People) -> IntArray:
     """People in the order of nearest point next: the one farthest from the centroid, then always the nearest that is left.
@@ -41,7 +44,8 @@ def nearest_point_order(people: People) -> IntArray:
     if not len(codes):
         return np.zeros(0, dtype=np.int64)
     place = points(people)
-    first = int(np.argmax(((place - place.mean(axis=0)) ** 2).sum(axis=1)))
+    far = ((place - place.mean(axis=0)) ** 2).sum(axis=1)
+    first = int(np.argmax(far >= far.max() * (1 - ROUNDING)))
     rows, starts = _alike(codes)
     start = int(np.searchsorted(rows[starts], first))
     order = _walk(np.ascontiguousarray(codes[rows[starts]]), scale(people.schema), start)

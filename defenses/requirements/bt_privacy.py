@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from foreknow.defenses.requirements.belief import Weighed, refuse
-from foreknow.defenses.requirements.requirement import Requirement, Sense, all_of
+from foreknow.defenses.requirements.requirement import LARGEST, Requirement, Sense, all_of, is_number
 from foreknow.defenses.requirements.smoothed_divergence import Divergence, smoothing
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Hierarchy, History, KernelPrior, Omega, View
@@ -76,11 +76,11 @@ class BTPrivacy(Requirement):
         for size in sizes:
             _check_positive("a bandwidth", size)
         _check_positive("smoothing", self.smoothing)
-        if not self.t >= 0:
+        if not is_number(self.t, 0):
             raise ValueError(f"BTPrivacy: t is {self.t}; it is a divergence, 0 or more.")
         if not (self.distance in ("equal", "ordered") or isinstance(self.distance, Hierarchy)):
             raise ValueError(f"BTPrivacy: distance is {self.distance!r}; it is 'equal', 'ordered' or a Hierarchy.")
-        if not self.base > 1:
+        if not is_number(self.base, 1, LARGEST) or self.base == 1:
             raise ValueError(f"BTPrivacy: the logarithm's base is {self.base}; it must be above 1.")
 
     def __hash__(self) -> int:

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import Requirement, Sense
+from foreknow.defenses.requirements.requirement import Requirement, Sense, is_number
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Hierarchy
 from foreknow.models.arrays import FloatArray, IntArray, compiled
@@ -32,7 +32,7 @@ class TCloseness(Requirement):
     sense: ClassVar[Sense] = "at most"
 
     def __post_init__(self) -> None:
-        if not self.t >= 0:
+        if not is_number(self.t, 0):
             raise ValueError(f"TCloseness: t is {self.t}; it is a distance, 0 or more.")
         if not (self.distance in ("equal", "ordered") or isinstance(self.distance, Hierarchy)):
             raise ValueError(f"TCloseness: distance is {self.distance!r}; it is 'equal', 'ordered' or a Hierarchy.")

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense, check_whole
+from foreknow.defenses.requirements.requirement import LARGEST, ROUNDING, Requirement, Sense, check_whole, is_number
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 
@@ -59,7 +59,7 @@ class FrequencyDiversity(Requirement):
     l: float  # noqa: E741
 
     def __post_init__(self) -> None:
-        if not self.l >= 1:
+        if not is_number(self.l, 1, LARGEST):
             raise ValueError(
                 f"FrequencyDiversity: l is {self.l}; one in l records may show a value, so it is 1 or more."
             )
@@ -97,7 +97,7 @@ class EntropyDiversity(Requirement):
     l: float  # noqa: E741
 
     def __post_init__(self) -> None:
-        if not self.l >= 1:
+        if not is_number(self.l, 1, LARGEST):
             raise ValueError(f"EntropyDiversity: l is {self.l}; it is a number of values, 1 or more.")
 
     @property
@@ -139,7 +139,7 @@ class RecursiveDiversity(Requirement):
 
     def __post_init__(self) -> None:
         check_whole("RecursiveDiversity", "l", self.l, "values")
-        if not self.c > 0:
+        if not is_number(self.c, 0) or self.c == 0:
             raise ValueError(f"RecursiveDiversity: c is {self.c}; it must be above 0.")
 
     @property

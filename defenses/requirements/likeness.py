@@ -1,12 +1,11 @@
 """beta-likeness: no value becomes much likelier in a group than in the table (Cao, Karras, PVLDB 5(11), 2012)."""
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense
+from foreknow.defenses.requirements.requirement import LARGEST, ROUNDING, Requirement, Sense, is_number
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
 
@@ -104,5 +103,5 @@ def gains(summary: Summary) -> FloatArray:
 
 
 def _check_gain(owner: str, beta: float) -> None:
-    if not 0 <= beta < math.inf:
+    if not is_number(beta, 0, LARGEST):
         raise ValueError(f"{owner}: beta is {beta}; it is a relative gain, a finite number of 0 or more.")

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.defenses.requirements.belief import Weighed, refuse
-from foreknow.defenses.requirements.requirement import Requirement, Sense
+from foreknow.defenses.requirements.requirement import Requirement, Sense, is_number
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -64,7 +64,7 @@ class PosteriorBound(Requirement):
     sense: ClassVar[Sense] = "at most"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.most <= 1:
+        if not is_number(self.most, 0, 1):
             raise ValueError(f"PosteriorBound: most is {self.most}; it is a difference of probabilities, from 0 to 1.")
 
     @property
@@ -80,6 +80,11 @@ class PosteriorBound(Requirement):
     @property
     def reads_members(self) -> bool:
         """True: everybody is weighed."""
+        return True
+
+    @property
+    def weighs_beliefs(self) -> bool:
+        """True."""
         return True
 
     def given(self, view: View, prior: FloatArray) -> Requirement:  # noqa: ARG002 - the prior is all it needs of a view

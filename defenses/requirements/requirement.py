@@ -1,6 +1,7 @@
 """What a published group must satisfy: predicates of its summary, and how they combine."""
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from numbers import Real
@@ -14,6 +15,10 @@ from foreknow.models.arrays import BoolArray, FloatArray
 
 ROUNDING = 1e-9
 """By how much a level may miss its bound for the sake of rounding."""
+
+
+LARGEST = sys.float_info.max
+"""The largest number that is not infinite."""
 
 
 type Sense = Literal["at least", "at most", "below"]
@@ -47,6 +52,11 @@ class Requirement(ABC):
     @property
     def reads_members(self) -> bool:
         """Whether the level depends on who is in a group, so that summaries must say it."""
+        return False
+
+    @property
+    def weighs_beliefs(self) -> bool:
+        """Whether the requirement is about the prior a defense is given, so that it says nothing where nobody knows anything."""
         return False
 
     def given(self, view: View, prior: FloatArray) -> "Requirement":  # noqa: ARG002 - most ask for neither
@@ -103,6 +113,11 @@ class AllOf(Requirement):
         """Whether any part's does."""
         return any(part.reads_members for part in self.parts)
 
+    @property
+    def weighs_beliefs(self) -> bool:
+        """Whether any part does."""
+        return any(part.weighs_beliefs for part in self.parts)
+
     def given(self, view: View, prior: FloatArray) -> Requirement:
         """The parts as they are for a view."""
         return AllOf(tuple(part.given(view, prior) for part in self.parts))
@@ -150,6 +165,11 @@ class AnyOf(Requirement):
     def reads_members(self) -> bool:
         """Whether any part's does."""
         return any(part.reads_members for part in self.parts)
+
+    @property
+    def weighs_beliefs(self) -> bool:
+        """Whether any part does."""
+        return any(part.weighs_beliefs for part in self.parts)
 
     def given(self, view: View, prior: FloatArray) -> Requirement:
         """The parts as they are for a view."""
@@ -206,6 +226,11 @@ def shortfall(requirement: Requirement, group: Summary) -> str:
     parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
     failing = [part for part in parts if not part(group)[0]]
     return ", ".join(f"{p!r} (is {p.level(group)[0]:.4g}, must be {p.sense} {p.bound:g})" for p in failing)
+
+
+def is_number(given: object, least: float, most: float = math.inf) -> bool:
+    """Whether something is a number in a range, ends included; it may be infinite."""
+    return isinstance(given, Real) and least <= float(given) <= most
 
 
 def check_whole(owner: str, letter: str, number: float, what: str) -> None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import Requirement, Sense
+from foreknow.defenses.requirements.requirement import LARGEST, Requirement, Sense, is_number
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 
@@ -31,15 +31,20 @@ class JSimilarity(Requirement):
     sense: ClassVar[Sense] = "at most"
 
     def __post_init__(self) -> None:
-        if not self.j >= 0:
+        if not is_number(self.j, 0):
             raise ValueError(f"JSimilarity: j is {self.j}; it is a divergence, 0 or more.")
-        if not self.base > 1:
+        if not is_number(self.base, 1, LARGEST) or self.base == 1:
             raise ValueError(f"JSimilarity: the logarithm's base is {self.base}; it must be above 1.")
 
     @property
     def bound(self) -> float:
         """The divergence j."""
         return float(self.j)
+
+    @property
+    def weighs_beliefs(self) -> bool:
+        """True."""
+        return True
 
     def level(self, summary: Summary) -> FloatArray:
         """The divergence of each group's prior rows, in units of the base."""

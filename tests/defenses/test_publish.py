@@ -138,7 +138,21 @@ class TestCycle:
 
     def test_a_view_that_cannot_be_published_stops_everything(self):
         with pytest.raises(ValueError, match="k is 5 and the view at 1 has 4 records"):
-            publish(HISTORY, JSReduce(5, 0.5, 0.6))
+            publish(HISTORY, JSReduce(5, 0.5, 0.6), ADVERSARY)
+
+    @pytest.mark.parametrize(
+        "defense",
+        [
+            JSReduce(2, 1, 1),
+            BKAA(2, 2, 1),
+            UHRA(2, 1, 1),
+            KPrimacy(2, 1, 1),
+            Mondrian(KAnonymity(2) & PosteriorBound(0.1)),
+        ],
+    )
+    def test_whoever_weighs_beliefs_needs_somebody_s(self, defense):
+        with pytest.raises(ValueError, match="no adversary is assumed"):
+            publish(HISTORY, defense)
 
     def test_a_label_too_few_is_said(self):
         def careless(view, prior, past):

@@ -247,13 +247,11 @@ class TestPublish:
         run("check", out / "published.parquet", "--sensitive", "result", "--time", "day", "-k", 3)
 
     def test_nothing_can_be_published(self, tmp_path, kind):
-        """Nine distinct values in no group: all is suppressed, and said."""
+        """Nine distinct values in no group: nothing is written."""
         source = write(records(), tmp_path / f"r.{kind}")
-        result = run("publish", source, *ROLES, "--out", tmp_path / "out", "-l", 9)
-        assert [row["suppressed"] for row in printed(result.stdout)] == ["24"] * 3
-        assert list(read(tmp_path / "out" / f"published.{kind}").columns) == ["week", "group", "age", "town", "result"]
-        assert (read(tmp_path / "out" / f"groups.{kind}")["group"] == -1).all()
-        assert "24 records fit no group" in result.stderr
+        result = run("publish", source, *ROLES, "--out", tmp_path / "out", "-l", 9, status=1)
+        assert "finds no group of these records that satisfies" in str(result.exception)
+        assert not (tmp_path / "out").exists()
 
 
 def test_the_corpus_is_not_written_over(tmp_path):

@@ -153,7 +153,6 @@ def test_a_label_above_itself_is_one_clear_error(rows):
     "rows",
     [
         [("a", "a", "a", "*"), ("b", "x", "x", "*")],
-        [("a", "x", "y", "*"), ("b", "b", "x", "*")],
         [("a", "*"), ("*", "*")],
     ],
 )
@@ -161,7 +160,19 @@ def test_labels_on_several_levels_that_do_not_lead_back_are_fine(rows):
     assert set(Hierarchy(rows).rows) == set(rows)
 
 
+@pytest.mark.parametrize(
+    "rows", [[("a", "x", "y", "*"), ("b", "b", "x", "*")], [("a", "b", "*"), ("d", "b", "*"), ("b", "c", "*")]]
+)
+def test_a_label_of_two_meanings_is_one_clear_error(rows):
+    with pytest.raises(ValueError, match="a published label must mean one thing"):
+        Hierarchy(rows)
+
+
 class TestCategorical:
+    def test_values_that_read_alike_are_one_clear_error(self):
+        with pytest.raises(ValueError, match="two values that both read '1'"):
+            Categorical((1, "1", "2"))
+
     def test_codes_follow_the_tree(self):
         kind = Categorical(("grief", "cold", "flu"), TREE)
         assert kind.values == ("flu", "cold", "grief")

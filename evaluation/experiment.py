@@ -57,15 +57,17 @@ class Comparison:
         Returns
         -------
         DataFrame
-            Columns ``defense``, those of `suppressed`, ``groups``; ``total``, ``normalized``, ``per_group`` of `gcp`; ``linkage``,
-            the mean of `record_linkage`; ``discernibility``, with the penalty for suppressed records; ``class_size``, the mean
-            size of a group without counterfeits; and with a workload ``query_mean`` and ``query_median``, of `query_error`.
+            Columns ``defense``, those of `suppressed`, ``groups``; ``total``, ``normalized``, ``per_group`` of `gcp`;
+            ``penalized``, the normalized one with suppressed records as blurred completely; ``linkage``, the mean of
+            `record_linkage`; ``discernibility``, with the penalty for suppressed records; ``class_size``, the mean size of a group
+            without counterfeits; and with a workload ``query_mean`` and ``query_median``, of `query_error`.
         """
         releases = [release for published in self.releases.values() for release in published]
         table = suppressed(releases)
         table.insert(0, "defense", [name for name, published in self.releases.items() for _ in published])
         table["groups"] = [release.groups for release in releases]
         table[["total", "normalized", "per_group"]] = gcp(releases)[["total", "normalized", "per_group"]]
+        table["penalized"] = gcp(releases, penalize_suppressed=True)["normalized"]
         table["linkage"] = record_linkage(releases)["mean"]
         table["discernibility"] = discernibility(releases)["penalized"]
         table["class_size"] = average_class_size(releases)["average"]
@@ -76,12 +78,22 @@ class Comparison:
     def summary(self, workload: Workload | None = None) -> pd.DataFrame:
         """One row per defense and attack, over all releases.
 
-        ``gain``, ``confidence`` and ``success`` are means over all published records of all releases, ``gain`` without
-        those in groups of one value, as `adversary_gain` has it; ``last_gain`` is the gain at the last release in which
-        anything was published; ``sure`` and ``right`` count records; ``suppressed`` is a share of the records, ``size``
-        the mean size of a group, ``gcp`` the normalized penalty of a published record. ``linkage`` is the mean over all records,
-        suppressed ones with 0; ``discernibility`` is per record. With a workload, ``query`` is the mean over the releases of
-        their median error.
+        Parameters
+        ----------
+        workload : Workload, optional
+            Queries to put to every release; see `Workload.draw`.
+
+        Returns
+        -------
+        DataFrame
+            ``defense`` and ``attack``. What was gained: ``gain``, ``confidence`` and ``success``, means over all published records
+            of all releases, ``gain`` without those in groups of one value, as `adversary_gain` has it; ``last_gain``, the gain at
+            the last release in which anything was published; ``sure`` and ``right``, how many records are believed to have a
+            value with .9 or more, and how many of these have it. What it cost: ``suppressed``, a share of the records; ``size``,
+            the mean size of a group; ``gcp``, the normalized penalty of a published record, which is 0 for bucketized ones;
+            ``penalized``, that of any record, suppressed ones blurred completely; ``linkage``, the mean over all records,
+            suppressed ones with 0; ``discernibility`` per record, penalized; and with a workload ``query``, the mean over the
+            releases of their median error.
         """
         risk, cost = self.risk(), self.cost(workload)
         rows = []
@@ -103,6 +115,7 @@ class Comparison:
                     "suppressed": c["suppressed"].sum() / c["records"].sum(),
                     "size": published.sum() / max(c["groups"].sum(), 1),
                     "gcp": _mean(c["normalized"], published),
+                    "penalized": _mean(c["penalized"], c["records"]),
                     "linkage": _mean(c["linkage"], c["records"]),
                     "discernibility": c["discernibility"].sum() / c["records"].sum(),
                 }

@@ -17,6 +17,7 @@ WORDS = {
     "success": "share of values guessed right",
     "confidence": "mean belief in the true value",
     "gcp": "certainty penalty of a published record (gcp)",
+    "penalized": "certainty penalty, suppressed records in full",
     "query": "median relative error of counting queries",
     "discernibility": "discernibility, per record",
     "suppressed": "share of the records suppressed",

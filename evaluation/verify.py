@@ -1,7 +1,7 @@
 """An independent checker: requirements recomputed from the published table alone, where it can show them.
 
-It shares no code with what enforces them: it reads the published rows, not summaries, and asks `definitions`, which has each
-definition written out again.
+It shares no code with what enforces them, but for the estimator that a requirement on beliefs names: it reads the published rows,
+not summaries, and asks `definitions`, which has each definition written out again.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -44,7 +44,8 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
 
     Notes
     -----
-    The table distribution of t-closeness and beta-likeness is that of the published table, without suppressed records. Cost:
+    A counterfeit counts as a record of its group, as it does for whoever reads the table. The table distribution of
+    t-closeness and beta-likeness is that of the published table, without suppressed records. Cost:
     O(n + g m).
 
     Beliefs are of the people of the release, and posteriors are the requirement's own estimator's, of the whole release at
@@ -54,7 +55,7 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
     if not isinstance(release, Release):
         raise TypeError(f"verify takes one Release, and got {type(release).__name__}; ask it of each.")
     priors: dict[Hashable, list[list[float]]] = {}
-    rows = None if prior is None else np.asarray(prior, dtype=np.float64)
+    rows = None if prior is None else _rows(release, prior)
     if rows is not None:
         _check_prior(rows, len(release.group), len(release.view.schema.values))
         for row, group in enumerate(release.group.tolist()):
@@ -107,6 +108,18 @@ def _verdicts(
             found = level(group)
             verdicts.append((group.name, repr(part), found, part.bound, holds(part, found)))
     return pd.DataFrame(verdicts, columns=["group", "requirement", "level", "bound", "holds"])
+
+
+def _rows(release: Release, prior: ArrayLike) -> FloatArray:
+    """A prior as an array; a frame must be labelled as the release's people and values are, in that order."""
+    if isinstance(prior, pd.DataFrame):
+        people, values = release.view.people.respondents.tolist(), list(release.view.schema.values)
+        if prior.index.tolist() != people or prior.columns.tolist() != values:
+            raise ValueError(
+                "the prior's rows or columns are not the release's people or values, in the view's order; reindex it, or give an "
+                "array."
+            )
+    return np.asarray(prior, dtype=np.float64)
 
 
 def _check_prior(prior: FloatArray, records: int, values: int) -> None:

@@ -211,7 +211,7 @@ def _first_to_take(
 
 def _some_at_a_time(candidates: IntArray) -> list[IntArray]:
     ends = SOME * (2 ** np.arange(1, 40) - 1)
-    return np.split(candidates, ends[ends < len(candidates)])
+    return np.split(candidates, ends[ends < len(candidates)]) if len(candidates) else []
 
 
 def _members(labels: IntArray) -> list[list[int]]:

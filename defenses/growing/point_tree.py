@@ -63,8 +63,10 @@ def plant(codes: FloatArray, scale: Scale) -> PointTree:
         np.full(2 * b, b),
     )
     tree.ends[0] = b
-    nodes, node = 1, 0
-    while node < nodes:
+    nodes = 1
+    for node in range(2 * b):  # `node = 0` would be a type of its own, and all that it is given to compiled twice
+        if node == nodes:
+            break
         start, end = tree.starts[node], tree.ends[node]
         _look(tree, node)
         if end - start <= LEAF:
@@ -76,7 +78,6 @@ def plant(codes: FloatArray, scale: Scale) -> PointTree:
             tree.starts[nodes], tree.ends[nodes] = start, middle
             tree.starts[nodes + 1], tree.ends[nodes + 1] = middle, end
             nodes += 2
-        node += 1
     return tree
 
 

@@ -253,10 +253,11 @@ class TestConformance:
         assert release.counts.sum() == (release.group >= 0).sum() + invented
         if (grouping.labels < 0).any():
             assert any("suppressed" in note for note in grouping.notes)
-        if invented == 0:
+        if invented == 0 or name == "m-invariance":
             assert verify(release, PROMISED[name], prior)["holds"].all()
 
     @given(drawn=tables(most=12))
+    @settings(max_examples=25)
     def test_is_a_function(self, name, drawn):
         view, prior = drawn
         before = (prior.copy(), view.people.quasi_identifiers.copy(), view.sensitive.copy())
@@ -268,6 +269,7 @@ class TestConformance:
             assert np.array_equal(old, new)
 
     @given(drawn=tables(most=16), data=st.data())
+    @settings(max_examples=25)
     def test_names_do_not_matter(self, name, drawn, data):
         view, prior = drawn
         ids = data.draw(st.permutations(view.frame["id"].tolist()))
@@ -275,6 +277,7 @@ class TestConformance:
         assert np.array_equal(group(name, view, prior).labels, group(name, renamed, prior).labels)
 
     @given(drawn=tables(most=16))
+    @settings(max_examples=25)
     def test_units_do_not_matter(self, name, drawn):
         """Doubling every age, in a domain twice as wide, changes no group."""
         view, prior = drawn
@@ -302,7 +305,7 @@ COMPOSED = {
     "full-domain": FullDomain(BELIEFS),
     "js-reduce": JSReduce(2, 1, 2, also=BELIEFS, patience=6),
     "bkaa": BKAA(2, 9, 2, enhanced=False, also=BELIEFS),
-    "uhra": UHRA(2, 1, 1, also=BELIEFS),
+    "uhra": UHRA(2, 0.4, 1, also=BELIEFS),
 }
 """Every defense that takes a requirement, with one that must be told of the view and of who is in a group."""
 

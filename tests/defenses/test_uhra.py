@@ -135,6 +135,8 @@ class TestPromises:
         grouping = UHRA(2, 0.1, 0.5)(view, prior)
         assert (grouping.labels < 0).sum() == 1
         assert "1 records fit no group of their cluster and are suppressed." in grouping.notes
+        asked = UHRA(2, 0.1, 0.5, also=KAnonymity(2))(view, prior)
+        assert asked.labels.tolist() == grouping.labels.tolist(), "a leftover that the limits keep out of every group"
         repaired = UHRA(2, 0.1, 0.5, repaired=True)(view, prior)
         assert (repaired.labels >= 0).all()
         assert repaired.notes == ()

@@ -111,7 +111,7 @@ class TestCost:
         cost = comparison.cost()
         assert list(cost.columns) == [
             "defense", "time", "records", "suppressed", "share", "distorted", "counterfeits", "groups",
-            "total", "normalized", "per_group", "linkage", "discernibility", "class_size",
+            "total", "normalized", "per_group", "penalized", "linkage", "discernibility", "class_size",
         ]  # fmt: skip
         assert list(cost[["defense", "time"]].itertuples(index=False, name=None)) == [
             (d, t) for d in DEFENSES for t in (1, 2, 3)
@@ -136,6 +136,13 @@ class TestCost:
         assert some["discernibility"].tolist() == [4**2 + 1 + 6, 4 * 4, 5 * 5]
         assert some["class_size"].tolist() == pytest.approx([5 / 2, np.nan, np.nan], nan_ok=True)
 
+    def test_penalized_is_one_for_each_suppressed_record(self, comparison):
+        cost = comparison.cost()
+        published = cost["records"] - cost["suppressed"]
+        expected = (cost["normalized"].fillna(0) * published + cost["suppressed"]) / cost["records"]
+        assert cost["penalized"].tolist() == pytest.approx(expected.tolist())
+        assert (cost.loc[cost["defense"] == "never", "penalized"] == 1).all()
+
     def test_linkage_by_hand(self, comparison):
         """Neighbours are linked, half each. In the third view A, C and B, D stand at 21 and 22: C (22) and B (21) are nearer
         to the other. A, C, D and E stand at 22.5, and B (21) alone."""
@@ -156,6 +163,10 @@ class TestCost:
         assert list(summary.columns) == [*comparison.summary().columns, "query"]
         never = summary.set_index("defense").loc["never"]
         assert never["query"].tolist() == [1, 1]  # nothing published: every estimate is 0
+        mean_of_medians = cost.groupby("defense")["query_median"].mean()
+        assert (mean_of_medians != cost.groupby("defense")["query_mean"].mean()).any()
+        for row in summary.to_dict("records"):
+            assert row["query"] == pytest.approx(mean_of_medians[row["defense"]])
 
 
 class TestSummary:
@@ -163,7 +174,7 @@ class TestSummary:
         summary = comparison.summary()
         assert list(summary.columns) == [
             "defense", "attack", "gain", "last_gain", "confidence", "success", "sure", "right", "suppressed", "size", "gcp",
-            "linkage", "discernibility",
+            "penalized", "linkage", "discernibility",
         ]  # fmt: skip
         assert list(summary[["defense", "attack"]].itertuples(index=False, name=None)) == [
             (d, a) for d in DEFENSES for a in ATTACKS

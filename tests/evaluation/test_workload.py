@@ -56,6 +56,14 @@ class TestWhatIsAskedFor:
         codes = [np.flatnonzero(row) for row in workload.wanted[0]]
         assert {tuple(row) for row in codes} == {(0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5)}
 
+    def test_sensitive_values_of_ranges_are_any(self):
+        asked = draw(queries=200, dimensions=3, selectivity=1 / 6, predicates="ranges", sanity_bound=0.1).sensitive
+        assert {tuple(np.flatnonzero(row)) for row in asked} == {
+            (0, 1),
+            (0, 2),
+            (1, 2),
+        }  # two of three: 3 / 6^(1/4) is 1.9
+
     def test_rounding_lifts_no_whole_number(self):
         """1000 s^(1/3) is 10.000000000000002 in floating point where s is 1e-6."""
         schema = Schema({"a": Numeric(1, 1000), "b": Numeric(1, 1000)}, "result", ("x",))

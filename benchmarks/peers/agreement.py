@@ -31,7 +31,7 @@ from foreknow.defenses import (
     summarize_records,
 )
 from foreknow.evaluation import verify_table
-from foreknow.models import Release, View
+from foreknow.models import Adversary, Release, UniformPrior, View
 
 SMALL = 3000
 LIMIT = 3600.0
@@ -74,7 +74,7 @@ def agreement(program: Program, view: View, folder: Path) -> tuple[list[Said], l
     for size in sorted({min(SMALL, len(view)), len(view)}):
         part = View(view.frame.iloc[:size], view.schema)
         for name, defense in releases().items():
-            release = publish([part], defense)[0]
+            release = publish([part], defense, Adversary(UniformPrior()))[0]
             # Of a bucketized release, that an identifier and a value share a row means nothing.
             by = ["group"] if release.bucketized or size > SMALL else ["group", "labels"]
             try:

@@ -20,7 +20,7 @@ from foreknow.defenses import (
     publish,
 )
 from foreknow.evaluation import adult
-from foreknow.models import Release, View
+from foreknow.models import Adversary, Release, UniformPrior, View
 
 ASKED: dict[str, Requirement] = {
     "k": KAnonymity(K),
@@ -77,7 +77,7 @@ def main() -> None:
     data, defense = view(folder), calls()[call]()
 
     def work() -> tuple[Release, pd.DataFrame]:
-        release = publish([data], defense)[0]
+        release = publish([data], defense, Adversary(UniformPrior()))[0]
         return release, release.table
 
     (release, _), seconds = clocked(work, compiles=True)

@@ -360,3 +360,14 @@ def test_a_compromised_record_of_another_time_is_refused():
     known = Adversary(UniformPrior(), CHAIN, CompromisedRecords(frame), cascade=RemoveKnown())
     with pytest.raises(ValueError, match="about 77, and the releases are of"):
         publish(HISTORY, Spy([]), known)
+
+
+@pytest.mark.parametrize("defense", [Anatomy(2), Injector(2), MInvariance(2)])
+def test_who_is_dealt_into_groups_is_dealt_to_neighbours(defense):
+    """Of two far clusters no group spans both, though the rows of one value begin with the one, of the other with the other."""
+    ages = [*range(4), *range(90, 98), *range(4, 8)]
+    view = view_of("ABCDEFGHIJKLMNOP", "aaaabbbbaaaabbbb", ages)
+    release = Release(view, defense(view, np.full((16, 3), 1 / 3), ()))
+    near = np.array(ages) < 50
+    assert release.groups == 8
+    assert all(len(set(near[release.group == g])) == 1 for g in range(8))

@@ -19,6 +19,7 @@ from foreknow.evaluation.choices import CHOICES, Thresholds
 from foreknow.evaluation.cost import gcp, suppressed
 from foreknow.evaluation.inputs import (
     Columns,
+    assumed,
     check_complete,
     check_roles,
     mine,
@@ -28,7 +29,7 @@ from foreknow.evaluation.inputs import (
 )
 from foreknow.evaluation.verify import verify_table
 from foreknow.evaluation.whole_files import whole_files, write_table
-from foreknow.models import ESTIMATORS, Adversary, History, IncrementalChain
+from foreknow.models import ESTIMATORS, Adversary, History, Release
 from foreknow.models.view import read_table
 
 DefenseName = StrEnum("DefenseName", list(CHOICES))  # type: ignore[misc]
@@ -180,10 +181,9 @@ def publish_command(
     chosen = choice.make(asked)
     defender = None
     if choice.believes:
-        known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
-        own = corpus is None and known.transitions is not None
-        chain = IncrementalChain.fit(history, order, pseudo_count) if own else known.transitions
-        defender = Adversary(known.prior, chain, estimator=ESTIMATORS["omega"]())
+        defender = assumed(
+            history, None if corpus is None else History.read(learned, schema, time), classes, order, pseudo_count
+        )
     views = track(history.views, "publishing", console=notices, transient=True)
     releases = publish(views, chosen, defender, bucketized)
     if not any(release.groups for release in releases):
@@ -194,23 +194,7 @@ def publish_command(
     with whole_files(out, keep=[path for path in (records, corpus) if path is not None]) as folder:
         write_table(published_table(releases, time), folder / f"published{ending}")
         write_table(private_table(releases, columns), folder / f"groups{ending}")
-    cost = suppressed(releases).merge(gcp(releases)[["time", "normalized"]], on="time")
-    cost = cost if cost["counterfeits"].any() else cost.drop(columns=["counterfeits"])
-    cost.insert(1, "groups", [release.groups for release in releases])
-    console.print(report.table(cost.rename(columns={"normalized": "gcp"}), f"{chosen!r}"))
-    lost = cost["suppressed"].sum() / cost["records"].sum()
-    if lost > MUCH:
-        notices.print(
-            f"{lost:.0%} of the records are suppressed; loosen the thresholds, or try another defense, --patience or --leftovers."
-        )
-    if any(release.bucketized for release in releases):
-        notices.print(
-            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says\n"
-            "nothing. Say so to whom you publish."
-        )
-    for release in releases:
-        for note in release.grouping.notes:
-            notices.print(f"at {release.time}: {note}", markup=False)
+    _tell(releases, f"{chosen!r}")
     console.print(
         f"For the public: {out / f'published{ending}'}.\nFor you alone: {out / f'groups{ending}'}.", markup=False
     )
@@ -308,6 +292,27 @@ def check_command(
     console.print(report.table(pd.DataFrame(verdicts), f"{published.name}, recomputed"))
     if any(verdict["failing"] for verdict in verdicts):
         raise typer.Exit(1)
+
+
+def _tell(releases: tuple[Release, ...], title: str) -> None:
+    """Print what a publication cost, and what its reader must be told."""
+    cost = suppressed(releases).merge(gcp(releases)[["time", "normalized"]], on="time")
+    cost = cost if cost["counterfeits"].any() else cost.drop(columns=["counterfeits"])
+    cost.insert(1, "groups", [release.groups for release in releases])
+    console.print(report.table(cost.rename(columns={"normalized": "gcp"}), title))
+    lost = cost["suppressed"].sum() / cost["records"].sum()
+    if lost > MUCH:
+        notices.print(
+            f"{lost:.0%} of the records are suppressed; loosen the thresholds, or try another defense, --patience or --leftovers."
+        )
+    if any(release.bucketized for release in releases):
+        notices.print(
+            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says\n"
+            "nothing. Say so to whom you publish."
+        )
+    for release in releases:
+        for note in release.grouping.notes:
+            notices.print(f"at {release.time}: {note}", markup=False)
 
 
 def _refuse_unread(context: typer.Context, defense: str) -> None:

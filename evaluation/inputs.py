@@ -10,13 +10,16 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models import (
+    Adversary,
     Categorical,
     ClassFrequencies,
     Grouping,
     Hierarchy,
     History,
+    IncrementalChain,
     MarkovChain,
     Numeric,
+    Omega,
     Release,
     Schema,
     View,
@@ -157,6 +160,14 @@ def mine(corpus: History, classes: int, order: int, pseudo_count: float) -> Know
     if len(corpus.respondents) == records:
         return Knowledge(prior, None)
     return Knowledge(prior, MarkovChain.fit(corpus, order, pseudo_count))
+
+
+def assumed(history: History, corpus: History | None, classes: int, order: int, pseudo_count: float) -> Adversary:
+    """Whom a defender assumes: one who mined a corpus, or the published history itself, the chain then of what came before."""
+    known = mine(history if corpus is None else corpus, classes, order, pseudo_count)
+    own = corpus is None and known.transitions is not None
+    chain = IncrementalChain.fit(history, order, pseudo_count) if own else known.transitions
+    return Adversary(known.prior, chain, estimator=Omega())
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:

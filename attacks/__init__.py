@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from foreknow.attacks.attack import Attack
+from foreknow.attacks.attack import Attack, Published
+from foreknow.attacks.foreground import ForegroundAttack, ForegroundBeliefs
 from foreknow.attacks.influence import Influence
 from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
@@ -16,4 +17,4 @@ ATTACKS: dict[str, Callable[[Adversary], Attack]] = {
 }
 """Every attack, by the name the command line gives it."""
 
-__all__ = ["ATTACKS", "Attack", "Influence", "RetrospectiveAttack", "SequentialAttack", "SnapshotAttack"]
+__all__ = ["ATTACKS", "Attack", "ForegroundAttack", "ForegroundBeliefs", "Influence", "Published", "RetrospectiveAttack", "SequentialAttack", "SnapshotAttack"]

@@ -1,9 +1,23 @@
 """What every attack is."""
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
-from foreknow.models import Beliefs, Release
+from foreknow.models import Beliefs, Observation, Release
+
+
+class Published(Protocol):
+    """Something published, of which an attack reads what the worst-case adversary sees: `Release`, `PublishedTable`."""
+
+    @property
+    def time(self) -> Any:
+        """When it was published."""
+        ...
+
+    @property
+    def observation(self) -> Observation:
+        """Who is in each group, and each group's values."""
+        ...
 
 
 class Attack(Protocol):

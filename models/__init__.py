@@ -19,6 +19,11 @@ from foreknow.models.estimators import (
     SwapChain,
     TooLarge,
 )
+from foreknow.models.foreground.evidence import Evidence
+from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
+from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
+from foreknow.models.foreground.global_distribution import GlobalDistribution
+from foreknow.models.foreground.sample_size import SampleSize
 from foreknow.models.grouping import Grouping
 from foreknow.models.hierarchy import Hierarchy
 from foreknow.models.kernel_prior import KernelPrior
@@ -27,6 +32,7 @@ from foreknow.models.people import People
 from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, UniformPrior
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import compromised_model, markov_model, permutation_model, release_model
+from foreknow.models.published_table import PublishedTable
 from foreknow.models.release import Observation, Release
 from foreknow.models.schema import Categorical, Numeric, Schema
 from foreknow.models.simulation import Simulation
@@ -49,8 +55,14 @@ __all__ = [
     "DirichletMultinomial",
     "Estimator",
     "EvidenceCascade",
+    "Evidence",
     "Exact",
+    "ExpectationMaximization",
+    "Fit",
+    "FitStatus",
+    "Fitting",
     "GivenPrior",
+    "GlobalDistribution",
     "Grouping",
     "Hierarchy",
     "History",
@@ -68,10 +80,12 @@ __all__ = [
     "Prior",
     "PriorCascade",
     "Problem",
+    "PublishedTable",
     "RandomWorlds",
     "Release",
     "ReleaseBeliefs",
     "RemoveKnown",
+    "SampleSize",
     "Schema",
     "Simulation",
     "Sinkhorn",

@@ -1,0 +1,1 @@
+"""Leaving out items of groups until they satisfy a requirement, at the least cost."""

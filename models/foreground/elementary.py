@@ -1,0 +1,157 @@
+"""Which people of a group have one of two values: elementary symmetric polynomials, tilted so that nothing vanishes.
+
+In a group of N people of whom c have x, each with a probability f of his own, a world weighs the product of the
+probabilities it uses, and the weight of all worlds is a coefficient of ``prod_j ((1 - f_j) + f_j z)``. People of one
+signature are alike, and are taken as one cell of the group. All terms are positive; multiplying all odds by one number
+changes no share, and the number is chosen so that c people are expected: then what is summed is neither too large nor too
+small, whatever the group.
+"""
+
+import math
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray, compiled
+
+
+@compiled
+def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected: FloatArray) -> float:
+    """How many of each cell of a group have x, on average over its worlds, into ``expected``; and the worlds' log-weight.
+
+    Parameters
+    ----------
+    probability : float array, shape (k,)
+        Of each cell's people, the probability f that one has x, before the group is seen; from 0 to 1.
+    size : int array, shape (k,)
+        How many people are in each cell; they sum to N.
+    c : int
+        How many of the N have x, 0 to N.
+    expected : float array, shape (k,)
+        Is written: ``N_i p(t:x)`` for the people t of cell i (foreground knowledge, Equations 3 and 5).
+
+    Returns
+    -------
+    float
+        The logarithm of the weight of all worlds (the sum in Equation 2); minus infinity where there is none, and then
+        ``expected`` is that of equal probabilities, N_i c / N.
+
+    Notes
+    -----
+    Exact to rounding. Cost: O(N c) time, O(k c) memory.
+    """
+    k, whole = len(size), 0
+    for i in range(k):
+        whole += size[i]
+    sure, never = 0, 0
+    for i in range(k):
+        sure += size[i] if probability[i] >= 1.0 else 0
+        never += size[i] if probability[i] <= 0.0 else 0
+    if c < sure or c > whole - never:
+        for i in range(k):
+            expected[i] = size[i] * c / whole
+        return -np.inf
+    left, people = c - sure, whole - sure - never
+    # Of the undecided, either those with x or those without are counted, whichever are fewer.
+    turned = 2 * left > people
+    if turned:
+        left = people - left
+    tilted, weight = _tilt(probability, size, left, turned)
+    fewer = np.zeros((k + 1, left + 1))
+    fewer[0, 0] = 1.0
+    counts = np.zeros((k, left + 1))
+    for i in range(k):
+        _binomial(tilted[i], size[i], counts[i])
+        _multiply(fewer[i], counts[i], size[i], fewer[i + 1])
+    weight += math.log(fewer[k, left])
+    behind, beside = np.zeros(left + 1), np.zeros(left + 1)
+    behind[0] = 1.0
+    for i in range(k - 1, -1, -1):
+        if 0.0 < probability[i] < 1.0:
+            mean, total = 0.0, 0.0
+            for b in range(min(size[i], left) + 1):
+                others = 0.0
+                for a in range(left - b + 1):
+                    others += fewer[i, a] * behind[left - b - a]
+                total += counts[i, b] * others
+                mean += b * counts[i, b] * others
+            share = mean / total
+            expected[i] = size[i] - share if turned else share
+        else:
+            expected[i] = size[i] if probability[i] >= 1.0 else 0.0
+        _multiply(behind, counts[i], size[i], beside)
+        behind[:] = beside
+    return weight
+
+
+@compiled
+def _tilt(probability: FloatArray, size: IntArray, left: int, turned: bool) -> tuple[FloatArray, float]:
+    """Probabilities of the undecided whose odds are multiplied by one number, such that ``left`` are expected, and what that does to weights.
+
+    Cells that are decided get 0: they are not counted.
+    """
+    k = len(size)
+    odds, weight = np.zeros(k), 0.0
+    undecided = 0
+    for i in range(k):
+        if 0.0 < probability[i] < 1.0:
+            undecided += size[i]
+            odds[i] = math.log(probability[i]) - math.log1p(-probability[i])
+            odds[i] = -odds[i] if turned else odds[i]
+    tilted = np.zeros(k)
+    if left == 0:
+        for i in range(k):
+            if 0.0 < probability[i] < 1.0:
+                weight += size[i] * (math.log(probability[i]) if turned else math.log1p(-probability[i]))
+        return tilted, weight
+    low, high = np.inf, -np.inf
+    for i in range(k):
+        if 0.0 < probability[i] < 1.0:
+            low, high = min(low, -odds[i]), max(high, -odds[i])
+    middle = math.log(left) - math.log(undecided - left)
+    low, high = low + middle, high + middle
+    shift = (low + high) / 2
+    for _ in range(200):
+        mean, slope = 0.0, 0.0
+        for i in range(k):
+            if 0.0 < probability[i] < 1.0:
+                p = 1.0 / (1.0 + math.exp(-min(max(odds[i] + shift, -700.0), 700.0)))
+                mean += size[i] * p
+                slope += size[i] * p * (1.0 - p)
+        if mean > left:
+            high = shift
+        else:
+            low = shift
+        if abs(mean - left) < 1e-3 or high - low < 1e-12:
+            break
+        step = shift + (left - mean) / max(slope, 1e-300)
+        shift = step if low < step < high else (low + high) / 2
+    weight -= left * shift
+    for i in range(k):
+        if 0.0 < probability[i] < 1.0:
+            moved = odds[i] + shift
+            tilted[i] = 1.0 / (1.0 + math.exp(-min(max(moved, -700.0), 700.0)))
+            kept = math.log(probability[i]) if turned else math.log1p(-probability[i])
+            # log(1 - f + f e^shift) = log(1 - f) + log(1 + e^(odds + shift))
+            weight += size[i] * (kept + (moved if moved > 700.0 else math.log1p(math.exp(moved))))
+    return tilted, weight
+
+
+@compiled
+def _binomial(p: float, size: int, counts: FloatArray) -> None:
+    """The probabilities of 0, 1, ... of ``size`` people, as far as ``counts`` reaches."""
+    counts[:] = 0.0
+    counts[0] = 1.0
+    for done in range(size):
+        for b in range(min(done + 1, len(counts) - 1), 0, -1):
+            counts[b] = counts[b] * (1.0 - p) + counts[b - 1] * p
+        counts[0] *= 1.0 - p
+
+
+@compiled
+def _multiply(one: FloatArray, other: FloatArray, longest: int, product: FloatArray) -> None:
+    """The product of two polynomials, as far as ``product`` reaches; the other's degree is at most ``longest``."""
+    product[:] = 0.0
+    for b in range(min(longest, len(product) - 1) + 1):
+        if other[b] > 0.0:
+            for a in range(len(product) - b):
+                product[a + b] += one[a] * other[b]

@@ -17,4 +17,14 @@ ATTACKS: dict[str, Callable[[Adversary], Attack]] = {
 }
 """Every attack, by the name the command line gives it."""
 
-__all__ = ["ATTACKS", "Attack", "ForegroundAttack", "ForegroundBeliefs", "Influence", "Published", "RetrospectiveAttack", "SequentialAttack", "SnapshotAttack"]
+__all__ = [
+    "ATTACKS",
+    "Attack",
+    "ForegroundAttack",
+    "ForegroundBeliefs",
+    "Influence",
+    "Published",
+    "RetrospectiveAttack",
+    "SequentialAttack",
+    "SnapshotAttack",
+]

@@ -221,7 +221,11 @@ def _weighed(distribution: GlobalDistribution, evidence: Evidence, estimator: Es
     each = np.array([believed(evidence, estimator, draw)[:n] for draw in draws])
     mean = each.mean(axis=0)
     first = 0 if distribution.values == (True, False) else mean.argmax(axis=1)[None, :, None]
-    of_value = each[:, :, 0] if isinstance(first, int) else np.take_along_axis(each, np.broadcast_to(first, (*each.shape[:2], 1)), 2)[:, :, 0]
+    of_value = (
+        each[:, :, 0]
+        if isinstance(first, int)
+        else np.take_along_axis(each, np.broadcast_to(first, (*each.shape[:2], 1)), 2)[:, :, 0]
+    )
     return _Weighed(prior, mean, np.quantile(of_value, [0.05, 0.95], axis=0).T)
 
 

@@ -33,6 +33,10 @@ from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, UniformP
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import compromised_model, markov_model, permutation_model, release_model
 from foreknow.models.published_table import PublishedTable
+from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
+from foreknow.models.quasi_sensitive.item_release import ItemRelease
+from foreknow.models.quasi_sensitive.items import Items
+from foreknow.models.quasi_sensitive.linking import Linking, Links
 from foreknow.models.release import Observation, Release
 from foreknow.models.schema import Categorical, Numeric, Schema
 from foreknow.models.simulation import Simulation
@@ -54,10 +58,11 @@ __all__ = [
     "DirichletFrequencies",
     "DirichletMultinomial",
     "Estimator",
-    "EvidenceCascade",
     "Evidence",
+    "EvidenceCascade",
     "Exact",
     "ExpectationMaximization",
+    "ExternalKnowledge",
     "Fit",
     "FitStatus",
     "Fitting",
@@ -67,7 +72,11 @@ __all__ = [
     "Hierarchy",
     "History",
     "IncrementalChain",
+    "ItemRelease",
+    "Items",
     "KernelPrior",
+    "Linking",
+    "Links",
     "MarkovChain",
     "Memory",
     "Numeric",

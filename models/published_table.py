@@ -88,15 +88,23 @@ class PublishedTable:
         return tuple(name for name in self.frame.columns if name not in (self.group, self.sensitive))
 
     def _counts(
-        self, shown: pd.DataFrame, names: "np.ndarray[Any, Any]", domain: tuple[Hashable, ...], group: "np.ndarray[Any, Any]"
+        self,
+        shown: pd.DataFrame,
+        names: "np.ndarray[Any, Any]",
+        domain: tuple[Hashable, ...],
+        group: "np.ndarray[Any, Any]",
     ) -> "np.ndarray[Any, np.dtype[np.int64]]":
         place = {name: number for number, name in enumerate(names)}
         code = {value: number for number, value in enumerate(domain)}
         counts = np.zeros((len(names), len(domain)), dtype=np.int64)
-        times = shown["count"] if self.values is not None and "count" in shown.columns else np.ones(len(shown), dtype=int)
+        times = (
+            shown["count"] if self.values is not None and "count" in shown.columns else np.ones(len(shown), dtype=int)
+        )
         for name, value, count in zip(shown[self.group].astype(str), shown[self.sensitive], times, strict=True):
             if name not in place:
-                raise ValueError(f"the group {name!r} has sensitive values and no people; give both tables of one release.")
+                raise ValueError(
+                    f"the group {name!r} has sensitive values and no people; give both tables of one release."
+                )
             counts[place[name], code[value]] += int(count)
         sizes = np.bincount(group, minlength=len(names))
         if (wrong := counts.sum(axis=1) != sizes).any():

@@ -40,7 +40,9 @@ class Evidence:
         uniform = np.full((len(signature), rest.shape[-1]), 1.0 / max(rest.shape[-1], 1))
         problem = Problem(uniform, self.group, self.counts)
         if not np.issubdtype(signature.dtype, np.integer) or signature.min(initial=0) < -1:
-            raise ValueError(f"signatures are whole numbers from -1 on; got {signature.dtype}, {signature.min(initial=0)}.")
+            raise ValueError(
+                f"signatures are whole numbers from -1 on; got {signature.dtype}, {signature.min(initial=0)}."
+            )
         object.__setattr__(self, "signature", signature.astype(np.int64))
         object.__setattr__(self, "group", problem.group)
         object.__setattr__(self, "counts", problem.counts)
@@ -150,6 +152,4 @@ def _cells(evidence: Evidence) -> Cells:
     cell_number = starts[np.repeat(kind, ends - begins)] + within
     of_person = np.full(len(group), -1, dtype=np.int64)
     of_person[who] = cell_number[cell_of]
-    return Cells(
-        cell_signature[taken], size[taken], starts, first[names[example]], times, settled, of_person
-    )
+    return Cells(cell_signature[taken], size[taken], starts, first[names[example]], times, settled, of_person)

@@ -1,7 +1,6 @@
 """What a global distribution makes of the published groups: who is expected to have what, and how likely they are."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np

@@ -35,7 +35,9 @@ class GlobalDistribution:
     rest: FloatArray
 
     def __repr__(self) -> str:
-        return f"GlobalDistribution({', '.join(self.attributes)}: {len(self.signatures)} signatures, {self.fit.status!r})"
+        return (
+            f"GlobalDistribution({', '.join(self.attributes)}: {len(self.signatures)} signatures, {self.fit.status!r})"
+        )
 
     @property
     def attributes(self) -> tuple[str, ...]:

@@ -41,7 +41,9 @@ class SampleSize:
         if not (math.isfinite(self.epsilon) and self.epsilon > 0):
             raise ValueError(f"SampleSize: epsilon is {self.epsilon}; it is a difference of probabilities, over 0.")
         if not 0 < self.sigma <= 2:
-            raise ValueError(f"SampleSize: sigma is {self.sigma}; it is a probability, over 0 (above 2 it asks nothing).")
+            raise ValueError(
+                f"SampleSize: sigma is {self.sigma}; it is a probability, over 0 (above 2 it asks nothing)."
+            )
 
     @property
     def records(self) -> int:

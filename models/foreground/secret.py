@@ -87,8 +87,12 @@ def check_sensitive(owner: str, sensitive: object) -> "tuple[Hashable, ...] | No
     if sensitive is None:
         return None
     if isinstance(sensitive, str) or not isinstance(sensitive, Collection):
-        raise TypeError(f"{owner}: sensitive is {sensitive!r}; it is a set of values, as {{{sensitive!r}}}, or None for every value.")
+        raise TypeError(
+            f"{owner}: sensitive is {sensitive!r}; it is a set of values, as {{{sensitive!r}}}, or None for every value."
+        )
     if not sensitive:
         raise ValueError(f"{owner}: the sensitive set is empty; name a value, or None for every value.")
-    listed = sorted(set(sensitive), key=str) if isinstance(sensitive, set | frozenset) else list(dict.fromkeys(sensitive))
+    listed = (
+        sorted(set(sensitive), key=str) if isinstance(sensitive, set | frozenset) else list(dict.fromkeys(sensitive))
+    )
     return tuple(listed)

@@ -125,7 +125,9 @@ def check_attribute_sets(owner: str, attribute_sets: object) -> AttributeSets:
         raise TypeError(f"{owner}: attribute_sets is {attribute_sets!r}; it is 'all', or a list of sets of names.")
     sets = tuple((one,) if isinstance(one, str) else tuple(one) for one in attribute_sets)
     if not sets or not all(sets):
-        raise ValueError(f"{owner}: attribute_sets is {attribute_sets!r}; name at least one set, of one attribute or more.")
+        raise ValueError(
+            f"{owner}: attribute_sets is {attribute_sets!r}; name at least one set, of one attribute or more."
+        )
     return sets
 
 

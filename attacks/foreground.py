@@ -14,9 +14,10 @@ from foreknow.models.foreground.expectation import believed
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution
+from foreknow.models.foreground.mining import mined
 from foreknow.models.foreground.sample_size import SampleSize
 from foreknow.models.foreground.secret import Secret, check_sensitive
-from foreknow.models.foreground.signatures import AttributeSets, check_attribute_sets, supported_sets
+from foreknow.models.foreground.signatures import AttributeSets, check_attribute_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,12 +141,7 @@ class ForegroundAttack:
 
     def _mined(self, seen: Observation) -> Iterator[tuple[GlobalDistribution, Evidence]]:
         secret = Secret.of(seen.people.schema.values, self.sensitive, "ForegroundAttack")
-        counts = secret.counts(seen.counts)
-        rest = counts.sum(axis=0) / counts.sum() if counts.any() else np.full(counts.shape[1], 1 / counts.shape[1])
-        group, strangers = _with_strangers(seen)
-        for signatures in supported_sets(seen.people, self.attribute_sets, self.fewest, seen.group >= 0):
-            evidence = Evidence(np.concatenate([signatures.person, strangers]), group, counts, rest)
-            yield GlobalDistribution(signatures, secret.values, self.fit(evidence, self.estimator), rest), evidence
+        return mined(seen, secret, self.attribute_sets, self.fewest, self.fit, self.estimator)
 
     def _learned(self, seen: Observation) -> "_Learned":
         """What one release teaches: of each attribute set in turn, and for everybody the worst so far."""
@@ -232,10 +228,3 @@ def _weighed(distribution: GlobalDistribution, evidence: Evidence, estimator: Es
 def _shown(seen: Observation) -> IntArray:
     """The multiset of each person's group; outside all groups, the table's. Shape ``(n, m)``."""
     return np.vstack([seen.counts, seen.counts.sum(axis=0)])[seen.group]
-
-
-def _with_strangers(seen: Observation) -> tuple[IntArray, IntArray]:
-    """Everybody's group with those of counterfeits behind, and a -1 for each of these, who match no signature."""
-    m = seen.counts.shape[1]
-    group = seen.problem(np.full((len(seen.people), m), 1.0 / m)).group
-    return group, np.full(len(group) - len(seen.group), -1, dtype=np.int64)

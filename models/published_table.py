@@ -110,7 +110,7 @@ class PublishedTable:
         if (wrong := counts.sum(axis=1) != sizes).any():
             worst = int(wrong.argmax())
             raise ValueError(
-                f"the group {names[worst]!r} has {sizes[worst]} people and {counts[worst].sum()} sensitive values; a group shows one "
+                f"the group {names[worst]!r} has {sizes[worst]} people and {counts[worst].sum()} values; a group shows one "
                 "value per person."
             )
         return counts

@@ -85,9 +85,9 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
 
 @compiled
 def _tilt(probability: FloatArray, size: IntArray, left: int, turned: bool) -> tuple[FloatArray, float]:
-    """Probabilities of the undecided whose odds are multiplied by one number, such that ``left`` are expected, and what that does to weights.
+    """The undecided cells' probabilities, tilted such that ``left`` people are expected, and the log-weight that takes away.
 
-    Cells that are decided get 0: they are not counted.
+    All odds are multiplied by one number. Cells that are decided get 0: they are not counted.
     """
     k = len(size)
     odds, weight = np.zeros(k), 0.0

@@ -77,7 +77,7 @@ def _expected_in_cells(cells: Cells, table: FloatArray) -> Expected:
     of_kind = np.repeat(cells.times, np.diff(cells.starts))
     having = np.bincount(cells.signature, expected * of_kind, minlength=len(table))
     people = np.bincount(cells.signature, cells.size * of_kind, minlength=len(table))
-    counts = np.column_stack([having, people - having]) + cells.settled
+    counts = np.column_stack([having, people - having]) + cells.settled.astype(np.float64)
     with np.errstate(divide="ignore"):
         logs = np.log(table[:, :2])
     settled = np.where(cells.settled > 0, cells.settled * np.where(cells.settled > 0, logs, 0.0), 0.0).sum()

@@ -49,7 +49,7 @@ class Secret:
         chosen = np.sort([place[value] for value in set(sensitive)])
         if len(chosen) == len(domain):
             raise ValueError(
-                f"{owner}: the sensitive set holds all {len(domain)} values of the domain, so that everybody has one of it; leave out "
+                f"{owner}: the sensitive set holds all {len(domain)} values of the domain, so that everybody has one; leave out "
                 "those that may be known, or sensitive=None to keep every value apart."
             )
         classes = np.ones(len(domain), dtype=np.int64)
@@ -59,11 +59,12 @@ class Secret:
     def counts(self, counts: IntArray) -> IntArray:
         """Multisets by class: ``(g, m)`` to ``(g, c)``."""
         summed = np.zeros((len(counts), len(self.values)), dtype=np.int64)
-        np.add.at(summed, (slice(None), self.classes), counts)
+        for value, kind in enumerate(self.classes):
+            summed[:, kind] += counts[:, value]
         return summed
 
     def spread(self, rows: FloatArray, counts: IntArray) -> FloatArray:
-        """Beliefs in classes as beliefs in values: each class's by the shares of its values in ``counts``, ``(n, c)`` to ``(n, m)``.
+        """Beliefs in values from beliefs in classes, ``(n, c)`` to ``(n, m)``: in proportion to the values' shares in ``counts``.
 
         ``counts``, shape ``(n, m)`` or ``(m,)``, is what is published where each row's person is. Of a class that is not
         there, values share alike.

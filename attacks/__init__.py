@@ -5,17 +5,20 @@ from collections.abc import Callable
 from foreknow.attacks.attack import Attack, Published
 from foreknow.attacks.foreground import ForegroundAttack, ForegroundBeliefs
 from foreknow.attacks.influence import Influence
+from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
+from foreknow.attacks.linking import LinkingAttack
 from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.attacks.snapshot import SnapshotAttack
-from foreknow.models import Adversary
 
-ATTACKS: dict[str, Callable[[Adversary], Attack]] = {
+ATTACKS: dict[str, Callable[..., Attack]] = {
     "sequential": SequentialAttack,
     "snapshot": SnapshotAttack,
     "retrospective": RetrospectiveAttack,
+    "foreground": ForegroundAttack,
 }
-"""Every attack, by the name the command line gives it."""
+"""Every attack, by the name the command line gives it. All but the foreground attack, which knows nothing beforehand, take an
+`Adversary`."""
 
 __all__ = [
     "ATTACKS",
@@ -23,7 +26,10 @@ __all__ = [
     "ForegroundAttack",
     "ForegroundBeliefs",
     "Influence",
+    "LabelBeliefs",
+    "LinkingAttack",
     "Published",
+    "ReleaseLabelBeliefs",
     "RetrospectiveAttack",
     "SequentialAttack",
     "SnapshotAttack",

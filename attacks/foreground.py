@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,12 @@ from foreknow.models.foreground.fit import Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.mining import mined
 from foreknow.models.foreground.sample_size import SampleSize
+from foreknow.models.foreground.sampled_beliefs import sampled_beliefs
 from foreknow.models.foreground.secret import Secret, check_sensitive
-from foreknow.models.foreground.signatures import AttributeSets, check_attribute_sets
+from foreknow.models.foreground.signatures import AttributeSets, check_attribute_sets, supported_sets
+
+ROUNDING = 1e-12
+"""By how much one attribute set must say more than another to be worse."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +40,19 @@ class ForegroundBeliefs(Beliefs):
         Per release, which of them each person's posterior is of; -1 where there is none, and groups' shares are believed.
     intervals : tuple of float array, shape (n, 2), or None
         Per release, where the global distributions were sampled: the ends of the 90 % credible interval of the probability
-        that each person has a value of the sensitive set, under the same attribute set.
+        that each person has a value of the sensitive set, or, without one, the value believed most; under the same attribute
+        set. NaN for a release without foreground knowledge.
+    notes : tuple of tuple of str
+        Per release, what its reader should know: that too few people match any signature.
     """
 
     knowledge: tuple[tuple[GlobalDistribution, ...], ...] = ()
     worst: tuple[IntArray, ...] = ()
     intervals: tuple[FloatArray, ...] | None = None
+    notes: tuple[tuple[str, ...], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"ForegroundBeliefs(times={self.times!r}, attribute sets={tuple(map(len, self.knowledge))!r})"
 
 
 @dataclass(frozen=True)
@@ -64,13 +76,15 @@ class ForegroundAttack:
         How the distributions are found: `ExpectationMaximization`, `Newton`, or `GibbsSampling`, which gives a posterior
         over them.
     support : int or SampleSize
-        How many people must match a signature. The others' distribution is the whole table's.
+        How many people must match a signature. The others' distribution is the whole table's. Where no signature of any
+        attribute set has as many there is no foreground knowledge, and the groups' shares are believed; the beliefs' ``notes``
+        say so.
 
     Raises
     ------
     ValueError, TypeError
-        If a setting is out of its range; when called, if an attribute set is not among the quasi-identifiers, or the
-        sensitive set not in the domain or all of it.
+        If a setting is out of its range, or a class in place of a setting of it; when called, if an attribute set is not among
+        the quasi-identifiers, the sensitive set not in the domain or all of it, or releases differ in their domain.
 
     Notes
     -----
@@ -80,8 +94,9 @@ class ForegroundAttack:
 
     The posterior over values of a sensitive set spreads the set's probability by their shares in the group: people who are
     alike in having one of the set are alike in which. The worst over attribute sets is no belief anybody should hold; it
-    overstates (`foreknow.evaluation.breaches` measures by how much). People in groups that show a counterfeit are
-    joined by as many strangers, of whom the whole table's distribution is believed.
+    overstates (`foreknow.evaluation.breaches` measures by how much). Of attribute sets that say the same, the first is taken:
+    the smallest. People in groups that show a counterfeit are joined by as many strangers, of whom the whole table's
+    distribution is believed. Of people outside all groups the worst of the global distributions is believed.
 
     Cost: per attribute set O(n log n) for the signatures, and the fit's; for a sensitive set a round of the fit is O(N c) per
     kind of group, N people of whom c have a value of it.
@@ -114,10 +129,9 @@ class ForegroundAttack:
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundAttack", self.attribute_sets))
         object.__setattr__(self, "sensitive", check_sensitive("ForegroundAttack", self.sensitive))
-        if not isinstance(self.support, SampleSize) and not (self.support >= 1 and self.support == int(self.support)):
-            raise ValueError(
-                f"ForegroundAttack: support is {self.support}; it is a number of people, 1 or more, or a SampleSize."
-            )
+        _check_setting("estimator", self.estimator, hasattr(self.estimator, "exact"), "an Estimator, as Exact()")
+        _check_setting("fit", self.fit, not hasattr(self.fit, "exact"), "a Fitting, as ExpectationMaximization()")
+        _check_support(self.support)
 
     @property
     def fewest(self) -> int:
@@ -127,33 +141,50 @@ class ForegroundAttack:
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
         """What each release teaches, and what follows for everybody in it. Only the releases' observations are read."""
         found = [self._learned(release.observation) for release in releases]
-        intervals = tuple(one.interval for one in found if one.interval is not None)
+        beliefs = tuple(one.beliefs for one in found)
+        _check_domains([one.observation for one in beliefs])
+        sampled = any(one.interval is not None for one in found)
         return ForegroundBeliefs(
-            tuple(one.beliefs for one in found),
+            beliefs,
             tuple(one.knowledge for one in found),
             tuple(one.worst for one in found),
-            intervals if len(intervals) == len(found) and found else None,
+            tuple(_or_unknown(one.interval, len(one.worst)) for one in found) if sampled else None,
+            tuple(self._notes(one.beliefs.observation) if not one.knowledge else () for one in found),
         )
 
     def mine(self, observation: Observation) -> tuple[GlobalDistribution, ...]:
         """The global distribution of every attribute set with enough support, from one release."""
-        return tuple(distribution for distribution, _ in self._mined(observation))
+        return tuple(distribution for distribution, _ in self._mined(observation, self._secret(observation)))
 
-    def _mined(self, seen: Observation) -> Iterator[tuple[GlobalDistribution, Evidence]]:
-        secret = Secret.of(seen.people.schema.values, self.sensitive, "ForegroundAttack")
+    def _secret(self, seen: Observation) -> Secret:
+        return Secret.of(seen.people.schema.values, self.sensitive, "ForegroundAttack")
+
+    def _mined(self, seen: Observation, secret: Secret) -> Iterator[tuple[GlobalDistribution, Evidence]]:
         return mined(seen, secret, self.attribute_sets, self.fewest, self.fit, self.estimator)
 
     def _learned(self, seen: Observation) -> "_Learned":
         """What one release teaches: of each attribute set in turn, and for everybody the worst so far."""
-        secret = Secret.of(seen.people.schema.values, self.sensitive, "ForegroundAttack")
+        secret = self._secret(seen)
         worst, knowledge = _Worst.before(seen, secret), []
-        for number, (distribution, evidence) in enumerate(self._mined(seen)):
+        for number, (distribution, evidence) in enumerate(self._mined(seen, secret)):
             worst = worst.or_(_weighed(distribution, evidence, self.estimator, len(seen.people)), number)
             knowledge.append(distribution)
         values = secret.spread(worst.posterior, _shown(seen))
         prior = secret.spread(worst.prior, seen.counts.sum(axis=0))
         posterior = Posterior(values, np.zeros(len(seen.counts), dtype=np.int64))
         return _Learned(ReleaseBeliefs(seen, prior, prior, posterior), tuple(knowledge), worst.chosen, worst.interval)
+
+    def _notes(self, seen: Observation) -> tuple[str, ...]:
+        """What is to be said of a release that taught nothing."""
+        if not len(seen.counts):
+            return ("nobody is published, and there is nothing to learn.",)
+        # A signature is matched by no more people than its parts are.
+        sets = tuple(seen.people.schema.quasi_identifiers) if self.attribute_sets == "all" else self.attribute_sets
+        most = max(supported_sets(seen.people, sets, 1, seen.group >= 0), key=lambda found: int(found.support.max()))
+        return (
+            f"no signature is matched by {self.fewest:,} people; nothing is learned, and the groups' shares are believed. Most, "
+            f"{most.support.max():,}, match one of {', '.join(most.attributes)}; a smaller support learns from fewer people.",
+        )
 
 
 class _Learned(NamedTuple):
@@ -184,20 +215,19 @@ class _Worst(NamedTuple):
 
     @classmethod
     def before(cls, seen: Observation, secret: Secret) -> "_Worst":
-        """Nothing heard: the table's shares, and the groups'."""
-        counts = secret.counts(seen.counts)
-        rest = counts.sum(axis=0) / max(int(counts.sum()), 1)
-        prior = np.tile(rest if counts.any() else np.full(len(rest), 1 / len(rest)), (len(seen.people), 1))
-        posterior = prior.copy()
-        inside = seen.group >= 0
-        posterior[inside] = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[seen.group[inside]]
+        """Nothing heard: the table's shares, and the groups'; where nothing is published, all values alike."""
+        shown = np.vstack([seen.counts, seen.counts.sum(axis=0)])
+        counts = secret.counts(shown if shown.any() else np.ones_like(shown))
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        prior = np.tile(shares[-1], (len(seen.people), 1))
         chosen = np.full(len(seen.people), -1, dtype=np.int64)
-        return cls(prior, posterior, None, chosen, 1 if secret.values == (True, False) else len(secret.values))
+        classes = len(secret.values) if len(secret.sensitive) == len(secret.domain) else 1
+        return cls(prior, shares[seen.group], None, chosen, classes)
 
     def or_(self, weighed: _Weighed, number: int) -> "_Worst":
-        """With one more attribute set heard."""
-        worse = weighed.posterior[:, : self.classes].max(axis=1) > self.posterior[:, : self.classes].max(axis=1)
-        worse |= self.chosen < 0
+        """With one more attribute set heard; what is worse by rounding alone is not."""
+        before, now = (posterior[:, : self.classes].max(axis=1) for posterior in (self.posterior, weighed.posterior))
+        worse = (now > before + ROUNDING) | (self.chosen < 0)
         rows, interval = worse[:, None], weighed.interval
         if interval is not None and self.interval is not None:
             interval = np.where(rows, interval, self.interval)
@@ -214,17 +244,47 @@ def _weighed(distribution: GlobalDistribution, evidence: Evidence, estimator: Es
     prior, draws = distribution.of_people, distribution.fit.draws
     if draws is None:
         return _Weighed(prior, believed(evidence, estimator, distribution.probabilities)[:n], None)
-    each = np.array([believed(evidence, estimator, draw)[:n] for draw in draws])
-    mean = each.mean(axis=0)
-    first = 0 if distribution.values == (True, False) else mean.argmax(axis=1)[None, :, None]
-    of_value = (
-        each[:, :, 0]
-        if isinstance(first, int)
-        else np.take_along_axis(each, np.broadcast_to(first, (*each.shape[:2], 1)), 2)[:, :, 0]
-    )
-    return _Weighed(prior, mean, np.quantile(of_value, [0.05, 0.95], axis=0).T)
+    found = sampled_beliefs(evidence, estimator, draws)
+    rows, first = np.arange(n), np.zeros(n, dtype=np.int64)
+    if distribution.values != (True, False):
+        first = found.mean[:n].argmax(axis=1)
+    return _Weighed(prior, found.mean[:n], np.column_stack([found.low[rows, first], found.high[rows, first]]))
 
 
 def _shown(seen: Observation) -> IntArray:
     """The multiset of each person's group; outside all groups, the table's. Shape ``(n, m)``."""
     return np.vstack([seen.counts, seen.counts.sum(axis=0)])[seen.group]
+
+
+def _or_unknown(interval: FloatArray | None, n: int) -> FloatArray:
+    return np.full((n, 2), np.nan) if interval is None else interval
+
+
+def _check_setting(name: str, setting: object, right: bool, wanted: str) -> None:
+    if isinstance(setting, type):
+        raise TypeError(
+            f"ForegroundAttack: {name} is the class {setting.__name__}; write {name}={setting.__name__}(...), a setting of it."
+        )
+    if not (callable(setting) and right):
+        raise TypeError(f"ForegroundAttack: {name} is {setting!r}; it is {wanted}.")
+
+
+def _check_support(support: object) -> None:
+    if isinstance(support, SampleSize):
+        return
+    if isinstance(support, bool) or not isinstance(support, int | float | np.integer):
+        raise TypeError(f"ForegroundAttack: support is {support!r}; it is a number of people, or a SampleSize(...).")
+    if not (support >= 1 and float(support).is_integer()):
+        raise ValueError(
+            f"ForegroundAttack: support is {support}; it is a number of people, 1 or more, or a SampleSize(...)."
+        )
+
+
+def _check_domains(seen: list[Observation]) -> None:
+    """Raise ValueError unless all releases are of one sensitive domain, as those of a history are."""
+    for one, other in pairwise(seen):
+        if one.people.schema.values != other.people.schema.values:
+            raise ValueError(
+                f"the sensitive domain at {other.time!r} is not that at {one.time!r}; attack each release on its own, or give all "
+                "tables one domain."
+            )

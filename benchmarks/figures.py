@@ -8,6 +8,8 @@ from functools import partial
 
 import numpy as np
 from defense_figures import DEFENSE_FIGURES
+from foreground_figures import FOREGROUND_FIGURES
+from quasi_sensitive_figures import QUASI_SENSITIVE_FIGURES
 from subjects import Figure, history
 
 from foreknow.attacks import SequentialAttack
@@ -123,4 +125,6 @@ FIGURES: dict[str, Figure] = {
     "ConfidenceSum on one group of 1,000": Figure(0.1, lambda: one_group(ConfidenceSum())),
     "DirichletMultinomial on one group of 1,000": Figure(0.5, lambda: one_group(DirichletMultinomial())),
     **DEFENSE_FIGURES,
+    **FOREGROUND_FIGURES,
+    **QUASI_SENSITIVE_FIGURES,
 }

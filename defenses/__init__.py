@@ -6,6 +6,7 @@ from foreknow.defenses.anatomy import Anatomy
 from foreknow.defenses.bkaa import BKAA
 from foreknow.defenses.buckets.matchings import matching_diversity
 from foreknow.defenses.buckets.negative_rules import NegativeRule, NegativeRules, negative_rules
+from foreknow.defenses.foreground_safe import ForegroundSafe
 from foreknow.defenses.full_domain import FullDomain
 from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.growing.hilbert import hilbert_index, hilbert_order
@@ -29,14 +30,20 @@ from foreknow.defenses.requirements.diversity import (
 )
 from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
 from foreknow.defenses.requirements.posterior_bound import PosteriorBound
+from foreknow.defenses.requirements.qs_closeness import QSCloseness
+from foreknow.defenses.requirements.qs_diversity import QSDiversity
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf, Infeasible, Requirement, all_of, any_of
 from foreknow.defenses.requirements.similarity import JSimilarity
 from foreknow.defenses.requirements.summary import Summary, Whole, prior_of, summarize_groups, summarize_records
+from foreknow.defenses.suppression.item_suppression import ItemSuppression
+from foreknow.defenses.suppression.publish_items import publish_items
+from foreknow.defenses.suppression.suppressed_items import SuppressedItems
 from foreknow.defenses.uhra import UHRA
 
 DEFENSES: dict[str, Callable[..., Defense]] = {
     "anatomy": Anatomy,
     "bkaa": BKAA,
+    "foreground-safe": ForegroundSafe,
     "full-domain": FullDomain,
     "injector": Injector,
     "js-reduce": JSReduce,
@@ -62,10 +69,12 @@ __all__ = [
     "Defense",
     "DistinctDiversity",
     "EntropyDiversity",
+    "ForegroundSafe",
     "FrequencyDiversity",
     "FullDomain",
     "Infeasible",
     "Injector",
+    "ItemSuppression",
     "JSReduce",
     "JSimilarity",
     "KAnonymity",
@@ -75,9 +84,12 @@ __all__ = [
     "NegativeRule",
     "NegativeRules",
     "PosteriorBound",
+    "QSCloseness",
+    "QSDiversity",
     "RecursiveDiversity",
     "Requirement",
     "Summary",
+    "SuppressedItems",
     "TCloseness",
     "Whole",
     "all_of",
@@ -91,6 +103,7 @@ __all__ = [
     "negative_rules",
     "prior_of",
     "publish",
+    "publish_items",
     "summarize_groups",
     "summarize_records",
 ]

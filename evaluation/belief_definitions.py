@@ -7,18 +7,23 @@ from typing import Any
 import numpy as np
 
 from foreknow.defenses import BTPrivacy, PosteriorBound
-from foreknow.models import Categorical, Hierarchy, Numeric, Release, View
+from foreknow.models import Categorical, Hierarchy, Numeric, Problem, Release, View
 from foreknow.models.arrays import FloatArray
 
 
 def gained_over_the_share(part: PosteriorBound, release: Release, prior: FloatArray) -> list[float]:
-    """Per group of a release: the most by which a member's posterior of a value is over the group's share of it."""
-    posterior = part.estimator(release.observation.problem(prior)).probabilities.tolist()
-    shown = release.counts.tolist()
+    """Per group of a release: a member's largest posterior of a value or of the set, or the most it is over the group's share."""
+    problem, domain = release.observation.problem(prior), release.view.schema.values
+    bounded = len(domain)
+    if part.sensitive is not None:
+        classes = np.array([[int(value in part.sensitive), int(value not in part.sensitive)] for value in domain])
+        problem, bounded = Problem(problem.prior @ classes, problem.group, problem.counts @ classes), 1
+    posterior, shown = part.estimator(problem).probabilities.tolist(), problem.counts.tolist()
     gained = [-math.inf] * release.groups
     for row, group in enumerate(release.group.tolist()):
         if group >= 0:
-            beyond = (p - n / sum(shown[group]) for p, n in zip(posterior[row], shown[group], strict=True))
+            known = [n / sum(shown[group]) if part.of == "gain" else 0.0 for n in shown[group]]
+            beyond = (p - share for p, share in zip(posterior[row][:bounded], known[:bounded], strict=True))
             gained[group] = max(gained[group], *beyond)
     return gained
 

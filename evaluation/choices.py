@@ -1,11 +1,12 @@
-"""From the options of `foreknow publish` to a defense: which options each defense reads, and what it has without them."""
+"""From the options of the command line to a defense or an attack: which options each reads, and what it has without them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from foreknow.attacks import ATTACKS, ForegroundAttack
 from foreknow.defenses import (
     BKAA,
     MASK,
@@ -25,9 +26,17 @@ from foreknow.defenses import (
     TCloseness,
     all_of,
 )
+from foreknow.evaluation.breaches import over
+from foreknow.models import Estimator, SampleSize, Schema
 
 KNOWLEDGE = ("corpus", "classes", "order", "pseudo_count")
-"""The options that say what the assumed adversary knows; only defenses that look at beliefs read them."""
+"""The options that say what an adversary knows; only defenses that look at beliefs read them, and attacks by an adversary."""
+
+FOREGROUND = ("secret", "attribute_set", "support", "r")
+"""The options of the attack that knows nothing beforehand."""
+
+ATTACK_READS = {name: FOREGROUND if name == "foreground" else KNOWLEDGE for name in ATTACKS}
+"""Which options each attack reads, beside those that every attack has."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +130,42 @@ CHOICES: dict[str, Choice] = {
     "injector": Choice(("l",), lambda o: Injector(_or(o.l, 2))),
     "m-invariance": Choice(("m",), lambda o: MInvariance(_or(o.m, 2))),
 }
-"""Every defense of `DEFENSES`, as the command line makes it."""
+"""Every defense of `DEFENSES` that needs no sensitive set to be named, as the command line makes it."""
+
+
+DEFENSE_READS = {name: choice.reads for name, choice in CHOICES.items()}
+"""Which options each defense reads."""
+
+
+def foreground_attack(
+    schema: Schema,
+    secret: Sequence[str],
+    attribute_sets: Sequence[str],
+    support: int | None,
+    r: float | None,
+    estimator: Estimator,
+) -> ForegroundAttack:
+    """The foreground attack of some options, all text: an attribute set is columns with commas between them.
+
+    Raises
+    ------
+    ValueError
+        If a bound of breaches is given, and no secret value; if it is not finite.
+    """
+    if r is not None and not secret:
+        raise ValueError(
+            f"-r {r:g} is the bound of beliefs in a secret value, and there is none; name one, as --secret VALUE."
+        )
+    over(2 if r is None else r, "foreknow attack")
+    values = {str(value): value for value in schema.values}
+    names = schema.quasi_identifiers
+    sets = [[text] if text in names else [name.strip() for name in text.split(",")] for text in attribute_sets]
+    return ForegroundAttack(
+        sets or "all",
+        [values.get(text, text) for text in secret] or None,
+        estimator,
+        support=SampleSize() if support is None else support,
+    )
 
 
 def _with_diversity(options: Thresholds) -> Thresholds:

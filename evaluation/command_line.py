@@ -1,6 +1,7 @@
 """The command `foreknow`: publish a history, attack what was published, check a published table, see the demo."""
 
 import sys
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import track
 
-from foreknow.attacks import ATTACKS
+from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs
 from foreknow.defenses import publish
 from foreknow.evaluation import demo as demonstration
 from foreknow.evaluation import report
-from foreknow.evaluation.choices import CHOICES, Thresholds
+from foreknow.evaluation.choices import ATTACK_READS, CHOICES, DEFENSE_READS, Thresholds, foreground_attack
 from foreknow.evaluation.cost import gcp, suppressed
 from foreknow.evaluation.inputs import (
     Columns,
@@ -170,7 +171,7 @@ def publish_command(
     release; as all of them count, publish a release once, and name a --corpus for the next.
     """
     choice = CHOICES[defense.value]
-    _refuse_unread(context, defense.value)
+    _refuse_unread(context, "defense", defense.value, DEFENSE_READS)
     columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
     table = columns.read(records)
     learned = table if corpus is None else columns.read(corpus)
@@ -202,6 +203,7 @@ def publish_command(
 
 @app.command("attack")
 def attack_command(
+    context: typer.Context,
     records: Records,
     qi: Qi,
     sensitive: Sensitive,
@@ -218,30 +220,63 @@ def attack_command(
     id_: Id = "id",
     time: Time = "week",
     hierarchy: Hierarchies = [],  # noqa: B006
-    attack: Annotated[AttackName, typer.Option(help="With memory, each release alone, or looking back.")] = AttackName[
-        "sequential"
-    ],
+    attack: Annotated[
+        AttackName,
+        typer.Option(help="With memory, each release alone, looking back, or by what the groups themselves teach."),
+    ] = AttackName["sequential"],
     estimator: Annotated[EstimatorName, typer.Option(help="How a prior and a release make a belief.")] = EstimatorName[
         "exact"
     ],
+    secret: Annotated[
+        list[str],
+        typer.Option(
+            help="foreground: a value nobody should be linked to. Repeat it; left out, every value is weighed on its own."
+        ),
+    ] = [],  # noqa: B006
+    attribute_set: Annotated[
+        list[str],
+        typer.Option(
+            help="foreground: columns that are looked at together, as age,sex. Repeat it; left out, all sets of --qi."
+        ),
+    ] = [],  # noqa: B006
+    support: Annotated[
+        int | None,
+        typer.Option(min=1, help="foreground: how many people must share their values of a set; 3993 by default."),
+    ] = None,
+    r: Annotated[
+        float | None,
+        typer.Option("-r", min=1, help="foreground: a belief in a secret value over 1/r is a breach; 2 by default."),
+    ] = None,
     classes: Classes = 3,
     order: Order = 1,
     pseudo_count: Pseudo = 0.1,
 ) -> None:
-    """Attack what was published, and say how much of the truth it gives away at each release."""
+    """Attack what was published, and say how much of the truth it gives away at each release.
+
+    The foreground attack needs no knowledge: it learns from the published groups what the people of each kind have, and turns
+    that against everybody in them. It says what it learned, and with a --secret whom it links to it.
+    """
+    _refuse_unread(context, "attack", attack.value, ATTACK_READS)
     columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
     table = columns.read(records)
     learned = table if corpus is None else columns.read(corpus)
     schema = columns.schema(*([table] if corpus is None else [table, learned]))
     history, releases = releases_of(table, groups, columns, schema)
-    if corpus is None:
-        notices.print("No --corpus: the adversary's knowledge is mined from the published records themselves.")
-    known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
-    adversary = Adversary(known.prior, known.transitions, estimator=ESTIMATORS[estimator.value]())
-    beliefs = ATTACKS[attack.value](adversary)(track(releases, "attacking", console=notices, transient=True))
+    rule = ESTIMATORS[estimator.value]()
+    attacker: Attack
+    if attack.value == "foreground":
+        attacker = foreground_attack(schema, secret, attribute_set, support, r, rule)
+    else:
+        if corpus is None:
+            notices.print("No --corpus: the adversary's knowledge is mined from the published records themselves.")
+        known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
+        attacker = ATTACKS[attack.value](Adversary(known.prior, known.transitions, estimator=rule))
+    beliefs = attacker(track(releases, "attacking", console=notices, transient=True))
     if out is not None:
         with whole_files(out, keep=[path for path in (records, groups, corpus) if path is not None]) as folder:
             write_table(report.posteriors(beliefs, time), folder / f"beliefs{records.suffix.lower()}")
+    if isinstance(attacker, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
+        _tell_learned(beliefs, history, attacker.sensitive, r or 2)
     console.print(report.table(report.risk(beliefs, history), f"{attack.value} attack, {estimator.value} posterior"))
     console.print(report.GLOSSARY, markup=False)
     if out is not None:
@@ -315,15 +350,30 @@ def _tell(releases: tuple[Release, ...], title: str) -> None:
             notices.print(f"at {release.time}: {note}", markup=False)
 
 
-def _refuse_unread(context: typer.Context, defense: str) -> None:
-    """Raise ValueError if an option was given that the defense does not read."""
-    every = {name for choice in CHOICES.values() for name in choice.reads}
-    for name in sorted(every - set(CHOICES[defense].reads)):
+def _tell_learned(beliefs: ForegroundBeliefs, history: History, secret: Collection[Hashable] | None, r: float) -> None:
+    """Print what the groups taught, and whom it links to a secret value."""
+    for release, notes in zip(beliefs, beliefs.notes, strict=True):
+        for note in notes:
+            notices.print(f"at {release.observation.time}: {note}", markup=False)
+    sets = max(map(len, beliefs.knowledge), default=0)
+    if sets:
+        most = f", of {sets} the {report.SHOWN} worst" if sets > report.SHOWN else ""
+        console.print(report.table(report.mined(beliefs), f"Global distributions{most}"))
+        console.print(report.MINED, markup=False)
+    if secret is not None:
+        console.print(report.table(report.linked(beliefs, history, secret, r), f"Breaches, r = {r:g}"))
+        console.print(report.BREACHES, markup=False)
+
+
+def _refuse_unread(context: typer.Context, kind: str, chosen: str, reads: Mapping[str, Sequence[str]]) -> None:
+    """Raise ValueError if an option was given that the chosen defense or attack does not read."""
+    every = {name for names in reads.values() for name in names}
+    for name in sorted(every - set(reads[chosen])):
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
-            readers = ", ".join(other for other, choice in CHOICES.items() if name in choice.reads)
-            raise ValueError(f"{defense} does not read {option}; leave it out, or choose --defense {readers}.")
+            readers = ", ".join(other for other, names in reads.items() if name in names)
+            raise ValueError(f"{chosen} does not read {option}; leave it out, or choose --{kind} {readers}.")
 
 
 def main() -> None:

@@ -17,17 +17,29 @@ from foreknow.defenses import (
     JSimilarity,
     KAnonymity,
     PosteriorBound,
+    QSCloseness,
+    QSDiversity,
     RecursiveDiversity,
     Requirement,
     TCloseness,
 )
 from foreknow.evaluation.belief_definitions import beliefs_moved, gained_over_the_share
+from foreknow.evaluation.label_definitions import ShownItems, levels_of_labels
 from foreknow.models import Hierarchy, Release
 from foreknow.models.arrays import FloatArray
 
 SLACK = 1e-9
 
-AT_MOST = (TCloseness, JSimilarity, BasicBetaLikeness, BetaLikeness, BTPrivacy, PosteriorBound)
+AT_MOST = (
+    TCloseness,
+    JSimilarity,
+    BasicBetaLikeness,
+    BetaLikeness,
+    BTPrivacy,
+    PosteriorBound,
+    QSDiversity,
+    QSCloseness,
+)
 
 
 class Group(NamedTuple):
@@ -39,12 +51,13 @@ class Group(NamedTuple):
 
 
 class Published(NamedTuple):
-    """All that the checker has: the published values and their domain; perhaps the release with its people, and a prior."""
+    """All that the checker has: the published values and their domain; perhaps the release with its people, a prior, items."""
 
     everything: Sequence[Hashable]
     domain: Sequence[Hashable]
     release: Release | None
     prior: FloatArray | None
+    items: ShownItems | None = None
 
 
 type Level = Callable[[Group], float]
@@ -65,7 +78,7 @@ def attained(part: Requirement, published: Published) -> Level:
     ValueError
         If the requirement speaks of beliefs, and what it needs to know of them is not there.
     TypeError
-        If the requirement is not one of those above.
+        If the requirement is not one of those above, or about items, and none are published.
     """
     if isinstance(part, AllOf | AnyOf):
         inner = [(one, attained(one, published)) for one in part.parts]
@@ -75,6 +88,13 @@ def attained(part: Requirement, published: Published) -> Level:
         return lambda group: _divergence(group.priors, base)
     if isinstance(part, BTPrivacy | PosteriorBound):
         return _of_members(part, published)
+    if isinstance(part, QSDiversity | QSCloseness):
+        if published.items is None:
+            raise TypeError(
+                f"{part!r} is about items, which this release does not show; use verify_items with an ItemRelease."
+            )
+        of_labels = levels_of_labels(part, published.items)
+        return lambda group: of_labels[group.name]
     return _of_values(part, published)
 
 

@@ -1,16 +1,20 @@
 """What the command line prints and writes: tables that fit a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Hashable, Iterator
 
+import numpy as np
 import pandas as pd
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
+from foreknow.attacks import ForegroundBeliefs
 from foreknow.defenses import AllOf, Requirement
+from foreknow.evaluation.breaches import breaches
 from foreknow.evaluation.demo import FEWEST, SAFE, STRONGEST, Demo, story
 from foreknow.evaluation.risk import risk_table
-from foreknow.models import Beliefs, History, Status
+from foreknow.models import Beliefs, FitStatus, History, ReleaseBeliefs, Status
+from foreknow.models.arrays import BoolArray
 
 
 def table(frame: pd.DataFrame, title: str) -> Table:
@@ -49,6 +53,59 @@ GLOSSARY = """\
 gain: belief in the true value beyond its share f of the group, over 1 - f; those in groups of one value (certain) are
 left out. success: the value believed most is the true one. confidence: mean belief in the true value. sure: beliefs of
 90% or more; right: those of them that are so. ruled out: groups that the knowledge rules out."""
+
+
+BREACHES = (
+    "in breach: believed to have a secret value with more than 1/r. breached: share in breach of those who have one; flagged: of "
+    "those who have none; p: mean belief in those who have one. precision: share of those in breach who have one; counted: what "
+    "counting in their groups says of it. auc: how often somebody who has one is believed likelier than somebody of the same "
+    "group who has none; 0.5 is chance."
+)
+
+
+def linked(beliefs: Beliefs, history: History, secret: Collection[Hashable], r: float) -> pd.DataFrame:
+    """Whom an attack links to a secret value, and how often rightly, one row per release."""
+    found = breaches(beliefs, history, secret, r)
+    names = ["time", "records", "sensitive", "breached", "flagged", "probability", "precision", "counted", "auc_within"]
+    return found[names].rename(columns={"sensitive": "secret", "probability": "p", "auc_within": "auc"})
+
+
+MINED = (
+    "signatures: how many combinations of values enough people share. lowest, highest: the probability of a secret value among "
+    "them, as the groups teach it. worst for: how many people this attribute set tells most of, beyond their group's shares."
+)
+
+SHOWN = 12
+"""How many attribute sets of a release are printed."""
+
+
+def mined(beliefs: ForegroundBeliefs) -> pd.DataFrame:
+    """What a foreground attack learned of each release's attribute sets, those first that are the worst for most people."""
+    rows = []
+    for release, knowledge, worst in zip(beliefs, beliefs.knowledge, beliefs.worst, strict=True):
+        told = worst[_told(release)]
+        people = np.bincount(told[told >= 0], minlength=len(knowledge))
+        for number in np.argsort(-people, kind="stable")[:SHOWN]:
+            found = knowledge[number]
+            row: dict[str, object] = {"time": release.observation.time, "attributes": ", ".join(found.attributes)}
+            row["signatures"] = len(found.signatures)
+            if found.values == (True, False):
+                row |= {"lowest": found.probabilities[:, 0].min(), "highest": found.probabilities[:, 0].max()}
+            rows.append(row | {"worst for": people[number], "status": _words(found.status)})
+    return pd.DataFrame(rows)
+
+
+def _told(release: ReleaseBeliefs) -> BoolArray:
+    """Of whom more is believed than their group's shares, or less."""
+    seen, belief = release.observation, release.posterior.probabilities
+    shares = seen.counts / np.maximum(seen.counts.sum(axis=1, keepdims=True), 1)
+    inside = seen.group >= 0
+    inside[inside] = (np.abs(belief[inside] - shares[seen.group[inside]]) > 1e-9).any(axis=1)
+    return np.asarray(inside)
+
+
+def _words(status: FitStatus) -> str:
+    return str(status.name).lower().replace("|", ", ")
 
 
 def risk(beliefs: Beliefs, history: History) -> pd.DataFrame:

@@ -1,11 +1,13 @@
 """What an attack gained. Each measure is a tidy table, one row per release, that says what it leaves out."""
 
+from collections.abc import Collection, Hashable
+
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.truth import LeftOut, Outcome, outcomes
+from foreknow.evaluation.truth import LeftOut, Outcome, mean, outcomes, set_outcomes
 from foreknow.models import Beliefs, History
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import BoolArray, FloatArray
 
 
 def adversary_gain(
@@ -110,9 +112,8 @@ def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9, leaving_o
                 "right": int(right.sum()),
                 "expected": float(most[held].sum()),
                 "records": len(outcome.true),
-                "suppressed": outcome.suppressed,
             }
-            | _left_out(outcome)
+            | outcome.missing
         )
     return pd.DataFrame(rows)
 
@@ -147,7 +148,13 @@ def log_score(beliefs: Beliefs, history: History, leaving_out: LeftOut = None, l
     )
 
 
-def calibration(beliefs: Beliefs, history: History, bins: int = 10, leaving_out: LeftOut = None) -> pd.DataFrame:
+def calibration(
+    beliefs: Beliefs,
+    history: History,
+    bins: int = 10,
+    leaving_out: LeftOut = None,
+    sensitive: Collection[Hashable] | None = None,
+) -> pd.DataFrame:
     """How often beliefs of each size are right, over all releases: an adversary is calibrated if as often as believed.
 
     Parameters
@@ -160,22 +167,30 @@ def calibration(beliefs: Beliefs, history: History, bins: int = 10, leaving_out:
         Into how many equal parts 0 to 1 is cut.
     leaving_out : CompromisedRecords or collection of respondents, optional
         Whose respondents are left out.
+    sensitive : collection of values, optional
+        A set: the beliefs are then that somebody has a value of it, and right where somebody does. Left out, they are the
+        beliefs in each value.
 
     Returns
     -------
     DataFrame
         A row per part in which there is a belief: ``low`` and ``high``, its ends (a belief on an end belongs to the higher
         part, 1 to the last); ``believed``, the mean belief; ``right``, the share of those beliefs whose value is the
-        respondent's; ``beliefs``, how many there are: one for every published respondent and value. Releases are not told
-        apart; suppressed respondents are left out.
+        respondent's; ``beliefs``, how many there are: one for every published respondent and value, or, of a set, for every
+        published respondent. Releases are not told apart; suppressed respondents are left out.
     """
     if bins < 1:
         raise ValueError(f"bins is {bins}; cut 0 to 1 into 1 part or more.")
-    found = list(outcomes(beliefs, history, leaving_out))
-    belief = np.concatenate([np.zeros(0), *(outcome.belief.ravel() for outcome in found)])
-    right = np.concatenate(
-        [np.zeros(0), *((outcome.true[:, None] == np.arange(outcome.belief.shape[1])).ravel() for outcome in found)]
-    )
+    found: list[tuple[FloatArray, BoolArray]]
+    if sensitive is None:
+        found = [
+            (outcome.belief.ravel(), _held(outcome).ravel()) for outcome in outcomes(beliefs, history, leaving_out)
+        ]
+    else:
+        of_set = set_outcomes("calibration", beliefs, history, sensitive, leaving_out)
+        found = [(outcome.belief, outcome.holds) for outcome in of_set]
+    belief = np.concatenate([np.zeros(0), *(belief for belief, _ in found)])
+    right = np.concatenate([np.zeros(0), *(held for _, held in found)])
     part = np.minimum((belief * bins).astype(np.int64), bins - 1)
     table = pd.DataFrame({"part": part, "believed": belief, "right": right}).groupby("part")
     means = table.mean()
@@ -193,11 +208,10 @@ def risk_table(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) 
     return table
 
 
+def _held(outcome: Outcome) -> BoolArray:
+    """Which value is each respondent's: shape ``(n', m)``."""
+    return np.asarray(outcome.true[:, None] == np.arange(outcome.belief.shape[1]))
+
+
 def _row(outcome: Outcome, name: str, each: FloatArray) -> dict[str, object]:
-    mean = float(each.mean()) if len(each) else float("nan")
-    row = {"time": outcome.time, name: mean, "records": len(each), "suppressed": outcome.suppressed}
-    return row | _left_out(outcome)
-
-
-def _left_out(outcome: Outcome) -> dict[str, object]:
-    return {} if outcome.compromised is None else {"compromised": outcome.compromised}
+    return {"time": outcome.time, name: mean(each), "records": len(each)} | outcome.missing

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from foreknow.models import Beliefs, CompromisedRecords, History, Observation
+from foreknow.models import Beliefs, CompromisedRecords, History, Observation, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.foreground.secret import Secret, check_sensitive
 
 type LeftOut = CompromisedRecords | Collection[Hashable] | None
 """Whose respondents are left out of the releases they are about, or who is left out of all."""
@@ -25,8 +26,10 @@ class Outcome:
         The posteriors.
     true : int array, shape (n',)
         The true values' codes.
-    share : float array, shape (n',)
-        The true value's share of the published group.
+    shares : float array, shape (n', m)
+        Each value's share of the published group.
+    group : int array, shape (n',)
+        The published group.
     suppressed : int
         How many respondents were not published.
     compromised : int, optional
@@ -36,7 +39,8 @@ class Outcome:
     time: Any
     belief: FloatArray
     true: IntArray
-    share: FloatArray
+    shares: FloatArray
+    group: IntArray
     suppressed: int
     compromised: int | None = None
 
@@ -44,6 +48,37 @@ class Outcome:
     def confidence(self) -> FloatArray:
         """The belief in each true value: shape ``(n',)``."""
         return np.asarray(self.belief[np.arange(len(self.true)), self.true])
+
+    @property
+    def share(self) -> FloatArray:
+        """The true value's share of the published group: shape ``(n',)``."""
+        return np.asarray(self.shares[np.arange(len(self.true)), self.true])
+
+    @property
+    def missing(self) -> dict[str, object]:
+        """How many are not among them, as columns: ``suppressed``, and ``compromised`` where somebody was left out."""
+        columns: dict[str, object] = {"suppressed": self.suppressed}
+        return columns if self.compromised is None else columns | {"compromised": self.compromised}
+
+
+@dataclass(frozen=True, eq=False)
+class SetOutcome:
+    """One release's beliefs that somebody has a value of a set, beside the truth, for the n' respondents that were published.
+
+    Attributes
+    ----------
+    belief, share : float array, shape (n',)
+        The set's posterior probability, and its share of the published group: what somebody believes who only counts.
+    holds : bool array, shape (n',)
+        Whether the true value is in the set.
+    outcome : Outcome
+        The same release, value by value.
+    """
+
+    belief: FloatArray
+    share: FloatArray
+    holds: BoolArray
+    outcome: Outcome
 
 
 def outcomes(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> Iterator[Outcome]:
@@ -55,17 +90,11 @@ def outcomes(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) ->
     Raises
     ------
     ValueError
-        If the history has no view of a release's time, or another population in it.
+        If the history has no view of a release's time, or another population or sensitive domain in it.
     """
-    views = {view.time: view for view in history}
     for release in beliefs:
         seen = release.observation
-        view = views.get(seen.time)
-        if view is None or not np.array_equal(view.people.respondents, seen.people.respondents):
-            raise ValueError(
-                f"the history holds no view at {seen.time!r} of the respondents these beliefs are about; give the history that "
-                "was published."
-            )
+        view = original(history, seen)
         kept = seen.group >= 0
         suppressed, compromised = int((~kept).sum()), None
         if leaving_out is not None:
@@ -73,8 +102,71 @@ def outcomes(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) ->
             compromised = int((kept & gone).sum())
             kept = kept & ~gone
         true, group = view.sensitive[kept], seen.group[kept]
-        share = seen.counts[group, true] / seen.counts.sum(axis=1)[group]
-        yield Outcome(seen.time, release.posterior.probabilities[kept], true, share, suppressed, compromised)
+        shares = (seen.counts / seen.counts.sum(axis=1, keepdims=True))[group]
+        belief = release.posterior.probabilities[kept]
+        yield Outcome(seen.time, belief, true, shares, group, suppressed, compromised)
+
+
+def set_outcomes(
+    owner: str, beliefs: Beliefs, history: History, sensitive: Collection[Hashable], leaving_out: LeftOut = None
+) -> Iterator[SetOutcome]:
+    """The same of the values of a sensitive set, taken together.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `outcomes`; and if the set is none, empty, not in the domain, or all of it.
+    """
+    checked = check_set(owner, sensitive)
+    for release, outcome in zip(beliefs, outcomes(beliefs, history, leaving_out), strict=True):
+        codes = Secret.of(release.observation.people.schema.values, checked, owner).sensitive
+        belief, share = outcome.belief[:, codes].sum(axis=1), outcome.shares[:, codes].sum(axis=1)
+        yield SetOutcome(belief, share, np.isin(outcome.true, codes), outcome)
+
+
+def check_set(owner: str, sensitive: object) -> tuple[Hashable, ...]:
+    """A sensitive set as a tuple.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is empty, or no collection of values.
+    """
+    checked = check_sensitive(owner, sensitive)
+    if checked is None:
+        raise TypeError(f"{owner}: sensitive is None; name the set of values whose link to people is measured.")
+    return checked
+
+
+def original(history: History, seen: Observation) -> View:
+    """The view that an observation is of.
+
+    Raises
+    ------
+    ValueError
+        If the history has no view of its time, or another population or sensitive domain in it.
+    """
+    view = next((view for view in history if view.time == seen.time), None)
+    if view is None or not np.array_equal(view.people.respondents, seen.people.respondents):
+        raise ValueError(
+            f"the history holds no view at {seen.time!r} of the respondents these beliefs are about; give the history that "
+            "was published."
+        )
+    if view.schema.values != seen.people.schema.values:
+        raise ValueError(
+            f"at {seen.time!r} the history's sensitive domain is {_some(view.schema.values)} and that of the beliefs "
+            f"{_some(seen.people.schema.values)}; give the history a schema with the values the beliefs are about, in their order."
+        )
+    return view
+
+
+def mean(each: FloatArray | BoolArray) -> float:
+    """The mean of one number per respondent; NaN where there is nobody."""
+    return float(each.mean()) if len(each) else float("nan")
+
+
+def _some(values: tuple[Hashable, ...]) -> str:
+    return ", ".join(map(repr, values[:8])) + (", ..." if len(values) > 8 else "")
 
 
 def _left_out(leaving_out: CompromisedRecords | Collection[Hashable], seen: Observation) -> BoolArray:

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.definitions import Group, Published, attained, holds
-from foreknow.models import Release
+from foreknow.evaluation.label_definitions import ShownItems
+from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import FloatArray
 
 
@@ -40,7 +41,7 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
     ValueError
         If a prior is needed and not given, or is not one distribution per record.
     TypeError
-        If the checker does not know the requirement.
+        If the checker does not know the requirement, or it is about items, which `verify_items` checks.
 
     Notes
     -----
@@ -53,7 +54,15 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
     quasi-identifiers: for checking, not for large tables.
     """
     if not isinstance(release, Release):
-        raise TypeError(f"verify takes one Release, and got {type(release).__name__}; ask it of each.")
+        way = "use verify_items" if isinstance(release, ItemRelease) else "ask it of each"
+        raise TypeError(f"verify takes one Release, and got {type(release).__name__}; {way}.")
+    return verdicts(release, requirement, prior, None)
+
+
+def verdicts(
+    release: Release, requirement: Requirement, prior: ArrayLike | None, items: ShownItems | None
+) -> pd.DataFrame:
+    """What `verify` returns, of a release that shows items or none."""
     priors: dict[Hashable, list[list[float]]] = {}
     rows = None if prior is None else _rows(release, prior)
     if rows is not None:
@@ -61,7 +70,7 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
         for row, group in enumerate(release.group.tolist()):
             priors.setdefault(group, []).append(rows[row].tolist())
     schema, table = release.view.schema, release.table
-    published = Published(table[schema.sensitive].tolist(), schema.values, release, rows)
+    published = Published(table[schema.sensitive].tolist(), schema.values, release, rows, items)
     return _verdicts(table["group"].tolist(), published, requirement, priors or None)
 
 

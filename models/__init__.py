@@ -22,7 +22,9 @@ from foreknow.models.estimators import (
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
+from foreknow.models.foreground.gibbs_sampling import GibbsSampling
 from foreknow.models.foreground.global_distribution import GlobalDistribution
+from foreknow.models.foreground.newton import Newton
 from foreknow.models.foreground.sample_size import SampleSize
 from foreknow.models.grouping import Grouping
 from foreknow.models.hierarchy import Hierarchy
@@ -31,10 +33,16 @@ from foreknow.models.markov_chain import IncrementalChain, MarkovChain, Transiti
 from foreknow.models.people import People
 from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, UniformPrior
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
-from foreknow.models.programs import compromised_model, markov_model, permutation_model, release_model
+from foreknow.models.programs import (
+    compromised_model,
+    foreground_model,
+    markov_model,
+    permutation_model,
+    release_model,
+)
 from foreknow.models.published_table import PublishedTable
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
-from foreknow.models.quasi_sensitive.item_release import ItemRelease
+from foreknow.models.quasi_sensitive.item_release import ItemObservation, ItemRelease
 from foreknow.models.quasi_sensitive.items import Items
 from foreknow.models.quasi_sensitive.linking import Linking, Links
 from foreknow.models.release import Observation, Release
@@ -66,12 +74,14 @@ __all__ = [
     "Fit",
     "FitStatus",
     "Fitting",
+    "GibbsSampling",
     "GivenPrior",
     "GlobalDistribution",
     "Grouping",
     "Hierarchy",
     "History",
     "IncrementalChain",
+    "ItemObservation",
     "ItemRelease",
     "Items",
     "KernelPrior",
@@ -79,6 +89,7 @@ __all__ = [
     "Links",
     "MarkovChain",
     "Memory",
+    "Newton",
     "Numeric",
     "Observation",
     "Omega",
@@ -105,6 +116,7 @@ __all__ = [
     "UniformPrior",
     "View",
     "compromised_model",
+    "foreground_model",
     "markov_model",
     "permutation_model",
     "release_model",

@@ -1,13 +1,13 @@
 """A published table of anybody's making, with a column that names the group: what an adversary sees of it."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from foreknow.models.arrays import IntArray
 from foreknow.models.people import People
 from foreknow.models.release import Observation
 from foreknow.models.schema import Categorical, Schema, check_columns
@@ -18,7 +18,7 @@ class PublishedTable:
     """A table, or two, in which groups are named and the link between people and sensitive values is hidden.
 
     That a sensitive value stands in somebody's row means nothing: of a group only who is in it, and the multiset of its
-    values, is read. Every row is a person, known by the quasi-identifiers as they are printed: exact in a bucketized table; in
+    values, is read. Everybody is known by the quasi-identifiers as they are printed: exactly in a bucketized table; in
     a generalized one people who share a label cannot be told apart, so that whoever knows them better should attack the
     `Release` instead.
 
@@ -29,23 +29,41 @@ class PublishedTable:
     sensitive : str
         The sensitive attribute's column.
     group : str
-        The column that names the group, here and in ``values``.
+        The column that names the group, here and in ``values``. One group has one name: 1 and "1" are refused.
     quasi_identifiers : sequence of str, optional
-        By default every other column.
+        By default every other column of ``frame``.
     values : DataFrame, optional
-        The second table of Anatomy: ``group``, the sensitive attribute and, if it is there, ``count``.
+        The second table of Anatomy: ``group``, the sensitive attribute and, if it is there, ``count``. Where every group
+        then has one row of ``frame``, as in a generalized `Release.tables`, that row is of as many people as the group has
+        values, unless there are counterfeits.
     time : optional
         When it was published.
+    counterfeits : bool
+        Whether groups may show more values than they have people, as some defenses publish: then a row of ``frame`` without
+        any quasi-identifier is nobody's. Without it, both are errors. In a generalized table counterfeits look like people,
+        and are taken for them.
+
+    Attributes
+    ----------
+    observation : Observation
+        Who is in each group, and each group's values. A respondent is the number of a row of ``frame``, from 0; people who
+        share a row are numbered on their own. Groups are sorted by name, and so is the sensitive domain: the values shown.
 
     Raises
     ------
-    ValueError
-        If a column or cell is missing, or a group has not as many values as people.
+    ValueError, TypeError
+        If a column or cell is missing, a column has two roles, or a group has not as many values as people.
+
+    Notes
+    -----
+    Respondents of two tables have nothing in common but their numbers: attack each table on its own. Cost: O(n log n).
 
     Examples
     --------
     >>> rows = pd.DataFrame({"nation": ["American", "Japanese"], "group": ["L1", "L1"], "disease": ["heart", "flu"]})
     >>> table = PublishedTable(rows, sensitive="disease")
+    >>> table
+    PublishedTable(time=0, people=2, groups=1)
     >>> table.observation.people, table.observation.counts
     (People(2, known by nation), array([[1, 1]]))
     """
@@ -56,73 +74,149 @@ class PublishedTable:
     quasi_identifiers: Sequence[str] | None = None
     values: pd.DataFrame | None = None
     time: Any = 0
+    counterfeits: bool = False
+    observation: Observation = field(init=False)
 
     def __post_init__(self) -> None:
-        self.observation  # noqa: B018 - it checks the table
-
-    @cached_property
-    def observation(self) -> Observation:
-        """Who is in each group, and each group's values; a respondent is a row of the frame, by its number."""
         identifying = self._identifying()
-        shown = self.frame if self.values is None else self.values
-        check_columns(self.frame, [self.group, *identifying])
-        check_columns(shown, [self.group, self.sensitive])
-        if self.frame.empty:
-            raise ValueError("the published table has no row.")
+        rows = self._rows(identifying)
+        shown = (self.frame if self.values is None else self.values).reset_index(drop=True)
         for name in (self.group, *identifying):
-            _check_cells(self.frame, name)
+            _check_cells(rows, name, "the published table")
         for name in (self.group, self.sensitive):
-            _check_cells(shown, name)
-        names, group = np.unique(self.frame[self.group].astype(str).to_numpy(dtype=object), return_inverse=True)
-        domain = _listed(shown[self.sensitive])
-        schema = Schema(
-            {name: Categorical(_listed(self.frame[name])) for name in identifying}, self.sensitive, domain, "row"
-        )
-        codes = np.column_stack([schema.quasi_identifiers[name].codes(self.frame[name]) for name in identifying])
-        people = People(np.arange(len(self.frame)).astype(object), codes, schema)
-        return Observation(people, group.astype(np.int64), self._counts(shown, names, domain, group), self.time)
+            _check_cells(shown, name, "the published table" if self.values is None else "the table of values")
+        groups, (of_row, of_value) = _numbered(rows[self.group], shown[self.group])
+        _check_names(groups)
+        domain, (value,) = _numbered(shown[self.sensitive])
+        counts = np.zeros((len(groups), len(domain)), dtype=np.int64)
+        np.add.at(counts, (of_value, value), self._times(shown))
+        who = self._who(of_row, counts)
+        self._check_sizes(groups, np.bincount(of_row[who], minlength=len(groups)), counts.sum(axis=1))
+        people = _people(rows[list(identifying)], who, self.sensitive, domain)
+        object.__setattr__(self, "observation", Observation(people, of_row[who], counts, self.time))
+
+    def __repr__(self) -> str:
+        seen = self.observation
+        return f"PublishedTable(time={self.time!r}, people={len(seen.people)}, groups={len(seen.counts)})"
 
     def _identifying(self) -> tuple[str, ...]:
-        if self.quasi_identifiers is not None:
-            return tuple(self.quasi_identifiers)
-        return tuple(name for name in self.frame.columns if name not in (self.group, self.sensitive))
+        """The quasi-identifiers; raises unless every column is there and has one role."""
+        for name, table in (("frame", self.frame), ("values", self.values)):
+            if not isinstance(table, pd.DataFrame) and not (name == "values" and table is None):
+                raise TypeError(f"PublishedTable: {name} is {type(table).__name__}; it is a DataFrame.")
+        if isinstance(self.quasi_identifiers, str):
+            raise TypeError(
+                f"PublishedTable: quasi_identifiers is {self.quasi_identifiers!r}; it is a list of columns, as "
+                f"[{self.quasi_identifiers!r}]."
+            )
+        others = [name for name in self.frame.columns if name not in (self.group, self.sensitive)]
+        identifying = tuple(others if self.quasi_identifiers is None else self.quasi_identifiers)
+        alone = self.values is None
+        check_columns(self.frame, [self.group, *([self.sensitive] if alone else []), *identifying])
+        if self.values is not None:
+            check_columns(self.values, [self.group, self.sensitive])
+        names = [self.group, self.sensitive, *identifying]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
+        if not identifying:
+            raise ValueError(
+                f"the published table has no column beside {self.group!r} and {self.sensitive!r}; by what its people are known, "
+                "their quasi-identifiers, must be there."
+            )
+        return identifying
 
-    def _counts(
-        self,
-        shown: pd.DataFrame,
-        names: "np.ndarray[Any, Any]",
-        domain: tuple[Hashable, ...],
-        group: "np.ndarray[Any, Any]",
-    ) -> "np.ndarray[Any, np.dtype[np.int64]]":
-        place = {name: number for number, name in enumerate(names)}
-        code = {value: number for number, value in enumerate(domain)}
-        counts = np.zeros((len(names), len(domain)), dtype=np.int64)
-        times = (
-            shown["count"] if self.values is not None and "count" in shown.columns else np.ones(len(shown), dtype=int)
-        )
-        for name, value, count in zip(shown[self.group].astype(str), shown[self.sensitive], times, strict=True):
-            if name not in place:
-                raise ValueError(
-                    f"the group {name!r} has sensitive values and no people; give both tables of one release."
-                )
-            counts[place[name], code[value]] += int(count)
-        sizes = np.bincount(group, minlength=len(names))
-        if (wrong := counts.sum(axis=1) != sizes).any():
+    def _rows(self, identifying: tuple[str, ...]) -> pd.DataFrame:
+        """The rows that are somebody's, by their number."""
+        rows = self.frame.reset_index(drop=True)
+        if self.counterfeits:
+            rows = rows[rows[list(identifying)].notna().any(axis=1)]
+        if rows.empty:
+            raise ValueError("the published table has no row; it has one per person.")
+        return rows
+
+    def _times(self, shown: pd.DataFrame) -> IntArray:
+        """How often each row's value is shown."""
+        if self.values is None or "count" not in shown.columns or "count" in (self.group, self.sensitive):
+            return np.ones(len(shown), dtype=np.int64)
+        times = pd.to_numeric(shown["count"], errors="coerce").to_numpy(dtype=np.float64)
+        wrong = ~np.isfinite(times) | (times < 0) | (np.floor(times) != times)
+        if wrong.any():
+            row = int(wrong.argmax())
+            raise ValueError(
+                f"row {row} of the table of values has the count {shown['count'].tolist()[row]!r}; a count is a whole number, 0 or "
+                "more."
+            )
+        return times.astype(np.int64)
+
+    def _who(self, of_row: IntArray, counts: IntArray) -> IntArray:
+        """The row of each person; rows of whole groups stand for as many people as the group has values."""
+        rows = np.arange(len(of_row))
+        if self.values is not None and not self.counterfeits and len(np.unique(of_row)) == len(of_row):
+            return rows.repeat(counts.sum(axis=1)[of_row])
+        return rows
+
+    def _check_sizes(self, groups: tuple[Hashable, ...], people: IntArray, values: IntArray) -> None:
+        wrong = (people == 0) | (people > values) | ((people < values) & (not self.counterfeits))
+        if wrong.any():
             worst = int(wrong.argmax())
             raise ValueError(
-                f"the group {names[worst]!r} has {sizes[worst]} people and {counts[worst].sum()} values; a group shows one "
-                "value per person."
+                f"the group {groups[worst]!r} has {people[worst]} people and {values[worst]} values; a group shows one value per "
+                "person. Give both tables of one release, or, where values are invented, counterfeits=True."
             )
-        return counts
 
 
-def _listed(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
-    return tuple(sorted(column.unique().tolist(), key=str))
+def _people(rows: pd.DataFrame, who: IntArray, sensitive: str, domain: tuple[Hashable, ...]) -> People:
+    """The people who stand in some rows of quasi-identifiers."""
+    kinds, codes = {}, []
+    for name in rows.columns:
+        values, (code,) = _numbered(rows[name])
+        kinds[name] = Categorical(values)
+        codes.append(code[who].astype(np.float64))
+    schema = Schema(kinds, sensitive, domain, _unlike("row", (*rows.columns, sensitive)))
+    names = rows.index.to_numpy() if len(who) == len(rows) else np.arange(len(who))
+    return People(names.astype(object), np.column_stack(codes), schema)
 
 
-def _check_cells(frame: pd.DataFrame, name: str) -> None:
-    missing = frame[name].isna().to_numpy()
+def _numbered(*columns: "pd.Series[Any]") -> tuple[tuple[Hashable, ...], list[IntArray]]:
+    """The different cells of some columns, sorted, and each column's cells as positions among them."""
+    cells = pd.concat([column.astype(object) for column in columns], ignore_index=True)
+    codes, found = pd.factorize(cells)
+    listed = found.tolist()
+    try:
+        order = sorted(range(len(listed)), key=lambda code: listed[code])
+    except TypeError:
+        order = sorted(range(len(listed)), key=lambda code: str(listed[code]))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    ends = np.cumsum([len(column) for column in columns])[:-1]
+    return tuple(listed[code] for code in order), np.split(place[codes], ends)
+
+
+def _unlike(name: str, names: tuple[str, ...]) -> str:
+    """The name, or with a line behind it, so that it is none of some others."""
+    return _unlike(f"{name}_", names) if name in names else name
+
+
+def _check_cells(frame: pd.DataFrame, name: str, what: str) -> None:
+    """Raise ValueError, naming the row, if a cell is missing or holds several values."""
+    column = frame[name]
+    missing = column.isna().to_numpy()
     if missing.any():
         raise ValueError(
-            f"row {int(missing.argmax())} of the published table has no {name!r}; leave the row out, or write what is meant."
+            f"row {frame.index[int(missing.argmax())]} of {what} has no {name!r}; leave the row out, or write what is meant."
         )
+    if column.dtype == object and not column.map(lambda cell: isinstance(cell, Hashable)).all():
+        raise ValueError(
+            f"the column {name!r} of {what} holds lists; a cell is one value. Split the column, or join each list."
+        )
+
+
+def _check_names(groups: tuple[Hashable, ...]) -> None:
+    """Raise ValueError if two groups read alike."""
+    named: dict[str, Hashable] = {}
+    for group in groups:
+        if (other := named.setdefault(str(group), group)) is not group:
+            raise ValueError(
+                f"two groups read {str(group)!r}: {other!r} and {group!r}; write a group's name in one way."
+            )

@@ -45,6 +45,17 @@ def sum_posterior(prior, counts):
     return by_assignment(prior, counts, lambda used: used.sum(axis=1))
 
 
+def worlds(probabilities, c):
+    """Foreground knowledge, Definition 4: all ways in which c of N people have x, as rows of truths, and their weights."""
+    f = np.asarray(probabilities, dtype=float)
+    chosen = np.fromiter(
+        itertools.chain.from_iterable(itertools.combinations(range(len(f)), c)), np.int64, math.comb(len(f), c) * c
+    ).reshape(math.comb(len(f), c), c)
+    has = np.zeros((len(chosen), len(f)), dtype=bool)
+    np.put_along_axis(has, chosen, True, axis=1)
+    return has, np.where(has, f, 1 - f).prod(axis=1)
+
+
 def omega_posterior(prior, counts):
     """Li, Li, Zhang: ``n_s P[i,s] / sum_i P[i,s]``, rows scaled to 1; for groups that contradict nothing."""
     k, m = len(prior), len(counts)

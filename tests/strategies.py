@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from foreknow.models import Categorical, Hierarchy, History, Numeric, Problem, Schema, View
+from foreknow.models import Categorical, Evidence, Hierarchy, History, Numeric, Problem, Schema, View
 
 WEIGHTS = (0, 0, 1, 1, 2, 5, 20, 1000, 1e-6)
 """What rows of probabilities are made of: ties, zeros and small numbers are common."""
@@ -38,6 +38,20 @@ def problems(draw, possible=False, largest=5, groups=3, values=4, hidden=False):
             allowed = np.flatnonzero(prior[row][:shown]) if possible else np.arange(shown)
             counts[j, draw(st.sampled_from(allowed.tolist()))] += 1
     return Problem(prior, group, counts)
+
+
+@st.composite
+def evidences(draw, values=2, largest=4, groups=4, signatures=3):
+    """Groups of people of a few signatures, some of none, some outside all groups: what global distributions come from."""
+    sizes = draw(st.lists(st.integers(1, largest), min_size=1, max_size=groups))
+    group = [j for j, size in enumerate(sizes) for _ in range(size)] + [-1] * draw(st.integers(0, 2))
+    signature = [draw(st.integers(-1, signatures - 1)) for _ in group]
+    counts = np.zeros((len(sizes), values), dtype=np.int64)
+    for j in group:
+        if j >= 0:
+            counts[j, draw(st.integers(0, values - 1))] += 1
+    rest = np.array(draw(st.lists(st.sampled_from([1.0, 2.0, 7.0]), min_size=values, max_size=values)))
+    return Evidence(np.array(signature), np.array(group), counts, rest / rest.sum())
 
 
 @st.composite

@@ -10,10 +10,13 @@ from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Problem
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.foreground.evidence import Evidence
+from foreknow.models.foreground.expectation import believed
+from foreknow.models.foreground.secret import Secret
 
 type Gain = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
-"""How much some members have lost: of their posteriors ``(k, m)``, their rows in the view ``(k,)`` and their groups' shares
-``(k, m)``, a float array of shape ``(k,)``."""
+"""How much some members have lost: of their posteriors ``(k, c)``, their rows in the view ``(k,)`` and their groups' shares
+``(k, c)``, a float array of shape ``(k,)``."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,18 +27,21 @@ class Weighed(Requirement):
     ----------
     asked : Requirement
         The requirement; its name and its bound are this one's.
-    prior : float array, shape (n, m)
-        What is believed of each record of the view before it is published.
+    prior : float array, shape (n, c)
+        What is believed of each record of the view before it is published: a probability for each of c classes.
     estimator : Estimator
         How that and a group's values make a belief.
     gain : Gain
         What is measured of each member; a group's level is its members' largest.
+    secret : Secret, optional
+        The two classes, a sensitive set and all other values; without it, every value is a class.
     """
 
     asked: Requirement
     prior: FloatArray
     estimator: Estimator
     gain: Gain
+    secret: Secret | None = None
 
     sense: ClassVar[Sense] = "at most"
 
@@ -65,9 +71,18 @@ class Weighed(Requirement):
         if not len(summary):
             return np.zeros(0)
         group = who.group
-        posterior = self.estimator(Problem(self.prior[who.records], group, summary.counts)).probabilities
-        shares = (summary.counts / summary.size[:, None])[group]
+        counts = summary.counts if self.secret is None else self.secret.counts(summary.counts)
+        posterior = self._posterior(self.prior[who.records], group, counts)
+        shares = (counts / summary.size[:, None])[group]
         return np.asarray(np.maximum.reduceat(self.gain(posterior, who.records, shares), who.starts[:-1]))
+
+    def _posterior(self, prior: FloatArray, group: IntArray, counts: IntArray) -> FloatArray:
+        if self.secret is None:
+            return self.estimator(Problem(prior, group, counts)).probabilities
+        # People of whom the same is believed are as those of one signature.
+        having, alike = np.unique(prior[:, 0], return_inverse=True)
+        rows = np.column_stack([having, 1.0 - having])
+        return believed(Evidence(alike, group, counts, rows[0]), self.estimator, rows)
 
 
 def refuse(requirement: Requirement) -> NoReturn:

@@ -37,7 +37,7 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
 
     Notes
     -----
-    Exact to rounding. Cost: O(N c) time, O(k c) memory.
+    Exact to rounding. Cost: O(N c) time, O(k c) memory; O(k) where one person has x, or all but one.
     """
     k, whole = len(size), 0
     for i in range(k):
@@ -55,13 +55,15 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
     turned = 2 * left > people
     if turned:
         left = people - left
-    tilted, weight = _tilt(probability, size, left, turned)
+    if left == 1:
+        return _single(probability, size, turned, expected)
+    tilted, weight = tilt(probability, size, left, turned)
     fewer = np.zeros((k + 1, left + 1))
     fewer[0, 0] = 1.0
     counts = np.zeros((k, left + 1))
     for i in range(k):
-        _binomial(tilted[i], size[i], counts[i])
-        _multiply(fewer[i], counts[i], size[i], fewer[i + 1])
+        binomial(tilted[i], size[i], counts[i])
+        multiply(fewer[i], counts[i], size[i], fewer[i + 1])
     weight += math.log(fewer[k, left])
     behind, beside = np.zeros(left + 1), np.zeros(left + 1)
     behind[0] = 1.0
@@ -78,13 +80,45 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
             expected[i] = size[i] - share if turned else share
         else:
             expected[i] = size[i] if probability[i] >= 1.0 else 0.0
-        _multiply(behind, counts[i], size[i], beside)
+        multiply(behind, counts[i], size[i], beside)
         behind[:] = beside
     return weight
 
 
 @compiled
-def _tilt(probability: FloatArray, size: IntArray, left: int, turned: bool) -> tuple[FloatArray, float]:
+def _single(probability: FloatArray, size: IntArray, turned: bool, expected: FloatArray) -> float:
+    """Where one undecided person has x, or does not where ``turned``."""
+    weight = odds_shares(probability, size, turned, expected)
+    for i in range(len(size)):
+        if 0.0 < probability[i] < 1.0:
+            weight += size[i] * (math.log(probability[i]) if turned else math.log1p(-probability[i]))
+            expected[i] = size[i] - expected[i] if turned else expected[i]
+        else:
+            expected[i] = size[i] if probability[i] >= 1.0 else 0.0
+    return weight
+
+
+@compiled
+def odds_shares(probability: FloatArray, size: IntArray, turned: bool, shares: FloatArray) -> float:
+    """Each undecided cell's share of all odds, or of all odds against, into ``shares``; and the logarithm of their sum."""
+    total, smallest = 0.0, 1.0
+    if turned:
+        for i in range(len(size)):
+            if 0.0 < probability[i] < 1.0:
+                smallest = min(smallest, probability[i])
+    for i in range(len(size)):
+        shares[i], f = 0.0, probability[i]
+        if 0.0 < f < 1.0:
+            # Odds against are multiplied by the smallest probability: their own largest could be infinite.
+            shares[i] = size[i] * ((1.0 - f) * (smallest / f) if turned else f / (1.0 - f))
+            total += shares[i]
+    for i in range(len(size)):
+        shares[i] /= total
+    return math.log(total) - math.log(smallest)
+
+
+@compiled
+def tilt(probability: FloatArray, size: IntArray, left: int, turned: bool) -> tuple[FloatArray, float]:
     """The undecided cells' probabilities, tilted such that ``left`` people are expected, and the log-weight that takes away.
 
     All odds are multiplied by one number. Cells that are decided get 0: they are not counted.
@@ -137,7 +171,7 @@ def _tilt(probability: FloatArray, size: IntArray, left: int, turned: bool) -> t
 
 
 @compiled
-def _binomial(p: float, size: int, counts: FloatArray) -> None:
+def binomial(p: float, size: int, counts: FloatArray) -> None:
     """The probabilities of 0, 1, ... of ``size`` people, as far as ``counts`` reaches."""
     counts[:] = 0.0
     counts[0] = 1.0
@@ -148,7 +182,7 @@ def _binomial(p: float, size: int, counts: FloatArray) -> None:
 
 
 @compiled
-def _multiply(one: FloatArray, other: FloatArray, longest: int, product: FloatArray) -> None:
+def multiply(one: FloatArray, other: FloatArray, longest: int, product: FloatArray) -> None:
     """The product of two polynomials, as far as ``product`` reaches; the other's degree is at most ``longest``."""
     product[:] = 0.0
     for b in range(min(longest, len(product) - 1) + 1):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.problem import Problem, probability_rows
@@ -87,6 +89,28 @@ class Evidence:
         return np.vstack([probabilities, self.rest])
 
     @cached_property
+    def mixed(self) -> BoolArray:
+        """Which groups show more than one value, so that there is something to find out: shape ``(g,)``."""
+        return np.asarray((self.counts > 0).sum(axis=1) > 1)
+
+    @cached_property
+    def part(self) -> IntArray:
+        """The part each signature belongs to, from 0, and one more for the rest behind them: shape ``(s + 1,)``.
+
+        Signatures share a part where people of both are in one group of several values, or both share a part with a third.
+        The groups' likelihood is a product over the parts: what is found for one does not depend on the others. Cost:
+        O(n).
+        """
+        s = self.signatures
+        open_ = self.published & (self.signature >= 0)
+        open_[open_] = self.mixed[self.group[open_]]
+        nodes = s + len(self.counts)
+        links = coo_array((np.ones(open_.sum()), (self.signature[open_], s + self.group[open_])), shape=(nodes, nodes))
+        _, label = connected_components(links, directed=False)
+        _, part = np.unique(label[:s], return_inverse=True)
+        return np.append(part, part.max(initial=-1) + 1).astype(np.int64)
+
+    @cached_property
     def cells(self) -> "Cells":
         """The groups as cells of people of one signature, for two values; alike groups once."""
         return _cells(self)
@@ -126,10 +150,9 @@ def _cells(evidence: Evidence) -> Cells:
         raise ValueError(f"cells are of two values; the counts have {evidence.counts.shape[1]}.")
     group, place, first = evidence.group, evidence.place, evidence.counts[:, 0]
     rows = evidence.signatures + 1
-    mixed = (evidence.counts > 0).all(axis=1)
     inside = np.flatnonzero(evidence.published)
     open_ = np.zeros(len(group), dtype=np.bool_)
-    open_[inside] = mixed[group[inside]]
+    open_[inside] = evidence.mixed[group[inside]]
     settled = np.zeros((rows, 2), dtype=np.int64)
     decided = inside[~open_[inside]]
     np.add.at(settled, (place[decided], (first[group[decided]] == 0).astype(np.int64)), 1)
@@ -137,7 +160,7 @@ def _cells(evidence: Evidence) -> Cells:
     cells, cell_of, size = np.unique(group[who] * rows + place[who], return_inverse=True, return_counts=True)
     cell_group, cell_signature = np.divmod(cells, rows)
     names, begins = np.unique(cell_group, return_index=True)
-    ends = np.append(begins[1:], len(cells))
+    ends = np.append(begins, len(cells))[1:]
     kinds: dict[tuple[int, bytes, bytes], int] = {}
     kind = np.empty(len(names), dtype=np.int64)
     for number, (name, begin, end) in enumerate(zip(names, begins, ends, strict=True)):

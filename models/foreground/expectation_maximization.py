@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import Expectation, Expected, expectation
-from foreknow.models.foreground.fit import Fit, best_of, starting_points
+from foreknow.models.foreground.fit import Fit, Solution, best_of, starting_points
 from foreknow.models.problem import Estimator
 
 
@@ -17,8 +17,8 @@ class ExpectationMaximization:
 
     The expected number of a signature's people who have a value, over the number of its people, is the next distribution;
     where that changes nothing, the equations of the foreground-knowledge paper hold (Equation 4). Each round makes the
-    published groups likelier, so that no Jacobian, damping or bound is needed. Rounds are extrapolated (SQUAREM), and an
-    extrapolation that makes the groups less likely is not taken.
+    published groups likelier, so that no Jacobian, damping or bound is needed. Rounds are extrapolated (SQUAREM), apart for
+    each part of the evidence, and an extrapolation that makes a part's groups less likely is not taken.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class ExpectationMaximization:
     iterations : int
         The most rounds, from each start.
     starts : int
-        From how many points it begins; the first is the groups' shares, the others are spread evenly, the same in every run.
+        From how many points it begins: the groups' shares, and others all over, the same in every run.
     accelerated : bool
         Whether rounds are extrapolated. Estimators that do not say a likelihood are never extrapolated.
 
@@ -40,14 +40,16 @@ class ExpectationMaximization:
     -----
     A. Dempster, N. Laird, D. Rubin, JRSS B 39, 1977; R. Varadhan, C. Roland, Scandinavian Journal of Statistics 35, 2008 (scheme
     S3). With an approximate estimator the rounds are that estimator's, and need neither converge nor be likely. A solution
-    is a stationary point: other starts may find others (`FitStatus.SEVERAL`). Where groups do not tell two signatures
-    apart, a whole line of solutions is as likely as another.
+    is a stationary point: other starts may find others (`FitStatus.SEVERAL`). Signatures that nothing tells apart begin alike
+    and stay alike, even where it were likelier to give one of them all: of one group of two people, each of a signature of
+    its own, both are said to have x with probability 1/2. A probability that the groups neither draw from 0 nor drive there
+    nears it ever more slowly (`FitStatus.UNCONVERGED`); `Newton` is there soon.
 
     Cost: a round is an expectation step (`foreknow.models.foreground.expectation`), and O(s m).
     """
 
     tolerance: float = 1e-8
-    iterations: int = 10_000
+    iterations: int = 2_000
     starts: int = 1
     accelerated: bool = True
 
@@ -58,45 +60,51 @@ class ExpectationMaximization:
         """The global distribution of one attribute set."""
         expect = expectation(evidence, estimator)
         solutions = [self._from(start, evidence, expect) for start in starting_points(evidence, self.starts)]
-        return best_of(solutions, max(1e-3, 10 * self.tolerance))
+        return best_of(solutions, evidence.part, max(1e-3, 10 * self.tolerance))
 
-    def _from(self, start: FloatArray, evidence: Evidence, expect: Expectation) -> tuple[FloatArray, float, int, bool]:
-        now, rounds = start, 0
+    def _from(self, start: FloatArray, evidence: Evidence, expect: Expectation) -> Solution:
+        now, rounds, furthest = start, 0, np.ones(int(evidence.part[-1]) + 1)
         expected = expect(now)
         while rounds < self.iterations:
             once, rounds = maximized(expected, evidence), rounds + 1
             if np.abs(once - now).max(initial=0.0) <= self.tolerance:
-                return once, expect(once).log_likelihood, rounds, True
+                return Solution(once, expect(once).log_weights, rounds, True)
             after = expect(once)
             if not self.accelerated or np.isnan(after.log_likelihood) or rounds >= self.iterations:
                 now, expected = once, after
                 continue
             twice, rounds = maximized(after, evidence), rounds + 1
-            now, expected = _further(now, once, twice, expect)
-        return now, expected.log_likelihood, rounds, False
+            reach = _reach(now, once, twice, furthest, evidence.part)
+            far = _extrapolated(now, once, twice, reach[evidence.part[:-1]])
+            expected = expect(far)
+            worse = expected.log_weights < after.log_weights
+            furthest = np.where(worse, np.maximum(reach / 2, 1.0), np.where(reach == furthest, 4 * furthest, furthest))
+            now = far
+            if worse.any():
+                now = np.where(worse[evidence.part[:-1], None], twice, far)
+                expected = expect(now)
+        return Solution(now, expected.log_weights, rounds, False)
 
 
 def maximized(expected: Expected, evidence: Evidence) -> FloatArray:
     """The distributions that make some expected counts likeliest: their shares. Of unpublished signatures, the rest's."""
-    people = expected.counts[:-1].sum(axis=1, keepdims=True)
-    return np.asarray(np.where(people > 0, expected.counts[:-1] / np.maximum(people, 1e-300), evidence.rest))
+    people = evidence.support[:-1, None]
+    return np.asarray(np.where(people > 0, expected.counts[:-1] / np.maximum(people, 1), evidence.rest))
 
 
-def _further(now: FloatArray, once: FloatArray, twice: FloatArray, expect: Expectation) -> tuple[FloatArray, Expected]:
-    """Two rounds extrapolated along their line, or only taken where that makes the groups less likely."""
-    step, bend = once - now, (twice - once) - (once - now)
-    length, base = float(np.sqrt((step**2).sum())), expect(twice)
-    if (turn := float(np.sqrt((bend**2).sum()))) == 0.0:
-        return twice, base
-    reach = -max(length / turn, 1.0)
-    while reach < -1.0:
-        far = now - 2 * reach * step + reach**2 * bend
-        if (far >= 0).all():
-            far = far / far.sum(axis=1, keepdims=True)
-            if (found := expect(far)).log_likelihood >= base.log_likelihood:
-                return far, found
-        reach = -1.0 if reach > -1.5 else (reach - 1) / 2
-    return twice, base
+def _reach(now: FloatArray, once: FloatArray, twice: FloatArray, furthest: FloatArray, part: IntArray) -> FloatArray:
+    """How many rounds ahead each part is extrapolated: the length of its step over that of its change, 1 or more."""
+    length = np.bincount(part[:-1], ((once - now) ** 2).sum(axis=1), minlength=len(furthest))
+    turn = np.bincount(part[:-1], ((twice - 2 * once + now) ** 2).sum(axis=1), minlength=len(furthest))
+    return np.clip(np.sqrt(length / np.maximum(turn, 1e-300)), 1.0, furthest)
+
+
+def _extrapolated(now: FloatArray, once: FloatArray, twice: FloatArray, reach: FloatArray) -> FloatArray:
+    """Two rounds continued by the parabola through them; what would fall below a tenth of the second round stops there."""
+    ahead = reach[:, None]
+    far = now + 2 * ahead * (once - now) + ahead**2 * (twice - 2 * once + now)
+    far = np.maximum(far, 0.1 * twice)
+    return np.asarray(far / far.sum(axis=1, keepdims=True))
 
 
 def check_rounds(owner: str, tolerance: float, iterations: int, starts: int) -> None:

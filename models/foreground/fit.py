@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.problem import Estimator
 
@@ -21,7 +21,8 @@ class FitStatus(IntFlag):
     BOUNDARY = 1
     """A probability is 0 or 1: somebody is believed to have, or not to have, a value for certain."""
     SEVERAL = 2
-    """Other starting points led to other solutions; the likeliest is given, and the others in ``others``."""
+    """Other starting points led to other solutions; the likeliest is given, and the others in ``others``. It is looked for
+    where a fit begins from several points only."""
     UNCONVERGED = 4
     """An iteration stopped at its limit before its tolerance was met, or chains of draws disagree."""
 
@@ -38,8 +39,10 @@ class Fit:
     log_likelihood : float
         Of the published groups, natural logarithm; NaN where the estimator does not say it.
     iterations : int
+        From the start that took most.
     others : float array, shape (o, s, m)
-        Other solutions that were met, each less likely than the one before.
+        Other solutions that were met, each no likelier than the one before. Signatures that share no group, directly or
+        through others, have solutions of their own: those with no other stand as they are in ``probabilities``.
     draws : float array, shape (d, s, m), optional
         Of fits that sample: draws from the posterior of the distribution.
     ess, rhat : float array, shape (s, m), optional
@@ -64,41 +67,78 @@ class Fitting(Protocol):
         ...
 
 
-def best_of(solutions: list[tuple[FloatArray, float, int, bool]], apart: float) -> Fit:
-    """The likeliest of some solutions, each with its log-likelihood, its iterations, and whether it converged.
+class Solution(NamedTuple):
+    """Where one start led.
 
-    Those further from it than ``apart``, in some probability, and from each other, are ``others``. Where likelihoods are not
-    known, the first is taken.
+    Attributes
+    ----------
+    probabilities : float array, shape (s, m)
+    log_weights : float array, shape (p + 1,)
+        Of each part of the evidence, the logarithm of its groups' likelihood; NaN where the estimator does not say it.
+    iterations : int
+    converged : bool
     """
-    known = [(-np.inf if np.isnan(weight) else weight) for _, weight, _, _ in solutions]
-    order = sorted(range(len(solutions)), key=lambda i: -known[i])
-    distinct: list[int] = []
-    for i in order:
-        if all(np.abs(solutions[i][0] - solutions[j][0]).max(initial=0.0) > apart for j in distinct):
-            distinct.append(i)
-    probabilities, weight, iterations, converged = solutions[order[0]]
-    status = FitStatus.FINE if converged else FitStatus.UNCONVERGED
-    if ((probabilities < EDGE) | (probabilities > 1 - EDGE)).any():
+
+    probabilities: FloatArray
+    log_weights: FloatArray
+    iterations: int
+    converged: bool
+
+
+def best_of(solutions: list[Solution], part: IntArray, apart: float) -> Fit:
+    """The likeliest of some solutions, part by part of the evidence (`Evidence.part`): the parts' likelihoods multiply.
+
+    A part's solutions that are further from each other than ``apart``, in some probability, are distinct: the first of
+    ``others`` has in each part the second likeliest, and so on, or the likeliest where there are no more. Where
+    likelihoods are equal to rounding or not known, earlier solutions come first.
+    """
+    weights = np.array([solution.log_weights for solution in solutions])
+    # A likelihood is known to about this many digits; a difference beyond them ranks nothing.
+    order = np.argsort(-np.round(np.where(np.isnan(weights), 0.0, weights), 8), axis=0, kind="stable")
+    rows, of_row = np.arange(len(part) - 1), part[:-1]
+    ranked = np.array([solution.probabilities for solution in solutions])[order[:, of_row], rows]
+    place = _places(ranked, of_row, len(weights[0]), apart)
+    chosen = [ranked[0]]
+    for number in range(1, int(place.max(initial=0)) + 1):
+        chosen.append(chosen[0].copy())
+        for rank in range(1, len(solutions)):
+            takes = place[rank, of_row] == number
+            chosen[-1][takes] = ranked[rank, takes]
+    status = FitStatus.FINE
+    if not all(solutions[start].converged for start in np.unique(order[0])):
+        status |= FitStatus.UNCONVERGED
+    if ((chosen[0] < EDGE) | (chosen[0] > 1 - EDGE)).any():
         status |= FitStatus.BOUNDARY
-    if len(distinct) > 1:
+    if len(chosen) > 1:
         status |= FitStatus.SEVERAL
-    others = [solutions[i][0] for i in distinct[1:]]
-    return Fit(probabilities, status, weight, iterations, np.array(others).reshape(-1, *probabilities.shape))
+    weight = float(np.take_along_axis(weights, order[:1], 0).sum())
+    others = np.array(chosen[1:]).reshape(-1, *chosen[0].shape)
+    return Fit(chosen[0], status, weight, max(solution.iterations for solution in solutions), others)
+
+
+def _places(ranked: FloatArray, part: IntArray, parts: int, apart: float) -> IntArray:
+    """The number of each solution among its part's distinct ones, likeliest first; -1 if it is none: ``(starts, parts)``."""
+    place = np.full((len(ranked), parts), -1, dtype=np.int64)
+    found = np.zeros(parts, dtype=np.int64)
+    for rank in range(len(ranked)):
+        is_distinct = np.ones(parts, dtype=np.bool_)
+        for earlier in range(rank):
+            gap = np.zeros(parts)
+            np.maximum.at(gap, part, np.abs(ranked[rank] - ranked[earlier]).max(axis=1))
+            is_distinct &= (gap > apart) | (place[earlier] < 0)
+        place[rank] = np.where(is_distinct, found, -1)
+        found += is_distinct
+    return place
 
 
 def starting_points(evidence: Evidence, starts: int) -> list[FloatArray]:
-    """The shares of the groups, and points that lean from them toward one value or the other, signature by signature.
+    """The shares of the groups, and behind them points all over the simplex.
 
-    The first is what is believed before anything is learned. The others mix it, half and half, with distributions spread
-    evenly over the simplex by the golden ratio's multiples: the same in every run.
+    The first is what is believed before anything is learned; signatures whose people are in the same groups begin alike
+    there. The others are multiples of irrational numbers, one per signature and value: the same in every run.
     """
     first = np.maximum(evidence.shares, 1e-9)
-    first = first / first.sum(axis=1, keepdims=True)
-    s, m = first.shape
-    points = [first]
     golden = (5**0.5 - 1) / 2
-    for start in range(1, starts):
-        spread = np.modf((np.arange(s * m).reshape(s, m) + start * s * m + 1) * golden)[0]
-        lean = -np.log(np.maximum(spread, 1e-12))
-        points.append(0.5 * first + 0.5 * lean / lean.sum(axis=1, keepdims=True))
-    return points
+    turn = golden * np.sqrt(2.0 + np.arange(first.size).reshape(first.shape))
+    lean = [-np.log(np.maximum(np.modf(start * turn)[0], 1e-9)) for start in range(1, starts)]
+    return [np.asarray(point / point.sum(axis=1, keepdims=True)) for point in (first, *lean)]

@@ -69,7 +69,7 @@ class Secret:
         ``counts``, shape ``(n, m)`` or ``(m,)``, is what is published where each row's person is. Of a class that is not
         there, values share alike.
         """
-        if len(self.values) == len(self.domain):
+        if len(self.sensitive) == len(self.domain):
             return rows
         whole = self.counts(np.atleast_2d(counts))[:, self.classes]
         alike = 1 / np.bincount(self.classes)[self.classes]
@@ -91,7 +91,9 @@ def check_sensitive(owner: str, sensitive: object) -> "tuple[Hashable, ...] | No
         raise TypeError(
             f"{owner}: sensitive is {sensitive!r}; it is a set of values, as {{{sensitive!r}}}, or None for every value."
         )
-    if not sensitive:
+    if not all(isinstance(value, Hashable) for value in sensitive):
+        raise TypeError(f"{owner}: sensitive is {sensitive!r}; it is one set of values, and holds no lists.")
+    if not len(sensitive):
         raise ValueError(f"{owner}: the sensitive set is empty; name a value, or None for every value.")
     listed = (
         sorted(set(sensitive), key=str) if isinstance(sensitive, set | frozenset) else list(dict.fromkeys(sensitive))

@@ -60,7 +60,7 @@ def signatures(
 ) -> Signatures:
     """The signatures of an attribute set that at least ``fewest`` of some people match. Cost: O(n log n) per attribute.
 
-    ``among``, shape ``(n,)``, says who counts; by default everybody. Others match none.
+    ``among``, shape ``(n,)``, says who counts; by default everybody. Others match the signatures that enough of these do.
     """
     columns = [list(people.schema.quasi_identifiers).index(name) for name in attributes]
     counted = np.ones(len(people), dtype=np.bool_) if among is None else among
@@ -72,7 +72,7 @@ def signatures(
     kept = np.flatnonzero(support >= max(fewest, 1))
     number = np.full(len(support), -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
-    person = np.where(counted, number[mixed], -1) if len(people) else np.zeros(0, dtype=np.int64)
+    person = number[mixed] if len(people) else np.zeros(0, dtype=np.int64)
     _, first = np.unique(mixed, return_index=True)
     codes = people.quasi_identifiers[first[kept]][:, columns]
     return Signatures(tuple(attributes), codes, person, support[kept], people)
@@ -121,9 +121,10 @@ def check_attribute_sets(owner: str, attribute_sets: object) -> AttributeSets:
                 f"[[{attribute_sets!r}, ...]]."
             )
         return "all"
-    if not isinstance(attribute_sets, Iterable):
+    listed = tuple(attribute_sets) if isinstance(attribute_sets, Iterable) else (None,)
+    if not all(isinstance(one, Iterable) for one in listed):
         raise TypeError(f"{owner}: attribute_sets is {attribute_sets!r}; it is 'all', or a list of sets of names.")
-    sets = tuple((one,) if isinstance(one, str) else tuple(one) for one in attribute_sets)
+    sets = tuple((one,) if isinstance(one, str) else tuple(one) for one in listed)
     if not sets or not all(sets):
         raise ValueError(
             f"{owner}: attribute_sets is {attribute_sets!r}; name at least one set, of one attribute or more."

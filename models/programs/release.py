@@ -13,22 +13,25 @@ if TYPE_CHECKING:
 
 
 class Unknown(NamedTuple):
-    """A table of unknown distributions, and how everybody's prior follows from it: ``(weights @ table)[row]``.
+    """A table of unknown distributions, and how everybody's prior follows from it: ``(weights @ table + known)[row]``.
 
     Attributes
     ----------
     name, axis : str
         What the table and its first axis are called.
     weights : float array, shape (r, c)
-        Rows are probabilities over the table's c rows.
+        Rows are probabilities over the table's c rows, or zeros.
     row : int array, shape (n,)
         Which row of weights is each respondent's, those of all releases one after another.
+    known : float, or float array of shape (r, m)
+        Priors that do not follow from the table, in rows of weights that are zeros; zeros in all others.
     """
 
     name: str
     axis: str
     weights: FloatArray
     row: IntArray
+    known: "float | FloatArray" = 0.0
 
 
 def release_model(
@@ -105,14 +108,19 @@ def release_model(
     >>> model.free_RVs, model.observed_RVs, model.deterministics
     ([frequencies], [published], [belief])
     """
+    _check(problems)
+    unknown = _unknown(problems, classes, past, concentration)
+    return model_of(problems, unknown, concentration)
+
+
+def model_of(problems: Sequence[Problem], unknown: Unknown, concentration: "float | FloatArray") -> "pm.Model":
+    """The model of `release_model`, of any table of unknown distributions."""
     import pymc as pm
     import pytensor.tensor as pt
 
     from foreknow.models.programs.log_permanent import LogPermanent
 
-    _check(problems)
     values = problems[0].prior.shape[1]
-    unknown = _unknown(problems, classes, past, concentration)
     concentrations = _concentrations(concentration, (unknown.weights.shape[1], values), unknown.axis)
     group, counts = _side_by_side(problems)
     permanent = LogPermanent(group, unknown.row)
@@ -132,7 +140,7 @@ def release_model(
 
     with pm.Model(coords=coords) as model:
         table = pm.Dirichlet(unknown.name, concentrations, dims=(unknown.axis, "value"))
-        log_prior = pt.log(pt.as_tensor(unknown.weights) @ table)
+        log_prior = pt.log(pt.as_tensor(unknown.weights) @ table + unknown.known)
         pm.CustomDist(
             "published",
             log_prior,

@@ -1,38 +1,54 @@
 """A public table of what items give away: sensitive labels, and the items that go with each."""
 
-from collections.abc import Hashable, Iterable, Mapping
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.quasi_sensitive.items import Items
+from foreknow.models.quasi_sensitive.items import is_missing, item_set
+from foreknow.models.schema import check_columns
+from foreknow.models.view import read_table
+
+NONE = "none"
+"""What a record links to that links to no label."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExternalKnowledge:
-    """Which items go with which sensitive label: diseases and their symptoms, say (quasi-sensitive attributes, section 2.1).
+    """Which items go with which sensitive label: diseases and their symptoms, say (Shi, Xiong, Fung, section 2.1: E).
 
     Parameters
     ----------
     items_of : mapping of label to collection of items
-        Every label once, each with an item or more. A record with some items can be linked to the labels that go with all
-        of them.
-    prevalence : mapping of label to float, optional
-        How common each label is, relative to the others; over 0. The labels that a record links to are as likely as they are
-        common; left out, equally likely, as the paper has it.
+        Every label once, each with an item or more, as `Items.of` takes them. A record can be linked to the labels that go
+        with all of its items. Items that nobody has are of no consequence.
+    prevalence : mapping of label to number, optional
+        How common each label is, relative to the others; over 0. Of the labels that a record links to, each is then as
+        likely as it is common: an extension. Left out, all are equally likely, as the paper has it. Other labels than those
+        of ``items_of`` are not read.
 
     Raises
     ------
     ValueError
-        If there is no label, a label has no item, or a prevalence is missing or not over 0.
+        If there is no label; a label is empty, stands twice once blanks are stripped, is called ``"none"``, or has no item; or
+        a prevalence is missing or not over 0.
+    TypeError
+        If ``items_of`` is no mapping, or has a cell that is no collection and no text.
+
+    Notes
+    -----
+    P. Shi, L. Xiong, B. Fung, Anonymizing Data with Quasi-Sensitive Attribute Values, CIKM 2010.
 
     Examples
     --------
-    >>> ExternalKnowledge({"flu": ["cough", "headache"], "hepatitis B": ["vomiting", "dark urine"]})
+    >>> ExternalKnowledge({"flu": ["cough", "headache"], "hepatitis B": "vomiting, dark urine"})
     ExternalKnowledge(2 labels, 4 items)
     """
 
@@ -40,33 +56,36 @@ class ExternalKnowledge:
     prevalence: Mapping[Hashable, float] | None = None
 
     def __post_init__(self) -> None:
-        listed = {label: tuple(dict.fromkeys(Items.of([items])[0])) for label, items in self.items_of.items()}
+        if not isinstance(self.items_of, Mapping):
+            raise TypeError(
+                f"ExternalKnowledge: labels are given as a {type(self.items_of).__name__}; give a mapping of each to its items, or "
+                "ExternalKnowledge.read a table."
+            )
+        listed: dict[Hashable, tuple[Hashable, ...]] = {}
+        for given, cell in self.items_of.items():
+            label = _check_label(given, listed)
+            listed[label] = item_set(cell, whose=f"the label {label!r}")
+            if not listed[label]:
+                raise ValueError(
+                    f"ExternalKnowledge: the label {label!r} has no item, so that no item could lead to it; give it one, or leave "
+                    "it out."
+                )
         if not listed:
             raise ValueError("ExternalKnowledge: there is no label; name one, with the items that go with it.")
-        empty = [label for label, items in listed.items() if not items]
-        if empty:
-            raise ValueError(
-                f"ExternalKnowledge: the label {empty[0]!r} has no item, so that only a record without items could link to it; "
-                "give it one, or leave it out."
-            )
         object.__setattr__(self, "items_of", listed)
         if self.prevalence is not None:
-            wrong = [label for label in listed if not _positive(self.prevalence.get(label))]
-            if wrong:
-                raise ValueError(
-                    f"ExternalKnowledge: the prevalence of {wrong[0]!r} is {self.prevalence.get(wrong[0])}; every label needs one, "
-                    "over 0 and finite."
-                )
+            object.__setattr__(self, "prevalence", {label: _common(self.prevalence, label) for label in listed})
 
     @classmethod
     def read(
         cls, table: "str | Path | pd.DataFrame", label: str = "label", items: str = "items", separator: str = ","
     ) -> "ExternalKnowledge":
-        """Read labels and items from a table, or a CSV file of it: one row per label, or one per label and item.
+        """Read labels and items from a table, or a CSV or Parquet file: a row per label, or a row per label and item.
 
         Parameters
         ----------
         table : DataFrame or path
+            Of a CSV file everything is text.
         label, items : str
             The columns. A cell of items is as `Items.of` takes it.
         separator : str
@@ -75,30 +94,34 @@ class ExternalKnowledge:
         Raises
         ------
         ValueError
-            If a column or a label is missing, or two rows of one label both list several items: then one was meant for
-            another, or they must be joined.
+            If a column is missing, a row has no label or no item, or two rows of one label do not have one item each: then
+            either one was meant for another label, or they must be joined.
+        TypeError
+            If a cell of items is no collection and no text.
+
+        Examples
+        --------
+        >>> rows = pd.DataFrame({"label": ["flu", "flu", "cold"], "items": ["cough", "headache", "cough"]})
+        >>> ExternalKnowledge.read(rows).items_of
+        {'flu': ('cough', 'headache'), 'cold': ('cough',)}
         """
-        frame = table if isinstance(table, pd.DataFrame) else pd.read_csv(table)
-        for name in (label, items):
-            if name not in frame.columns:
+        frame = table if isinstance(table, pd.DataFrame) else read_table(table, [label, items])
+        check_columns(frame, [label, items])
+        names = [name.strip() if isinstance(name, str) else name for name in frame[label].tolist()]
+        read = [item_set(cell, separator, _row(row)) for row, cell in enumerate(frame[items].tolist())]
+        rows = Counter(names)
+        found: dict[Hashable, tuple[Hashable, ...]] = {}
+        for row, (name, listed) in enumerate(zip(names, read, strict=True)):
+            if is_missing(name) or not listed:
                 raise ValueError(
-                    f"external knowledge has no column {name!r}; it has {', '.join(map(repr, frame.columns))}."
+                    f"{_row(row)} has no {'label' if is_missing(name) else 'item'}; write it, or drop the row."
                 )
-        missing = frame[label].isna().to_numpy()
-        if missing.any():
-            raise ValueError(
-                f"row {int(missing.argmax())} of the external knowledge has no label; write it, or drop the row."
-            )
-        read = Items.of(frame[items], separator)
-        if frame[label].duplicated().any() and (read.sizes != 1).any():
-            twice = frame[label][frame[label].duplicated()].iloc[0]
-            raise ValueError(
-                f"the label {twice!r} stands in two rows of the external knowledge, and rows list several items; give each label "
-                "one row, or each of its items one."
-            )
-        found: dict[Hashable, list[Hashable]] = {}
-        for row, name in enumerate(frame[label].tolist()):
-            found.setdefault(name, []).extend(read[row])
+            if rows[name] > 1 and len(listed) > 1:
+                raise ValueError(
+                    f"the label {name!r} has {rows[name]} rows in the external knowledge, and row {row} lists {len(listed)} "
+                    "items; give a label one row, or each of its items one."
+                )
+            found[name] = found.get(name, ()) + listed
         return cls(found)
 
     def __repr__(self) -> str:
@@ -124,20 +147,59 @@ class ExternalKnowledge:
             return np.ones(len(self))
         return np.array([float(self.prevalence[label]) for label in self.labels])
 
-    def bits(self, vocabulary: tuple[Hashable, ...]) -> "np.ndarray[Any, np.dtype[np.uint64]]":
-        """Which labels each item of a vocabulary goes with, 64 labels to a word: array, shape ``(u, w)``."""
+    @property
+    def every(self) -> NDArray[np.uint64]:
+        """The set of all labels, as in `bits`: array, shape ``(w,)``."""
+        number = np.arange(len(self))
+        return _sets(np.zeros_like(number), number, 1, len(self)).ravel()
+
+    def bits(self, vocabulary: Sequence[Hashable]) -> NDArray[np.uint64]:
+        """The set of labels that each item of a vocabulary goes with: array, shape ``(u, w)``; empty for an item of no label.
+
+        Label b is bit ``b % 64`` of word ``b // 64``. Cost: O(u + pairs of a label and an item).
+        """
         place = {item: code for code, item in enumerate(vocabulary)}
-        goes = np.zeros((len(vocabulary), words(len(self)) * 64), dtype=np.bool_)
-        for number, items in enumerate(self.items_of.values()):
-            known: IntArray = np.array([place[item] for item in items if item in place], dtype=np.int64)
-            goes[known, number] = True
-        return np.packbits(goes, axis=1, bitorder="little").view(np.uint64)
+        pairs = [
+            (place[item], number)
+            for number, items in enumerate(self.items_of.values())
+            for item in items
+            if item in place
+        ]
+        item, number = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        return _sets(item, number, len(vocabulary), len(self))
 
 
-def words(labels: int) -> int:
-    """How many words of 64 bits hold a bit for each label."""
-    return -(-labels // 64)
+def _sets(row: IntArray, number: IntArray, rows: int, labels: int) -> NDArray[np.uint64]:
+    """One set of labels for each of some rows, from pairs of a row and a label's number."""
+    sets = np.zeros((rows, -(-labels // 64)), dtype=np.uint64)
+    np.bitwise_or.at(sets, (row, number // 64), np.uint64(1) << (number % 64).astype(np.uint64))
+    return sets
 
 
-def _positive(number: object) -> bool:
-    return isinstance(number, int | float) and np.isfinite(number) and number > 0
+def _check_label(given: Hashable, before: Mapping[Hashable, object]) -> Hashable:
+    """The label without blanks around it; it must be one, and another than those before it and `NONE`."""
+    label = given.strip() if isinstance(given, str) else given
+    if is_missing(label):
+        raise ValueError(f"ExternalKnowledge: a label is {given!r}, which is no name; write it, or leave it out.")
+    if label == NONE:
+        raise ValueError(
+            f"ExternalKnowledge: a label is called {NONE!r}, as what a record links to that links to no label; rename it."
+        )
+    if label in before:
+        raise ValueError(
+            f"ExternalKnowledge: the label {label!r} stands twice, but for blanks; join the two, or rename one."
+        )
+    return label
+
+
+def _common(prevalence: Mapping[Hashable, float], label: Hashable) -> float:
+    number = prevalence.get(label)
+    if not (isinstance(number, Real) and 0 < float(number) < math.inf):
+        raise ValueError(
+            f"ExternalKnowledge: the prevalence of {label!r} is {number}; every label needs one, over 0 and finite."
+        )
+    return float(number)
+
+
+def _row(row: int) -> str:
+    return f"row {row} of the external knowledge"

@@ -1,6 +1,6 @@
 """The quasi-sensitive items of records: symptoms, purchases, search terms."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,10 +19,18 @@ class Items:
     ----------
     vocabulary : tuple, length u
         Every item there is, in the order of its first appearance, or as given.
-    codes : int array
+    codes : int array, shape (i,)
         The items of one record after another, as positions in the vocabulary, each record's in increasing order.
     starts : int array, shape (n + 1,)
         Where each record's items start.
+
+    Examples
+    --------
+    >>> items = Items.of(["cough, headache", ["headache"], None])
+    >>> items
+    Items(3 records, 3 items of 2)
+    >>> list(items)
+    [('cough', 'headache'), ('headache',), ()]
     """
 
     vocabulary: tuple[Hashable, ...]
@@ -31,40 +39,37 @@ class Items:
 
     @classmethod
     def of(cls, cells: Iterable[Any], separator: str = ",") -> "Items":
-        """The items of the cells of a column.
-
-        Parameters
-        ----------
-        cells : iterable
-            Of each record a collection of items; or a text, cut at the separator, its parts stripped of blanks. None, NaN and
-            an empty text are no items; an item named twice counts once.
-        separator : str
-            What stands between the items of a text.
+        """The items of the cells of a column, as `item_set` reads each. Cost: O(i).
 
         Raises
         ------
         TypeError
-            If a cell is neither.
+            If a cell is neither a collection nor a text.
+        ValueError
+            If the separator is empty.
         """
         place: dict[Hashable, int] = {}
         codes: list[int] = []
         starts = [0]
         for row, cell in enumerate(cells):
-            chosen = {place.setdefault(item, len(place)) for item in _items(cell, separator, row)}
-            codes += sorted(chosen)
+            items = item_set(cell, separator, f"row {row}")
+            codes += sorted(place.setdefault(item, len(place)) for item in items)
             starts.append(len(codes))
         return cls(tuple(place), np.array(codes, dtype=np.int64), np.array(starts, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def __iter__(self) -> Iterator[tuple[Hashable, ...]]:
+        return (self[record] for record in range(len(self)))
+
     def __repr__(self) -> str:
         return f"Items({len(self)} records, {len(self.codes)} items of {len(self.vocabulary)})"
 
     def __getitem__(self, record: int) -> tuple[Hashable, ...]:
-        """The items of one record."""
-        own = self.codes[self.starts[record] : self.starts[record + 1]]
-        return tuple(self.vocabulary[code] for code in own)
+        """The items of one record; IndexError where there is none."""
+        row = range(len(self))[record]
+        return tuple(self.vocabulary[code] for code in self.codes[self.starts[row] : self.starts[row + 1]])
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -72,19 +77,66 @@ class Items:
         return np.diff(self.starts)
 
     def without(self, removed: BoolArray) -> "Items":
-        """The same records with some items left out; ``removed`` says which of ``codes``."""
-        record = np.repeat(np.arange(len(self)), self.sizes)
-        left = np.bincount(record[~removed], minlength=len(self))
-        return Items(self.vocabulary, self.codes[~removed], np.concatenate([[0], np.cumsum(left)]).astype(np.int64))
+        """The same records with some items left out; ``removed``, shape ``(i,)``, says which of ``codes``."""
+        gone = np.concatenate([[0], np.cumsum(removed)])
+        return Items(self.vocabulary, self.codes[~removed], (self.starts - gone[self.starts]).astype(np.int64))
 
 
-def _items(cell: Any, separator: str, row: int) -> list[Hashable]:
-    if cell is None or (isinstance(cell, float) and np.isnan(cell)) or cell is pd.NA:
-        return []
+def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[Hashable, ...]:
+    """The different items of one cell.
+
+    Parameters
+    ----------
+    cell
+        A collection of items; or a text, cut at the separator. None, NaN and an empty text are no items. What is text is
+        stripped of blanks, and nothing left of it is no item; an item named twice counts once.
+    separator : str
+        What stands between the items of a text.
+    whose : str
+        Whose items they are, for messages.
+
+    Returns
+    -------
+    tuple
+        In the order of the cell; of a set, which has none, in the order of their texts.
+
+    Raises
+    ------
+    TypeError
+        If the cell is neither, or holds something that can be no item, such as a list.
+    ValueError
+        If the separator is empty.
+
+    Examples
+    --------
+    >>> item_set("cough,  headache, cough"), item_set({2, 1}), item_set(float("nan"))
+    (('cough', 'headache'), (1, 2), ())
+    """
+    if not separator:
+        raise ValueError("the separator of items is empty; name what stands between two items, as ',' or ';'.")
+    parts = [part.strip() if isinstance(part, str) else part for part in _parts(cell, separator, whose)]
+    loose = [part for part in parts if not isinstance(part, Hashable)]
+    if loose:
+        raise TypeError(
+            f"{whose} has the item {loose[0]!r}, a {type(loose[0]).__name__}; an item is a text or a number."
+        )
+    return tuple(dict.fromkeys(part for part in parts if not is_missing(part)))
+
+
+def is_missing(cell: object) -> bool:
+    """Whether a cell, or an item, is None, NaN or an empty text."""
+    return cell is None or cell is pd.NA or cell == "" or (isinstance(cell, float) and bool(np.isnan(cell)))
+
+
+def _parts(cell: Any, separator: str, whose: str) -> list[Any]:
     if isinstance(cell, str):
-        return [part.strip() for part in cell.split(separator) if part.strip()]
-    if isinstance(cell, Iterable):
+        return cell.split(separator)
+    if isinstance(cell, set | frozenset):
+        return sorted(cell, key=str)
+    if isinstance(cell, np.ndarray | Collection) and not isinstance(cell, bytes):
         return list(cell)
+    if is_missing(cell):
+        return []
     raise TypeError(
-        f"row {row} has the items {cell!r}; they are a collection, as ['cough', 'fever'], or a text, as 'cough{separator} fever'."
+        f"{whose} has the items {cell!r}; they are a collection, as ['cough', 'fever'], or a text, as 'cough{separator} fever'."
     )

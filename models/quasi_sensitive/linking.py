@@ -1,7 +1,8 @@
 """Which sensitive labels each record can be linked to, through its items."""
 
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +14,11 @@ from foreknow.models.schema import check_columns
 from foreknow.models.view import View
 
 type Words = NDArray[np.uint64]
-"""Sets of labels, 64 to a word."""
+"""Sets of labels, 64 to a word: label b is bit ``b % 64`` of word ``b // 64``."""
 
 type Reading = Literal["counted", "fractional", "uniform"]
 READINGS: tuple[Reading, ...] = ("counted", "fractional", "uniform")
 """How the prior belief in a label is counted (METHODS B.2)."""
-
-NONE = "none"
-"""What a record links to that links to no label."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +30,37 @@ class Linking:
     knowledge : ExternalKnowledge
         What items give away.
     items : str
-        The column of the view's frame that holds each record's items, as `Items.of` takes them. It may be any column, the
-        sensitive attribute among them.
+        The column of the view's frame that holds each record's items, as `Items.of` takes them. It is no quasi-identifier; it
+        may be the sensitive attribute.
     separator : str
         What stands between the items of a text.
+
+    Raises
+    ------
+    TypeError
+        If the knowledge is not an `ExternalKnowledge`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from foreknow.models import Numeric, Schema
+    >>> patients = pd.DataFrame({"id": [1, 2], "age": [22, 30], "ward": "A", "symptoms": ["cough, headache", "vomiting, headache"]})
+    >>> view = View(patients, Schema({"age": Numeric()}, "ward", ("A",)))
+    >>> knowledge = ExternalKnowledge({"flu": ["cough", "headache"], "hepatitis B": ["vomiting", "dark urine"]})
+    >>> list(Linking(knowledge, items="symptoms")(view))
+    [('flu',), ()]
     """
 
     knowledge: ExternalKnowledge
     items: str
     separator: str = ","
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.knowledge, ExternalKnowledge):
+            raise TypeError(
+                f"Linking: the knowledge is a {type(self.knowledge).__name__}; make it an ExternalKnowledge, as "
+                "ExternalKnowledge({'flu': ['cough']})."
+            )
 
     def items_of(self, view: View) -> Items:
         """The items of a view's records.
@@ -48,9 +68,14 @@ class Linking:
         Raises
         ------
         ValueError
-            If the view has no such column.
+            If the view has no such column, or it is a quasi-identifier, which would be published with all items.
         """
         check_columns(view.frame, [self.items])
+        if self.items in view.schema.quasi_identifiers:
+            raise ValueError(
+                f"the column {self.items!r} of items is a quasi-identifier of the view at {view.time!r}, and published as one; "
+                "take it out of the schema's quasi-identifiers."
+            )
         return Items.of(view.frame[self.items], self.separator)
 
     def __call__(self, view: View) -> "Links":
@@ -78,15 +103,24 @@ class Links:
     def __len__(self) -> int:
         return len(self.weight)
 
-    def __getitem__(self, record: int) -> tuple[Any, ...]:
-        """The labels of one record."""
-        return tuple(np.array(self.knowledge.labels, dtype=object)[self.probabilities([record])[0, :-1] > 0])
+    def __iter__(self) -> Iterator[tuple[Hashable, ...]]:
+        return (self[record] for record in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"Links({len(self)} records, {len(self.knowledge)} labels)"
+
+    def __getitem__(self, record: int) -> tuple[Hashable, ...]:
+        """The labels of one record; IndexError where there is none."""
+        own = self.bits[record]
+        return tuple(
+            label for number, label in enumerate(self.knowledge.labels) if int(own[number // 64]) >> number % 64 & 1
+        )
 
     def probabilities(self, records: "IntArray | list[int]") -> FloatArray:
-        """The probability that each of some records has each label, and none: shape ``(k, e + 1)``; rows sum to 1.
+        """The probability that each of k records has each label, and none: shape ``(k, e + 1)``; rows sum to 1.
 
-        ``P(tp -> L) = prevalence / weight`` for the labels it links to (section 2.1); all of it is on none where there is no such
-        label (METHODS B.2).
+        ``P(tp -> L) = prevalence / weight`` for the labels it links to (section 2.1). Where there is no such label the paper's
+        do not sum to 1; here all of it is then on none, the last column (METHODS B.2, erratum 2).
         """
         chosen = np.asarray(records, dtype=np.int64)
         return beliefs(
@@ -96,50 +130,59 @@ class Links:
     def beliefs(self, group: IntArray, groups: int) -> FloatArray:
         """The posterior belief in each label of whoever is in a group, the mean of its records': beta, shape ``(g, e + 1)``.
 
-        ``group``, shape ``(n,)``, is each record's group; -1 for none. The last column is none. Cost: O(n e / 64) and O(1) for each
-        label a record links to.
+        ``group``, shape ``(n,)``, is each record's group; -1 for none. The last column is none. The row of a group without
+        records is 0. Cost: O(n e), a step for a set of 64 where it is empty.
         """
         return beliefs(self.bits, self.weight, self.knowledge.weights, group, groups)
 
     def prior(self, reading: Reading = "counted") -> FloatArray:
         """The prior belief in each label, and none, before anything is published: alpha, float array, shape ``(e + 1,)``.
 
-        - ``"counted"``: in proportion to the number of records that link to it, the paper's words;
-        - ``"fractional"``: the mean of the records' probabilities, the belief if all were one group;
-        - ``"uniform"``: every label alike (or as common as its prevalence), and none never: this alone does not depend on the
-          records.
+        Parameters
+        ----------
+        reading : {"counted", "fractional", "uniform"}
+            The paper says: "by counting the labels' accumulated frequencies in the mapped knowledge sets", and no formula
+            (METHODS B.2, erratum 3).
+
+            - ``"counted"``: in proportion to how many records link to the label, or to none, whatever else they link to and
+              however common it is; closest to these words;
+            - ``"fractional"``: the mean of the records' probabilities, which is the posterior if all were one group;
+            - ``"uniform"``: every label alike, or as common as its prevalence, and none never. It alone does not depend on the
+              records; of no records it is all there is.
+
+        Raises
+        ------
+        ValueError
+            If the reading is another.
         """
         if reading not in READINGS:
             raise ValueError(f"the prior's reading is {reading!r}; it is one of {', '.join(map(repr, READINGS))}.")
-        if reading == "uniform":
-            weights = self.knowledge.weights
+        weights, together = self.knowledge.weights, np.zeros(len(self), dtype=np.int64)
+        if reading == "uniform" or not len(self):
             return np.append(weights / weights.sum(), 0.0)
         if reading == "fractional":
-            return np.asarray(self.beliefs(np.zeros(len(self), dtype=np.int64), 1)[0])
-        counted = np.zeros(len(self.knowledge) + 1)
-        _count(self.bits, self.weight, counted)
-        return counted / max(counted.sum(), 1.0)
+            return np.asarray(self.beliefs(together, 1)[0])
+        counted = beliefs(self.bits, np.sign(self.weight), np.ones(len(weights)), together, 1)[0]
+        return np.asarray(counted / counted.sum())
 
 
 def links(items: Items, knowledge: ExternalKnowledge) -> Links:
     """Which labels each record can be linked to: those that go with every item it has (Definition 2).
 
-    A record without items links to every label. Cost: O(i e / 64) for i items in all.
+    A record without items links to every label; the fewer items, the more labels. Cost: O(i e / 64) for i items in all.
     """
     goes = knowledge.bits(items.vocabulary)
-    every = knowledge.bits(knowledge.vocabulary)
-    labels = np.bitwise_or.reduce(every, axis=0)
-    return Links(knowledge, *_linked(items.codes, items.starts, goes, labels, knowledge.weights))
+    return Links(knowledge, *_linked(items.codes, items.starts, goes, knowledge.every, knowledge.weights))
 
 
 @compiled
 def _linked(
-    codes: IntArray, starts: IntArray, goes: Words, labels: Words, prevalence: FloatArray
+    codes: IntArray, starts: IntArray, goes: Words, every: Words, prevalence: FloatArray
 ) -> tuple[Words, FloatArray]:
     n = len(starts) - 1
-    bits, weight = np.empty((n, len(labels)), dtype=np.uint64), np.zeros(n)
+    bits, weight = np.empty((n, len(every)), dtype=np.uint64), np.zeros(n)
     for i in range(n):
-        bits[i] = labels
+        bits[i] = every
         for place in range(starts[i], starts[i + 1]):
             bits[i] &= goes[codes[place]]
         weight[i] = weight_of(bits[i], prevalence)
@@ -177,7 +220,7 @@ def beliefs(bits: Words, weight: FloatArray, prevalence: FloatArray, group: IntA
 
 @compiled
 def add_record(bits: Words, weight: float, prevalence: FloatArray, times: float, belief: FloatArray) -> None:
-    """Add a record's probabilities, times a number, to a row of beliefs in every label and none."""
+    """Add a record's probabilities, times a number, to a row of beliefs in every label and none, in place."""
     if weight <= 0.0:
         belief[-1] += times
         return
@@ -189,10 +232,3 @@ def add_record(bits: Words, weight: float, prevalence: FloatArray, times: float,
                 belief[label] += times * prevalence[label] / weight
             left >>= np.uint64(1)
             label += 1
-
-
-@compiled
-def _count(bits: Words, weight: FloatArray, counted: FloatArray) -> None:
-    ones = np.ones(len(counted) - 1)
-    for i in range(len(bits)):
-        add_record(bits[i], 1.0 if weight[i] > 0.0 else 0.0, ones, 1.0, counted)

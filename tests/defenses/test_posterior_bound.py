@@ -65,6 +65,60 @@ class TestLevel:
         assert level(view, prior, [0, 1, 0, 1], asked).tolist() == [0, 0]
 
 
+class TestOfASet:
+    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, of=st.sampled_from(["gain", "belief"]))
+    def test_a_set_of_one_value_is_that_value_in_a_domain_of_two(self, drawn, data, estimator, of):
+        """Where only a and b are, with priors that rule out neither, b's posterior is 1 minus a's."""
+        view, _ = drawn
+        view = view_of([f"p{i}" for i in range(len(view))], view.frame["result"].replace("c", "b"), domain="ab")
+        labels = np.zeros(len(view), dtype=int)
+        likely = data.draw(st.lists(st.floats(0.05, 0.95), min_size=len(view), max_size=len(view)))
+        prior = np.column_stack([likely, 1 - np.array(likely)])
+        both = level(view, prior, labels, PosteriorBound(1, estimator, of=of))
+        each = [level(view, prior, labels, PosteriorBound(1, estimator, {s}, of)) for s in "ab"]
+        assert np.max(each, axis=0) == pytest.approx(both, abs=1e-9)
+
+    def test_the_paper_s_first_example(self):
+        """Foreground knowledge, Example 1: of two people with .5 and two with .2, two have x; p(t1:x) is 8/11, printed .72."""
+        view, prior = view_of("ABCD", "aabb"), [[0.5, 0.3, 0.2]] * 2 + [[0.2, 0.5, 0.3]] * 2
+        asked = PosteriorBound(0.5, Exact(), {"a"}, "belief")
+        assert level(view, prior, [0, 0, 0, 0], asked) == pytest.approx([8 / 11])
+        assert level(view, prior, [0, 0, 0, 0], PosteriorBound(0.5, Exact(), {"a"})) == pytest.approx([8 / 11 - 1 / 2])
+
+    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, of=st.sampled_from(["gain", "belief"]))
+    def test_the_checker_finds_the_same(self, drawn, data, estimator, of):
+        view, prior = drawn
+        prior = 0.9 * prior + 0.1 / 3
+        labels = data.draw(st.lists(st.integers(0, 2), min_size=len(view), max_size=len(view)))
+        labels = np.unique(labels, return_inverse=True)[1]
+        asked = PosteriorBound(0.4, estimator, {"a", "c"}, of)
+        found = verify(Release(view, labels), asked, prior)
+        assert found["level"].tolist() == pytest.approx(level(view, prior, labels, asked), abs=1e-9)
+
+    def test_values_outside_the_set_are_not_bounded(self):
+        view = view_of("ABC", "bbb")
+        assert level(view, np.full((3, 3), 1 / 3), [0, 0, 0], PosteriorBound(0, sensitive={"a"}, of="belief")) == [0]
+
+    def test_large_groups_are_no_difficulty(self):
+        """3000 people of two kinds, 300 with the set: of states there are too many for `Exact`, whose closed form needs none."""
+        view = view_of([f"p{i}" for i in range(3000)], "a" * 300 + "b" * 2700, [50] * 3000)
+        prior = np.repeat([[0.1, 0.5, 0.4], [0.2, 0.4, 0.4]], 1500, axis=0)
+        (found,) = level(view, prior, np.zeros(3000, dtype=int), PosteriorBound(1, Exact(limit=2), {"a"}, "belief"))
+        # Of so many, the odds tell what a person has but for one part in thousands: p1 + p2 = 1/5, odds 4/9 to each other.
+        other = 1 / 5 - found
+        assert found / (1 - found) == pytest.approx(9 / 4 * other / (1 - other), rel=1e-3)
+        assert 0.1 < found < 0.2
+
+    def test_a_set_must_be_part_of_the_domain(self):
+        view = view_of("AB", "ab")
+        for sensitive, message in (
+            ({"z"}, "holds 'z', which is not in the domain"),
+            (set("abc"), "holds all 3 values"),
+        ):
+            with pytest.raises(ValueError, match=f"PosteriorBound: the sensitive set {message}"):
+                PosteriorBound(0.5, sensitive=sensitive).given(view, np.full((2, 3), 1 / 3))
+
+
 class TestInDefenses:
     @given(drawn=tables(most=12), most=st.sampled_from([0, 0.2, 0.5]), estimator=ESTIMATORS, strict=st.booleans())
     def test_what_mondrian_publishes_passes(self, drawn, most, estimator, strict):

@@ -20,6 +20,7 @@ from foreknow.defenses import (
     BetaLikeness,
     BTPrivacy,
     DistinctDiversity,
+    ForegroundSafe,
     FrequencyDiversity,
     FullDomain,
     Infeasible,
@@ -30,14 +31,20 @@ from foreknow.defenses import (
     MInvariance,
     Mondrian,
     PosteriorBound,
+    QSCloseness,
+    QSDiversity,
     TCloseness,
     publish,
 )
 from foreknow.evaluation.verify import verify
+from foreknow.evaluation.verify_items import verify_items
 from foreknow.models import (
     Adversary,
     CompromisedRecords,
+    ExternalKnowledge,
     Grouping,
+    ItemRelease,
+    Linking,
     MarkovChain,
     Memory,
     Omega,
@@ -186,6 +193,7 @@ SETTINGS = {
     "anatomy, by chance": lambda: Anatomy(2, rng=np.random.default_rng(1)),
     "mask": lambda: MASK(2, 2, rng=np.random.default_rng(1)),
     "mask, of a set": lambda: MASK(2, 2, ("a",), rng=np.random.default_rng(1)),
+    "foreground-safe": ForegroundSafe(2, ("a",), support=2),
     "full-domain": FullDomain(KAnonymity(2)),
     "injector": Injector(2),
     "m-invariance": MInvariance(2),
@@ -207,7 +215,7 @@ PROMISED = {
         for name in ("bkaa", "bkaa, patient", "mondrian", "mondrian, relaxed", "full-domain")
     },
     **dict.fromkeys(["anatomy", "anatomy, by chance", "mask", "m-invariance"], TWO),
-    **dict.fromkeys(["anatomy, of a set", "mask, of a set", "js-reduce, relaxed"], KAnonymity(2)),
+    **dict.fromkeys(["anatomy, of a set", "foreground-safe", "mask, of a set", "js-reduce, relaxed"], KAnonymity(2)),
     "injector": TWO & DistinctDiversity(2),
     "k-primacy": KAnonymity(2) & BetaLikeness(1),
     **dict.fromkeys(["uhra", "uhra, repaired"], KAnonymity(2) & TCloseness(0.6)),
@@ -301,13 +309,13 @@ class TestConformance:
 
 BELIEFS = KAnonymity(2) & PosteriorBound(0.4) & BTPrivacy(1.5, 0.5)
 COMPOSED = {
-    "mondrian": Mondrian(BELIEFS),
-    "full-domain": FullDomain(BELIEFS),
-    "js-reduce": JSReduce(2, 1, 2, also=BELIEFS, patience=6),
-    "bkaa": BKAA(2, 9, 2, enhanced=False, also=BELIEFS),
-    "uhra": UHRA(2, 0.4, 1, also=BELIEFS),
+    "mondrian": Mondrian,
+    "full-domain": FullDomain,
+    "js-reduce": lambda asked: JSReduce(2, 1, 2, also=asked, patience=6),
+    "bkaa": lambda asked: BKAA(2, 9, 2, enhanced=False, also=asked),
+    "uhra": lambda asked: UHRA(2, 0.4, 1, also=asked),
 }
-"""Every defense that takes a requirement, with one that must be told of the view and of who is in a group."""
+"""Every defense that takes a requirement, made with one that must be told of the view and of who is in a group."""
 
 
 def test_every_defense_that_takes_a_requirement_is_here():
@@ -323,11 +331,28 @@ def test_every_defense_that_takes_a_requirement_is_here():
 def test_requirements_on_beliefs_are_kept(name, drawn):
     view, prior = drawn
     try:
-        grouping = COMPOSED[name](view, prior, ())
+        grouping = COMPOSED[name](BELIEFS)(view, prior, ())
     except Infeasible:
         reject()
     assert verify(Release(view, grouping), KAnonymity(2) & PosteriorBound(0.4), prior)["holds"].all()
     assert verify(Release(view, grouping), BTPrivacy(1.5, 0.5), prior)["holds"].all()
+
+
+LETTERS = Linking(ExternalKnowledge({"x": ["a", "b"], "y": ["b", "c"]}), "result")
+LABELS = KAnonymity(2) & (QSDiversity(2, 2, LETTERS) | QSCloseness(0.1, LETTERS, "fractional"))
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+@given(drawn=mixed_tables(most=10))
+@settings(max_examples=25)
+def test_requirements_on_labels_are_kept(name, drawn):
+    view, prior = drawn
+    try:
+        grouping = COMPOSED[name](LABELS)(view, prior, ())
+    except Infeasible:
+        reject()
+    release = ItemRelease(Release(view, grouping), LETTERS, LETTERS.items_of(view))
+    assert verify_items(release, LABELS)["holds"].all()
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ from foreknow.defenses import (
     JSimilarity,
     KAnonymity,
     PosteriorBound,
+    QSCloseness,
+    QSDiversity,
     RecursiveDiversity,
     Requirement,
     Summary,
@@ -35,11 +37,16 @@ from foreknow.defenses import (
 )
 from foreknow.defenses.requirements.closeness import hierarchical_distance
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
-from foreknow.models import Exact, Hierarchy, Omega
+from foreknow.models import Exact, ExternalKnowledge, Hierarchy, Linking, Omega
 
 DOMAIN = "abcd"
 TREE = Hierarchy([("c", "x", "p", "*"), ("a", "x", "p", "*"), ("b", "y", "p", "*"), ("d", "z", "q", "*")])
 """Not in the order of the domain, and with branches of different depth."""
+
+
+LETTERS = Linking(ExternalKnowledge({"x": ["a", "b"], "y": ["c", "b"]}), "result")
+"""Each record's value is its one item: a says x, c says y, b either, and d neither."""
+SAYS = {"a": (1, 0, 0), "b": (1 / 2, 1 / 2, 0), "c": (0, 1, 0), "d": (0, 0, 1)}
 
 
 def equal_ground(i, j):
@@ -113,11 +120,46 @@ def beyond_the_share(posterior):
     return level
 
 
+def belief_in(*inside):
+    """The largest belief in a set, by Bayes, of people of whom its values are not told apart."""
+
+    def level(values, rows, whole):
+        having = [sum(0.9 * row[DOMAIN.index(s)] + 0.1 / len(DOMAIN) for s in inside) for row in rows]
+        count = sum(value in inside for value in values)
+        return oracle.exact_posterior([[p, 1 - p] for p in having], [count, len(values) - count])[:, 0].max()
+
+    return level
+
+
 def divergence(base):
     def level(values, rows, whole):
         return oracle.divergence(rows, base)
 
     return level
+
+
+def of_labels(c_or_t):
+    def level(values, rows, whole):
+        return c_or_t(np.mean([SAYS[value] for value in values], axis=0), whole)
+
+    return level
+
+
+def ratio(belief, whole):
+    """With l = 2."""
+    ranked = sorted(belief, reverse=True)
+    return ranked[0] / sum(ranked[1:]) if sum(ranked[1:]) else math.inf
+
+
+def printed_ratio(belief, whole):
+    """With l = 1."""
+    return max(belief)
+
+
+def distance(belief, whole):
+    """From the prior in proportion to who links to a label."""
+    linked = np.array([math.ceil(share) for value in whole for share in SAYS[value]]).reshape(-1, 3).sum(axis=0)
+    return math.dist(belief, linked / linked.sum())
 
 
 UP, DOWN = oracle.SLACK, -oracle.SLACK
@@ -130,6 +172,7 @@ CASES = {
     "beta": (BetaLikeness(0.5), relative_gain(True), operator.le, UP),
     "posterior": (PosteriorBound(0.2, Omega()), beyond_the_share(oracle.omega_posterior), operator.le, UP),
     "posterior, exact": (PosteriorBound(0.2, Exact()), beyond_the_share(oracle.product_posterior), operator.le, UP),
+    "posterior of a set": (PosteriorBound(0.6, Exact(), ("a", "c"), "belief"), belief_in("a", "c"), operator.le, UP),
     "recursive": (RecursiveDiversity(2.0, 2), recursive(2), operator.lt, 0.0),
     "recursive, l = 1": (RecursiveDiversity(0.75, 1), recursive(1), operator.lt, 0.0),
     "recursive, l = 3": (RecursiveDiversity(3.5, 3), recursive(3), operator.lt, 0.0),
@@ -138,10 +181,17 @@ CASES = {
     "hierarchical": (TCloseness(0.25, TREE), earth_mover(tree_ground), operator.le, UP),
     "divergence": (JSimilarity(0.4), divergence(2.0), operator.le, UP),
     "divergence in nats": (JSimilarity(0.4, math.e), divergence(math.e), operator.le, UP),
+    "labels": (QSDiversity(1.5, 2, LETTERS), of_labels(ratio), operator.le, UP),
+    "labels, as printed": (QSDiversity(0.6, 1, LETTERS, as_printed=True), of_labels(printed_ratio), operator.le, UP),
+    "labels, close": (QSCloseness(0.3, LETTERS), of_labels(distance), operator.le, UP),
 }
 """Each requirement, its level for a list of values, of priors and of the whole table's values, and how it is held. For the
 posterior bounds a tenth of every prior is the uniform one, so that no group contradicts it. `BTPrivacy`, whose prior is of
 the records' quasi-identifiers, has a file of its own."""
+
+
+NAMED = {"Hierarchy": TREE, "Linking": lambda items: {"result": LETTERS}[items], "inf": math.inf}
+"""What the names of requirements leave out."""
 
 
 @st.composite
@@ -221,7 +271,7 @@ class TestConformance:
 
     def test_is_a_value_with_a_readable_name(self, name):
         requirement = CASES[name][0]
-        assert requirement == eval(repr(requirement), globals() | {"Hierarchy": TREE, "inf": math.inf})
+        assert requirement == eval(repr(requirement), globals() | NAMED)
         assert hash(requirement) is not None
 
     def test_is_named_bounded_and_held_alike_for_every_view(self, name):
@@ -450,6 +500,18 @@ class TestCombining:
         (lambda: BetaLikeness(math.inf), "BetaLikeness: beta is inf"),
         (lambda: PosteriorBound(-0.1), r"PosteriorBound: most is -0\.1; it is a difference of probabilities, from 0 to 1"),
         (lambda: PosteriorBound(1.1), r"PosteriorBound: most is 1\.1"),
+        (lambda: PosteriorBound(1.1, of="belief"), r"PosteriorBound: most is 1\.1; it is a probability, from 0 to 1"),
+        (lambda: PosteriorBound(0.5, of="share"), "PosteriorBound: of is 'share'; it is 'gain' or 'belief'"),
+        (lambda: PosteriorBound(0.5, sensitive=()), "PosteriorBound: the sensitive set is empty"),
+        (lambda: QSDiversity(0, 2, LETTERS), "QSDiversity: c is 0; it must be above 0, and finite"),
+        (lambda: QSDiversity(math.inf, 2, LETTERS), "QSDiversity: c is inf"),
+        (lambda: QSDiversity(math.nan, 2, LETTERS), "QSDiversity: c is nan"),
+        (lambda: QSDiversity(1, 0, LETTERS), "QSDiversity: l is 0; it is a number of labels, 1 or more"),
+        (lambda: QSDiversity(1, 2.5, LETTERS), r"QSDiversity: l is 2\.5"),
+        (lambda: QSDiversity(1, math.nan, LETTERS), "QSDiversity: l is nan"),
+        (lambda: QSCloseness(-0.1, LETTERS), r"QSCloseness: t is -0\.1; it is a distance, 0 or more"),
+        (lambda: QSCloseness(math.nan, LETTERS), "QSCloseness: t is nan"),
+        (lambda: QSCloseness(1, LETTERS, "even"), "QSCloseness: prior is 'even'; it is one of 'counted', 'fractional', 'uniform'"),
     ],
 )  # fmt: skip
 def test_bad_settings_are_one_clear_error(build, match):

@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from typer.testing import CliRunner
 
-from foreknow.defenses import DEFENSES
+from foreknow.defenses import DEFENSES, ForegroundSafe
 from foreknow.evaluation import command_line
 from foreknow.evaluation.inputs import Columns, releases_of
 from foreknow.models import Categorical, Numeric, Schema
@@ -160,7 +160,7 @@ class TestPublish:
         own = read(source).merge(kept, on=["id", "week"])
         assert (own["published"] != own["result"]).any()
 
-    @pytest.mark.parametrize("defense", DEFENSES)
+    @pytest.mark.parametrize("defense", [name for name, kind in DEFENSES.items() if kind is not ForegroundSafe])
     def test_every_defense_publishes_what_the_attack_reads(self, tmp_path, kind, defense):
         """What the two files say is the same release: values of everybody's group, counterfeits included."""
         source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
@@ -364,6 +364,90 @@ class TestAttack:
         assert len(printed(run("attack", source, *ROLES).stdout)) == 1
 
 
+class TestForeground:
+    """The attack that learns from the groups alone."""
+
+    def attacked(self, folder, *more, table=None):
+        """What is printed and written of records in groups of four."""
+        table = records() if table is None else table
+        table = table.assign(group=table.groupby("week").cumcount() // 4)
+        options = ["--attack", "foreground", "--out", folder / "out", *more]
+        result = run("attack", write(table, folder / "r.csv"), *ROLES, *options)
+        return table, read(folder / "out" / "beliefs.csv"), result
+
+    def tables(self, text):
+        """Every table of a text by its title, each a list of dicts of text."""
+        lines = text.splitlines()
+        rules = [i for i, line in enumerate(lines) if line.strip() and set(line.strip()) == {"─"}]
+        ends = [next(i for i in range(rule, len(lines)) if not lines[i].strip()) for rule in rules]
+        return {
+            lines[rule - 3].strip(): printed("\n".join(lines[rule - 1 : end]))
+            for rule, end in zip(rules, ends, strict=True)
+        }
+
+    def test_breaches_are_those_of_the_beliefs(self, tmp_path):
+        table, beliefs, result = self.attacked(tmp_path, "--secret", "a", "--support", 5, "-r", 3)
+        joined = beliefs.merge(table, on=["week", "id"])
+        rows = self.tables(result.stdout)["Breaches, r = 3"]
+        assert [row["time"] for row in rows] == ["1", "2", "3"]
+        for row in rows:
+            week = joined[joined["week"] == int(row["time"])]
+            has, breach = week["result"] == "a", week["a"] > 1 / 3 + 1e-9
+            assert int(row["secret"]) == has.sum()
+            assert float(row["breached"]) == pytest.approx(breach[has].mean(), abs=6e-4)
+            assert float(row["flagged"]) == pytest.approx(breach[~has].mean(), abs=6e-4)
+            assert float(row["precision"]) == pytest.approx(has[breach].mean(), abs=6e-4)
+
+    def test_what_was_learned(self, tmp_path):
+        """By --support 5, towns; ages are shared by fewer. Nothing is mined from a corpus."""
+        table, _, result = self.attacked(tmp_path, "--secret", "a", "--secret", "b", "--support", 5)
+        rows = self.tables(result.stdout)["Global distributions"]
+        assert {row["attributes"] for row in rows} == {"town"}
+        for row in rows:
+            towns = table.loc[table["week"] == int(row["time"]), "town"].value_counts()
+            assert int(row["signatures"]) == (towns >= 5).sum()
+            assert 0 <= float(row["lowest"]) <= float(row["highest"]) <= 1
+        assert "--corpus" not in result.stderr
+
+    def test_attribute_sets(self, tmp_path):
+        """Columns to look at together have commas between them; a name with a comma is one column."""
+        _, _, result = self.attacked(
+            tmp_path, "--attribute-set", "age, town", "--attribute-set", "town", "--support", 1
+        )
+        rows = self.tables(result.stdout)["Global distributions"]
+        assert {row["attributes"] for row in rows} == {"town", "age, town"}
+        table = records().rename(columns={"town": "town, land"}).assign(group=0)
+        roles = ["--qi", "age", "--qi", "town, land", "--sensitive", "result", "--attribute-set", "town, land"]
+        source = write(table, tmp_path / "comma.csv")
+        result = run("attack", source, *roles, "--attack", "foreground", "--support", 5)
+        rows = self.tables(result.stdout)["Global distributions"]
+        assert {row["attributes"] for row in rows} == {"town, land"}
+
+    def test_too_few_people_to_learn_from(self, tmp_path):
+        """The default asks for 3,993 people; shares are believed, and it is said at each release."""
+        table, beliefs, result = self.attacked(tmp_path, "--secret", "a")
+        assert "Global distributions" not in result.stdout
+        for week in (1, 2, 3):
+            assert f"at {week}: no signature is matched by 3,993 people" in result.stderr
+        joined = beliefs.merge(table, on=["week", "id"])
+        for _, members in joined.groupby(["week", "group_x"]):
+            np.testing.assert_allclose(members["a"], (members["result"] == "a").mean())
+
+    def test_without_a_secret_every_value_is_weighed(self, tmp_path):
+        _, beliefs, result = self.attacked(tmp_path, "--support", 5, "--estimator", "auto")
+        assert "Breaches" not in result.stdout
+        assert "lowest" not in self.tables(result.stdout)["Global distributions"][0]
+        np.testing.assert_allclose(beliefs[["a", "b", "c"]].sum(axis=1), 1)
+
+    def test_values_that_are_numbers(self, tmp_path):
+        table = records().assign(result=lambda rows: rows["result"].map({"a": 1, "b": 2, "c": 30}))
+        _, _, result = self.attacked(tmp_path, "--secret", 30, table=table)
+        rows = self.tables(result.stdout)["Breaches, r = 2"]
+        assert [int(row["secret"]) for row in rows] == [
+            (table.loc[table["week"] == week, "result"] == 30).sum() for week in (1, 2, 3)
+        ]
+
+
 class TestCheck:
     def test_what_was_published_passes(self, published):
         source, out, _ = published
@@ -446,7 +530,7 @@ OPTIONS = {
     ],
     "attack": [
         "--qi", "--sensitive", "--groups", "--corpus", "--out", "--id", "--time", "--hierarchy", "--attack", "--estimator",
-        "--classes", "--order", "--pseudo-count",
+        "--secret", "--attribute-set", "--support", "-r", "--classes", "--order", "--pseudo-count",
     ],
     "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta"],
 }  # fmt: skip
@@ -600,6 +684,7 @@ def attack(folder, how=None, *more, groups=True):
     return ["attack", good(folder), *ROLES, *given, *more]
 
 
+FOREGROUND = ["--attack", "foreground"]
 BAD_ATTACK = {
     "no groups": (lambda d: attack(d, groups=False), "have no column 'group'"),
     "groups that are not there": (lambda d: [*attack(d, groups=False), "--groups", d / "none.csv"], "there is no file"),
@@ -616,6 +701,29 @@ BAD_ATTACK = {
     "a corpus that is not there": (lambda d: attack(d, None, "--corpus", d / "none.csv"), "there is no file"),
     "an empty corpus": (lambda d: attack(d, None, "--corpus", changed(d, lambda t: t.iloc[:0])), "no record"),
     "a corpus without a column": (lambda d: attack(d, None, "--corpus", changed(d, without("age"))), "no column 'age'"),
+    "a corpus where nothing is read": (
+        lambda d: attack(d, None, *FOREGROUND, "--corpus", good(d)),
+        "foreground does not read --corpus; leave it out, or choose --attack sequential, snapshot, retrospective",
+    ),
+    "a chain where nothing is known": (lambda d: attack(d, None, *FOREGROUND, "--order", 2), "does not read --order"),
+    "a secret of an adversary": (
+        lambda d: attack(d, None, "--secret", "a"), "sequential does not read --secret; leave it out, or choose --attack fore",
+    ),
+    "support of an adversary": (lambda d: attack(d, None, "--support", 3), "sequential does not read --support"),
+    "an attribute set of an adversary": (lambda d: attack(d, None, "--attribute-set", "age"), "does not read --attribute-set"),
+    "a bound of no secret": (lambda d: attack(d, None, *FOREGROUND, "-r", 3), "-r 3 is the bound"),
+    "an endless bound": (lambda d: attack(d, None, *FOREGROUND, "--secret", "a", "-r", "inf"), "r is inf"),
+    "a secret nobody has": (lambda d: attack(d, None, *FOREGROUND, "--secret", "z"), "holds 'z', which is not in the domain"),
+    "every value secret": (
+        lambda d: attack(d, None, *FOREGROUND, "--secret", "a", "--secret", "b", "--secret", "c"), "holds all 3 values",
+    ),
+    "an attribute that is no column": (
+        lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,sex"),
+        "'sex', which is no quasi-identifier; there are age, town",
+    ),
+    "an attribute without a name": (
+        lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,"), "'', which is no quasi-identifier",
+    ),
     "a group too large to be exact": (lambda d: attack_one_large_group(d), "Auto() (--estimator auto)"),
 }  # fmt: skip
 
@@ -725,6 +833,8 @@ class TestBadInput:
             ["publish", "r.csv", *ROLES, "--out", "x", "-t", "nan"],
             ["publish", "r.csv", *ROLES, "--out", "x", "--defense", "hope"],
             ["attack", "r.csv", *ROLES, "--estimator", "guess"],
+            ["attack", "r.csv", *ROLES, "--attack", "foreground", "--support", "0"],
+            ["attack", "r.csv", *ROLES, "--attack", "foreground", "--secret", "a", "-r", "0.5"],
             ["check", "r.csv"],
             ["forget"],
         ],

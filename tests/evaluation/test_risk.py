@@ -243,6 +243,13 @@ class TestWhatDoesNotMatch:
         with pytest.raises(ValueError, match="give the history that was published"):
             measure(beliefs, history)
 
+    @pytest.mark.parametrize("measure", MEASURES)
+    def test_another_domain_is_refused(self, measure):
+        """The codes of the truth would be those of other values."""
+        beliefs, _ = attacked(EXPECTED, Exact())
+        with pytest.raises(ValueError, match="domain is 'c', 'b', 'a' and that of the beliefs 'a', 'b', 'c'"):
+            measure(beliefs, history_of((IDS, EXPECTED), domain="cba"))
+
     def test_releases_are_matched_by_time_not_by_place(self):
         history = history_of((IDS, EXPECTED), (IDS, SURPRISING))
         beliefs = SnapshotAttack(Adversary(PRIOR))([Release(history[1], LABELS)])
@@ -375,6 +382,22 @@ class TestProperScores:
             assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
             assert row.right == pytest.approx(np.mean([hit for _, hit in inside]))
         assert table["beliefs"].sum() == 7 * 3
+
+    def test_calibration_of_a_set_has_one_belief_for_everybody(self):
+        beliefs, history = attacked(SURPRISING, Exact())
+        table = calibration(beliefs, history, bins=4, sensitive={"a", "c"})
+        posterior, truth = beliefs.posterior(1), history[0].frame.set_index("id")["result"]
+        people = [(1 - posterior.loc[i, "b"], truth[i] != "b") for i in IDS[:7]]
+        assert table["beliefs"].sum() == 7
+        for row in table.itertuples():
+            inside = [(p, has) for p, has in people if row.low <= p < row.high or (row.high == 1 and p == 1)]
+            assert row.beliefs == len(inside)
+            assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
+            assert row.right == pytest.approx(np.mean([has for _, has in inside]))
+
+    def test_calibration_of_a_set_outside_the_domain(self):
+        with pytest.raises(ValueError, match="calibration: the sensitive set holds 'd'"):
+            calibration(*attacked(EXPECTED, Exact()), sensitive={"a", "d"})
 
     def test_calibration_needs_a_part(self):
         with pytest.raises(ValueError, match="bins is 0"):

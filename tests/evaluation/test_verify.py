@@ -34,13 +34,22 @@ from foreknow.defenses import (
     any_of,
 )
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
-from foreknow.evaluation import adult, belief_definitions, definitions, verify, verify_table
+from foreknow.evaluation import (
+    adult,
+    belief_definitions,
+    definitions,
+    label_definitions,
+    verify,
+    verify_items,
+    verify_table,
+)
 from foreknow.models import Categorical, Exact, Grouping, Hierarchy, Numeric, Omega, Release, Schema, Sinkhorn, View
 
 TREE = Hierarchy([("a", "low", "*"), ("b", "low", "*"), ("c", "high", "*")])
 # The groups are {a, a, b}, {b, c, c, c} and {a}; the published table has 3 a, 2 b, 3 c. One record is suppressed.
 VIEW = view_of("ABCDEFGHI", "aabbcccac")
 RELEASE = Release(VIEW, [5, 5, 5, 6, 6, 6, 6, 8, -1])
+DEFINITIONS = definitions, belief_definitions, label_definitions
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 ADULT, HIERARCHIES = SHARED / "adult", SHARED / "adult-hierarchies"
 
@@ -238,10 +247,10 @@ class TestByHand:
 
 
 class TestIndependence:
-    @pytest.mark.parametrize("module", [inspect.getmodule(verify), definitions, belief_definitions])
+    @pytest.mark.parametrize("module", [*map(inspect.getmodule, (verify, verify_items)), *DEFINITIONS])
     def test_it_takes_only_the_names_of_requirements(self, module):
         tree = ast.parse(inspect.getsource(module))
-        own = ("foreknow.evaluation.definitions", "foreknow.evaluation.belief_definitions")
+        own = ("foreknow.evaluation.verify", *(module.__name__ for module in DEFINITIONS))
         taken = []
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -279,7 +288,11 @@ class TestIndependence:
 
 
 BELIEFS = st.builds(
-    PosteriorBound, st.sampled_from([0, 0.1, 0.3, 0.6]), st.sampled_from([Omega(), Exact(), Sinkhorn()])
+    PosteriorBound,
+    st.sampled_from([0, 0.1, 0.3, 0.6]),
+    st.sampled_from([Omega(), Exact(), Sinkhorn()]),
+    st.none(),
+    st.sampled_from(["gain", "belief"]),
 ) | st.builds(
     BTPrivacy,
     st.sampled_from([0.2, 0.5, 1.5, {"age": 0.1, "weight": 3}]),

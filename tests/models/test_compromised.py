@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from strategies import history_of, view_of
 
-from foreknow.attacks import ATTACKS
+from foreknow.attacks import RetrospectiveAttack, SequentialAttack, SnapshotAttack
 from foreknow.models import (
     Adversary,
     CompromisedRecords,
@@ -33,6 +33,8 @@ CASCADES = {
     "to the letter": PosteriorCascade(keep_stated=True),
     "evidence": EvidenceCascade(),
 }
+ATTACKS = {"sequential": SequentialAttack, "snapshot": SnapshotAttack, "retrospective": RetrospectiveAttack}
+"""The attacks that take an adversary."""
 HISTORY = history_of(("ABCDE", "abcab"), ("ABD", "bbc"), ("ABCE", "cbaa"))
 PEOPLE = HISTORY[0].people
 

@@ -1,0 +1,401 @@
+"""The attack that needs no knowledge: the paper's examples, enumeration of worlds, and what may and may not move a belief."""
+
+import dataclasses
+
+import numpy as np
+import oracle
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import view_of
+
+from foreknow.attacks import ForegroundAttack, ForegroundBeliefs, SnapshotAttack
+from foreknow.evaluation import adversary_gain, report
+from foreknow.evaluation.breaches import breaches
+from foreknow.models import (
+    Adversary,
+    Auto,
+    Categorical,
+    Evidence,
+    Exact,
+    ExpectationMaximization,
+    Fit,
+    FitStatus,
+    Grouping,
+    History,
+    Omega,
+    PublishedTable,
+    RandomWorlds,
+    Release,
+    SampleSize,
+    Schema,
+    Sinkhorn,
+    UniformPrior,
+    View,
+)
+from foreknow.models.foreground.expectation import believed
+
+KINDS = Schema({"town": Categorical(("A", "B")), "sex": Categorical(("f", "m"))}, "result", tuple("abc"))
+
+
+def release_of(rows, labels, schema=KINDS, **decided):
+    """A release of people written as town, sex and result, a letter each: "Afa Bmc"."""
+    cells = [list(row) for row in rows.split()]
+    frame = pd.DataFrame(cells, columns=[*schema.quasi_identifiers, "result"]).assign(id=range(len(cells)))
+    return Release(View(frame, schema, 1), Grouping(np.array(labels), **decided))
+
+
+@st.composite
+def releases(draw, most=12):
+    """A release of some people of four kinds in groups of at most four, some suppressed."""
+    n = draw(st.integers(2, most))
+    labels = draw(
+        st.lists(st.integers(-1, 3), min_size=n, max_size=n).filter(
+            lambda labels: max(map(labels.count, range(4))) <= 4 and max(labels) >= 0
+        )
+    )
+    rows = [draw(st.sampled_from("AB")) + draw(st.sampled_from("fm")) + draw(st.sampled_from("abc")) for _ in labels]
+    return release_of(" ".join(rows), labels)
+
+
+def probability(beliefs, secret, time=1):
+    """Of everybody, the belief in a value of a set."""
+    return beliefs.posterior(time)[list(secret)].sum(axis=1).to_numpy()
+
+
+def worlds(release, classes, distribution):
+    """Everybody's belief in each class by one attribute set, over all assignments of each group, strangers among them."""
+    prior, seen = distribution.of_people, release.observation
+    belief = prior.copy()
+    for j, counts in enumerate(seen.counts):
+        rows = np.flatnonzero(seen.group == j)
+        shown = [counts[[c == k for c in classes]].sum() for k in range(prior.shape[1])]
+        strangers = [distribution.rest] * (counts.sum() - len(rows))
+        belief[rows] = oracle.product_posterior([*prior[rows], *strangers], shown)[: len(rows)]
+    return belief
+
+
+class TestThePaper:
+    def table(self):
+        """Table 8."""
+        rows = pd.DataFrame({"A": ["s1", "s2", "s1", "s1", "s2", "s2"], "group": ["L1", "L1", "L2", "L2", "L3", "L3"]})
+        return PublishedTable(rows.assign(X=list("xyxyyz")), "X")
+
+    def test_example_2(self):
+        """f = (2/3, 0), so that the first is known to have x, and the second not to."""
+        beliefs = ForegroundAttack(sensitive={"x"}, support=1)([self.table()])
+        assert beliefs.knowledge[0][0].probabilities[:, 0] == pytest.approx([2 / 3, 0], abs=1e-6)
+        assert probability(beliefs, "x", 0) == pytest.approx([1, 0, 1 / 2, 1 / 2, 0, 0], abs=1e-6)
+        assert beliefs.prior(0)["x"].to_numpy() == pytest.approx([2 / 3, 0, 2 / 3, 2 / 3, 0, 0], abs=1e-6)
+
+    def believed(self, global_probabilities, c):
+        """p(t:x) of one group whose people have given global probabilities, one signature each."""
+        f, n = np.array(global_probabilities), len(global_probabilities)
+        evidence = Evidence(np.arange(n), np.zeros(n, int), np.array([[c, n - c]]), np.array([0.5, 0.5]))
+        return believed(evidence, Exact(), np.column_stack([f, 1 - f]))[:, 0]
+
+    def test_example_1(self):
+        """Printed .72, from two rounded shares; the fractions are METHODS B.5's."""
+        assert self.believed([0.5, 0.5, 0.2, 0.2], 2) == pytest.approx([8 / 11, 8 / 11, 3 / 11, 3 / 11], abs=1e-12)
+
+    def test_alex_of_table_3(self):
+        assert self.believed([0.1, 0.003], 1)[0] == pytest.approx(0.0997 / (0.0997 + 0.0027), abs=1e-12)
+        assert round(self.believed([0.1, 0.003], 1)[0], 4) == 0.9736
+
+    def test_the_case_study(self):
+        """Section 5.1: printed .67."""
+        assert round(self.believed([0.02, 0.04], 1)[1], 4) == 0.6712
+
+    def test_japanese_rarely_suffer_from_heart_disease(self):
+        """Section 1, Table 2: Alex is believed to have it, and Bob is not, though each group shows two diseases."""
+        rows = [("American", 1, "heart"), ("Japanese", 1, "flu"), ("Japanese", 2, "flu"), ("Japanese", 2, "virus")]
+        rows += [("French", 3, "HIV"), ("Japanese", 3, "diabetes")]
+        table = PublishedTable(pd.DataFrame(rows, columns=["nation", "group", "disease"]), "disease")
+        alex, bob = probability(ForegroundAttack(sensitive={"heart"}, support=1)([table]), ["heart"], 0)[:2]
+        assert alex > 0.99
+        assert bob < 0.01
+
+    def test_3_993_people_are_asked_for(self):
+        assert ForegroundAttack().fewest == 3993
+
+
+class TestOracle:
+    @given(release=releases(), secret=st.sampled_from([("a",), ("b",), ("a", "c")]), support=st.integers(1, 4))
+    def test_the_worst_over_the_attribute_sets_of_all_worlds(self, release, secret, support):
+        attack = ForegroundAttack(sensitive=secret, support=support)
+        beliefs = attack([release])
+        classes = [0 if value in secret else 1 for value in "abc"]
+        each = [worlds(release, classes, found)[:, 0] for found in attack.mine(release.observation)]
+        assert len(each) == len(beliefs.knowledge[0])
+        if each:
+            assert np.allclose(probability(beliefs, secret), np.max(each, axis=0), atol=1e-9)
+            chosen = np.array(each)[beliefs.worst[0], np.arange(len(release.view))]
+            assert np.allclose(chosen, np.max(each, axis=0), atol=1e-9)
+        else:
+            assert (beliefs.worst[0] == -1).all()
+
+    @given(release=releases(), secret=st.sampled_from([("a",), ("b",), ("a", "c")]))
+    def test_the_values_of_a_set_share_its_probability_as_they_do_in_the_group(self, release, secret):
+        belief = ForegroundAttack(sensitive=secret, support=1)([release]).posterior(1).to_numpy()
+        classes = np.array([0 if value in secret else 1 for value in "abc"])
+        shown = np.vstack([release.counts, release.counts.sum(axis=0)])[release.group]
+        for row, counts in zip(belief, shown, strict=True):
+            for kind in (0, 1):
+                if counts[classes == kind].sum():
+                    share = counts / counts[classes == kind].sum()
+                    assert np.allclose(row[classes == kind], row[classes == kind].sum() * share[classes == kind])
+
+    @given(release=releases())
+    def test_every_value_at_once(self, release):
+        """The set that makes some value likeliest is taken, and groups show what they show."""
+        attack = ForegroundAttack(support=1, estimator=Exact())
+        belief = attack([release]).posterior(1).to_numpy()
+        each = [worlds(release, [0, 1, 2], found) for found in attack.mine(release.observation)]
+        assert np.allclose(belief.max(axis=1), np.max(each, axis=(0, 2)), atol=1e-8)
+        assert all(np.isclose(each, row, atol=1e-8).all(axis=2).any(axis=0)[i] for i, row in enumerate(belief))
+
+    @pytest.mark.parametrize(
+        ("rule", "by_hand"),
+        [
+            (Omega(), oracle.omega_posterior),
+            (Sinkhorn(), oracle.sinkhorn_posterior),
+            (RandomWorlds(), oracle.share_posterior),
+        ],
+        ids=["omega", "sinkhorn", "random worlds"],
+    )
+    def test_other_rules(self, rule, by_hand):
+        release = release_of("Afa Amb Bfb Bmc Afa Ama Bfc Bmb Afc", [0, 0, 0, 0, 1, 1, 1, 1, 1])
+        attack = ForegroundAttack([["town"]], estimator=rule, support=1, fit=ExpectationMaximization(iterations=5))
+        beliefs = attack([release])
+        prior = beliefs.knowledge[0][0].of_people
+        for j, counts in enumerate(release.counts):
+            rows = release.group == j
+            assert np.allclose(beliefs.posterior(1).to_numpy()[rows], by_hand(prior[rows], counts))
+
+    def test_counterfeits_are_strangers(self):
+        """Of the invented person the whole table's distribution is believed."""
+        invented = np.array([[0, 0], [2, 2]])
+        release = release_of("Afa Amb Bfb Bmc Afa Bmb", [0, 0, 1, 1, 2, 2], counterfeits=invented)
+        attack = ForegroundAttack(sensitive={"a"}, support=1)
+        each = [worlds(release, [0, 1, 1], found)[:, 0] for found in attack.mine(release.observation)]
+        assert np.allclose(probability(attack([release]), "a"), np.max(each, axis=0), atol=1e-9)
+
+    def test_distorted_values_are_taken_as_they_are_published(self):
+        lied = release_of("Afc Amb Bfb Bmc", [0, 0, 1, 1], values=np.array([0, 1, 1, 2]))
+        honest = release_of("Afa Amb Bfb Bmc", [0, 0, 1, 1])
+        one, other = (ForegroundAttack(sensitive={"a"}, support=1)([release]) for release in (lied, honest))
+        assert one.posterior(1).equals(other.posterior(1))
+
+
+class TestWhatMovesNoBelief:
+    @given(release=releases(), secret=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
+    def test_who_in_a_group_truly_has_what(self, release, secret, seed):
+        rng, frame = np.random.default_rng(seed), release.view.frame.copy()
+        results = frame["result"].to_numpy(dtype=object)
+        for j in range(release.groups):
+            results[release.group == j] = rng.permutation(results[release.group == j])
+        results[release.group < 0] = "c"
+        other = Release(View(frame.assign(result=results), KINDS, 1), release.grouping)
+        attack = ForegroundAttack(sensitive=secret, support=1)
+        assert attack([release]).posterior(1).equals(attack([other]).posterior(1))
+
+    @given(release=releases(), secret=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
+    def test_the_order_of_people_groups_and_values(self, release, secret, seed):
+        rng, view = np.random.default_rng(seed), release.view
+        order = rng.permutation(len(view))
+        turned = dataclasses.replace(KINDS, values=tuple("cab"))
+        labels = np.where(release.group < 0, -1, 7 - release.group)[order]
+        other = Release(View(view.frame.iloc[order], turned, 1), labels)
+        attack = ForegroundAttack(sensitive=secret, support=1, estimator=Auto())
+        before, after = (attack([one]).posterior(1) for one in (release, other))
+        after = after.loc[before.index, before.columns]
+        if secret is not None:
+            assert np.allclose(after, before, atol=1e-6)
+        else:  # Of sets that are equally bad to rounding, another may be taken; of the worst value they say the same.
+            assert np.allclose(after.max(axis=1), before.max(axis=1), atol=1e-6)
+
+    @given(release=releases())
+    def test_how_quasi_identifiers_are_shown(self, release):
+        """The worst-case adversary knows everybody, whatever the table blurs."""
+        bucketized = Release(release.view, Grouping(release.grouping.labels, bucketized=True))
+        attack = ForegroundAttack(sensitive={"a"}, support=1)
+        assert attack([release]).posterior(1).equals(attack([bucketized]).posterior(1))
+
+    def test_other_releases(self):
+        """Each is taken alone, also where other people are in it."""
+        first, second = view_of("ABCD", "abca"), view_of("CDEF", "bbac", time=2)
+        both = [Release(first, [0, 0, 1, 1]), Release(second, [0, 1, 0, 1])]
+        attack = ForegroundAttack(sensitive={"a"}, support=1)
+        together = attack(both)
+        for release in both:
+            assert together.posterior(release.time).equals(attack([release]).posterior(release.time))
+
+
+class TestTrivialAnswers:
+    def test_groups_without_a_secret_value_and_with_nothing_else(self):
+        release = release_of("Afa Ama Bfb Bmc Afa Bmb", [0, 0, 1, 1, 2, 2])
+        found = probability(ForegroundAttack(sensitive={"a"}, support=1)([release]), "a")
+        assert found[:4].tolist() == [1, 1, 0, 0]
+
+    @pytest.mark.parametrize("rows", ["Afa Ama Bfa Bma", "Afb Amc Bfb Bmc"])
+    def test_everybody_has_a_secret_value_or_nobody(self, rows):
+        found = probability(ForegroundAttack(sensitive={"a"}, support=1)([release_of(rows, [0, 0, 1, 1])]), "a")
+        assert found.tolist() == [float("a" in rows)] * 4
+
+    def test_two_values_in_any_order(self):
+        schema = dataclasses.replace(KINDS, values=("a", "b"))
+        release = release_of("Afa Ama Bfb Bmb Ama", [0, 0, 1, 1, 0], schema)
+        for secret in "ab":
+            belief = ForegroundAttack(sensitive={secret}, support=1)([release]).posterior(1)
+            assert belief["a"].tolist() == [1, 1, 0, 0, 1]
+
+    def test_values_that_are_true_or_false_are_no_set(self):
+        rows = pd.DataFrame({"town": list("AABB"), "sex": "f", "id": range(4), "result": [True, False, False, False]})
+        schema = dataclasses.replace(KINDS, values=(True, False))
+        beliefs = ForegroundAttack(support=1)([Release(View(rows, schema, 1), [0, 0, 1, 1])])
+        assert beliefs.posterior(1)[False].tolist() == pytest.approx([0.5, 0.5, 1, 1], abs=1e-6)
+
+    def test_suppressed_people_have_what_their_kind_has(self):
+        """The worst of the global distributions; a value's part of it is its part of what is published."""
+        release = release_of("Afa Afb Bmc Bmc Afa Bmc", [0, 0, 1, 1, -1, -1])
+        beliefs = ForegroundAttack(sensitive={"a", "b"}, support=1)([release])
+        assert beliefs.posterior(1).iloc[4].tolist() == pytest.approx([0.5, 0.5, 0], abs=1e-6)
+        assert beliefs.posterior(1).iloc[5].tolist() == pytest.approx([0, 0, 1], abs=1e-6)
+
+    @pytest.mark.parametrize("secret", [None, {"a"}])
+    def test_nobody_is_published(self, secret):
+        beliefs = ForegroundAttack(sensitive=secret, support=1)([release_of("Afa Bmb", [-1, -1])])
+        assert np.allclose(beliefs.posterior(1), 1 / 3)
+        assert beliefs.notes == (("nobody is published, and there is nothing to learn.",),)
+
+    def test_no_release(self):
+        beliefs = ForegroundAttack()([])
+        assert (len(beliefs), beliefs.knowledge, beliefs.intervals) == (0, (), None)
+
+
+class TestTooLittleSupport:
+    RELEASE = release_of("Afa Amb Afb Bmc Afa", [0, 0, 1, 1, -1])
+
+    def test_shares_are_believed(self):
+        beliefs = ForegroundAttack(sensitive={"a"})([self.RELEASE])
+        assert beliefs.posterior(1)["a"].tolist() == [0.5, 0.5, 0, 0, 0.25]
+        shares = SnapshotAttack(Adversary(UniformPrior(), estimator=RandomWorlds()))([self.RELEASE])
+        assert np.allclose(beliefs.posterior(1)[:4], shares.posterior(1)[:4])
+
+    def test_it_is_said(self):
+        beliefs = ForegroundAttack(sensitive={"a"})([self.RELEASE])
+        assert repr(beliefs) == "ForegroundBeliefs(times=(1,), attribute sets=(0,))"
+        assert "no signature is matched by 3,993 people" in beliefs.notes[0][0]
+        assert "Most, 3, match one of town;" in beliefs.notes[0][0]
+
+    def test_of_the_sets_that_were_asked_for(self):
+        attack = ForegroundAttack([["town", "sex"], "sex"], support=9)
+        assert "Most, 2, match one of sex;" in attack([self.RELEASE]).notes[0][0]
+
+    def test_nothing_is_said_where_something_is_learned(self):
+        beliefs = ForegroundAttack(support=3)([self.RELEASE])
+        assert beliefs.notes == ((),)
+        assert [found.attributes for found in beliefs.knowledge[0]] == [("town",)]
+        assert repr(beliefs) == "ForegroundBeliefs(times=(1,), attribute sets=(1,))"
+
+
+class TestWhatTakesBeliefs:
+    HISTORY = History([view_of("ABCD", "abca"), view_of("CDEF", "bbac", time=2)])
+    RELEASES = tuple(Release(view, [0, 0, 1, 1]) for view in HISTORY)
+
+    def test_they_are_beliefs(self):
+        beliefs = ForegroundAttack(sensitive={"a"}, support=1)(self.RELEASES)
+        assert isinstance(beliefs, ForegroundBeliefs)
+        assert beliefs.of("C").index.tolist() == [(t, s) for t in (1, 2) for s in ("prior", "revised", "posterior")]
+        tree = beliefs.to_datatree()["posterior"]["belief"]
+        found = tree.sel(release=2, respondent="E").to_numpy().ravel()
+        assert np.allclose(found, beliefs.posterior(2).loc["E"])
+        assert list(report.posteriors(beliefs, "week").columns) == ["week", "id", "group", "a", "b", "c"]
+
+    def test_measures(self):
+        """By nothing but counting nothing is gained; who is linked to a is linked by the share."""
+        beliefs = ForegroundAttack(sensitive={"a"})(self.RELEASES)
+        assert adversary_gain(beliefs, self.HISTORY)["gain"].to_numpy() == pytest.approx([0, 0])
+        found = breaches(beliefs, self.HISTORY, {"a"}, r=4)
+        assert found["breached"].tolist() == [1, 1]
+        assert found["flagged"].tolist() == pytest.approx([1, 1 / 3])
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+    """A fit that knows the answer: three draws, the same for every signature."""
+
+    probabilities: tuple = (0.1, 0.2, 0.6)
+
+    def __call__(self, evidence, _):
+        first = np.full((evidence.signatures, 3), self.probabilities).T
+        draws = np.stack([first, 1 - first], axis=2)
+        nothing = np.zeros((0, *draws.shape[1:]))
+        return Fit(draws.mean(axis=0), FitStatus.FINE, float("nan"), 1, nothing, draws=draws)
+
+
+def test_intervals_are_of_the_draws():
+    """Where all are alike a group's shares are certain; of suppressed people the draws are what is believed."""
+    release = release_of("Afa Amb Afa", [0, 0, -1])
+    beliefs = ForegroundAttack([["town"]], {"a"}, fit=Drawn(), support=1)([release])
+    assert probability(beliefs, "a") == pytest.approx([0.5, 0.5, 0.3])
+    assert beliefs.intervals[0][:2] == pytest.approx(np.full((2, 2), 0.5))
+    assert beliefs.intervals[0][2] == pytest.approx(np.quantile([0.1, 0.2, 0.6], [0.05, 0.95]))
+
+
+def test_a_release_that_teaches_nothing_has_no_intervals():
+    releases = [Release(view_of("ABCD", "abca"), [0, 0, 1, 1]), Release(view_of("AB", "ab", time=2), [-1, -1])]
+    beliefs = ForegroundAttack(sensitive={"a"}, fit=Drawn(), support=1)(releases)
+    assert np.isfinite(beliefs.intervals[0]).all()
+    assert np.isnan(beliefs.intervals[1]).all()
+    assert beliefs.intervals[1].shape == (2, 2)
+
+
+RELEASE = release_of("Afa Amb Bfb Bmc", [0, 0, 1, 1])
+BAD_SETTINGS = {
+    "a class of estimators": ({"estimator": Exact}, TypeError, "estimator is the class Exact; write estimator=Exact"),
+    "a name of an estimator": ({"estimator": "exact"}, TypeError, "estimator is 'exact'; it is an Estimator"),
+    "an adversary": ({"estimator": Adversary(UniformPrior())}, TypeError, "it is an Estimator"),
+    "a class of fits": ({"fit": ExpectationMaximization}, TypeError, "fit is the class ExpectationMaximization"),
+    "an estimator to fit": ({"fit": Exact()}, TypeError, "it is a Fitting, as ExpectationMaximization"),
+    "no attribute set": ({"attribute_sets": []}, ValueError, r"attribute_sets is \[\]; name at least one"),
+    "an empty attribute set": ({"attribute_sets": [[]]}, ValueError, "name at least one set, of one attribute"),
+    "one attribute as text": ({"attribute_sets": "sex"}, ValueError, r"'all', or a list of sets, as \['sex'\]"),
+    "attribute sets as numbers": ({"attribute_sets": [1]}, TypeError, "'all', or a list of sets of names"),
+    "an attribute that is no column": ({"attribute_sets": [["town", "age"]]}, ValueError, "'age'.*there are town, sex"),
+    "the sensitive attribute": ({"attribute_sets": ["result"]}, ValueError, "'result'.*there are town, sex"),
+    "an attribute twice": ({"attribute_sets": [["sex", "sex"]]}, ValueError, "names an attribute twice"),
+    "an unknown value": ({"sensitive": {"a", "z"}}, ValueError, "holds 'z', which is not in the domain: 'a', 'b', 'c'"),
+    "every value": ({"sensitive": list("abc")}, ValueError, "holds all 3 values of the domain"),
+    "no value": ({"sensitive": []}, ValueError, "the sensitive set is empty"),
+    "one value as text": ({"sensitive": "a"}, TypeError, r"sensitive is 'a'; it is a set of values, as \{'a'\}"),
+    "a number": ({"sensitive": 3}, TypeError, "it is a set of values"),
+    "sets of sets": ({"sensitive": [["a"]]}, TypeError, "it is one set of values, and holds no lists"),
+    "no support": ({"support": 0}, ValueError, "support is 0; it is a number of people, 1 or more"),
+    "half a person": ({"support": 1.5}, ValueError, "support is 1.5"),
+    "endless support": ({"support": float("inf")}, ValueError, "support is inf"),
+    "support as text": ({"support": "500"}, TypeError, "support is '500'"),
+    "a class of sizes": ({"support": SampleSize}, TypeError, "a number of people, or a SampleSize"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SETTINGS)
+def test_bad_settings_are_one_clear_error(case):
+    settings, kind, words = BAD_SETTINGS[case]
+    with pytest.raises(kind, match=words):
+        ForegroundAttack(**{"support": 1} | settings)([RELEASE])
+
+
+@pytest.mark.parametrize(
+    "secret", [{"a", "b"}, ["a", "b"], ("b", "a"), frozenset("ab"), np.array(["a", "b"]), pd.Series(["a", "b"])]
+)
+def test_any_collection_of_values_is_a_set(secret):
+    found = ForegroundAttack(sensitive=secret, support=1)([RELEASE]).posterior(1)
+    assert found.equals(ForegroundAttack(sensitive={"a", "b"}, support=1)([RELEASE]).posterior(1))
+
+
+def test_releases_of_different_domains():
+    other = Release(view_of("AB", "ab", domain="ab", time=2), [0, 0])
+    with pytest.raises(ValueError, match="the sensitive domain at 2 is not that at 1; attack each release on its own"):
+        ForegroundAttack()([RELEASE, other])

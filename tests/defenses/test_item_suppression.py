@@ -1,0 +1,259 @@
+"""Releases with items left out: valid whatever the time, judged by the independent checker; the two phases together."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreknow.defenses import (
+    Infeasible,
+    ItemSuppression,
+    KAnonymity,
+    Mondrian,
+    QSCloseness,
+    QSDiversity,
+    publish_items,
+)
+from foreknow.defenses.suppression.item_cost import removal_cost
+from foreknow.evaluation import verify_items
+from foreknow.models import ExternalKnowledge, Linking, Numeric, Release, Schema, View
+
+FLU = {"Flu": "Coughing, Headache, Sore Throat", "Hepatitis B": "Loss of appetite, Vomiting, Dark urine"}
+VOCABULARY = [f"i{x}" for x in range(12)]
+
+
+def view_of(cells, ages=None, time=1):
+    """A view whose records have these items, and the quasi-identifier age."""
+    ages = range(20, 20 + len(cells)) if ages is None else ages
+    frame = pd.DataFrame({"id": range(len(cells)), "age": list(ages), "ward": "A", "items": list(cells)})
+    return View(frame, Schema({"age": Numeric(0, 99)}, "ward", ("A",)), time)
+
+
+def random_linking(rng, labels=40, size=6):
+    goes = {f"L{j}": rng.choice(VOCABULARY, size, replace=False).tolist() for j in range(labels)}
+    return Linking(ExternalKnowledge(goes), "items")
+
+
+def random_release(seed, groups=6, items=5):
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(groups), rng.integers(2, 5, groups))
+    cells = [rng.choice(VOCABULARY, rng.integers(0, items + 1), replace=False).tolist() for _ in group]
+    return Release(view_of(cells), group), random_linking(rng)
+
+
+REQUIREMENTS = {
+    "diversity": lambda linking: QSDiversity(1, 15, linking),
+    "half": lambda linking: QSDiversity(0.5, 8, linking),
+    "closeness": lambda linking: QSCloseness(0.2, linking),
+    "both": lambda linking: QSDiversity(1, 15, linking) & QSCloseness(0.3, linking, "uniform"),
+}
+
+
+@pytest.mark.parametrize("kind", REQUIREMENTS)
+@pytest.mark.parametrize("settings_", [{"seconds": 0}, {"nodes": 0}, {"nodes": 50}, {"nodes": 300, "search": "plain"}])
+@settings(max_examples=6)
+@given(seed=st.integers(0, 10**6))
+def test_what_is_published_satisfies(kind, settings_, seed):
+    release, linking = random_release(seed)
+    requirement = REQUIREMENTS[kind](linking)
+    found = ItemSuppression(requirement, **settings_)(release)
+    assert verify_items(found.release, requirement)["holds"].all()
+    check_report(release, linking, found)
+
+
+def check_report(release, linking, found):
+    """Groups that satisfied are as they were, nothing is added, and the report counts what is gone."""
+    original, published = linking.items_of(release.view), found.release.published
+    for record in range(len(original)):
+        assert set(published[record]) <= set(original[record])
+    for row in found.groups.itertuples():
+        members = np.flatnonzero(release.group == row.group)
+        before, after = original.sizes[members], published.sizes[members]
+        assert (row.records, row.items, row.removed) == (len(members), before.sum(), (before - after).sum())
+        assert row.cost == removal_cost(before, after)
+        assert (row.removed == 0) == row.satisfied
+        assert row.first_cost >= row.cost - 1e-12 or math.isnan(row.first_cost)
+        if row.satisfied:
+            assert row.proven
+            assert (row.nodes, row.seconds) == (0, 0)
+
+
+@pytest.mark.parametrize("kind", REQUIREMENTS)
+def test_time_improves_what_is_found(kind):
+    release, linking = random_release(3, groups=8)
+    requirement = REQUIREMENTS[kind](linking)
+    found = [ItemSuppression(requirement, seconds=math.inf, nodes=nodes)(release) for nodes in (0, 20, 100, 10**6)]
+    for one in found:
+        check_report(release, linking, one)
+    for worse, better in itertools.pairwise(found):
+        assert (better.groups["cost"] <= worse.groups["cost"] + 1e-12).all()
+    assert found[-1].groups["proven"].all()
+    again = ItemSuppression(requirement, seconds=math.inf, nodes=100)(release)
+    assert again.groups.drop(columns=["seconds", "first_seconds"]).equals(
+        found[2].groups.drop(columns=["seconds", "first_seconds"])
+    )
+
+
+def test_no_time_leaves_out_everything_of_groups_that_fail():
+    release, linking = random_release(1)
+    found = ItemSuppression(QSDiversity(1, 15, linking), seconds=0)(release)
+    failing = ~found.groups["satisfied"]
+    assert failing.any()
+    assert (found.groups.loc[failing, "cost"] == 1).all()
+    assert not found.groups.loc[failing, "proven"].any()
+    assert found.groups.loc[failing, ["first_cost", "first_seconds"]].isna().all(axis=None)
+
+
+def test_time_is_kept():
+    """Of a search that could go on for hours."""
+    rng = np.random.default_rng(0)
+    cells = [rng.choice(VOCABULARY, 9, replace=False).tolist() for _ in range(40)]
+    release = Release(view_of(cells), np.repeat(np.arange(4), 10))
+    requirement = QSDiversity(1, 30, random_linking(rng, 60))
+    ItemSuppression(requirement, seconds=0.01)(release)
+    found = ItemSuppression(requirement, seconds=0.4)(release)
+    assert found.groups["seconds"].sum() < 1
+    assert found.groups["first_seconds"].notna().all()
+    assert not found.groups["proven"].all()
+    assert verify_items(found.release, requirement)["holds"].all()
+
+
+class TestFigure1:
+    """The paper's four patients: the release that k-anonymity and l-diversity call safe."""
+
+    SYMPTOMS = ("Coughing, Headache, Sore Throat", "Coughing, Headache", "Headache, Vomiting", "Headache, Sore Throat")
+    linking = Linking(ExternalKnowledge(FLU), "items")
+
+    def release(self, group=(0, 0, 1, 1)):
+        return Release(view_of(self.SYMPTOMS, [22, 25, 30, 35]), group)
+
+    def test_the_victim_has_the_flu_no_more(self):
+        """Both diseases of one patient, whose share is then 1/4 and 3/4: 3 to 1. The shorter record is cheaper: 3/2 of 10/3."""
+        found = ItemSuppression(QSDiversity(3, 2, self.linking))(self.release())
+        assert found.groups["satisfied"].tolist() == [False, True]
+        assert found.groups["proven"].all()
+        assert found.groups["cost"].tolist() == pytest.approx([9 / 20, 0])
+        assert [found.release.published.sizes.tolist()] == [[3, 0, 2, 2]]
+
+    def test_suppressed_records_show_nothing(self):
+        found = ItemSuppression(QSDiversity(3, 2, self.linking))(self.release((0, 0, -1, -1)))
+        assert found.release.published.sizes.tolist() == [3, 0, 0, 0]
+        assert len(found.groups) == 1
+        assert len(found.release.table) == 2
+
+    def test_everybody_suppressed(self):
+        found = ItemSuppression(QSDiversity(3, 2, self.linking))(self.release((-1, -1, -1, -1)))
+        assert found.groups.empty
+        assert found.release.published.sizes.sum() == 0
+        assert "0 groups, 0 changed" in repr(found)
+
+    def test_who_links_to_nothing_is_a_label_too(self):
+        """Vomiting and a headache go with nothing. Alone, that is certain; without the headache it is hepatitis, as certain."""
+        release = self.release((0, 0, 1, 2))
+        found = ItemSuppression(QSDiversity(1, 2, self.linking))(release)
+        assert found.release.published[2] == ()
+        assert verify_items(found.release, QSDiversity(1, 2, self.linking))["holds"].all()
+
+    def test_no_choice_helps(self):
+        message = (
+            "ItemSuppression: group 0 of the view at 1 does not satisfy QSDiversity(c=1, l=3, linking=Linking(items='items')) "
+            "(is inf, must be at most 1), and no choice of its 5 items to leave out helps. Ask for less, or make larger groups."
+        )
+        with pytest.raises(Infeasible, match=re.escape(message)):
+            ItemSuppression(QSDiversity(1, 3, self.linking))(self.release())
+
+    def test_nothing_was_found_in_time(self):
+        requirement = QSCloseness(0.01, self.linking)
+        with pytest.raises(Infeasible, match=r"nor any of the 0 choices examined\. Allow more seconds or nodes"):
+            ItemSuppression(requirement, seconds=0)(self.release())
+
+    def test_records_without_items(self):
+        """They link to every label, and lose nothing."""
+        view = view_of(["", "Coughing", None], [20, 21, 22])
+        found = ItemSuppression(QSDiversity(1.5, 2, self.linking))(Release(view, [0, 0, 1]))
+        assert found.groups["satisfied"].tolist() == [False, True]
+        assert found.release.published.sizes.tolist() == [0, 0, 0]
+        with pytest.raises(Infeasible, match="no choice of its 0 items"):
+            ItemSuppression(QSDiversity(0.5, 2, self.linking))(Release(view, [0, 1, 0]))
+
+    def test_progress_is_shown(self):
+        seen = []
+
+        def progress(groups):
+            for group in groups:
+                seen.append(group)
+                yield group
+
+        ItemSuppression(QSDiversity(3, 2, self.linking))(self.release(), progress)
+        assert set(seen) == {0}
+
+
+class TestPublishItems:
+    def view(self, seed, time=1):
+        rng = np.random.default_rng(seed)
+        cells = [rng.choice(VOCABULARY, 4, replace=False).tolist() for _ in range(24)]
+        return view_of(cells, rng.integers(0, 60, 24), time)
+
+    def test_the_two_phases(self):
+        linking = random_linking(np.random.default_rng(5))
+        requirement = QSDiversity(1, 15, linking)
+        costs = []
+        for k in (1, 3, 8, 24):
+            found = publish_items(self.view(0), Mondrian(KAnonymity(k)), ItemSuppression(requirement, nodes=2000))
+            assert verify_items(found.release, KAnonymity(k) & requirement)["holds"].all()
+            costs.append(found.groups["cost"].mean())
+        assert costs == sorted(costs, reverse=True)
+        assert costs[-1] < costs[0]
+
+    def test_several_views(self):
+        linking = random_linking(np.random.default_rng(6))
+        suppression = ItemSuppression(QSDiversity(1, 15, linking), nodes=200)
+        views = [self.view(1, 1), self.view(2, 2)]
+        found = publish_items(views, Mondrian(KAnonymity(4)), suppression)
+        assert [one.release.release.time for one in found] == [1, 2]
+        alone = publish_items(views[1], Mondrian(KAnonymity(4)), suppression)
+        assert alone.release.table.equals(found[1].release.table)
+
+    def test_another_second_phase(self):
+        linking = random_linking(np.random.default_rng(6))
+        with pytest.raises(TypeError, match="is no ItemSuppression; give one"):
+            publish_items(self.view(1), Mondrian(KAnonymity(4)), QSDiversity(1, 2, linking))
+
+
+class TestBadInput:
+    linking = Linking(ExternalKnowledge(FLU), "items")
+
+    @pytest.mark.parametrize(
+        ("settings", "error", "match"),
+        [
+            ({"requirement": KAnonymity(2)}, TypeError, "KAnonymity(k=2) is not about items; give a QSDiversity"),
+            ({"requirement": None}, TypeError, "None is not about items"),
+            ({"seconds": -1}, ValueError, "seconds is -1; it is a time, 0 or more"),
+            ({"seconds": math.nan}, ValueError, "seconds is nan"),
+            ({"nodes": 1.5}, ValueError, "nodes is 1.5; it is a whole number, 0 or more"),
+            ({"nodes": -1}, ValueError, "nodes is -1"),
+            ({"nodes": math.inf}, ValueError, "nodes is inf"),
+            ({"search": "best"}, ValueError, "search is 'best'; it is one of 'adaptive', 'plain'"),
+        ],
+    )
+    def test_settings(self, settings, error, match):
+        with pytest.raises(error, match=re.escape(match)):
+            ItemSuppression(**{"requirement": QSDiversity(1, 2, self.linking)} | settings)
+
+    def test_a_part_that_is_not_about_items(self):
+        with pytest.raises(TypeError, match=r"is not about items; .* leave the others to the defense that groups"):
+            ItemSuppression(QSDiversity(1, 2, self.linking) & KAnonymity(2))
+
+    def test_two_ways_of_linking(self):
+        other = Linking(ExternalKnowledge(FLU), "items")
+        with pytest.raises(ValueError, match="link items to labels in different ways; give all of them one Linking"):
+            ItemSuppression(QSDiversity(1, 2, self.linking) & QSCloseness(0.4, other))
+
+    def test_no_release(self):
+        with pytest.raises(TypeError, match="takes a Release, and got View"):
+            ItemSuppression(QSDiversity(1, 2, self.linking))(view_of(["Coughing"]))

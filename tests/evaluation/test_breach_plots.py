@@ -1,0 +1,116 @@
+"""The pictures show the numbers of the tables."""
+
+import warnings
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from strategies import view_of
+
+from foreknow.attacks import SnapshotAttack
+from foreknow.evaluation import breach_curve, breaches, calibration, reliability_diagram
+from foreknow.models import Adversary, Exact, GivenPrior, History, Release
+
+VIEW = view_of("ABCDEFG", "xxyyyxy", domain="xy")
+HISTORY = History([VIEW])
+PRIOR = GivenPrior(
+    pd.DataFrame({"x": (p := np.array([0.8, 0.3, 0.6, 0.2, 0.5, 0.4, 0.4])), "y": 1 - p}, index=list("ABCDEFG"))
+)
+BELIEFS = SnapshotAttack(Adversary(PRIOR, estimator=Exact()))([Release(VIEW, [0, 0, 0, 1, 1, 2, 2])])
+"""A, B and C, of whom two have x; D and E, of whom nobody has; F and G, of whom one has."""
+
+
+def drawn(figure, tmp_path):
+    """The picture as pixels: drawing may neither warn nor fail."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.savefig(tmp_path / "picture.png")
+    return mpl.image.imread(tmp_path / "picture.png")
+
+
+def at(line, threshold):
+    """The height of a curve of steps at a place."""
+    return line.get_ydata()[np.searchsorted(line.get_xdata(), threshold, side="right") - 1]
+
+
+def curves(axes):
+    return {line.get_label(): line for line in axes.lines if not line.get_label().startswith("_")}
+
+
+class TestCurve:
+    @pytest.mark.parametrize("r", [1, 1.2, 1.5, 2, 3, 7, 50])
+    def test_at_each_threshold_it_is_the_table(self, r):
+        """Away from the ends of the steps, where rounding decides."""
+        r = r * 1.0001
+        left, right = (curves(axes) for axes in breach_curve(BELIEFS, HISTORY, {"x"}).axes)
+        found = breaches(BELIEFS, HISTORY, {"x"}, r).iloc[0]
+        assert at(left["have it: the attack"], 1 / r) == pytest.approx(found["breached"])
+        assert at(left["do not: the attack"], 1 / r) == pytest.approx(found["flagged"])
+        assert at(left["have it: counting alone"], 1 / r) == pytest.approx(found["breached_of_shares"])
+        for name, column in (("have it in truth", "precision"), ("as the attack expects", "claimed"),
+                             ("as counting expects", "counted")):  # fmt: skip
+            assert at(right[name], 1 / r) == pytest.approx(found[column], nan_ok=True)
+
+    def test_steps_are_strict(self):
+        """A, B and C share 2/3: not over 2/3 itself."""
+        line = curves(breach_curve(BELIEFS, HISTORY, {"x"}).axes[0])["have it: counting alone"]
+        assert line.get_drawstyle() == "steps-post"
+        np.testing.assert_allclose(line.get_xdata(), [0, 1 / 2, 2 / 3, 1], atol=1e-9)
+        np.testing.assert_allclose(line.get_ydata(), [1, 2 / 3, 0, 0])
+
+    def test_a_marked_threshold_has_its_numbers(self, tmp_path):
+        figure = breach_curve(BELIEFS, HISTORY, {"x"}, r=2)
+        found = breaches(BELIEFS, HISTORY, {"x"}, 2).iloc[0]
+        written = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+        assert written == [[f"{found['breached']:.1%}", f"{found['flagged']:.1%}"], [f"{found['precision']:.1%}"]]
+        assert "3 of 7 people" in figure.get_suptitle()
+        assert drawn(figure, tmp_path).std() > 0
+
+    def test_nobody_has_it_or_nobody_is_published(self, tmp_path):
+        for labels, true in (([0] * 7, "yyyyyyy"), ([-1] * 7, "xxyyyxy")):
+            view = view_of("ABCDEFG", true, domain="xy")
+            beliefs = SnapshotAttack(Adversary(PRIOR))([Release(view, labels)])
+            figure = breach_curve(beliefs, History([view]), {"x"}, r=2)
+            assert drawn(figure, tmp_path).std() > 0
+
+    def test_who_is_left_out(self):
+        figure = breach_curve(BELIEFS, HISTORY, {"x"}, leaving_out={"A"})
+        assert "2 of 6 people" in figure.get_suptitle()
+
+    def test_errors(self):
+        with pytest.raises(ValueError, match=r"breach_curve: r is 0\.5"):
+            breach_curve(BELIEFS, HISTORY, {"x"}, r=0.5)
+        with pytest.raises(ValueError, match="breach_curve: the sensitive set holds 'z'"):
+            breach_curve(BELIEFS, HISTORY, {"z"})
+
+
+class TestReliability:
+    def test_marks_and_bars_are_the_tables(self, tmp_path):
+        tables = {"set": calibration(BELIEFS, HISTORY, 5, sensitive={"x"}), "values": calibration(BELIEFS, HISTORY, 5)}
+        figure = reliability_diagram(tables)
+        axes, below = figure.axes
+        for line, bars, table in zip(axes.lines[1:], below.containers, tables.values(), strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), table["believed"])
+            np.testing.assert_array_equal(line.get_ydata(), table["right"])
+            assert [bar.get_height() for bar in bars] == table["beliefs"].tolist()
+            for bar, row in zip(bars, table.itertuples(), strict=True):
+                assert row.low < bar.get_x() < bar.get_x() + bar.get_width() < row.high
+        assert [text.get_text() for text in axes.get_legend().texts] == ["as often as believed", "set", "values"]
+        assert drawn(figure, tmp_path).std() > 0
+
+    def test_nothing_to_show(self, tmp_path):
+        nobody = SnapshotAttack(Adversary(PRIOR))([Release(VIEW, [-1] * 7)])
+        figure = reliability_diagram({"nobody": calibration(nobody, HISTORY)})
+        assert drawn(figure, tmp_path).std() > 0
+        assert drawn(reliability_diagram({}), tmp_path).std() > 0
+
+
+def test_no_global_state():
+    before, settings = plt.get_fignums(), dict(mpl.rcParams)
+    assert isinstance(breach_curve(BELIEFS, HISTORY, {"x"}, 2), Figure)
+    assert isinstance(reliability_diagram({"one": calibration(BELIEFS, HISTORY)}), Figure)
+    assert plt.get_fignums() == before
+    assert dict(mpl.rcParams) == settings

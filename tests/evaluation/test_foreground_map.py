@@ -1,0 +1,108 @@
+"""The map shows the numbers of the table."""
+
+import ast
+import inspect
+import warnings
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from taught import HISTORY, TOWNS, mined, taught
+
+from foreknow.evaluation import foreground_map, global_probabilities
+
+DRAWS = np.linspace(0, 1, 101)[:, None] * np.array([1.0, 0.5, 0.2])
+SAMPLED = mined(["town"], [0.5, 0.25, 0.1], draws=np.stack([DRAWS, 1 - DRAWS], axis=2))
+
+
+def drawn(figure, tmp_path):
+    """The picture as pixels: drawing may neither warn nor fail."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.savefig(tmp_path / "picture.png")
+    return mpl.image.imread(tmp_path / "picture.png")
+
+
+def test_a_mark_per_signature_with_its_support_for_size(tmp_path):
+    figure = foreground_map(taught(TOWNS), HISTORY, {"x"}, "town")
+    marks = figure.axes[0].collections[0]
+    np.testing.assert_allclose(marks.get_offsets(), [(1 / 2, 0.8), (2 / 3, 0.5), (1 / 3, 0.3)])  # true, mined
+    areas = marks.get_sizes()
+    np.testing.assert_allclose(areas / areas.max(), [1 / 3, 1, 1])
+    assert drawn(figure, tmp_path).std() > 0
+
+
+def test_the_diagonal_and_the_share_of_the_whole_table():
+    axes = foreground_map(taught(TOWNS), HISTORY, {"x"}, "town").axes[0]
+    diagonal, level = axes.lines
+    np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
+    assert set(level.get_ydata()) == {0.5}
+    assert axes.get_xlim() == axes.get_ylim()
+    assert [text.get_text() for text in axes.get_legend().texts] == [
+        "the truth was learned", "nothing was learned:\nthe whole table's share", "1 person", "3 people",
+    ]  # fmt: skip
+
+
+def test_the_signatures_are_named_and_the_axes_say_what_is_shown():
+    axes = foreground_map(taught(TOWNS), HISTORY, {"x"}, ["town"]).axes[0]
+    assert {text.get_text(): text.xy for text in axes.texts} == {
+        "Como": pytest.approx((1 / 2, 0.8)), "Milan": pytest.approx((2 / 3, 0.5)), "Rome": pytest.approx((1 / 3, 0.3)),
+    }  # fmt: skip
+    assert "town" in axes.get_title()
+    assert axes.get_xlabel().endswith("who have x")
+    assert "mined" in axes.get_ylabel()
+
+
+def test_a_bar_is_the_credible_interval(tmp_path):
+    figure = foreground_map(taught(SAMPLED), HISTORY, {"x"}, "town")
+    axes, table = figure.axes[0], global_probabilities(taught(SAMPLED), HISTORY, {"x"})
+    bars = [segment[:, 1].tolist() for segment in axes.collections[0].get_segments()]
+    np.testing.assert_allclose(bars, table[["low", "high"]])
+    assert axes.get_ylim()[1] > table["high"].max()
+    assert "90 % credible interval" in [text.get_text() for text in axes.get_legend().texts]
+    assert drawn(figure, tmp_path).std() > 0
+
+
+def test_names_are_not_written_over_each_other():
+    """Signatures that fall on one place are not all named, and those far from it are."""
+    near = mined(["town", "age"], [0.5, 0.5, 0.5, 0.5, 0.01])
+    figure = foreground_map(taught(near), HISTORY, {"x"}, {"age", "town"})
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts]
+    assert len(boxes) >= 2
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+
+
+def test_nobody_has_it(tmp_path):
+    figure = foreground_map(taught(mined(["age"], [0.0, 0.0])), HISTORY, {"x"}, "age")
+    assert drawn(figure, tmp_path).std() > 0
+
+
+def test_an_attribute_set_that_was_not_mined():
+    with pytest.raises(
+        ValueError, match=r"at 1 nothing was mined of the attribute set age, town; there are: town\. Name"
+    ):
+        foreground_map(taught(TOWNS), HISTORY, {"x"}, ["town", "age"])
+
+
+def test_a_release_that_there_is_not():
+    with pytest.raises(ValueError, match="no release at 7; there are 1"):
+        foreground_map(taught(TOWNS), HISTORY, {"x"}, "town", time=7)
+
+
+def test_no_global_state():
+    before, settings = plt.get_fignums(), dict(mpl.rcParams)
+    assert isinstance(foreground_map(taught(TOWNS), HISTORY, {"x"}, "town", time=1), Figure)
+    assert plt.get_fignums() == before
+    assert dict(mpl.rcParams) == settings
+
+
+def test_the_module_does_not_import_pyplot():
+    tree = ast.parse(inspect.getsource(inspect.getmodule(foreground_map)))
+    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert not [name for name in modules if "pyplot" in name]

@@ -1,0 +1,175 @@
+"""Who of a group has x: the closed form against all worlds, against whole fractions, and by laws where neither reaches."""
+
+import math
+import time
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from foreknow.models.foreground.covariance import cell_covariances
+from foreknow.models.foreground.elementary import cell_expectations
+
+CHANCES = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 0.1, 1e-3, 1e-9, 1 - 1e-3]), st.floats(0.01, 0.99))
+
+
+@st.composite
+def cells(draw, most=4, largest=3):
+    """Cells of a group, some of them alike, and how many have x, from none to all."""
+    size = np.array(draw(st.lists(st.integers(1, largest), min_size=1, max_size=most)))
+    probability = np.array([draw(CHANCES) for _ in size])
+    return probability, size, draw(st.integers(0, int(size.sum())))
+
+
+def expectations(probability, size, c):
+    expected = np.zeros(len(size))
+    weight = cell_expectations(np.asarray(probability, dtype=float), np.asarray(size), c, expected)
+    return weight, expected
+
+
+def covariances(probability, size, c, ahead):
+    moved = np.zeros(len(size))
+    cell_covariances(np.asarray(probability, dtype=float), np.asarray(size), c, np.asarray(ahead, dtype=float), moved)
+    return moved
+
+
+def in_cells(rows, size):
+    return np.add.reduceat(np.asarray(rows, dtype=float), np.concatenate([[0], np.cumsum(size)[:-1]]), axis=-1)
+
+
+def chance(probability, size, c):
+    expected = expectations(probability, size, c)[1]
+    return expected / np.asarray(size)
+
+
+class TestAllWorlds:
+    """Equation 2 and 3 with every world written down."""
+
+    @given(cells())
+    def test_expectations_and_weight(self, group):
+        probability, size, c = group
+        has, weights = oracle.worlds(np.repeat(probability, size), c)
+        weight, expected = expectations(probability, size, c)
+        if weights.sum() == 0:
+            assert weight == -np.inf
+            assert np.allclose(expected, size * c / size.sum(), rtol=1e-15)
+        else:
+            assert weight == pytest.approx(math.log(weights.sum()), rel=1e-12, abs=1e-12)
+            assert np.allclose(expected, in_cells(weights @ has / weights.sum(), size), rtol=0, atol=1e-12)
+
+    @given(cells(), st.data())
+    def test_covariances(self, group, data):
+        probability, size, c = group
+        has, weights = oracle.worlds(np.repeat(probability, size), c)
+        if weights.sum() > 0:
+            ahead = np.array([data.draw(st.floats(-3, 3)) for _ in size])
+            numbers, share = in_cells(has, size), weights / weights.sum()
+            about = numbers - share @ numbers
+            moved = covariances(probability, size, c, ahead)
+            assert np.allclose(moved, (about * share[:, None]).T @ about @ ahead, rtol=0, atol=1e-12)
+
+    def test_490314_worlds(self):
+        """MASK with l = 2 (section 3): 8 of 23 people have x."""
+        f = np.linspace(0.02, 0.9, 23)
+        has, weights = oracle.worlds(f, 8)
+        assert len(weights) == 490_314
+        weight, expected = expectations(f, np.ones(23, dtype=int), 8)
+        assert np.allclose(expected, weights @ has / weights.sum(), rtol=0, atol=1e-12)
+        assert weight == pytest.approx(math.log(weights.sum()), rel=1e-12)
+
+
+class TestWholeFractions:
+    """The polynomial ``prod (1 - f + f z)`` without rounding."""
+
+    def test_140364532_worlds(self):
+        """MASK with l = 10 (section 3): 5 of 113 people have x."""
+        assert math.comb(113, 5) == 140_364_532
+        f = [Fraction(1 + 7 * (i % 8), 64) for i in range(113)]
+        exact = oracle.exact_posterior([(p, 1 - p) for p in f], (5, 108))[:, 0]
+        probability, size = np.array(f[:8], dtype=float), np.bincount(np.arange(113) % 8)
+        expectations(probability, size, 5)
+        started = time.perf_counter()
+        for _ in range(100):
+            _, expected = expectations(probability, size, 5)
+        assert (time.perf_counter() - started) / 100 < 1e-3
+        assert np.allclose((expected / size)[np.arange(113) % 8], exact, rtol=1e-12, atol=0)
+        alone = expectations(f, np.ones(113, dtype=int), 5)[1]
+        assert np.allclose(alone, exact, rtol=1e-12, atol=0)
+
+    @given(st.lists(st.integers(1, 999), min_size=2, max_size=12), st.data())
+    def test_rare_and_common_people_together(self, thousandths, data):
+        """Relative errors stay small also of the smallest probabilities: all terms are positive."""
+        f = [Fraction(p, 10 ** data.draw(st.sampled_from([3, 6, 12]))) for p in thousandths]
+        c = data.draw(st.integers(1, len(f) - 1))
+        exact = oracle.exact_posterior([(p, 1 - p) for p in f], (c, len(f) - c))[:, 0]
+        assert np.allclose(expectations([float(p) for p in f], [1] * len(f), c)[1], exact, rtol=1e-9, atol=0)
+
+    def test_probabilities_that_are_hardly_numbers(self):
+        """One of two people has x; each in 1e-310: half and half. Of certain people the rarest is the exception."""
+        assert np.allclose(chance([1e-310, 1e-310], [1, 1], 1), 0.5)
+        assert np.allclose(chance([5e-324, 0.5, 0.5], [1, 1, 1], 2), [0, 1, 1])
+        assert np.allclose(chance([1 - 1e-16, 1 - 1e-16, 1e-320], [1, 1, 1], 1), [0.5, 0.5, 0])
+
+
+class TestLargeGroups:
+    """Ten thousand people, where neither worlds nor fractions reach."""
+
+    SIZE = np.array([4000, 3000, 2000, 900, 99, 1])
+    FEW = np.array([0.001, 0.02, 0.3, 0.9, 0.5, 0.25])
+
+    @pytest.mark.parametrize("c", [1, 30, 2500, 9999])
+    def test_laws(self, c):
+        n = int(self.SIZE.sum())
+        weight, expected = expectations(self.FEW, self.SIZE, c)
+        assert n == 10_000
+        assert expected.sum() == pytest.approx(c, rel=1e-11)
+        turned_weight, turned = expectations(1 - self.FEW, self.SIZE, n - c)
+        assert weight == pytest.approx(turned_weight, rel=1e-10)
+        assert np.allclose(expected + turned, self.SIZE, rtol=1e-10)
+        odds = self.FEW / (1 - self.FEW)
+        _, tilted = expectations(0.01 * odds / (1 + 0.01 * odds), self.SIZE, c)
+        assert np.allclose(tilted, expected, rtol=1e-9)
+
+    @pytest.mark.parametrize("c", [1, 3, 700, 5000, 9990])
+    def test_two_kinds_are_fishers_noncentral_hypergeometric(self, c):
+        f, size = np.array([0.02, 0.3]), np.array([9000, 1000])
+        law = stats.nchypergeom_fisher(10_000, 9000, c, (0.02 / 0.98) / (0.3 / 0.7))
+        weight, expected = expectations(f, size, c)
+        assert expected[0] == pytest.approx(law.mean(), rel=1e-6)
+        first = np.arange(max(0, c - 1000), min(c, 9000) + 1)
+        logs = stats.binom.logpmf(first, 9000, 0.02) + stats.binom.logpmf(c - first, 1000, 0.3)
+        assert weight == pytest.approx(np.logaddexp.reduce(logs), rel=1e-9)
+        spread = covariances(f, size, c, [1.0, 0.0])
+        assert spread[0] == pytest.approx(law.var(), rel=1e-5)
+        assert spread[1] == pytest.approx(-law.var(), rel=1e-5)
+
+    def test_alike_have_the_share(self):
+        assert np.allclose(chance([0.3, 0.3, 0.3], [5000, 4999, 1], 1234), 0.1234, rtol=1e-11)
+
+    def test_somebody_certain_is_set_aside(self):
+        sure = chance([1.0, 0.02, 0.0, 0.3], [40, 8000, 60, 1000], 340)
+        rest = chance([0.02, 0.3], [8000, 1000], 300)
+        assert sure[0] == 1
+        assert sure[2] == 0
+        assert np.allclose(sure[[1, 3]], rest, rtol=1e-11)
+
+
+class TestPrinted:
+    """What the paper prints; METHODS B.5 where it does not."""
+
+    def test_example_1(self):
+        """Printed .72, from .48 + .12 + .12, each rounded."""
+        assert np.allclose(chance([0.5, 0.2], [2, 2], 2), [8 / 11, 3 / 11], rtol=1e-14)
+
+    def test_alex(self):
+        assert chance([0.1, 0.003], [1, 1], 1)[0] == pytest.approx(0.0997 / (0.0997 + 0.0027))
+        assert round(chance([0.1, 0.003], [1, 1], 1)[0], 4) == 0.9736
+
+    def test_case_study(self):
+        """Craft .04 beside clerical .02; with the .01 that Adult has, .805."""
+        assert round(chance([0.04, 0.02], [1, 1], 1)[0], 4) == 0.6712
+        assert round(chance([0.04, 0.01], [1, 1], 1)[0], 3) == 0.805

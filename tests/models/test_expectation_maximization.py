@@ -1,0 +1,235 @@
+"""Expectation-maximization against its definition over all assignments, the likelihood's slope, and a grid of all answers."""
+
+import re
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import evidences
+
+from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, FitStatus, Omega, Sinkhorn
+from foreknow.models.foreground.expectation import believed
+
+EXAMPLE_2 = Evidence(
+    np.array([0, 1, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), np.array([[1, 1], [1, 1], [0, 2]]), np.array([0.5, 0.5])
+)
+"""Foreground knowledge, Table 8."""
+
+PAIR = Evidence(np.array([0, 1]), np.array([0, 0]), np.array([[1, 1]]), np.array([0.5, 0.5]))
+"""One group of two people, x and not x; each of a signature of its own."""
+
+
+def groups(evidence, table):
+    """Each group's rows of priors and its counts; and whose rows they are."""
+    rows = np.vstack([table, evidence.rest])[evidence.signature]
+    for j, counts in enumerate(evidence.counts):
+        inside = evidence.group == j
+        yield rows[inside], counts, evidence.signature[inside]
+
+
+def log_likelihood(evidence, table):
+    """Of two values, over all worlds of every group."""
+    with np.errstate(divide="ignore"):
+        return sum(np.log(oracle.worlds(rows[:, 0], counts[0])[1].sum()) for rows, counts, _ in groups(evidence, table))
+
+
+def expected_counts(evidence, table):
+    """How many of each signature have each value, over all assignments of every group."""
+    sums = np.zeros(table.shape)
+    for rows, counts, signature in groups(evidence, table):
+        belief = oracle.product_posterior(rows, counts)
+        for person, row in zip(signature, belief, strict=True):
+            if person >= 0:
+                sums[person] += row
+    return sums
+
+
+def both(first):
+    return np.column_stack([first, 1 - np.asarray(first)])
+
+
+def more_than_one_value(evidence):
+    return (evidence.counts > 0).sum(axis=1).max() > 1
+
+
+class TestRounds:
+    """What a round is, and what every round does."""
+
+    @given(evidences(values=3), st.integers(1, 4))
+    def test_many_values_over_all_assignments(self, evidence, rounds):
+        """The first rounds, one by one: each signature's expected counts over its number of people."""
+        assume(evidence.signatures > 0)
+        seen = np.bincount(
+            evidence.signature[(evidence.signature >= 0) & (evidence.group >= 0)], minlength=evidence.signatures
+        )
+        shares = np.zeros((evidence.signatures, 3))
+        for signature, group in zip(evidence.signature, evidence.group, strict=True):
+            if signature >= 0 and group >= 0:
+                shares[signature] += evidence.counts[group] / evidence.counts[group].sum()
+        table = np.where(seen[:, None] > 0, shares / np.maximum(seen, 1)[:, None], evidence.rest)
+        table = np.maximum(table, 1e-9) / np.maximum(table, 1e-9).sum(axis=1, keepdims=True)
+        for _ in range(rounds):
+            counts = expected_counts(evidence, table)
+            table = np.where(seen[:, None] > 0, counts / np.maximum(seen, 1)[:, None], evidence.rest)
+        fit = ExpectationMaximization(tolerance=1e-300, iterations=rounds, accelerated=False)(evidence, Exact())
+        assert np.allclose(fit.probabilities, table, rtol=0, atol=1e-9)
+
+    @given(evidences(), st.booleans())
+    def test_no_round_makes_the_groups_less_likely(self, evidence, accelerated):
+        assume(evidence.signatures > 0)
+        fits = [
+            ExpectationMaximization(tolerance=1e-300, iterations=rounds, accelerated=accelerated)(evidence, Auto())
+            for rounds in (2, 4, 6, 10, 20)
+        ]
+        likelihoods = [fit.log_likelihood for fit in fits]
+        assert (np.diff(likelihoods) >= -1e-9).all()
+        assert likelihoods[-1] == pytest.approx(log_likelihood(evidence, fits[-1].probabilities), abs=1e-9)
+
+    @given(evidences(values=3))
+    def test_nor_with_many_values(self, evidence):
+        assume(evidence.signatures > 0)
+        likelihoods = [
+            ExpectationMaximization(tolerance=1e-300, iterations=rounds)(evidence, Exact()).log_likelihood
+            for rounds in (2, 4, 8, 16)
+        ]
+        assert (np.diff(likelihoods) >= -1e-9).all()
+
+    @given(evidences())
+    def test_two_values_are_a_case_of_many(self, evidence):
+        """A third value that no group shows turns the closed form into the estimator's general rule."""
+        assume(evidence.signatures > 0)
+        wider = Evidence(
+            evidence.signature,
+            evidence.group,
+            np.column_stack([evidence.counts, np.zeros(len(evidence.counts), dtype=int)]),
+            np.append(evidence.rest, 0.0),
+        )
+        method = ExpectationMaximization(tolerance=1e-300, iterations=9, accelerated=False)
+        two, three = method(evidence, Auto()), method(wider, Exact())
+        assert np.allclose(two.probabilities, three.probabilities[:, :2], rtol=0, atol=1e-8)
+        assert two.log_likelihood == pytest.approx(three.log_likelihood, abs=1e-7)
+        assert np.allclose(
+            believed(evidence, Auto(), two.probabilities),
+            believed(wider, Exact(), three.probabilities)[:, :2],
+            rtol=0,
+            atol=1e-7,
+        )
+
+
+class TestSolutions:
+    """What the last round says."""
+
+    def test_example_2(self):
+        """The only root in the square: the branch inside leads to 6 f^2 - 3 f + 1 = 0, which has none (METHODS B.5)."""
+        fit = ExpectationMaximization()(EXAMPLE_2, Auto())
+        assert np.allclose(fit.probabilities[:, 0], [2 / 3, 0], atol=1e-7)
+        assert fit.status == FitStatus.BOUNDARY
+        assert fit.log_likelihood == pytest.approx(np.log(8 / 27), abs=1e-7)
+        assert len(fit.others) == 0
+
+    @given(evidences(largest=4, groups=5, signatures=2))
+    def test_the_slope_vanishes_inside(self, evidence):
+        """Differences of the likelihood over all worlds, at a solution that has no 0 and no 1."""
+        assume(evidence.signatures > 0)
+        assume(more_than_one_value(evidence))
+        fit = ExpectationMaximization(tolerance=1e-12)(evidence, Auto())
+        assume(fit.status == FitStatus.FINE)
+        first, step = fit.probabilities[:, 0], 1e-5
+        assume(((first > 1e-3) & (first < 1 - 1e-3)).all())
+        for i in set(evidence.signature[(evidence.signature >= 0) & (evidence.group >= 0)]):
+            move = step * (np.arange(len(first)) == i)
+            rise = log_likelihood(evidence, both(first + move)) - log_likelihood(evidence, both(first - move))
+            assert abs(rise / (2 * step)) < 1e-4
+
+    @given(evidences(values=3))
+    def test_equation_4_holds_where_it_converges(self, evidence):
+        assume(evidence.signatures > 0)
+        fit = ExpectationMaximization(tolerance=1e-10)(evidence, Exact())
+        assume(not fit.status & FitStatus.UNCONVERGED)
+        seen = np.bincount(
+            evidence.signature[(evidence.signature >= 0) & (evidence.group >= 0)], minlength=evidence.signatures
+        )
+        counts = expected_counts(evidence, np.maximum(fit.probabilities, 1e-200))
+        assert np.allclose(counts, seen[:, None] * fit.probabilities, rtol=0, atol=1e-7)
+
+    def test_a_signature_of_nobody_published_has_the_rest_s(self):
+        evidence = Evidence(np.array([0, 1]), np.array([0, -1]), np.array([[1, 0]]), np.array([0.2, 0.8]))
+        assert np.allclose(ExpectationMaximization()(evidence, Auto()).probabilities, [[1, 0], [0.2, 0.8]], atol=1e-8)
+
+    def test_groups_of_one_value_say_it(self):
+        evidence = Evidence(
+            np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), np.array([[2, 0], [0, 2]]), np.array([0.5, 0.5])
+        )
+        fit = ExpectationMaximization()(evidence, Auto())
+        assert np.allclose(fit.probabilities[:, 0], [2 / 3, 0], atol=1e-8)
+        assert fit.status == FitStatus.BOUNDARY
+
+    def test_an_approximate_estimator_has_rounds_and_no_likelihood(self):
+        for estimator in (Sinkhorn(), Omega()):
+            fit = ExpectationMaximization()(EXAMPLE_2, estimator)
+            assert np.isfinite(fit.probabilities).all()
+            assert np.allclose(fit.probabilities.sum(axis=1), 1)
+            assert np.isnan(fit.log_likelihood)
+
+
+class TestStatus:
+    """Several solutions, and none yet."""
+
+    def test_unconverged(self):
+        fit = ExpectationMaximization(iterations=2)(EXAMPLE_2, Auto())
+        assert fit.status & FitStatus.UNCONVERGED
+        assert fit.iterations == 2
+
+    def test_what_nothing_tells_apart_stays_alike_from_one_start(self):
+        """x belongs to one or the other: both ways are certain, and between them, where it begins, lies a saddle."""
+        fit = ExpectationMaximization()(PAIR, Auto())
+        assert np.allclose(fit.probabilities, 0.5)
+        assert fit.status == FitStatus.FINE
+        assert fit.log_likelihood == pytest.approx(np.log(1 / 2))
+
+    def test_several_starts_find_both_and_the_saddle(self):
+        fit = ExpectationMaximization(starts=6)(PAIR, Auto())
+        assert fit.status == FitStatus.BOUNDARY | FitStatus.SEVERAL
+        assert fit.log_likelihood == pytest.approx(0, abs=1e-6)
+        found = {tuple(np.round(f[:, 0], 3)) for f in (fit.probabilities, *fit.others)}
+        assert found == {(1.0, 0.0), (0.0, 1.0), (0.5, 0.5)}
+
+    def test_parts_that_share_no_group_are_solved_apart(self):
+        """Four such pairs have 16 best solutions; a start need not find the best of all at once, and no pair is left between."""
+        pairs = Evidence(np.arange(8), np.arange(8) // 2, np.ones((4, 2), dtype=int), np.array([0.5, 0.5]))
+        assert len(set(pairs.part.tolist())) == 5
+        fit = ExpectationMaximization(starts=6)(pairs, Auto())
+        assert fit.log_likelihood == pytest.approx(0, abs=1e-5)
+        assert len(fit.others) == 2
+        assert np.allclose(fit.others[0][:, 0], 1 - fit.probabilities[:, 0], atol=1e-6)
+        assert np.allclose(fit.others[1], 0.5)
+
+    @given(evidences(largest=3, groups=3, signatures=2))
+    def test_no_better_answer_on_a_grid(self, evidence):
+        """Of two signatures, 11 by 11 answers; from eight starts none of them is likelier than what is found."""
+        assume(evidence.signatures == 2)
+        fit = ExpectationMaximization(starts=8)(evidence, Auto())
+        grid = np.linspace(0, 1, 11)
+        best = max(log_likelihood(evidence, both([a, b])) for a in grid for b in grid)
+        assert fit.log_likelihood >= best - 1e-6
+        weights = [log_likelihood(evidence, np.clip(other, 1e-300, 1)) for other in fit.others]
+        assert (np.diff([fit.log_likelihood, *weights]) <= 1e-4).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"tolerance": 0},
+            "ExpectationMaximization: tolerance is 0; it is a change of a probability, over 0 and under 1.",
+        ),
+        ({"tolerance": float("nan")}, "tolerance is nan"),
+        ({"iterations": 0}, "iterations is 0; it is a whole number, 1 or more."),
+        ({"starts": 1.5}, "starts is 1.5; it is a whole number, 1 or more."),
+    ],
+)
+def test_settings_out_of_range(settings, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        ExpectationMaximization(**settings)

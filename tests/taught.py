@@ -1,0 +1,57 @@
+"""A small release, and what it teaches, as if it had been mined."""
+
+import numpy as np
+import pandas as pd
+
+from foreknow.attacks import ForegroundBeliefs
+from foreknow.models import (
+    Categorical,
+    Fit,
+    FitStatus,
+    GlobalDistribution,
+    History,
+    Numeric,
+    Posterior,
+    Release,
+    ReleaseBeliefs,
+    Schema,
+    View,
+)
+from foreknow.models.foreground.signatures import signatures
+
+FRAME = pd.DataFrame(
+    {
+        "id": list("ABCDEFGH"),
+        "town": ["Rome", "Rome", "Milan", "Milan", "Milan", "Rome", "Como", "Como"],
+        "age": [20, 30, 20, 30, 30, 20, 20, 20],
+        "result": list("xyxxyzxz"),
+    }
+)
+SCHEMA = Schema({"town": Categorical(("Como", "Milan", "Rome")), "age": Numeric()}, "result", tuple("xyz"))
+VIEW = View(FRAME, SCHEMA, 1)
+HISTORY = History([VIEW])
+GROUPS = [0, 0, 0, 1, 1, 1, 2, -1]
+"""A B C, D E F and G; H, who is of Como, is suppressed."""
+
+
+def mined(attributes, probabilities, fewest=1, draws=None, values=(True, False)):
+    """The global distribution of an attribute set, with the probabilities of its signatures, in their order."""
+    release = Release(VIEW, np.array(GROUPS))
+    found = signatures(VIEW.people, attributes, fewest, release.group >= 0)
+    rows = np.array(probabilities, dtype=float)
+    rows = np.column_stack([rows, 1 - rows]) if rows.ndim == 1 else rows
+    fit = Fit(rows, FitStatus.FINE, 0.0, 1, np.zeros((0, *rows.shape)), draws)
+    return GlobalDistribution(found, values, fit, np.full(rows.shape[1], 1 / rows.shape[1]))
+
+
+def taught(*distributions):
+    """Foreground beliefs with some global distributions; who is believed to have what does not depend on them."""
+    release = Release(VIEW, np.array(GROUPS))
+    rows = np.full((8, 3), 1 / 3)
+    posterior = Posterior(rows, np.zeros(3, dtype=np.int64))
+    around = ReleaseBeliefs(release.observation, rows, rows, posterior)
+    return ForegroundBeliefs((around,), (distributions,), (np.zeros(8, dtype=np.int64),))
+
+
+TOWNS = mined(["town"], [0.8, 0.5, 0.3])  # of Como, Milan and Rome
+"""True: x has G of G and H in Como, C and D of C, D and E in Milan, A of A, B and F in Rome; H is not published."""

@@ -68,9 +68,13 @@ def row(taken: dict[str, object]) -> str:
         return f"| {name} | skipped: {taken['skipped']} | | | |"
     limit = FIGURES[str(name)].limit
     asked = "" if limit is None else f"{limit:g}"
-    return (
-        f"| {name} | {taken['median']:.4f} | {taken['least']:.4f}-{taken['most']:.4f} | {asked} | {taken['peak']:.0f} |"
-    )
+    median, least, most = (shown(taken[which]) for which in ("median", "least", "most"))
+    return f"| {name} | {median} | {least}-{most} | {asked} | {taken['peak']:.0f} |"
+
+
+def shown(seconds: float) -> str:
+    """Seconds to four digits behind the point, or six where these are few."""
+    return f"{seconds:.4f}" if seconds >= 0.001 else f"{seconds:.6f}"
 
 
 def main() -> None:
@@ -88,7 +92,8 @@ def main() -> None:
         "",
         f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs ({RUNS_OF_LONG} of long ones) after one that",
         "compiles, each figure in a process of its own; peak memory of that process, imports and data included. JSReduce as",
-        "printed leaves out 85 % of the exams (docs/findings.md); with patience it publishes half of them, and takes longer.",
+        "printed leaves out 85 % of the exams (docs/findings.md); with patience it publishes half of them, and takes longer. A",
+        "median group's figure is the time that this group took within the run.",
         "",
         "| figure | median | least-most | at most | MiB |",
         "|---|---|---|---|---|",

@@ -1,16 +1,22 @@
-"""The README's example runs as printed, and prints what stands below it."""
+"""The README's examples run as printed, and print what stands below them."""
 
 import contextlib
 import io
 import re
 from pathlib import Path
 
+import pytest
+
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", README, re.DOTALL)
 
 
-def test_example_prints_what_the_readme_shows():
-    code = re.search(r"```python\n(.*?)```", README, re.DOTALL).group(1)
-    shown = re.search(r"```text\n(.*?)```", README, re.DOTALL).group(1)
+def test_every_example_shows_what_it_prints():
+    assert len(EXAMPLES) == README.count("```python") == 2
+
+
+@pytest.mark.parametrize(("code", "shown"), EXAMPLES, ids=range(len(EXAMPLES)))
+def test_example_prints_what_the_readme_shows(code, shown):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(code, "README.md", "exec"), {})

@@ -7,8 +7,8 @@ import numpy as np
 
 from foreknow.defenses.suppression.adaptive_descent import descend, open_node
 from foreknow.defenses.suppression.claims import Claims
-from foreknow.defenses.suppression.label_state import LabelState, shortfall
-from foreknow.defenses.suppression.one_record_first import stripped
+from foreknow.defenses.suppression.label_state import LabelState, shortfall, unmoved
+from foreknow.defenses.suppression.one_record_first import strip
 from foreknow.defenses.suppression.plain_descent import descend_plainly
 from foreknow.defenses.suppression.search_path import SearchPath, search_path
 from foreknow.models.arrays import BoolArray, IntArray
@@ -44,6 +44,8 @@ class ItemSearch:
         What the best solution costs, in the units of ``1/w``; infinite where there is none yet.
     stripped : int
         Of how many records it has been tried to begin with them.
+    apart : LabelState, optional
+        The group once more, while it is being tried with the next record.
     examined : int
         Of how many removals it has been seen whether they satisfy; some may have been seen twice.
     """
@@ -57,6 +59,7 @@ class ItemSearch:
     depth: int = 0
     lowest: float = np.inf
     stripped: int = 0
+    apart: LabelState | None = None
     examined: int = 0
 
     @property
@@ -83,7 +86,7 @@ def compile_search(search: ItemSearch) -> None:
         descend_plainly(state, claims, path, 0, np.inf, 0, True)
     else:
         open_node(state, claims, path, nothing, 0, nothing, np.inf)
-        stripped(state, claims, path, 0, 0.0)
+        strip(state, claims, path, 0, 0.0)
         descend(state, claims, path, nothing, 0, np.inf, 0, True)
 
 
@@ -105,8 +108,15 @@ def _advanced(search: ItemSearch, nodes: int, first: bool) -> ItemSearch:
         depth, lowest, more = descend_plainly(state, claims, path, search.depth, search.lowest, nodes, first)
         return replace(search, depth=depth, lowest=lowest, examined=search.examined + more)
     if search.lowest < np.inf and search.stripped < len(state.left):
-        lowest, more = stripped(state, claims, path, search.stripped, search.lowest)
-        return replace(search, stripped=search.stripped + 1, lowest=lowest, examined=search.examined + more)
+        apart = unmoved(state) if search.apart is None else search.apart
+        lowest, more, done = strip(apart, claims, path, search.stripped, search.lowest)
+        return replace(
+            search,
+            stripped=search.stripped + done,
+            apart=None if done else apart,
+            lowest=lowest,
+            examined=search.examined + more,
+        )
     cells = len(state.owner)
     needed = int(path.ends[search.depth]) + nodes + cells
     if needed > len(order):

@@ -78,6 +78,11 @@ def label_state(goes: Words, item: IntArray, sizes: IntArray, every: Words, prev
     return state
 
 
+def unmoved(state: LabelState) -> LabelState:
+    """The same group on its own, with nothing removed."""
+    return label_state(state.goes, state.item, np.diff(state.starts), state.every, state.prevalence)
+
+
 @compiled
 def _link(state: LabelState) -> None:
     k = len(state.left)

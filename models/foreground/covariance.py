@@ -110,6 +110,8 @@ def cell_covariances(probability: FloatArray, size: IntArray, c: int, ahead: Flo
         if 0.0 < probability[i] < 1.0:
             share, together = 0.0, 0.0
             for b in range(1, min(size[i], left) + 1):
+                if counts[i, b] == 0.0:
+                    continue
                 others, others_lean = 0.0, 0.0
                 for a in range(left - b + 1):
                     others += fewer[i, a] * behind[left - b - a]

@@ -13,6 +13,12 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
+NEGLIGIBLE = 1e-30
+"""What part of a cell's likeliest number is too little to be told in a sum of doubles; a number of 1 is always told."""
+
+FAINTEST = -600.0
+"""The logarithm of the smallest probability of nobody from which the others are computed one from another."""
+
 
 @compiled
 def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected: FloatArray) -> float:
@@ -71,6 +77,8 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
         if 0.0 < probability[i] < 1.0:
             mean, total = 0.0, 0.0
             for b in range(min(size[i], left) + 1):
+                if counts[i, b] == 0.0:
+                    continue
                 others = 0.0
                 for a in range(left - b + 1):
                     others += fewer[i, a] * behind[left - b - a]
@@ -172,13 +180,23 @@ def tilt(probability: FloatArray, size: IntArray, left: int, turned: bool) -> tu
 
 @compiled
 def binomial(p: float, size: int, counts: FloatArray) -> None:
-    """The probabilities of 0, 1, ... of ``size`` people, as far as ``counts`` reaches."""
+    """The probabilities of 0, 1, ... of ``size`` people, as far as ``counts`` reaches; what is `NEGLIGIBLE` is left at 0."""
     counts[:] = 0.0
-    counts[0] = 1.0
-    for done in range(size):
-        for b in range(min(done + 1, len(counts) - 1), 0, -1):
-            counts[b] = counts[b] * (1.0 - p) + counts[b - 1] * p
-        counts[0] *= 1.0 - p
+    last, nobody = min(size, len(counts) - 1), size * math.log1p(-p)
+    if nobody < FAINTEST:
+        counts[0] = 1.0
+        for done in range(size):
+            for b in range(min(done + 1, last), 0, -1):
+                counts[b] = counts[b] * (1.0 - p) + counts[b - 1] * p
+            counts[0] *= 1.0 - p
+        return
+    counts[0] = math.exp(nobody)
+    peak, odds = counts[0], p / (1.0 - p)
+    for b in range(last):
+        counts[b + 1] = counts[b] * odds * (size - b) / (b + 1)
+        peak = max(peak, counts[b + 1])
+        if b > 0 and counts[b + 1] < NEGLIGIBLE * peak:
+            break
 
 
 @compiled

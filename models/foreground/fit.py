@@ -112,7 +112,7 @@ def best_of(solutions: list[Solution], part: IntArray, apart: float) -> Fit:
     if len(chosen) > 1:
         status |= FitStatus.SEVERAL
     weight = float(np.take_along_axis(weights, order[:1], 0).sum())
-    others = np.array(chosen[1:]).reshape(-1, *chosen[0].shape)
+    others = np.array(chosen[1:]).reshape(len(chosen) - 1, *chosen[0].shape)
     return Fit(chosen[0], status, weight, max(solution.iterations for solution in solutions), others)
 
 

@@ -220,7 +220,7 @@ class TestBounds:
         costs = []
         for nodes in (0, 1, 5, 20, 50, 100, 300, 1000, 4000):
             found = self.searched(seed, nodes, search)
-            assert found.examined <= nodes + (0 if search == "plain" else 16 * 17 / 2)
+            assert found.examined <= nodes + (0 if search == "plain" else 16)
             again = self.searched(seed, nodes, search)
             assert (again.lowest, again.examined) == (found.lowest, found.examined)
             costs.append(found.lowest)

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from foreknow.attacks.attack import Attack, Published
-from foreknow.attacks.foreground import ForegroundAttack, ForegroundBeliefs
+from foreknow.attacks.foreground import ForegroundAttack
+from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
 from foreknow.attacks.influence import Influence
 from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.attacks.linking import LinkingAttack

@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.attacks.attack import Published
-from foreknow.models import Auto, Beliefs, Estimator, Observation, Posterior, ReleaseBeliefs
+from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
+from foreknow.models import Auto, Estimator, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import believed
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
-from foreknow.models.foreground.fit import Fitting
+from foreknow.models.foreground.fit import FitStatus, Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.mining import mined
 from foreknow.models.foreground.sample_size import SampleSize
@@ -23,36 +24,6 @@ from foreknow.models.foreground.signatures import AttributeSets, check_attribute
 
 ROUNDING = 1e-12
 """By how much one attribute set must say more than another to be worse."""
-
-
-@dataclass(frozen=True, eq=False)
-class ForegroundBeliefs(Beliefs):
-    """Beliefs, and the foreground knowledge they come from.
-
-    Attributes
-    ----------
-    releases : tuple of ReleaseBeliefs
-        The posterior of each person is that of the attribute set which makes a sensitive value likeliest for this person, the
-        worst case; the prior, and the revised prior, are the same set's global distribution.
-    knowledge : tuple of tuple of GlobalDistribution
-        Per release, the global distribution of every attribute set with enough support.
-    worst : tuple of int array, shape (n,)
-        Per release, which of them each person's posterior is of; -1 where there is none, and groups' shares are believed.
-    intervals : tuple of float array, shape (n, 2), or None
-        Per release, where the global distributions were sampled: the ends of the 90 % credible interval of the probability
-        that each person has a value of the sensitive set, or, without one, the value believed most; under the same attribute
-        set. NaN for a release without foreground knowledge.
-    notes : tuple of tuple of str
-        Per release, what its reader should know: that too few people match any signature.
-    """
-
-    knowledge: tuple[tuple[GlobalDistribution, ...], ...] = ()
-    worst: tuple[IntArray, ...] = ()
-    intervals: tuple[FloatArray, ...] | None = None
-    notes: tuple[tuple[str, ...], ...] = ()
-
-    def __repr__(self) -> str:
-        return f"ForegroundBeliefs(times={self.times!r}, attribute sets={tuple(map(len, self.knowledge))!r})"
 
 
 @dataclass(frozen=True)
@@ -99,7 +70,8 @@ class ForegroundAttack:
     distribution is believed. Of people outside all groups the worst of the global distributions is believed.
 
     Cost: per attribute set O(n log n) for the signatures, and the fit's; for a sensitive set a round of the fit is O(N c) per
-    kind of group, N people of whom c have a value of it.
+    kind of group, N people of whom c have a value of it. About the most that is practical is one group of N = 100,000 and
+    c = 50,000, whose round takes 4 seconds with 50 signatures and 10 with 5,000; 50,000 do not fit into 20 GB.
 
     Examples
     --------
@@ -140,7 +112,11 @@ class ForegroundAttack:
 
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
         """What each release teaches, and what follows for everybody in it. Only the releases' observations are read."""
-        found = [self._learned(release.observation) for release in releases]
+        if hasattr(releases, "observation"):
+            raise TypeError(
+                f"ForegroundAttack takes releases, and got one {type(releases).__name__}; put it into a list."
+            )
+        found = [self._learned(_observed(release)) for release in releases]
         beliefs = tuple(one.beliefs for one in found)
         _check_domains([one.observation for one in beliefs])
         sampled = any(one.interval is not None for one in found)
@@ -149,7 +125,8 @@ class ForegroundAttack:
             tuple(one.knowledge for one in found),
             tuple(one.worst for one in found),
             tuple(_or_unknown(one.interval, len(one.worst)) for one in found) if sampled else None,
-            tuple(self._notes(one.beliefs.observation) if not one.knowledge else () for one in found),
+            tuple(self._notes(one) for one in found),
+            found[0].secret if found else None,
         )
 
     def mine(self, observation: Observation) -> tuple[GlobalDistribution, ...]:
@@ -172,10 +149,15 @@ class ForegroundAttack:
         values = secret.spread(worst.posterior, _shown(seen))
         prior = secret.spread(worst.prior, seen.counts.sum(axis=0))
         posterior = Posterior(values, np.zeros(len(seen.counts), dtype=np.int64))
-        return _Learned(ReleaseBeliefs(seen, prior, prior, posterior), tuple(knowledge), worst.chosen, worst.interval)
+        beliefs = ReleaseBeliefs(seen, prior, prior, posterior)
+        return _Learned(beliefs, tuple(knowledge), worst.chosen, worst.interval, secret)
 
-    def _notes(self, seen: Observation) -> tuple[str, ...]:
-        """What is to be said of a release that taught nothing."""
+    def _notes(self, learned: "_Learned") -> tuple[str, ...]:
+        """What is to be said of a release that taught nothing, or of what did not settle."""
+        seen, knowledge = learned.beliefs.observation, learned.knowledge
+        if knowledge:
+            unsettled = [one for one in knowledge if FitStatus.UNCONVERGED in one.status]
+            return (_unsettled(unsettled, len(knowledge)),) if unsettled else ()
         if not len(seen.counts):
             return ("nobody is published, and there is nothing to learn.",)
         # A signature is matched by no more people than its parts are.
@@ -194,6 +176,7 @@ class _Learned(NamedTuple):
     knowledge: tuple[GlobalDistribution, ...]
     worst: IntArray
     interval: FloatArray | None
+    secret: Secret
 
 
 class _Weighed(NamedTuple):
@@ -221,7 +204,7 @@ class _Worst(NamedTuple):
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         prior = np.tile(shares[-1], (len(seen.people), 1))
         chosen = np.full(len(seen.people), -1, dtype=np.int64)
-        classes = len(secret.values) if len(secret.sensitive) == len(secret.domain) else 1
+        classes = 1 if secret.is_set else len(secret.values)
         return cls(prior, shares[seen.group], None, chosen, classes)
 
     def or_(self, weighed: _Weighed, number: int) -> "_Worst":
@@ -246,7 +229,7 @@ def _weighed(distribution: GlobalDistribution, evidence: Evidence, estimator: Es
         return _Weighed(prior, believed(evidence, estimator, distribution.probabilities)[:n], None)
     found = sampled_beliefs(evidence, estimator, draws)
     rows, first = np.arange(n), np.zeros(n, dtype=np.int64)
-    if distribution.values != (True, False):
+    if not distribution.secret.is_set:
         first = found.mean[:n].argmax(axis=1)
     return _Weighed(prior, found.mean[:n], np.column_stack([found.low[rows, first], found.high[rows, first]]))
 
@@ -258,6 +241,23 @@ def _shown(seen: Observation) -> IntArray:
 
 def _or_unknown(interval: FloatArray | None, n: int) -> FloatArray:
     return np.full((n, 2), np.nan) if interval is None else interval
+
+
+def _observed(release: object) -> Observation:
+    seen = getattr(release, "observation", None)
+    if not isinstance(seen, Observation):
+        raise TypeError(
+            f"ForegroundAttack takes releases, and got a {type(release).__name__}; make a PublishedTable of a table with groups."
+        )
+    return seen
+
+
+def _unsettled(distributions: list[GlobalDistribution], of: int) -> str:
+    first = ", ".join(distributions[0].attributes)
+    return (
+        f"the global distribution of {len(distributions)} of {of} attribute sets, {first} first, did not converge (its status is "
+        "UNCONVERGED): give the fit more rounds or draws, ask for more support, or trust its numbers less."
+    )
 
 
 def _check_setting(name: str, setting: object, right: bool, wanted: str) -> None:

@@ -33,7 +33,7 @@ class LinkingAttack:
     Raises
     ------
     TypeError
-        If ``linking`` is none, or what is attacked is no release.
+        If ``linking`` is none, or what is attacked is no list of releases.
     ValueError
         If the prior is no reading and no distribution over the labels and none; when called, if a view has no such column, or
         the times do not increase.
@@ -75,6 +75,10 @@ class LinkingAttack:
 
     def __call__(self, releases: Iterable[ItemRelease | Release]) -> LabelBeliefs:
         """What is believed around each release. Only what it shows is read; a `Release` shows all items of its view's records."""
+        if isinstance(releases, ItemRelease | Release):
+            raise TypeError(
+                f"LinkingAttack takes releases in the order of time, and got one {type(releases).__name__}; put it into a list."
+            )
         return LabelBeliefs(self.linking.knowledge, tuple(self._linked(self._seen(release)) for release in releases))
 
     def _seen(self, release: ItemRelease | Release) -> ItemObservation:

@@ -56,6 +56,10 @@ def suppressed(vocabulary: int, k: int, requirement: Requirement, search: str = 
     }
 
 
+def _percent(share: float) -> str:
+    return "" if np.isnan(share) else f"{share:.0%}"
+
+
 def figure_5() -> Iterator[str]:
     """Figure 5: removal cost of QS (c, l)-diversity, adaptive and plain, over l (c = 1) and over c (l = 30), in 10 s each."""
     yield "| items | k | c | l | failing groups | mean cost, adaptive | at first | plain | at first | ms to the first | proven |"
@@ -72,7 +76,7 @@ def figure_5() -> Iterator[str]:
             yield (
                 f"| {vocabulary} | {k} | {c:g} | {l} | {adaptive['failing']} of {adaptive['groups']} | {adaptive['cost']:.4f} | "
                 f"{adaptive['first']:.4f} | {plain['cost']:.4f} | {plain['first']:.4f} | {adaptive['milliseconds']:.1f} / "
-                f"{plain['milliseconds']:.1f} | {adaptive['proven']:.0%} |"
+                f"{plain['milliseconds']:.1f} | {_percent(adaptive['proven'])} |"
             )
     _draw_5(pd.DataFrame(rows))
 
@@ -106,7 +110,7 @@ def figure_6() -> Iterator[str]:
             rows.append({"k": k, "t": t} | row)
             yield (
                 f"| {k} | {t} | {t * t:.2f} | {row['failing']} of {row['groups']} | {row['cost']:.4f} | {row['first']:.4f} | "
-                f"{row['gcp']:.3f} | {row['proven']:.0%} | {row['milliseconds']:.1f} |"
+                f"{row['gcp']:.3f} | {_percent(row['proven'])} | {row['milliseconds']:.1f} |"
             )
     _draw_6(pd.DataFrame(rows))
 
@@ -130,19 +134,24 @@ def _draw_6(table: pd.DataFrame) -> None:
 
 
 def never_worse() -> Iterator[str]:
-    """Whether the adaptive search ends dearer than the plain one in the same time, group by group."""
+    """Whether the adaptive search ends dearer than the plain one in the same time, group by group: in 10 ms each, 1 s and 10 s."""
     for vocabulary, k in SETTINGS:
         view, linking = subject(vocabulary)
-        for seconds in (1.0, SECONDS):
+        requirement = QSDiversity(1, 30, linking)
+        failing = (
+            publish_items(view, Mondrian(KAnonymity(k)), ItemSuppression(requirement, 0)).groups["satisfied"].eq(False)
+        )
+        for seconds in (0.01 * failing.sum(), 1.0, SECONDS):
             costs = {}
             for search in ("adaptive", "plain"):
-                asked = ItemSuppression(QSDiversity(1, 30, linking), seconds=seconds, search=search)
+                asked = ItemSuppression(requirement, seconds=seconds, search=search)
                 costs[search] = publish_items(view, Mondrian(KAnonymity(k)), asked).groups["cost"].to_numpy()
             dearer = costs["adaptive"] > costs["plain"] + 1e-12
             cheaper = costs["adaptive"] < costs["plain"] - 1e-12
             yield (
-                f"{vocabulary} items, k = {k}, {seconds:g} s in all: dearer in {dearer.sum()} of {len(dearer)} groups, cheaper in "
-                f"{cheaper.sum()}; mean {costs['adaptive'].mean():.4f} against {costs['plain'].mean():.4f}"
+                f"{vocabulary} items, k = {k}, {seconds:g} s in all, {1000 * seconds / failing.sum():.3g} ms for each that fails: dearer "
+                f"in {dearer.sum()} of {len(dearer)} groups, cheaper in {cheaper.sum()}; mean {costs['adaptive'].mean():.4f} "
+                f"against {costs['plain'].mean():.4f}"
             )
 
 

@@ -1,6 +1,5 @@
 """What an attack makes of a sensitive set: whom it links to it, how often rightly, and what counting alone would have said."""
 
-import math
 from collections.abc import Collection, Hashable
 
 import numpy as np
@@ -11,6 +10,7 @@ from foreknow.evaluation.ranking import named_rightly, ranked_rightly
 from foreknow.evaluation.truth import LeftOut, SetOutcome, mean, set_outcomes
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray
+from foreknow.models.settings import LARGEST, is_number
 
 
 def breaches(
@@ -105,8 +105,8 @@ def over(r: float, owner: str) -> float:
     ValueError
         If r is not a number of 1 or more.
     """
-    if not (math.isfinite(r) and r >= 1):
-        raise ValueError(f"{owner}: r is {r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
+    if not is_number(r, 1, LARGEST):
+        raise ValueError(f"{owner}: r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
     return 1 / r + ROUNDING
 
 

@@ -25,7 +25,7 @@ def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive
     history : History
         The original records.
     sensitive : collection of values
-        The set the attack was given, which is not checked; any set, if the attack told all values apart.
+        The set the attack was given; any set, if the attack told all values apart.
 
     Returns
     -------
@@ -38,7 +38,8 @@ def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive
     Raises
     ------
     ValueError, TypeError
-        If the beliefs are no foreground attack's; if the set is empty, not in the domain or all of it; if the history is not
+        If the beliefs are no foreground attack's; if the set is empty, not in the domain or all of it, or not
+        the attack's; if the history is not
         the one published.
 
     Examples

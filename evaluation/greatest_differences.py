@@ -39,7 +39,8 @@ def greatest_differences(
     Raises
     ------
     ValueError, TypeError
-        If the beliefs are no foreground attack's; if a set is needed and not given, empty, not in the domain or all of it.
+        If the beliefs are no foreground attack's; if a set is needed and not given, empty, not in the domain or
+        all of it, or not the attack's.
 
     Notes
     -----

@@ -1,12 +1,14 @@
 """What the suppression of items lost: a tidy table, one row per release."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 
+import numpy as np
 import pandas as pd
 
+from foreknow.defenses.suppression.item_cost import removal_cost
 from foreknow.models import ItemRelease
+from foreknow.models.members import members
 
 
 def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
@@ -29,32 +31,31 @@ def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
         paper's "average removal cost"; ``records`` and ``suppressed``, whose items are left out of all of this: what
         suppressing whole records costs, `suppressed` says. Nothing is lost, and the cost 0, where there was no
         item. It takes O(i) for i items.
+
+    Raises
+    ------
+    TypeError
+        If it is given one release.
     """
+    if isinstance(releases, ItemRelease):
+        raise TypeError("items_lost takes several releases, and got one ItemRelease; put it into a list.")
     rows = []
     for release in releases:
-        had_and_left = zip(release.original.sizes.tolist(), release.published.sizes.tolist(), strict=True)
-        of: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for group, pair in zip(release.release.group.tolist(), had_and_left, strict=True):
-            of[group].append(pair)
-        suppressed = of.pop(-1, [])
-        sizes = [pair for group in of.values() for pair in group]
-        items, left = sum(had for had, _ in sizes), sum(left for _, left in sizes)
+        group, before, after = release.release.group, release.original.sizes, release.published.sizes
+        order, starts = members(group, release.release.groups)
+        costs = [removal_cost(before[own], after[own]) for own in np.split(order, starts)[1:-1]]
+        kept = group >= 0
+        items, left = int(before[kept].sum()), int(after[kept].sum())
         rows.append(
             {
                 "time": release.time,
                 "items": items,
                 "lost": items - left,
                 "share": (items - left) / items if items else 0.0,
-                "cost": _cost(sizes),
-                "per_group": math.fsum(map(_cost, of.values())) / len(of) if of else float("nan"),
-                "records": len(sizes),
-                "suppressed": len(suppressed),
+                "cost": removal_cost(before[kept], after[kept]),
+                "per_group": math.fsum(costs) / len(costs) if costs else math.nan,
+                "records": int(kept.sum()),
+                "suppressed": int((~kept).sum()),
             }
         )
     return pd.DataFrame(rows)
-
-
-def _cost(sizes: list[tuple[int, int]]) -> float:
-    """T of some records, from the number of items that each had, and has left."""
-    whole = math.fsum(1 / j for had, _ in sizes for j in range(1, had + 1))
-    return math.fsum(1 / j for had, left in sizes for j in range(left + 1, had + 1)) / whole if whole else 0.0

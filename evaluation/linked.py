@@ -25,7 +25,17 @@ def linked(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
         believed most; ``labels``, how many labels stay possible; ``none``, the mean belief in none, which is the share of
         records that link to none; ``distance``, the Euclidean distance from the prior (Definition 4); ``records``, how many are
         averaged; ``suppressed``, whose respondents are left out. NaN where nobody is published.
+
+    Raises
+    ------
+    TypeError
+        If it is given no beliefs.
     """
+    if not isinstance(beliefs, LabelBeliefs):
+        raise TypeError(
+            f"linked takes the beliefs of a LinkingAttack, and got {type(beliefs).__name__}; put what is published into a list and "
+            "attack it, as LinkingAttack(linking)([release])."
+        )
     rows = []
     for release in beliefs:
         group = release.observation.group

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.models import GlobalDistribution, Observation
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.secret import Secret
 
 
@@ -31,20 +31,35 @@ def of_set(
 ) -> FloatArray:
     """The set's part of some of a distribution's probabilities: shape ``(..., s, m)`` to ``(..., s)``.
 
-    Where the attack told the set from all other values, its part is there already; that it is the same set is not checked.
+    Where the attack told a set from all other values, its part is there already, and the set may be left out, as None.
 
     Raises
     ------
     ValueError
-        If the attack told all values apart, and the set is None, not in the domain or all of it.
+        If the set is not the attack's; if the attack told all values apart, and the set is None; if it is not in the domain or
+        all of it.
     """
-    if distribution.values == (True, False):
-        return np.asarray(probabilities[..., 0])
-    if sensitive is None:
+    secret = distribution.secret
+    if sensitive is not None:
+        asked = Secret.of(secret.domain, sensitive, owner).sensitive
+        if not secret.is_set:
+            return np.asarray(probabilities[..., asked].sum(axis=-1))
+        _check_same(owner, secret, asked)
+    elif not secret.is_set:
         raise ValueError(
             f"{owner}: the attack told all values apart, so that there is no one sensitive set; name it, as sensitive={{...}}."
         )
-    return np.asarray(probabilities[..., Secret.of(distribution.values, sensitive, owner).sensitive].sum(axis=-1))
+    return np.asarray(probabilities[..., 0])
+
+
+def _check_same(owner: str, secret: Secret, asked: IntArray) -> None:
+    """Raise ValueError unless a set is the attack's."""
+    if not np.array_equal(asked, secret.sensitive):
+        wanted, given = (", ".join(repr(secret.domain[code]) for code in codes) for codes in (asked, secret.sensitive))
+        raise ValueError(
+            f"{owner}: the set asked for is {{{wanted}}}, and the attack was given {{{given}}}, the only one that it says anything "
+            f"of; attack with sensitive={{{wanted}}}, or with sensitive=None, which tells all values apart."
+        )
 
 
 def summarized(

@@ -46,8 +46,8 @@ def verify_items(
 
     Notes
     -----
-    Items are compared by their texts, as a table shows them. Not checked: that no item's text has the separator in it, with
-    which whoever reads the table cuts it in two. Suppressed records, and counterfeits, who have no items, count nowhere.
+    Items are compared by their texts, as a table shows them. Suppressed records, and counterfeits, who have no items, count
+    nowhere.
     Cost: O(e) for each item of a record, of e labels: seconds for 3,000 records and 3,000 labels.
     """
     if not isinstance(release, ItemRelease):

@@ -41,10 +41,10 @@ from foreknow.models.programs import (
     release_model,
 )
 from foreknow.models.published_table import PublishedTable
-from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
+from foreknow.models.quasi_sensitive.external_knowledge import NONE, ExternalKnowledge
 from foreknow.models.quasi_sensitive.item_release import ItemObservation, ItemRelease
 from foreknow.models.quasi_sensitive.items import Items
-from foreknow.models.quasi_sensitive.linking import Linking, Links
+from foreknow.models.quasi_sensitive.linking import Linking, Links, links
 from foreknow.models.release import Observation, Release
 from foreknow.models.schema import Categorical, Numeric, Schema
 from foreknow.models.simulation import Simulation
@@ -52,6 +52,7 @@ from foreknow.models.view import History, View
 
 __all__ = [
     "ESTIMATORS",
+    "NONE",
     "Adversary",
     "Auto",
     "BeliefPropagation",
@@ -117,6 +118,7 @@ __all__ = [
     "View",
     "compromised_model",
     "foreground_model",
+    "links",
     "markov_model",
     "permutation_model",
     "release_model",

@@ -12,6 +12,9 @@ from foreknow.models.people import People
 from foreknow.models.release import Observation
 from foreknow.models.schema import Categorical, Schema, check_columns
 
+MOST_PEOPLE = 2**31
+"""Of how many people a table may be: everybody gets a row."""
+
 
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
@@ -31,7 +34,8 @@ class PublishedTable:
     group : str
         The column that names the group, here and in ``values``. One group has one name: 1 and "1" are refused.
     quasi_identifiers : sequence of str, optional
-        By default every other column of ``frame``.
+        By default every other column of ``frame``. Name them where it has more: a row's or a release's number would be taken
+        for something that people are known by.
     values : DataFrame, optional
         The second table of Anatomy: ``group``, the sensitive attribute and, if it is there, ``count``. Where every group
         then has one row of ``frame``, as in a generalized `Release.tables`, that row is of as many people as the group has
@@ -52,7 +56,8 @@ class PublishedTable:
     Raises
     ------
     ValueError, TypeError
-        If a column or cell is missing, a column has two roles, or a group has not as many values as people.
+        If a column or cell is missing, a column has two roles, a group has not as many values as people, or there are more than
+        `MOST_PEOPLE`.
 
     Notes
     -----
@@ -146,6 +151,12 @@ class PublishedTable:
             raise ValueError(
                 f"row {row} of the table of values has the count {shown['count'].tolist()[row]!r}; a count is a whole number, 0 or "
                 "more."
+            )
+        if times.sum() > MOST_PEOPLE:
+            row = int(times.argmax())
+            raise ValueError(
+                f"the table of values counts {times.sum():.4g} people, most, {times[row]:.4g}, in row {row}; a table is of "
+                f"{MOST_PEOPLE:,} people at most. Mend the counts, or read some of the groups."
             )
         return times.astype(np.int64)
 

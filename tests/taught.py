@@ -17,6 +17,7 @@ from foreknow.models import (
     Schema,
     View,
 )
+from foreknow.models.foreground.secret import Secret
 from foreknow.models.foreground.signatures import signatures
 
 FRAME = pd.DataFrame(
@@ -34,14 +35,16 @@ GROUPS = [0, 0, 0, 1, 1, 1, 2, -1]
 """A B C, D E F and G; H, who is of Como, is suppressed."""
 
 
-def mined(attributes, probabilities, fewest=1, draws=None, values=(True, False)):
+def mined(attributes, probabilities, fewest=1, draws=None, secret=("x",)):
     """The global distribution of an attribute set, with the probabilities of its signatures, in their order."""
     release = Release(VIEW, np.array(GROUPS))
     found = signatures(VIEW.people, attributes, fewest, release.group >= 0)
     rows = np.array(probabilities, dtype=float)
     rows = np.column_stack([rows, 1 - rows]) if rows.ndim == 1 else rows
     fit = Fit(rows, FitStatus.FINE, 0.0, 1, np.zeros((0, *rows.shape)), draws)
-    return GlobalDistribution(found, values, fit, np.full(rows.shape[1], 1 / rows.shape[1]))
+    return GlobalDistribution(
+        found, Secret.of(SCHEMA.values, secret, "taught"), fit, np.full(rows.shape[1], 1 / rows.shape[1])
+    )
 
 
 def taught(*distributions):

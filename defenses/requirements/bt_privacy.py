@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from foreknow.defenses.requirements.belief import Weighed, refuse
-from foreknow.defenses.requirements.requirement import LARGEST, Requirement, Sense, all_of, is_number
+from foreknow.defenses.requirements.requirement import Requirement, Sense, all_of
 from foreknow.defenses.requirements.smoothed_divergence import Divergence, smoothing
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Hierarchy, History, KernelPrior, Omega, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import LARGEST, is_number
 
 
 @dataclass(frozen=True)

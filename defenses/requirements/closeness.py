@@ -6,10 +6,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import Requirement, Sense, is_number
+from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Hierarchy
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.settings import is_number
 
 
 @dataclass(frozen=True)

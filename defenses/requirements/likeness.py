@@ -5,9 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LARGEST, ROUNDING, Requirement, Sense, is_number
+from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import LARGEST, is_number
 
 
 @dataclass(frozen=True)

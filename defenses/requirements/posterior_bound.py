@@ -7,11 +7,12 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from foreknow.defenses.requirements.belief import Gain, Weighed, refuse
-from foreknow.defenses.requirements.requirement import Requirement, Sense, is_number
+from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.secret import Secret, check_sensitive
+from foreknow.models.settings import is_number
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ from typing import ClassVar
 from foreknow.defenses.requirements.label_levels import label_distances
 from foreknow.defenses.requirements.linked import Linked, check_linking, refuse
 from foreknow.defenses.requirements.membership import Members
-from foreknow.defenses.requirements.requirement import Requirement, Sense, is_number
+from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Linking, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.quasi_sensitive.linking import READINGS, Reading
+from foreknow.models.settings import is_number
 
 
 @dataclass(frozen=True)

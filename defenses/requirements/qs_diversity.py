@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from foreknow.defenses.requirements.label_levels import diversity_ratios
+from foreknow.defenses.requirements.label_levels import ENDLESS, diversity_ratios
 from foreknow.defenses.requirements.linked import Linked, check_linking, refuse
 from foreknow.defenses.requirements.membership import Members
-from foreknow.defenses.requirements.requirement import LARGEST, Requirement, Sense, check_whole, is_number
+from foreknow.defenses.requirements.requirement import Requirement, Sense, check_whole
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Linking, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import LARGEST, is_number
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class QSDiversity(Requirement):
     c : float
         Above 0, and finite.
     l : int
-        1 or more. With fewer than l labels the right side is 0 and the requirement fails.
+        1 or more, at most 2**62. With fewer than l labels the right side is 0 and the requirement fails.
     linking : Linking
         What items give away, and which column holds them.
     as_printed : bool
@@ -80,6 +81,8 @@ class QSDiversity(Requirement):
 
     def __post_init__(self) -> None:
         check_whole("QSDiversity", "l", self.l, "labels")
+        if self.l > ENDLESS:
+            raise ValueError(f"QSDiversity: l is {self.l}; it must be at most {ENDLESS}, more labels than there are.")
         if not is_number(self.c, 0, LARGEST) or self.c == 0:
             raise ValueError(f"QSDiversity: c is {self.c}; it must be above 0, and finite.")
         check_linking("QSDiversity", self.linking)

@@ -1,10 +1,7 @@
 """What a published group must satisfy: predicates of its summary, and how they combine."""
 
-import math
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -12,13 +9,10 @@ import numpy as np
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.settings import is_whole
 
 ROUNDING = 1e-9
 """By how much a level may miss its bound for the sake of rounding."""
-
-
-LARGEST = sys.float_info.max
-"""The largest number that is not infinite."""
 
 
 type Sense = Literal["at least", "at most", "below"]
@@ -228,14 +222,9 @@ def shortfall(requirement: Requirement, group: Summary) -> str:
     return ", ".join(f"{p!r} (is {p.level(group)[0]:.4g}, must be {p.sense} {p.bound:g})" for p in failing)
 
 
-def is_number(given: object, least: float, most: float = math.inf) -> bool:
-    """Whether something is a number in a range, ends included; it may be infinite."""
-    return isinstance(given, Real) and least <= float(given) <= most
-
-
 def check_whole(owner: str, letter: str, number: float, what: str) -> None:
     """Raise ValueError unless a setting is a whole number of something, 1 or more."""
-    if not (isinstance(number, Real) and 1 <= number < math.inf and number == int(number)):
+    if not is_whole(number):
         raise ValueError(f"{owner}: {letter} is {number}; it is a number of {what}, 1 or more.")
 
 

@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LARGEST, Requirement, Sense, is_number
+from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import LARGEST, is_number
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 import numpy as np
 
 from foreknow.defenses.suppression.claims import Claims
-from foreknow.defenses.suppression.label_state import LabelState, move, set_removed, shortfall, shortfalls
+from foreknow.defenses.suppression.label_shortfall import shortfall, shortfalls
+from foreknow.defenses.suppression.label_state import LabelState, move, set_removed
 from foreknow.defenses.suppression.search_path import SLIGHT, SearchPath, removed_cost, step_costs, worth_opening
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
@@ -129,3 +130,33 @@ def descend(
             lowest, more = open_node(state, claims, path, order, depth, tail, lowest)
             examined += more
     return depth, lowest, examined
+
+
+@compiled
+def strip(state: LabelState, claims: Claims, path: SearchPath, i: int, lowest: float) -> tuple[float, int, bool]:
+    """Examine whether one more cell is enough, and if none is, take the most promising item of record i.
+
+    The most promising child first sees only one step ahead, and labels multiply as all of a record's items go.
+
+    Returns
+    -------
+    lowest : float
+        What the best solution so far costs; its cells are in ``path.best``.
+    examined : int
+    done : bool
+        Whether a better solution was found, or the record has no item left that may be taken.
+    """
+    cells = np.flatnonzero(~state.removed)
+    steps = step_costs(state, cells)
+    cheap = removed_cost(state) + steps < lowest - SLIGHT
+    cells, steps = cells[cheap], steps[cheap]
+    if len(cells) == 0:
+        return lowest, 0, True
+    now = shortfall(state, claims)
+    found = shortfalls(state, claims, cells, now)
+    best = keep_cheapest(state, claims, path, cells, steps, found, lowest)
+    own = state.owner[cells] == i
+    if best < lowest or not own.any():
+        return best, len(cells), True
+    move(state, cells[own][np.argmax(((now - found) / steps)[own])], True)
+    return lowest, len(cells), False

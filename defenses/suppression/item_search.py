@@ -5,10 +5,10 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.suppression.adaptive_descent import descend, open_node
+from foreknow.defenses.suppression.adaptive_descent import descend, open_node, strip
 from foreknow.defenses.suppression.claims import Claims
-from foreknow.defenses.suppression.label_state import LabelState, shortfall, unmoved
-from foreknow.defenses.suppression.one_record_first import strip
+from foreknow.defenses.suppression.label_shortfall import shortfall
+from foreknow.defenses.suppression.label_state import LabelState, unmoved
 from foreknow.defenses.suppression.plain_descent import descend_plainly
 from foreknow.defenses.suppression.search_path import SearchPath, search_path
 from foreknow.models.arrays import BoolArray, IntArray
@@ -103,26 +103,45 @@ def advanced(search: ItemSearch, nodes: int, first: bool = False) -> ItemSearch:
 
 
 def _advanced(search: ItemSearch, nodes: int, first: bool) -> ItemSearch:
-    state, claims, path, order = search.state, search.claims, search.path, search.order
     if search.search == "plain":
-        depth, lowest, more = descend_plainly(state, claims, path, search.depth, search.lowest, nodes, first)
-        return replace(search, depth=depth, lowest=lowest, examined=search.examined + more)
-    if search.lowest < np.inf and search.stripped < len(state.left):
-        apart = unmoved(state) if search.apart is None else search.apart
-        lowest, more, done = strip(apart, claims, path, search.stripped, search.lowest)
-        return replace(
-            search,
-            stripped=search.stripped + done,
-            apart=None if done else apart,
-            lowest=lowest,
-            examined=search.examined + more,
-        )
-    cells = len(state.owner)
-    needed = int(path.ends[search.depth]) + nodes + cells
-    if needed > len(order):
-        order = np.concatenate([order, np.empty(max(needed, 2 * len(order)) - len(order), dtype=np.int64)])
+        return _plainly(search, nodes, first)
+    if search.lowest < np.inf and search.stripped < len(search.state.left):
+        return _record_first(search)
+    return _adaptively(_with_room(search, nodes), nodes, first)
+
+
+def _plainly(search: ItemSearch, nodes: int, first: bool) -> ItemSearch:
+    depth, lowest, more = descend_plainly(
+        search.state, search.claims, search.path, search.depth, search.lowest, nodes, first
+    )
+    return replace(search, depth=depth, lowest=lowest, examined=search.examined + more)
+
+
+def _record_first(search: ItemSearch) -> ItemSearch:
+    apart = unmoved(search.state) if search.apart is None else search.apart
+    lowest, more, done = strip(apart, search.claims, search.path, search.stripped, search.lowest)
+    return replace(
+        search,
+        stripped=search.stripped + done,
+        apart=None if done else apart,
+        lowest=lowest,
+        examined=search.examined + more,
+    )
+
+
+def _with_room(search: ItemSearch, nodes: int) -> ItemSearch:
+    """The same search, with room for as many more children as it may examine."""
+    room, needed = len(search.order), int(search.path.ends[search.depth]) + nodes + len(search.state.owner)
+    if needed <= room:
+        return search
+    more = np.empty(max(needed, 2 * room) - room, dtype=np.int64)
+    return replace(search, order=np.concatenate([search.order, more]))
+
+
+def _adaptively(search: ItemSearch, nodes: int, first: bool) -> ItemSearch:
+    state, claims, path, order = search.state, search.claims, search.path, search.order
     if not search.opened:
-        lowest, more = open_node(state, claims, path, order, 0, np.arange(cells), search.lowest)
-        return replace(search, order=order, opened=True, lowest=lowest, examined=more)
+        lowest, more = open_node(state, claims, path, order, 0, np.arange(len(state.owner)), search.lowest)
+        return replace(search, opened=True, lowest=lowest, examined=more)
     depth, lowest, more = descend(state, claims, path, order, search.depth, search.lowest, nodes, first)
-    return replace(search, order=order, depth=depth, lowest=lowest, examined=search.examined + more)
+    return replace(search, depth=depth, lowest=lowest, examined=search.examined + more)

@@ -2,21 +2,24 @@
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
-from foreknow.defenses.requirements.requirement import LARGEST, Requirement, is_number
-from foreknow.defenses.suppression.chosen import chosen
-from foreknow.defenses.suppression.claims import claims_of, parts_of
+from foreknow.defenses.requirements.label_levels import diversity_ratio, label_distance
+from foreknow.defenses.requirements.qs_diversity import QSDiversity
+from foreknow.defenses.requirements.requirement import ROUNDING, Infeasible, Requirement
+from foreknow.defenses.suppression.claims import Claims, LabelRequirement, claims_of, parts_of
 from foreknow.defenses.suppression.group_items import GroupItems
-from foreknow.defenses.suppression.item_cost import harmonic, removal_cost
-from foreknow.defenses.suppression.item_search import ORDERS, Order, compile_search, item_search
-from foreknow.defenses.suppression.label_state import shortfall
-from foreknow.defenses.suppression.suppressed_items import COLUMNS, SuppressedItems
+from foreknow.defenses.suppression.item_search import ORDERS, ItemSearch, Order, compile_search, item_search
+from foreknow.defenses.suppression.label_shortfall import shortfall
+from foreknow.defenses.suppression.label_state import LabelState, set_removed
+from foreknow.defenses.suppression.suppressed_items import SuppressedItems, reported
 from foreknow.defenses.suppression.time_sharing import Attempt, Progress, share_time
-from foreknow.models import ItemRelease, Items, Release
+from foreknow.models import ItemRelease, Release
+from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.settings import LARGEST, is_number
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,10 @@ class ItemSuppression:
     compared with earlier releases. An adversary who knows how items were chosen may learn from what is missing; nothing here
     keeps that from them.
 
-    Clocks differ: with the time as the only bound, two calls may give different results, both valid. Linking, and compiling
-    at the first call, is not counted; the clock is read between two steps of a search, so that a group of thousands of records
-    may take a second more. Cost of examining a removal: O(e) at worst of e labels, mostly that of the labels its record
-    links to.
+    Clocks differ: with the time as the only bound, two calls may give different results, both valid. Linking, the first look at
+    each group, and compiling at the first call, are not counted; the clock is read between two steps of a search, so that a
+    group of thousands of records may take a second more. Cost of examining a removal: O(e) at worst of e labels, mostly that
+    of the labels its record links to.
 
     Examples
     --------
@@ -122,8 +125,17 @@ class ItemSuppression:
             )
         parts = parts_of("ItemSuppression", self.requirement)
         found = GroupItems.of(release, parts[0].linking)
-        claims = claims_of(parts, found.links)
-        states = ((group, found.state(group)) for group in range(release.groups))
+        attempts = self._searched(found, claims_of(parts, found.links), progress)
+        removed = np.repeat(release.group < 0, found.items.sizes)
+        for group, attempt in attempts.items():
+            whose = f"group {group} of the view at {release.time!r}"
+            removed[found.cells(group)] = _chosen(attempt.search, whose, parts)
+        published = found.items.without(removed)
+        return SuppressedItems(ItemRelease(release, parts[0].linking, published), reported(found, published, attempts))
+
+    def _searched(self, found: GroupItems, claims: Claims, progress: Progress) -> dict[int, Attempt]:
+        """How the search of each group that fails went."""
+        states = ((group, found.state(group)) for group in range(len(found.members)))
         failing = [(group, state) for group, state in states if shortfall(state, claims) > 0]
         attempts = {group: Attempt(item_search(state, claims, self.search)) for group, state in failing}
         for attempt in list(attempts.values())[:1]:
@@ -131,33 +143,45 @@ class ItemSuppression:
         nodes, until = math.inf if self.nodes is None else self.nodes, time.perf_counter() + self.seconds
         for first in (True, False):
             attempts = share_time(attempts, until, nodes, first, progress)
-        removed = np.repeat(release.group < 0, found.items.sizes)
-        for group, attempt in attempts.items():
-            removed[found.cells(group)] = chosen(
-                attempt.search, f"group {group} of the view at {release.time!r}", parts
-            )
-        published = found.items.without(removed)
-        return SuppressedItems(ItemRelease(release, parts[0].linking, published), _report(found, published, attempts))
+        return attempts
 
 
-def _report(found: GroupItems, published: Items, attempts: dict[int, Attempt]) -> pd.DataFrame:
-    rows = []
-    for group, members in enumerate(found.members):
-        before, after, attempt = found.items.sizes[members], published.sizes[members], attempts.get(group)
-        worth = harmonic(int(before.max(initial=0)))[before].sum()
-        rows.append(
-            {
-                "group": group,
-                "records": len(members),
-                "items": int(before.sum()),
-                "satisfied": attempt is None,
-                "removed": int((before - after).sum()),
-                "cost": removal_cost(before, after),
-                "proven": attempt is None or attempt.search.finished,
-                "nodes": 0 if attempt is None else attempt.search.examined,
-                "seconds": 0.0 if attempt is None else attempt.seconds,
-                "first_cost": np.nan if attempt is None else attempt.first_cost / worth,
-                "first_seconds": np.nan if attempt is None else attempt.first_seconds,
-            }
-        )
-    return pd.DataFrame(rows, columns=COLUMNS)
+def _chosen(search: ItemSearch, whose: str, parts: tuple[LabelRequirement, ...]) -> BoolArray:
+    """The cells that are left out: the best solution, shape ``(s,)``; all cells where there is none and that satisfies.
+
+    The search is spent. ``whose`` names the group in messages; ``parts`` are what it was searched for.
+
+    Raises
+    ------
+    Infeasible
+        If there is no solution, and not even the removal of everything satisfies.
+    """
+    if search.best is not None:
+        return search.best
+    state = search.state
+    everything = state.removed | True
+    set_removed(state, everything)
+    if shortfall(state, search.claims) == 0.0:
+        return everything
+    set_removed(state, ~everything)
+    tried = (
+        f"no choice of its {len(everything)} items to leave out helps. Ask for less, or make larger groups."
+        if search.finished
+        else f"neither does leaving out all of its items help, nor any of the {search.examined} choices examined. Allow more "
+        "seconds or nodes, ask for less, or make larger groups."
+    )
+    raise Infeasible(f"ItemSuppression: {whose} does not satisfy {_failed(state, search, parts)}, and {tried}")
+
+
+def _failed(state: LabelState, search: ItemSearch, parts: tuple[LabelRequirement, ...]) -> str:
+    """Which parts of what is asked a group fails, in words: each with its level and what that must be."""
+    priors = iter(search.claims.prior)
+    levels = [(part, _level(part, state, priors)) for part in parts]
+    failed = [(part, level) for part, level in levels if not level <= part.bound + ROUNDING]
+    return ", ".join(f"{part!r} (is {level:.4g}, must be {part.sense} {part.bound:g})" for part, level in failed)
+
+
+def _level(part: LabelRequirement, state: LabelState, priors: Iterator[FloatArray]) -> float:
+    if isinstance(part, QSDiversity):
+        return float(diversity_ratio(state.belief, int(part.l), part.as_printed))
+    return float(label_distance(state.belief, next(priors)))

@@ -3,7 +3,8 @@
 import numpy as np
 
 from foreknow.defenses.suppression.claims import Claims
-from foreknow.defenses.suppression.label_state import LabelState, move, shortfall
+from foreknow.defenses.suppression.label_shortfall import shortfall
+from foreknow.defenses.suppression.label_state import LabelState, move
 from foreknow.defenses.suppression.search_path import SLIGHT, SearchPath, removed_cost, worth_opening
 from foreknow.models.arrays import compiled
 

@@ -1,10 +1,15 @@
 """A release after items were left out of it, and how that went in each group."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
-from foreknow.models import ItemRelease
+from foreknow.defenses.suppression.group_items import GroupItems
+from foreknow.defenses.suppression.item_cost import harmonic, removal_cost
+from foreknow.defenses.suppression.time_sharing import Attempt
+from foreknow.models import ItemRelease, Items
 
 COLUMNS = (
     "group",
@@ -50,3 +55,27 @@ class SuppressedItems:
             f"SuppressedItems({len(self.groups)} groups, {failing} changed, {int(self.groups['removed'].sum())} of "
             f"{int(self.groups['items'].sum())} items left out)"
         )
+
+
+def reported(found: GroupItems, published: Items, attempts: Mapping[int, Attempt]) -> pd.DataFrame:
+    """The table `SuppressedItems.groups`; ``attempts`` are those at the groups that failed."""
+    rows = []
+    for group, members in enumerate(found.members):
+        before, after, attempt = found.items.sizes[members], published.sizes[members], attempts.get(group)
+        worth = harmonic(int(before.max(initial=0)))[before].sum()
+        rows.append(
+            {
+                "group": group,
+                "records": len(members),
+                "items": int(before.sum()),
+                "satisfied": attempt is None,
+                "removed": int((before - after).sum()),
+                "cost": removal_cost(before, after),
+                "proven": attempt is None or attempt.search.finished,
+                "nodes": 0 if attempt is None else attempt.search.examined,
+                "seconds": 0.0 if attempt is None else attempt.seconds,
+                "first_cost": np.nan if attempt is None else attempt.first_cost / worth,
+                "first_seconds": np.nan if attempt is None else attempt.first_seconds,
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)

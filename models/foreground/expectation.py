@@ -8,8 +8,10 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.assignments import kinds, shown, weight_and_shares
 from foreknow.models.estimators import Auto, Exact
+from foreknow.models.estimators.exact import states
 from foreknow.models.foreground.elementary import cell_expectations
 from foreknow.models.foreground.evidence import Evidence
+from foreknow.models.foreground.kinds_of_groups import kinds_of_groups
 from foreknow.models.members import members
 from foreknow.models.problem import Estimator, Problem
 
@@ -42,10 +44,13 @@ type Expectation = Callable[[FloatArray], Expected]
 def expectation(evidence: Evidence, estimator: Estimator) -> Expectation:
     """The expectation step of some evidence under an estimator; in closed form for two values and an exact estimator.
 
-    Cost of a step: O(sum of N c) over the different kinds of groups in closed form; else the estimator's.
+    Cost of a step: O(sum of N c) over the different kinds of groups in closed form; of an exact
+    estimator that of one group of each kind; else the estimator's.
     """
     if closed_form(evidence, estimator):
         return _in_closed_form(evidence)
+    if isinstance(estimator, Exact | Auto):
+        return _by_kinds(evidence, estimator)
     return lambda probabilities: _estimated(evidence, estimator, probabilities)
 
 
@@ -112,37 +117,50 @@ def in_cells(
     return expected, weights
 
 
+def _by_kinds(evidence: Evidence, estimator: Exact | Auto) -> Expectation:
+    """Each kind of group weighed once; the likelihood is known where every group is weighed exactly."""
+    found = kinds_of_groups(evidence)
+    part, parts = evidence.part, int(evidence.part[-1]) + 1
+    order, starts = members(found.group, len(found.counts))
+    # Within a group the rest's people stand last, so that its first person's part is the group's.
+    part_of_kind = part[found.place[starts[:-1]]]
+    times = found.times[found.group][:, None]
+    alike = np.full((len(found.place), evidence.counts.shape[1]), 1.0 / evidence.counts.shape[1])
+    sizes = states(Problem(alike, found.group, found.counts), estimator.limit)
+    known = isinstance(estimator, Exact) or bool((sizes <= estimator.limit).all())
+
+    def expect(probabilities: FloatArray) -> Expected:
+        prior = evidence.table(probabilities)[found.place]
+        belief = estimator(Problem(prior, found.group, found.counts)).probabilities
+        sums = np.zeros((len(part), belief.shape[1]))
+        np.add.at(sums, found.place, belief * times)
+        if not known:
+            return Expected(sums, np.full(parts, np.nan))
+        weights = _log_weights(prior, found.counts, order, starts) * found.times
+        return Expected(sums, np.bincount(part_of_kind, weights, minlength=parts))
+
+    return expect
+
+
 def _estimated(evidence: Evidence, estimator: Estimator, probabilities: FloatArray) -> Expected:
     prior = evidence.table(probabilities)[evidence.place]
     kept = evidence.published
     belief = estimator(Problem(prior, evidence.group, evidence.counts)).probabilities
     sums = np.zeros((evidence.signatures + 1, belief.shape[1]))
     np.add.at(sums, evidence.place[kept], belief[kept])
-    weights = np.full(int(evidence.part[-1]) + 1, np.nan)
-    return Expected(sums, _log_weights(evidence, prior) if isinstance(estimator, Exact) else weights)
-
-
-def _log_weights(evidence: Evidence, prior: FloatArray) -> FloatArray:
-    """The logarithm of the weight of the worlds of each part's groups."""
-    parts, group, mixed = int(evidence.part[-1]) + 1, evidence.group, evidence.mixed
-    order, starts = members(group, len(evidence.counts))
-    place = np.full(len(evidence.counts), evidence.signatures)
-    np.minimum.at(place, group[evidence.published], evidence.place[evidence.published])
-    open_ = np.bincount(evidence.part[place], _weights_of_mixed(prior, evidence.counts, order, starts), minlength=parts)
-    known = np.flatnonzero(evidence.published)
-    known = known[~mixed[group[known]]]
-    with np.errstate(divide="ignore"):
-        sure = np.log(prior[known, evidence.counts.argmax(axis=1)[group[known]]])
-    return np.asarray(open_ + np.bincount(evidence.part[evidence.place[known]], sure, minlength=parts))
+    return Expected(sums, np.full(int(evidence.part[-1]) + 1, np.nan))
 
 
 @compiled
-def _weights_of_mixed(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray) -> FloatArray:
-    """For each group of several values, the logarithm of the weight of all assignments; 0 for the others."""
+def _log_weights(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray) -> FloatArray:
+    """The logarithm of the weight of all assignments of each group."""
     weights = np.zeros(len(counts))
     for j in range(len(counts)):
         rows, values = order[starts[j] : starts[j + 1]], np.flatnonzero(counts[j])
-        if len(values) > 1:
+        if len(values) == 1:
+            for row in rows:
+                weights[j] += np.log(prior[row, values[0]])
+        elif len(values) > 1:
             shares = shown(prior, rows, values, 0.0)
             weights[j] = weight_and_shares(np.log(shares), counts[j][values], kinds(shares))[0]
     return weights

@@ -9,6 +9,7 @@ from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import Expectation, Expected, expectation
 from foreknow.models.foreground.fit import Fit, Solution, best_of, starting_points
 from foreknow.models.problem import Estimator
+from foreknow.models.settings import is_number, is_whole
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,14 @@ class ExpectationMaximization:
     Notes
     -----
     A. Dempster, N. Laird, D. Rubin, JRSS B 39, 1977; R. Varadhan, C. Roland, Scandinavian Journal of Statistics 35, 2008 (scheme
-    S3). With an approximate estimator the rounds are that estimator's, and need neither converge nor be likely. A solution
-    is a stationary point: other starts may find others (`FitStatus.SEVERAL`). Signatures that nothing tells apart begin alike
-    and stay alike, even where it were likelier to give one of them all: of one group of two people, each of a signature of
-    its own, both are said to have x with probability 1/2. A probability that the groups neither draw from 0 nor drive there
-    nears it ever more slowly (`FitStatus.UNCONVERGED`); `Newton` is there soon.
+    S3). With an approximate estimator the rounds are that estimator's, and need neither converge nor be likely.
+
+    A solution is a stationary point: several ``starts`` are the way to know of others (`FitStatus.SEVERAL`). Signatures that
+    nothing tells apart begin alike and stay alike, even where it were likelier to give one of them all: of one group of two
+    people, each of a signature of its own, both are said to have x with probability 1/2. Answers may be equally likely all
+    along a line, so that the one given is no more than one of them: of two groups of the same four signatures, of which one
+    shows x once and the other three times, ``(a, 1/2, 1/2, 1 - a)`` for every a. A probability that the groups neither draw
+    from 0 nor drive there nears it ever more slowly (`FitStatus.UNCONVERGED`); `Newton` is there soon.
 
     Cost: a round is an expectation step (`foreknow.models.foreground.expectation`), and O(s m).
     """
@@ -109,8 +113,8 @@ def _extrapolated(now: FloatArray, once: FloatArray, twice: FloatArray, reach: F
 
 def check_rounds(owner: str, tolerance: float, iterations: int, starts: int) -> None:
     """Raise ValueError unless a tolerance is over 0, and the numbers of rounds and starts are 1 or more."""
-    if not 0 < tolerance < 1:
-        raise ValueError(f"{owner}: tolerance is {tolerance}; it is a change of a probability, over 0 and under 1.")
+    if not (is_number(tolerance, 0, 1) and 0 < tolerance < 1):
+        raise ValueError(f"{owner}: tolerance is {tolerance!r}; it is a change of a probability, over 0 and under 1.")
     for name, number in (("iterations", iterations), ("starts", starts)):
-        if not (number >= 1 and number == int(number)):
-            raise ValueError(f"{owner}: {name} is {number}; it is a whole number, 1 or more.")
+        if not is_whole(number):
+            raise ValueError(f"{owner}: {name} is {number!r}; it is a whole number, 1 or more.")

@@ -140,5 +140,5 @@ def starting_points(evidence: Evidence, starts: int) -> list[FloatArray]:
     first = np.maximum(evidence.shares, 1e-9)
     golden = (5**0.5 - 1) / 2
     turn = golden * np.sqrt(2.0 + np.arange(first.size).reshape(first.shape))
-    lean = [-np.log(np.maximum(np.modf(start * turn)[0], 1e-9)) for start in range(1, starts)]
+    lean = [-np.log(np.maximum(np.modf(start * turn)[0], 1e-9)) for start in range(1, int(starts))]
     return [np.asarray(point / point.sum(axis=1, keepdims=True)) for point in (first, *lean)]

@@ -14,6 +14,7 @@ from foreknow.models.foreground.expectation import closed_form, expectation
 from foreknow.models.foreground.fit import Fit, FitStatus
 from foreknow.models.foreground.urns import dealing
 from foreknow.models.problem import Estimator
+from foreknow.models.settings import LARGEST, is_number, is_whole
 
 CONCENTRATIONS = np.geomspace(1, 10_000, 33)
 """What an unknown concentration may be, each as likely as the others before anything is seen."""
@@ -97,15 +98,20 @@ class GibbsSampling:
     def __post_init__(self) -> None:
         if not isinstance(self.rng, np.random.Generator):
             raise TypeError(f"GibbsSampling: rng is {self.rng!r}; it is a generator, as numpy.random.default_rng(1).")
-        if self.concentration is not None and not (np.isfinite(self.concentration) and self.concentration > 0):
+        if self.concentration is not None and not (
+            is_number(self.concentration, 0, LARGEST) and self.concentration > 0
+        ):
             raise ValueError(
-                f"GibbsSampling: concentration is {self.concentration}; it is a number of people, over 0, or None to learn it."
+                f"GibbsSampling: concentration is {self.concentration!r}; it is a number of people, over 0, or None to learn it."
             )
-        if self.draws < FEWEST_DRAWS or self.chains < 2 or self.kept < 1 or (self.warmup or 0) < 0:
+        fewest = {"draws": FEWEST_DRAWS, "chains": 2, "kept": 1} | ({} if self.warmup is None else {"warmup": 0})
+        if not all(is_whole(getattr(self, name), least) for name, least in fewest.items()):
             raise ValueError(
-                f"GibbsSampling needs {FEWEST_DRAWS} draws or more, 2 chains or more, 1 kept or more and no negative warm-up; got "
-                f"draws={self.draws}, chains={self.chains}, kept={self.kept}, warmup={self.warmup}."
+                f"GibbsSampling needs {FEWEST_DRAWS} draws or more, 2 chains or more, 1 kept or more and no negative warm-up, in "
+                f"whole numbers; got draws={self.draws!r}, chains={self.chains!r}, kept={self.kept!r}, warmup={self.warmup!r}."
             )
+        for name in fewest:
+            object.__setattr__(self, name, int(getattr(self, name)))
 
     def __call__(self, evidence: Evidence, estimator: Estimator) -> Fit:
         """The global distribution of one attribute set: the posterior's mean, and draws from it."""

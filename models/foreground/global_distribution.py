@@ -8,6 +8,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.fit import Fit, FitStatus
+from foreknow.models.foreground.secret import Secret
 from foreknow.models.foreground.signatures import Signatures
 
 
@@ -21,8 +22,8 @@ class GlobalDistribution:
     ----------
     signatures : Signatures
         Who matches what.
-    values : tuple, length m
-        What is told apart: the sensitive domain, or ``True`` (a value of the sensitive set) and ``False``.
+    secret : Secret
+        What is told apart.
     fit : Fit
         The numbers, and what is to be said of them.
     rest : float array, shape (m,)
@@ -30,7 +31,7 @@ class GlobalDistribution:
     """
 
     signatures: Signatures
-    values: tuple[Hashable, ...]
+    secret: Secret
     fit: Fit
     rest: FloatArray
 
@@ -38,6 +39,11 @@ class GlobalDistribution:
         return (
             f"GlobalDistribution({', '.join(self.attributes)}: {len(self.signatures)} signatures, {self.fit.status!r})"
         )
+
+    @property
+    def values(self) -> tuple[Hashable, ...]:
+        """What is told apart: the sensitive domain, or ``True`` (a value of the sensitive set) and ``False``; m of them."""
+        return self.secret.values
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -67,7 +73,7 @@ class GlobalDistribution:
         are the ends of its 90 % credible interval.
         """
         table = pd.DataFrame({**self.signatures.labels, "support": self.signatures.support})
-        if self.values == (True, False):
+        if self.secret.is_set:
             table["probability"] = self.probabilities[:, 0]
             if self.fit.draws is not None:
                 table["low"], table["high"] = np.quantile(self.fit.draws[:, :, 0], [0.05, 0.95], axis=0)

@@ -28,7 +28,7 @@ def mined(
     strangers = np.full(len(group) - len(seen.group), -1, dtype=np.int64)
     for signatures in supported_sets(seen.people, attribute_sets, fewest, seen.group >= 0):
         evidence = Evidence(np.concatenate([signatures.person, strangers]), group, counts, rest)
-        yield GlobalDistribution(signatures, secret.values, fit(evidence, estimator), rest), evidence
+        yield GlobalDistribution(signatures, secret, fit(evidence, estimator), rest), evidence
 
 
 def _with_strangers(seen: Observation) -> IntArray:

@@ -65,8 +65,12 @@ class Newton:
     -----
     R. Wong, A. Fu, K. Wang, Y. Xu, P. Yu, "Can the Utility of Anonymized Data be Used for Privacy Breaches?",
     arXiv:0905.1755, section 4.1. Whenever a probability is 0 its equation holds, whatever the groups say: the printed system has
-    such roots in plenty, and the damping is what passes them by. Signatures that nothing tells apart begin alike and stay
-    alike, which need not be likeliest: other starts tell (`FitStatus.SEVERAL`).
+    such roots in plenty, and the damping is what passes them by.
+
+    From one start it may stop where the groups are likelier to either side, at a saddle. Signatures that nothing tells apart
+    begin alike and stay alike; and without any such, where the groups are symmetric in another way: of
+    ``Evidence([0, 1, 2, 2, 0, 1], [1, 0, 0, 0, 1, 1], [[1, 2], [2, 1]], [.5, .5])`` it says (1, 1/2, 0), and (1, 0, 1/2) is
+    twice as likely. Its status is no warning of it, and several ``starts`` are the way to know (`FitStatus.SEVERAL`).
 
     The linear system of a step is symmetric in the log-odds, and solved by conjugate gradients, apart for each part of the
     evidence; they begin with the step of expectation-maximization, and stop where the likelihood is not concave. No matrix
@@ -99,11 +103,11 @@ class Newton:
         now = equations.at(np.where(equations.people > 0, _inside(start), equations.evidence.rest[0]))
         for _ in range(ROUNDS):
             now = equations.at(equations.round_from(now))
-        for steps in range(self.iterations):
+        for steps in range(int(self.iterations)):
             if equations.hold(now, self.tolerance):
                 return equations.settled(now, steps, True)
             now = equations.stepped(now)
-        return equations.settled(now, self.iterations, equations.hold(now, self.tolerance))
+        return equations.settled(now, int(self.iterations), equations.hold(now, self.tolerance))
 
 
 class _Point(NamedTuple):

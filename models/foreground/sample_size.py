@@ -3,6 +3,11 @@
 import math
 from dataclasses import dataclass
 
+from foreknow.models.settings import is_number
+
+FINEST = 1e-6
+"""The smallest error that may be asked for: it takes more people than there are."""
+
 
 @dataclass(frozen=True)
 class SampleSize:
@@ -13,7 +18,7 @@ class SampleSize:
     Parameters
     ----------
     epsilon : float
-        The largest error, as a difference of probabilities; over 0.
+        The largest error, as a difference of probabilities; from `FINEST` to 1.
     sigma : float
         The largest probability of a larger error; from over 0 to 2. The paper calls it confidence: its .9 lets nine
         samples in ten miss.
@@ -38,14 +43,16 @@ class SampleSize:
     sigma: float = 0.9
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.epsilon) and self.epsilon > 0):
-            raise ValueError(f"SampleSize: epsilon is {self.epsilon}; it is a difference of probabilities, over 0.")
-        if not 0 < self.sigma <= 2:
+        if not is_number(self.epsilon, FINEST, 1):
             raise ValueError(
-                f"SampleSize: sigma is {self.sigma}; it is a probability, over 0 (above 2 it asks nothing)."
+                f"SampleSize: epsilon is {self.epsilon!r}; it is a difference of probabilities, from {FINEST:g} to 1."
+            )
+        if not (is_number(self.sigma, 0, 2) and self.sigma > 0):
+            raise ValueError(
+                f"SampleSize: sigma is {self.sigma!r}; it is a probability, over 0 (above 2 it asks nothing)."
             )
 
     @property
     def records(self) -> int:
         """The fewest records, 1 or more."""
-        return max(math.ceil(math.log(2 / self.sigma) / (2 * self.epsilon**2)), 1)
+        return max(math.ceil((math.log(2) - math.log(self.sigma)) / (2 * self.epsilon**2)), 1)

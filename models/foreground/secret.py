@@ -56,6 +56,11 @@ class Secret:
         classes[chosen] = 0
         return cls(domain, chosen, classes, (True, False))
 
+    @property
+    def is_set(self) -> bool:
+        """Whether a set is told from all others, rather than every value apart."""
+        return len(self.sensitive) < len(self.domain)
+
     def counts(self, counts: IntArray) -> IntArray:
         """Multisets by class: ``(g, m)`` to ``(g, c)``."""
         summed = np.zeros((len(counts), len(self.values)), dtype=np.int64)
@@ -69,7 +74,7 @@ class Secret:
         ``counts``, shape ``(n, m)`` or ``(m,)``, is what is published where each row's person is. Of a class that is not
         there, values share alike.
         """
-        if len(self.sensitive) == len(self.domain):
+        if not self.is_set:
             return rows
         whole = self.counts(np.atleast_2d(counts))[:, self.classes]
         alike = 1 / np.bincount(self.classes)[self.classes]
@@ -87,7 +92,8 @@ def check_sensitive(owner: str, sensitive: object) -> "tuple[Hashable, ...] | No
     """
     if sensitive is None:
         return None
-    if isinstance(sensitive, str) or not isinstance(sensitive, Collection):
+    # An array of one number, without an axis, calls itself a collection.
+    if isinstance(sensitive, str | bytes) or not (isinstance(sensitive, Collection) and np.iterable(sensitive)):
         raise TypeError(
             f"{owner}: sensitive is {sensitive!r}; it is a set of values, as {{{sensitive!r}}}, or None for every value."
         )

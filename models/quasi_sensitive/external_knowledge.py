@@ -1,6 +1,7 @@
 """A public table of what items give away: sensitive labels, and the items that go with each."""
 
 import math
+import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ class ExternalKnowledge:
     prevalence : mapping of label to number, optional
         How common each label is, relative to the others; over 0. Of the labels that a record links to, each is then as
         likely as it is common: an extension. Left out, all are equally likely, as the paper has it. Other labels than those
-        of ``items_of`` are not read.
+        of ``items_of`` are not read. It is kept relative to the most common label.
 
     Raises
     ------
@@ -40,7 +41,7 @@ class ExternalKnowledge:
         If there is no label; a label is empty, stands twice once blanks are stripped, is called ``"none"``, or has no item; or
         a prevalence is missing or not over 0.
     TypeError
-        If ``items_of`` is no mapping, or has a cell that is no collection and no text.
+        If ``items_of`` or ``prevalence`` is no mapping, or a cell of items is no collection and no text.
 
     Notes
     -----
@@ -74,7 +75,7 @@ class ExternalKnowledge:
             raise ValueError("ExternalKnowledge: there is no label; name one, with the items that go with it.")
         object.__setattr__(self, "items_of", listed)
         if self.prevalence is not None:
-            object.__setattr__(self, "prevalence", {label: _common(self.prevalence, label) for label in listed})
+            object.__setattr__(self, "prevalence", _relative(self.prevalence, list(listed)))
 
     @classmethod
     def read(
@@ -107,7 +108,7 @@ class ExternalKnowledge:
         """
         frame = table if isinstance(table, pd.DataFrame) else read_table(table, [label, items])
         check_columns(frame, [label, items])
-        names = [name.strip() if isinstance(name, str) else name for name in frame[label].tolist()]
+        names = [_stripped(name) for name in frame[label].tolist()]
         read = [item_set(cell, separator, _row(row)) for row, cell in enumerate(frame[items].tolist())]
         rows = Counter(names)
         found: dict[Hashable, tuple[Hashable, ...]] = {}
@@ -142,7 +143,7 @@ class ExternalKnowledge:
 
     @property
     def weights(self) -> FloatArray:
-        """The prevalence of each label, or 1: float array, shape ``(e,)``."""
+        """The prevalence of each label, over that of the most common one; 1 where none is given: float array, shape ``(e,)``."""
         if self.prevalence is None:
             return np.ones(len(self))
         return np.array([float(self.prevalence[label]) for label in self.labels])
@@ -178,7 +179,7 @@ def _sets(row: IntArray, number: IntArray, rows: int, labels: int) -> NDArray[np
 
 def _check_label(given: Hashable, before: Mapping[Hashable, object]) -> Hashable:
     """The label without blanks around it; it must be one, and another than those before it and `NONE`."""
-    label = given.strip() if isinstance(given, str) else given
+    label = _stripped(given)
     if is_missing(label):
         raise ValueError(f"ExternalKnowledge: a label is {given!r}, which is no name; write it, or leave it out.")
     if label == NONE:
@@ -192,13 +193,25 @@ def _check_label(given: Hashable, before: Mapping[Hashable, object]) -> Hashable
     return label
 
 
-def _common(prevalence: Mapping[Hashable, float], label: Hashable) -> float:
-    number = prevalence.get(label)
-    if not (isinstance(number, Real) and 0 < float(number) < math.inf):
-        raise ValueError(
-            f"ExternalKnowledge: the prevalence of {label!r} is {number}; every label needs one, over 0 and finite."
+def _relative(prevalence: Mapping[Hashable, float], labels: Sequence[Hashable]) -> dict[Hashable, float]:
+    """How common each label is, relative to the most common one."""
+    if not isinstance(prevalence, Mapping | pd.Series):
+        raise TypeError(
+            f"ExternalKnowledge: prevalence is a {type(prevalence).__name__}; give a mapping of each label to how common it is."
         )
-    return float(number)
+    numbers = {_stripped(label): number for label, number in prevalence.items()}
+    for label in labels:
+        if not (isinstance(numbers.get(label), Real) and 0 < float(numbers[label]) < math.inf):
+            raise ValueError(
+                f"ExternalKnowledge: the prevalence of {label!r} is {numbers.get(label)}; every label needs one, over 0 and finite."
+            )
+    most = max(float(numbers[label]) for label in labels)
+    # However rare, it is no 0, which would be none.
+    return {label: max(float(numbers[label]) / most, sys.float_info.min) for label in labels}
+
+
+def _stripped(label: Hashable) -> Hashable:
+    return label.strip() if isinstance(label, str) else label
 
 
 def _row(row: int) -> str:

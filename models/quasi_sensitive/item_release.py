@@ -1,6 +1,7 @@
 """A release whose records show their items, some of them left out; and what the worst-case adversary holds of it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -91,17 +92,17 @@ class ItemRelease:
         """The view's time."""
         return self.release.time
 
-    @property
+    @cached_property
     def original(self) -> Items:
         """The items of each record before any was left out."""
         return self.linking.items_of(self.release.view)
 
-    @property
+    @cached_property
     def links(self) -> Links:
         """Which labels each record of the view can be linked to, by what is published of it."""
         return links(self.published, self.linking.knowledge)
 
-    @property
+    @cached_property
     def observation(self) -> ItemObservation:
         """What the worst-case adversary holds, and nothing more. Items that are published nowhere are not in it."""
         release, group = self.release, self.release.group
@@ -116,8 +117,7 @@ class ItemRelease:
 
         Within a group the records stand in the order of their texts; where quasi-identifiers are published as they are, these are
         sorted on their own, and that they share a row with items means nothing. Suppressed records are not there, nor is the
-        schema's sensitive attribute: publish that with `Release.tables` if it is another one. An item that holds the
-        separator reads as two.
+        schema's sensitive attribute: publish that with `Release.tables` if it is another one.
         """
         seen, identifiers = self.observation, self.release.tables[0]
         rows = identifiers if self.release.bucketized else identifiers.iloc[seen.shown_in]

@@ -112,8 +112,7 @@ def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[
     >>> item_set("cough,  headache, cough"), item_set({2, 1}), item_set(float("nan"))
     (('cough', 'headache'), (1, 2), ())
     """
-    if not separator:
-        raise ValueError("the separator of items is empty; name what stands between two items, as ',' or ';'.")
+    check_separator(separator)
     parts = [part.strip() if isinstance(part, str) else part for part in _parts(cell, separator, whose)]
     loose = [part for part in parts if not isinstance(part, Hashable)]
     if loose:
@@ -123,9 +122,15 @@ def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[
     return tuple(dict.fromkeys(part for part in parts if not is_missing(part)))
 
 
-def is_missing(cell: object) -> bool:
-    """Whether a cell, or an item, is None, NaN or an empty text."""
-    return cell is None or cell is pd.NA or cell == "" or (isinstance(cell, float) and bool(np.isnan(cell)))
+def check_separator(separator: str) -> None:
+    """Raise ValueError if what should stand between the items of a text is empty."""
+    if not separator:
+        raise ValueError("the separator of items is empty; name what stands between two items, as ',' or ';'.")
+
+
+def is_missing(cell: Any) -> bool:
+    """Whether a cell, or an item, is None, NaN, NaT or an empty text."""
+    return bool(pd.api.types.is_scalar(cell) and (pd.isna(cell) or cell == ""))
 
 
 def _parts(cell: Any, separator: str, whose: str) -> list[Any]:

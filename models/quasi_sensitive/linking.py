@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
-from foreknow.models.quasi_sensitive.items import Items
+from foreknow.models.quasi_sensitive.items import Items, check_separator
 from foreknow.models.schema import check_columns
 from foreknow.models.view import View
 
@@ -39,6 +39,8 @@ class Linking:
     ------
     TypeError
         If the knowledge is not an `ExternalKnowledge`.
+    ValueError
+        If the separator is empty.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Linking:
                 f"Linking: the knowledge is a {type(self.knowledge).__name__}; make it an ExternalKnowledge, as "
                 "ExternalKnowledge({'flu': ['cough']})."
             )
+        check_separator(self.separator)
 
     def items_of(self, view: View) -> Items:
         """The items of a view's records.
@@ -68,7 +71,8 @@ class Linking:
         Raises
         ------
         ValueError
-            If the view has no such column, or it is a quasi-identifier, which would be published with all items.
+            If the view has no such column, or it is a quasi-identifier, which would be published with all items; if an item
+            holds the separator, or two read the same, so that what is published could not be read back.
         """
         check_columns(view.frame, [self.items])
         if self.items in view.schema.quasi_identifiers:
@@ -76,7 +80,25 @@ class Linking:
                 f"the column {self.items!r} of items is a quasi-identifier of the view at {view.time!r}, and published as one; "
                 "take it out of the schema's quasi-identifiers."
             )
-        return Items.of(view.frame[self.items], self.separator)
+        items = Items.of(view.frame[self.items], self.separator)
+        self._check_readable(items, view)
+        return items
+
+    def _check_readable(self, items: Items, view: View) -> None:
+        before: dict[str, Hashable] = {}
+        for item in items.vocabulary:
+            text = str(item)
+            if self.separator in text:
+                raise ValueError(
+                    f"the item {item!r} of the view at {view.time!r} holds the separator {self.separator!r}, and would be read as "
+                    "several where it is published; rename it, or give the Linking another separator."
+                )
+            if text in before:
+                raise ValueError(
+                    f"the items {before[text]!r} and {item!r} of the view at {view.time!r} read the same where they are published; "
+                    "rename one, or write both alike."
+                )
+            before[text] = item
 
     def __call__(self, view: View) -> "Links":
         """The labels of each record of a view."""

@@ -13,6 +13,7 @@ from strategies import view_of
 from foreknow.attacks import ForegroundAttack, ForegroundBeliefs, SnapshotAttack
 from foreknow.evaluation import adversary_gain, report
 from foreknow.evaluation.breaches import breaches
+from foreknow.evaluation.global_errors import global_probabilities
 from foreknow.models import (
     Adversary,
     Auto,
@@ -181,6 +182,16 @@ class TestOracle:
         each = [worlds(release, [0, 1, 1], found)[:, 0] for found in attack.mine(release.observation)]
         assert np.allclose(probability(attack([release]), "a"), np.max(each, axis=0), atol=1e-9)
 
+    def test_who_is_of_no_supported_signature_is_as_the_whole_table(self):
+        """Three of eight published people have a; one town has too few people, and so have the strangers no town."""
+        release = release_of("Afa Ama Bfa Afc Amb Afc Amc Bmc Afa", [0, 1, 0, 0, 1, 1, 2, 2, -1])
+        attack = ForegroundAttack([["town"]], sensitive={"a"}, support=3)
+        (found,) = attack.mine(release.observation)
+        assert found.signatures.labels == {"town": ["A"]}
+        assert found.signatures.support.tolist() == [6]
+        assert found.rest == pytest.approx([3 / 8, 5 / 8])
+        assert found.of_people[2] == pytest.approx([3 / 8, 5 / 8])
+
     def test_distorted_values_are_taken_as_they_are_published(self):
         lied = release_of("Afc Amb Bfb Bmc", [0, 0, 1, 1], values=np.array([0, 1, 1, 2]))
         honest = release_of("Afa Amb Bfb Bmc", [0, 0, 1, 1])
@@ -253,8 +264,14 @@ class TestTrivialAnswers:
     def test_values_that_are_true_or_false_are_no_set(self):
         rows = pd.DataFrame({"town": list("AABB"), "sex": "f", "id": range(4), "result": [True, False, False, False]})
         schema = dataclasses.replace(KINDS, values=(True, False))
-        beliefs = ForegroundAttack(support=1)([Release(View(rows, schema, 1), [0, 0, 1, 1])])
+        view = View(rows, schema, 1)
+        beliefs = ForegroundAttack([["town"]], support=1)([Release(view, [0, 0, 1, 1])])
         assert beliefs.posterior(1)[False].tolist() == pytest.approx([0.5, 0.5, 1, 1], abs=1e-6)
+        assert list(beliefs.knowledge[0][0].frame.columns) == ["town", "support", True, False]
+        told = global_probabilities(beliefs, History([view]), {False})
+        assert told["probability"].tolist() == pytest.approx([0.5, 1], abs=1e-6)
+        drawn = ForegroundAttack([["town"]], support=1, fit=Drawn())([Release(view, [0, 0, 1, 1])])
+        assert drawn.intervals[0][2:] == pytest.approx(np.ones((2, 2)))  # Of False, which is believed most.
 
     def test_suppressed_people_have_what_their_kind_has(self):
         """The worst of the global distributions; a value's part of it is its part of what is published."""
@@ -322,6 +339,62 @@ class TestWhatTakesBeliefs:
         assert found["flagged"].tolist() == pytest.approx([1, 1 / 3])
 
 
+class TestWhoIsOver:
+    """`over` names those of whom the posterior is over 1/r, and what it rests on."""
+
+    @given(releases(), st.sampled_from([1, 1.5, 2, 3, 10]), st.sampled_from([{"a"}, {"a", "b"}]))
+    def test_a_set(self, release, r, chosen):
+        beliefs = ForegroundAttack(sensitive=chosen, support=1)([release])
+        table, posterior = beliefs.over(r), beliefs.posterior(1)[sorted(chosen)].sum(axis=1)
+        named = [
+            person
+            for person, group in zip(posterior.index, release.group, strict=True)
+            if group >= 0 and posterior[person] > 1 / r + 1e-9
+        ]
+        assert sorted(table["respondent"]) == named
+        assert table["belief"].tolist() == sorted(posterior[named], reverse=True)
+        for row in table.to_dict("records"):
+            shown = release.counts[row["group"]]
+            assert row["share"] == pytest.approx(sum(shown["abc".index(value)] for value in chosen) / shown.sum())
+            assert row["attributes"] in {", ".join(one.attributes) for one in beliefs.knowledge[0]}
+
+    @given(releases(), st.sampled_from([1.5, 2, 3]))
+    def test_every_value(self, release, r):
+        beliefs = ForegroundAttack(support=1)([release])
+        posterior = beliefs.posterior(1)
+        for row in beliefs.over(r).to_dict("records"):
+            of_person = posterior.loc[row["respondent"]]
+            assert row["belief"] == of_person[row["value"]] == of_person.max() > 1 / r
+        most = posterior.max(axis=1)[release.group >= 0]
+        assert len(beliefs.over(r)) == (most > 1 / r + 1e-9).sum()
+
+    def test_nobody(self):
+        beliefs = ForegroundAttack(sensitive={"a"}, support=1)([release_of("Afb Bmb", [0, 0])])
+        assert list(beliefs.over(2).columns) == ["time", "respondent", "group", "belief", "share", "attributes"]
+        assert beliefs.over(2).empty
+        assert ForegroundAttack()([]).over(2).empty
+
+    @pytest.mark.parametrize("r", [0, 0.5, float("nan"), float("inf"), "2", None])
+    def test_r_is_a_number_of_one_or_more(self, r):
+        with pytest.raises(ValueError, match="a number, 1 or more"):
+            ForegroundAttack()([]).over(r)
+
+
+def test_what_did_not_converge_is_said():
+    release = release_of("Afa Bfb Afa Amb Bfb Bmc", [0, 0, 1, 1, 2, 2])
+    hasty = ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(iterations=1))([release])
+    assert "UNCONVERGED" in hasty.notes[0][0]
+    assert ForegroundAttack(sensitive={"a"}, support=1)([release]).notes == ((),)
+
+
+def test_one_release_is_no_list_of_releases():
+    release = release_of("Afa Bfb", [0, 0])
+    with pytest.raises(TypeError, match="put it into a list"):
+        ForegroundAttack()(release)
+    with pytest.raises(TypeError, match="make a PublishedTable"):
+        ForegroundAttack()([release.table])
+
+
 @dataclasses.dataclass(frozen=True)
 class Drawn:
     """A fit that knows the answer: three draws, the same for every signature."""
@@ -371,6 +444,7 @@ BAD_SETTINGS = {
     "no value": ({"sensitive": []}, ValueError, "the sensitive set is empty"),
     "one value as text": ({"sensitive": "a"}, TypeError, r"sensitive is 'a'; it is a set of values, as \{'a'\}"),
     "a number": ({"sensitive": 3}, TypeError, "it is a set of values"),
+    "a number as an array": ({"sensitive": np.array(3)}, TypeError, "it is a set of values"),
     "sets of sets": ({"sensitive": [["a"]]}, TypeError, "it is one set of values, and holds no lists"),
     "no support": ({"support": 0}, ValueError, "support is 0; it is a number of people, 1 or more"),
     "half a person": ({"support": 1.5}, ValueError, "support is 1.5"),

@@ -170,6 +170,12 @@ def test_what_is_no_release_is_refused():
         ATTACK([pd.DataFrame()])
 
 
+def test_one_release_is_no_list():
+    for release in (shown := Release(patients(), FIGURE_1D), ItemRelease(shown, LINKING, LINKING.items_of(patients()))):
+        with pytest.raises(TypeError, match=r"got one (Item)?Release; put it into a list"):
+            ATTACK(release)
+
+
 def test_a_release_without_the_column_is_refused():
     with pytest.raises(ValueError, match="no column 'Symptoms'"):
         ATTACK([Release(view_of_items(["a"]), [0])])

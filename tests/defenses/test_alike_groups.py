@@ -68,6 +68,14 @@ class TestGrowing:
         else:
             assert len(joined) == len(near[:size])
 
+    @pytest.mark.parametrize(("size", "more"), [(8, 1), (9, 2), (17, 3)])
+    def test_an_eighth_more_joins_even_where_one_would_do(self, size, more):
+        """Nobody has a value of the set, so that the bound holds from the start."""
+        points = np.arange(30.0)[:, None]
+        labels = np.where(np.arange(30) < size, 0, -1)
+        after = grown(labels, np.array([0]), points, np.ones((30, 1)), np.zeros(30, dtype=bool), 2)
+        assert after.tolist() == [0] * (size + more) + [-1] * (30 - size - more)
+
     @given(odds=st.lists(st.sampled_from([0.01, 0.1, 0.3, 1, 2, 30]), min_size=1, max_size=7), data=st.data())
     def test_nobody_is_likelier_than_the_bound_says(self, odds, data):
         """Of N with odds w, c have it: nobody with over c max w / sum w; with c = 1 the likeliest with just that."""

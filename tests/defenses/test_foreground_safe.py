@@ -150,6 +150,13 @@ class TestGroups:
         assert labels[:2].tolist() == [0, 0]
         assert all(labels[first] == labels[first + 1] for first in (2, 4, 6))
 
+    @pytest.mark.parametrize("sexes", ["fffmmmm", "ffffmmm"])
+    def test_who_is_left_over_joins_its_like(self, sexes):
+        """Of each sex one is ill, and groups of three leave one person: a man to the men, a woman to the women."""
+        view = of_sexes(sexes, ["b" if i and sexes[i] == sexes[i - 1] else "a" for i in range(7)])
+        labels = defended(view, ForegroundSafe(3, {"a"}, support=1)).group
+        assert len({*zip(labels.tolist(), sexes, strict=True)}) == len(set(labels.tolist())) == 2
+
     def test_nobody_is_sensitive(self):
         release = defended(view_of("ABCDE", "bbccb"), ForegroundSafe(2, {"a"}, support=1))
         assert sorted(np.bincount(release.group)) == [2, 3]
@@ -199,6 +206,7 @@ class TestGroups:
             ValueError,
             "ForegroundSafe: rounds is 0; it is a number of attacks",
         ),
+        (lambda: ForegroundSafe(2, {"a"}, fit=Newton), TypeError, "ForegroundSafe: fit is .*Newton.*; it is a Fitting"),
         (lambda: ForegroundSafe(2, {"a"}, rng=1), TypeError, "ForegroundSafe: rng is 1; it is a generator"),
     ],
 )

@@ -20,7 +20,7 @@ from foreknow.defenses import (
     publish_items,
 )
 from foreknow.defenses.suppression.item_cost import removal_cost
-from foreknow.evaluation import verify_items
+from foreknow.evaluation import random_items, random_knowledge, verify_items
 from foreknow.models import ExternalKnowledge, Linking, Numeric, Release, Schema, View
 
 FLU = {"Flu": "Coughing, Headache, Sore Throat", "Hepatitis B": "Loss of appetite, Vomiting, Dark urine"}
@@ -78,6 +78,7 @@ def check_report(release, linking, found):
         assert row.cost == removal_cost(before, after)
         assert (row.removed == 0) == row.satisfied
         assert row.first_cost >= row.cost - 1e-12 or math.isnan(row.first_cost)
+        assert 0 < row.first_seconds <= row.seconds or math.isnan(row.first_cost)
         if row.satisfied:
             assert row.proven
             assert (row.nodes, row.seconds) == (0, 0)
@@ -110,7 +111,7 @@ def test_no_time_leaves_out_everything_of_groups_that_fail():
 
 
 def test_time_is_kept():
-    """Of a search that could go on for hours."""
+    """Of a search that could go on for hours; and no group has all of it."""
     rng = np.random.default_rng(0)
     cells = [rng.choice(VOCABULARY, 9, replace=False).tolist() for _ in range(40)]
     release = Release(view_of(cells), np.repeat(np.arange(4), 10))
@@ -118,6 +119,7 @@ def test_time_is_kept():
     ItemSuppression(requirement, seconds=0.01)(release)
     found = ItemSuppression(requirement, seconds=0.4)(release)
     assert found.groups["seconds"].sum() < 1
+    assert found.groups["seconds"].min() > 0.02
     assert found.groups["first_seconds"].notna().all()
     assert not found.groups["proven"].all()
     assert verify_items(found.release, requirement)["holds"].all()
@@ -223,6 +225,38 @@ class TestPublishItems:
         linking = random_linking(np.random.default_rng(6))
         with pytest.raises(TypeError, match="is no ItemSuppression; give one"):
             publish_items(self.view(1), Mondrian(KAnonymity(4)), QSDiversity(1, 2, linking))
+
+
+class TestOrderOfCurves:
+    """Figures 5 and 6 on random items: which curve lies above which, after 1,000 removals in each group, not seconds."""
+
+    rng = np.random.default_rng(2010)
+    frame = pd.DataFrame({"id": range(80), "age": rng.integers(0, 99, 80), "ward": "A"})
+    view = random_items(View(frame, Schema({"age": Numeric(0, 99)}, "ward", ("A",))), 9, 60, rng=rng)
+    linking = Linking(random_knowledge(500, 30, 60, rng=rng), "items")
+
+    def cost(self, requirement, k, search="adaptive"):
+        found = publish_items(
+            self.view, Mondrian(KAnonymity(k)), ItemSuppression(requirement, math.inf, 1000, search=search)
+        )
+        return found.groups["cost"].mean()
+
+    @pytest.mark.parametrize(("c", "l"), [(1, 10), (1, 20), (1, 30), (0.5, 20), (2, 20)])
+    def test_adaptive_costs_less_than_plain(self, c, l):  # noqa: E741
+        adaptive, plain = (self.cost(QSDiversity(c, l, self.linking), 2, search) for search in ("adaptive", "plain"))
+        assert 0 < adaptive < plain
+
+    def test_the_more_is_asked_of_diversity_the_more_it_costs(self):
+        over_l = [self.cost(QSDiversity(1, l, self.linking), 2) for l in (10, 20, 30)]  # noqa: E741
+        over_c = [self.cost(QSDiversity(c, 20, self.linking), 2) for c in (2, 1, 0.5)]
+        assert over_l == sorted(over_l)
+        assert over_c == sorted(over_c)
+
+    def test_closeness_costs_less_with_larger_groups_and_distances(self):
+        costs = np.array([[self.cost(QSCloseness(t, self.linking), k) for t in (0.2, 0.3, 0.4)] for k in (1, 2, 4)])
+        assert (np.diff(costs, axis=0) <= 0).all()
+        assert (np.diff(costs, axis=1) <= 0).all()
+        assert costs[0, 0] > costs[-1, -1]
 
 
 class TestBadInput:

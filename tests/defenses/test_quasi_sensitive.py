@@ -362,6 +362,12 @@ class TestErrors:
         with pytest.raises(ValueError, match=r"who is in each group.*members=True"):
             asked.given(view, SURE[:2])(summarize_records(view, SURE[:2]))
 
+    def test_more_labels_than_numbers_can_count(self):
+        with pytest.raises(
+            ValueError, match="QSDiversity: l is 9223372036854775808; it must be at most 4611686018427387904"
+        ):
+            QSDiversity(1, 2**63, knowledge({"L": "u"}))
+
     def test_a_column_that_is_not_there(self):
         asked = QSDiversity(1, 2, Linking(ExternalKnowledge({"L": ["u"]}), "purchases"))
         with pytest.raises(ValueError, match="purchases"):

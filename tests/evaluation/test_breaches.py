@@ -268,7 +268,7 @@ def test_the_paper_s_first_example():
 
 
 class TestErrors:
-    @pytest.mark.parametrize("r", [0, 0.99, -2, math.nan, math.inf])
+    @pytest.mark.parametrize("r", [0, 0.99, -2, math.nan, math.inf, 10**400, None, "2", True, {2}])
     def test_r(self, r):
         with pytest.raises(ValueError, match=r"breaches: r is .*; .* 1 or more"):
             breaches(*example(), {"x"}, r)

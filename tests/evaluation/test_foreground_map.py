@@ -89,6 +89,11 @@ def test_an_attribute_set_that_was_not_mined():
         foreground_map(taught(TOWNS), HISTORY, {"x"}, ["town", "age"])
 
 
+def test_another_set_than_the_attack_s():
+    with pytest.raises(ValueError, match=r"foreground_map: the set asked for is {'y'}, and the attack was given {'x'}"):
+        foreground_map(taught(TOWNS), HISTORY, {"y"}, "town")
+
+
 def test_a_release_that_there_is_not():
     with pytest.raises(ValueError, match="no release at 7; there are 1"):
         foreground_map(taught(TOWNS), HISTORY, {"x"}, "town", time=7)

@@ -44,7 +44,7 @@ class TestProbabilities:
         assert table["frequency"].tolist() == [1 / 2, 1 / 2]  # D of D and E; A of A and F
 
     def test_of_an_attack_on_all_values_any_set_is_summed(self):
-        whole = mined(["town"], [[0.2, 0.3, 0.5], [0.1, 0.6, 0.3], [0.4, 0.4, 0.2]], values=tuple("xyz"))
+        whole = mined(["town"], [[0.2, 0.3, 0.5], [0.1, 0.6, 0.3], [0.4, 0.4, 0.2]], secret=None)
         table = global_probabilities(taught(whole), HISTORY, {"x", "z"})
         np.testing.assert_allclose(table["probability"], [0.7, 0.4, 0.6])
         np.testing.assert_allclose(table["frequency"], [1, 2 / 3, 2 / 3])  # G and H of Como have x and z
@@ -63,13 +63,15 @@ class TestErrors:
         assert (found["time"], found["signatures"], found["zeros"]) == (1, 3, 0)
 
     def test_frequencies_of_zero_are_left_out_and_counted(self):
-        found = only(global_errors(taught(TOWNS), HISTORY, {"y"}))  # nobody in Como
+        towns = mined(["town"], [0.8, 0.5, 0.3], secret=("y",))
+        found = only(global_errors(taught(towns), HISTORY, {"y"}))  # nobody in Como
         assert found["relative"] == pytest.approx(((0.5 - 1 / 3) / (1 / 3) + (1 / 3 - 0.3) / (1 / 3)) / 2)
         assert found["absolute"] == pytest.approx((0.8 + 1 / 6 + 1 / 30) / 3)
         assert (found["signatures"], found["zeros"]) == (3, 1)
 
     def test_only_zeros(self):
-        found = only(global_errors(taught(mined(["age"], [0.5], fewest=4)), HISTORY, {"y"}))  # A, C, F, G, H
+        young = mined(["age"], [0.5], fewest=4, secret=("y",))
+        found = only(global_errors(taught(young), HISTORY, {"y"}))  # A, C, F, G, H
         assert math.isnan(found["relative"])
         assert (found["absolute"], found["zeros"]) == (0.5, 1)
 
@@ -117,6 +119,18 @@ class TestWhatIsRefused:
     def test_the_sensitive_set(self, measure, sensitive, error, words):
         with pytest.raises(error, match=rf"{measure.__name__}: .*{words}"):
             measure(taught(TOWNS), HISTORY, sensitive)
+
+    @pytest.mark.parametrize("measure", [global_probabilities, global_errors])
+    def test_another_set_than_the_attack_s(self, measure):
+        """Of {x, y} there is nothing to say by what was mined of {z, y}, in whatever order it is named."""
+        towns = taught(mined(["town"], [0.8, 0.5, 0.3], secret=("z", "y")))
+        with pytest.raises(
+            ValueError,
+            match=rf"{measure.__name__}: the set asked for is {{'x', 'y'}}, and the attack was given {{'y', 'z'}}, .*"
+            r"attack with sensitive={'x', 'y'}, or with sensitive=None",
+        ):
+            measure(towns, HISTORY, {"x", "y"})
+        assert len(measure(towns, HISTORY, ["y", "z"]))
 
     def test_another_history(self):
         other = History([View(FRAME.iloc[::-1], SCHEMA, 1)])

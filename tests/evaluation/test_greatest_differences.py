@@ -37,11 +37,19 @@ def test_people_without_support_are_not_compared():
 
 
 def test_of_an_attack_on_all_values_the_set_is_named():
-    whole = mined(["town"], [[0.2, 0.3, 0.5], [0.1, 0.6, 0.3], [0.4, 0.4, 0.2]], values=tuple("xyz"))
+    whole = mined(["town"], [[0.2, 0.3, 0.5], [0.1, 0.6, 0.3], [0.4, 0.4, 0.2]], secret=None)
     found = only(greatest_differences(taught(whole), {"y", "z"}))
     assert found["difference"] == pytest.approx((0.3 + 0.3 + 0) / 3)
     with pytest.raises(ValueError, match=r"no one sensitive set; name it, as sensitive=\{\.\.\.\}"):
         greatest_differences(taught(whole))
+
+
+def test_of_an_attack_on_a_set_it_is_that_set():
+    assert only(greatest_differences(taught(TOWNS), {"x"})) == only(greatest_differences(taught(TOWNS)))
+    with pytest.raises(
+        ValueError, match=r"greatest_differences: the set asked for is {'y'}, and the attack was given {'x'}"
+    ):
+        greatest_differences(taught(TOWNS), {"y"})
 
 
 def test_nothing_mined():

@@ -74,6 +74,11 @@ def test_where_nobody_is_published():
     assert np.isnan(row["per_group"])
 
 
+def test_one_release_is_no_list():
+    with pytest.raises(TypeError, match="got one ItemRelease; put it into a list"):
+        items_lost(item_release(patients(), FIGURE_1D, LINKING, [False] * 9))
+
+
 @given(st.data())
 def test_equation_1(data):
     sizes = data.draw(st.lists(st.integers(0, 8), min_size=1, max_size=6))

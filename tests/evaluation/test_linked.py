@@ -47,6 +47,11 @@ def test_where_nobody_is_published_there_is_nothing_to_average():
     assert (row["records"], row["suppressed"]) == (0, 4)
 
 
+def test_a_release_is_no_belief():
+    with pytest.raises(TypeError, match=r"got Release; put what is published into a list and attack it"):
+        linked(Release(patients(), FIGURE_1D))
+
+
 def test_a_row_per_release():
     releases = [Release(patients(1), FIGURE_1D), Release(patients(2), [0] * 4)]
     table = linked(LinkingAttack(LINKING)(releases), sure=0.75)

@@ -117,6 +117,22 @@ class TestRounds:
             atol=1e-7,
         )
 
+    @given(evidences(values=3), evidences(), st.integers(1, 4))
+    def test_groups_that_come_again_and_again_are_counted_each_time(self, three, two, rounds):
+        for once in (three, two):
+            groups = len(once.counts)
+            thrice = Evidence(
+                np.tile(once.signature, 3),
+                np.concatenate([np.where(once.group < 0, -1, once.group + copy * groups) for copy in range(3)]),
+                np.tile(once.counts, (3, 1)),
+                once.rest,
+            )
+            for estimator in (Exact(), Auto()):
+                fit = ExpectationMaximization(iterations=rounds, accelerated=False)
+                one, three_times = fit(once, estimator), fit(thrice, estimator)
+                assert three_times.probabilities == pytest.approx(one.probabilities, abs=1e-9)
+                assert three_times.log_likelihood == pytest.approx(3 * one.log_likelihood, abs=1e-9)
+
 
 class TestSolutions:
     """What the last round says."""
@@ -228,6 +244,12 @@ class TestStatus:
         ({"tolerance": float("nan")}, "tolerance is nan"),
         ({"iterations": 0}, "iterations is 0; it is a whole number, 1 or more."),
         ({"starts": 1.5}, "starts is 1.5; it is a whole number, 1 or more."),
+        ({"starts": True}, "starts is True; it is a whole number"),
+        ({"iterations": float("inf")}, "iterations is inf; it is a whole number"),
+        ({"iterations": None}, "iterations is None; it is a whole number"),
+        ({"iterations": "9"}, "iterations is '9'; it is a whole number"),
+        ({"tolerance": "a"}, "tolerance is 'a'; it is a change of a probability"),
+        ({"tolerance": None}, "tolerance is None; it is a change of a probability"),
     ],
 )
 def test_settings_out_of_range(settings, message):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from patients import DISEASES, linkable
 
-from foreknow.models import ExternalKnowledge
+from foreknow.models import ExternalKnowledge, Items, links
 
 FLU = ("cough", "headache")
 
@@ -66,8 +66,30 @@ def test_the_sets_of_labels_are_those_that_name_the_item(case):
 
 def test_prevalence():
     given_ = pd.Series({"Hepatitis B": 1, "Flu": 3.5, "Plague": 0})
-    assert ExternalKnowledge(DISEASES, given_).weights.tolist() == [3.5, 1.0]
+    assert ExternalKnowledge(DISEASES, given_).weights.tolist() == [1.0, 1 / 3.5]
     assert ExternalKnowledge(DISEASES).weights.tolist() == [1.0, 1.0]
+
+
+def test_labels_are_stripped_of_blanks_wherever_they_stand():
+    known = ExternalKnowledge({" Flu ": "cough", "Cold": "itch"}, {"Flu": 2, " Cold ": 1})
+    assert known.weights.tolist() == [1.0, 0.5]
+
+
+@pytest.mark.parametrize(("flu", "share"), [(1e308, 0.5), (1e-320, 1e-308)])
+def test_however_large_or_small_prevalences_are_beliefs_sum_to_1(flu, share):
+    known = ExternalKnowledge({"Flu": "cough", "Cold": "cough, itch"}, {"Flu": flu, "Cold": 1e308})
+    (found,) = links(Items.of(["cough"]), known).probabilities([0])
+    assert found == pytest.approx([share, 1 - share, 0])
+    (found,) = links(
+        Items.of(["cough"]), ExternalKnowledge({"Flu": "cough", "Cold": "itch"}, known.prevalence)
+    ).probabilities([0])
+    assert found.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("given_", [[1, 2, 3], 3, "often"])
+def test_prevalences_are_given_by_label(given_):
+    with pytest.raises(TypeError, match=r"prevalence is a .*; give a mapping of each label to how common it is"):
+        ExternalKnowledge(DISEASES, given_)
 
 
 @pytest.mark.parametrize("number", [0, -1, float("nan"), float("inf"), "often", None])

@@ -38,6 +38,10 @@ class TestSampleSize:
         assert SampleSize(0.01, 0.9).records == 3993
         assert SampleSize().records == 3993
 
+    def test_the_smallest_that_may_be_asked_for(self):
+        """ln 2 - ln(1e-320) is 737.5, over 2e-12; 2 / 1e-320 itself is too large for a float."""
+        assert SampleSize(1e-6, 1e-320).records == pytest.approx((np.log(2) + 320 * np.log(10)) / 2e-12, rel=1e-4)
+
     @given(st.floats(0.003, 0.4), st.floats(0.01, 1.9))
     def test_the_fewest_that_the_bound_allows(self, epsilon, sigma):
         n = SampleSize(epsilon, sigma).records
@@ -47,7 +51,15 @@ class TestSampleSize:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"epsilon": 0}, "SampleSize: epsilon is 0; it is a difference of probabilities, over 0."),
+            ({"epsilon": 0}, "SampleSize: epsilon is 0; it is a difference of probabilities, from 1e-06 to 1."),
+            (
+                {"epsilon": 1e-200},
+                "SampleSize: epsilon is 1e-200; it is a difference of probabilities, from 1e-06 to 1.",
+            ),
+            ({"epsilon": 1e300}, "epsilon is 1e+300"),
+            ({"epsilon": None}, "SampleSize: epsilon is None; it is a difference of probabilities"),
+            ({"sigma": "a"}, "SampleSize: sigma is 'a'; it is a probability"),
+            ({"sigma": float("nan")}, "sigma is nan"),
             ({"epsilon": float("inf")}, "epsilon is inf"),
             ({"sigma": 0}, "SampleSize: sigma is 0; it is a probability, over 0 (above 2 it asks nothing)."),
             ({"sigma": 2.5}, "sigma is 2.5"),

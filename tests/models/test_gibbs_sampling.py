@@ -368,16 +368,37 @@ class TestSettings:
         with pytest.raises(TypeError, match="rng"):
             GibbsSampling()
 
-    @pytest.mark.parametrize("concentration", [0, -1.0, np.nan, np.inf])
+    @pytest.mark.parametrize("concentration", [0, -1.0, np.nan, np.inf, "a", True])
     def test_concentrations_are_numbers_of_people(self, concentration):
-        with pytest.raises(ValueError, match=rf"concentration is {concentration}; it is a number of people, over 0"):
+        with pytest.raises(ValueError, match=rf"concentration is {concentration!r}; it is a number of people, over 0"):
             GibbsSampling(concentration, rng=np.random.default_rng(1))
 
     @pytest.mark.parametrize("settings", [{"draws": 3}, {"draws": 7}, {"chains": 1}, {"kept": 0}, {"warmup": -1}])
     def test_too_few_are_refused(self, settings):
-        (said,) = [f"{name}={number}" for name, number in settings.items()]
+        (said,) = [f"{name}={number!r}" for name, number in settings.items()]
         with pytest.raises(ValueError, match=f"needs 8 draws or more, 2 chains or more, 1 kept or more .*{said}"):
             GibbsSampling(rng=np.random.default_rng(1), **settings)
+
+    @pytest.mark.parametrize(
+        ("name", "number"),
+        [
+            ("draws", 50.5),
+            ("draws", None),
+            ("chains", 2.5),
+            ("chains", np.inf),
+            ("warmup", 1.5),
+            ("kept", 1.5),
+            ("kept", "9"),
+        ],
+    )
+    def test_numbers_of_rounds_are_whole(self, name, number):
+        with pytest.raises(ValueError, match=f"no negative warm-up, in whole numbers; got .*{name}={number!r}"):
+            GibbsSampling(rng=np.random.default_rng(1), **{name: number})
+
+    def test_settings_may_be_whole_floats(self):
+        one = sampled(SMALL, draws=20, chains=2, warmup=5, kept=10)
+        other = sampled(SMALL, draws=20.0, chains=2.0, warmup=5.0, kept=10.0)
+        assert np.array_equal(one.draws, other.draws)
 
     def test_a_prior_that_rules_out_what_is_shown_is_refused(self):
         evidence = Evidence(np.zeros(2, int), np.arange(2), np.array([[1, 0], [0, 1]]), np.array([0.0, 1.0]))

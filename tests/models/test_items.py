@@ -23,7 +23,7 @@ SETS = st.lists(st.frozensets(st.integers(0, 9)), max_size=6)
         ({"fever", "cough"}, ("cough", "fever")),
         (np.array(["fever", "cough"]), ("fever", "cough")),
         (pd.Series(["fever", "cough"]), ("fever", "cough")),
-        (["", None, float("nan"), "cough", pd.NA], ("cough",)),
+        (["", None, float("nan"), "cough", pd.NA, pd.NaT, np.float32("nan")], ("cough",)),
         ("", ()),
         (" , ", ()),
         (None, ()),

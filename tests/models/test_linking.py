@@ -166,6 +166,23 @@ def test_a_cell_without_items_is_found():
         Linking(LINKING.knowledge, "items")(view_of_items(["a", 3]))
 
 
+def test_what_could_not_be_read_back_is_refused():
+    """Published, the first record would read as "dry" and "hot", which go with another label."""
+    knowledge = ExternalKnowledge({"x": ["dry, hot"], "y": "dry, hot"})
+    with pytest.raises(
+        ValueError, match=r"the item 'dry, hot' of the view at 1 holds the separator ','.*another separator"
+    ):
+        Linking(knowledge, "items")(view_of_items([["dry, hot"], ["dry"]]))
+    assert Linking(knowledge, "items", separator=";")(view_of_items([["dry, hot"], ["dry"]]))[0] == ("x",)
+    with pytest.raises(ValueError, match="the items 1 and '1' of the view at 1 read the same"):
+        Linking(knowledge, "items")(view_of_items([[1], ["1"]]))
+
+
+def test_a_separator_separates():
+    with pytest.raises(ValueError, match="separator of items is empty"):
+        Linking(LINKING.knowledge, "items", separator="")
+
+
 def test_knowledge_is_no_mapping():
     with pytest.raises(TypeError, match="the knowledge is a dict; make it an ExternalKnowledge"):
         Linking(DISEASES, "items")

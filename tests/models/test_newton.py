@@ -143,6 +143,24 @@ class TestSteps:
         root = np.sqrt(1 - 4 * 0.1) / 2
         assert np.allclose(np.sort(fit.probabilities[:, 0]), [0.5 - root, 0.5 + root], rtol=0, atol=1e-8)
 
+    def test_a_saddle_where_nothing_begins_alike(self):
+        """1, 2 and 2 show x once, and 0, 0 and 1 twice: by (1, 1/2, 0) with 1/4, by (1, 0, 1/2) and (1/2, 1, 0) with 1/2."""
+        evidence = Evidence(
+            np.array([0, 1, 2, 2, 0, 1]), np.array([1, 0, 0, 0, 1, 1]), np.array([[1, 2], [2, 1]]), np.array([0.5, 0.5])
+        )
+        assert len(set(evidence.shares[:, 0].tolist())) == 3
+        alone, several = Newton()(evidence, Auto()), Newton(starts=6)(evidence, Auto())
+        for fit, first, likelihood in ((alone, {(1, 0.5, 0)}, 1 / 4), (several, {(1, 0, 0.5), (0.5, 1, 0)}, 1 / 2)):
+            assert tuple(np.round(fit.probabilities[:, 0], 6)) in first
+            assert fit.log_likelihood == pytest.approx(np.log(likelihood), abs=1e-6)
+        assert several.status & FitStatus.SEVERAL
+
+    def test_settings_may_be_whole_floats(self):
+        one, other = (
+            Newton(iterations=steps, starts=starts)(EXAMPLE_2, Auto()) for steps, starts in ((50, 2), (50.0, 2.0))
+        )
+        assert np.array_equal(one.probabilities, other.probabilities)
+
 
 class TestRefused:
     """One clear error each."""
@@ -162,6 +180,7 @@ class TestRefused:
             ({"tolerance": 1.0}, "Newton: tolerance is 1.0; it is a change of a probability, over 0 and under 1."),
             ({"iterations": 0}, "Newton: iterations is 0; it is a whole number, 1 or more."),
             ({"starts": 0}, "Newton: starts is 0; it is a whole number, 1 or more."),
+            ({"starts": None}, "Newton: starts is None; it is a whole number, 1 or more."),
         ],
     )
     def test_settings_out_of_range(self, settings, message):

@@ -236,6 +236,9 @@ BAD = {
     "less than none": (of_two(("1", "x", 3), ("1", "y", -1)), ValueError, "row 1.*has the count -1"),
     "a count as a word": (of_two(("1", "x", "two")), ValueError, "has the count 'two'; a count is a whole number"),
     "no count": (of_two(("1", "x", 2), ("2", "x", np.nan)), ValueError, "row 1.*has the count nan"),
+    "more than there are": (
+        of_two(("1", "x", 1), ("1", "y", 1e18)), ValueError, "1e.18, in row 1; a table is of 2,147,483,648 people",
+    ),
     "an endless count": (of_two(("1", "x", np.inf)), ValueError, "has the count inf"),
 }  # fmt: skip
 

@@ -27,7 +27,7 @@ from foreknow.evaluation import adult_with_items, gcp
 from foreknow.models import Linking, View
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-SECONDS = 10.0
+SECONDS = 0.2
 """The paper's bound on each experiment."""
 
 SETTINGS = ((200, 2), (220, 5))
@@ -86,9 +86,11 @@ def _draw_5(table: pd.DataFrame) -> None:
     panels = figure.subplots(1, 2, sharey=True)
     for panel, (axis, fixed) in zip(panels, (("l", "c"), ("c", "l")), strict=True):
         shown = table[table[fixed] == (1.0 if fixed == "c" else 30)].sort_values(axis)
-        for (vocabulary, k), rows in shown.groupby(["vocabulary", "k"]):
-            for search, style in (("adaptive", "-o"), ("plain", "--s")):
-                panel.plot(rows[axis], rows[search], style, label=f"{search}, {vocabulary} items, k = {k}")
+        for color, ((vocabulary, k), rows) in zip(("C0", "C3"), shown.groupby(["vocabulary", "k"]), strict=True):
+            for search, style in (("plain", "--s"), ("adaptive", "-o")):
+                label = f"{search}, {vocabulary} items, k = {k}"
+                panel.plot(rows[axis], rows[search], style, color=color, markerfacecolor="white", label=label)
+        panel.set_xticks(sorted(set(shown[axis])))
         panel.set_xlabel(axis + (", at c = 1" if axis == "l" else ", at l = 30"))
         panel.set_title(f"Removal cost over {axis}")
     panels[0].set_ylabel("mean removal cost of a group (Eq. 1)")
@@ -126,6 +128,7 @@ def _draw_6(table: pd.DataFrame) -> None:
     left.legend(frameon=False)
     blur = table.drop_duplicates("k")
     right.plot(blur["k"], blur["gcp"], "-o", color="black")
+    right.set_xticks(blur["k"])
     right.set_xlabel("k")
     right.set_ylabel("GCP, 0 to 1")
     right.set_title("What generalization takes, whatever t is")
@@ -137,21 +140,19 @@ def never_worse() -> Iterator[str]:
     """Whether the adaptive search ends dearer than the plain one in the same time, group by group: in 10 ms each, 1 s and 10 s."""
     for vocabulary, k in SETTINGS:
         view, linking = subject(vocabulary)
-        requirement = QSDiversity(1, 30, linking)
-        failing = (
-            publish_items(view, Mondrian(KAnonymity(k)), ItemSuppression(requirement, 0)).groups["satisfied"].eq(False)
-        )
-        for seconds in (0.01 * failing.sum(), 1.0, SECONDS):
+        requirement, phase_1 = QSDiversity(1, 30, linking), Mondrian(KAnonymity(k))
+        failing = int((~publish_items(view, phase_1, ItemSuppression(requirement, 0)).groups["satisfied"]).sum())
+        for seconds in (0.01 * failing, 1.0, SECONDS):
             costs = {}
             for search in ("adaptive", "plain"):
                 asked = ItemSuppression(requirement, seconds=seconds, search=search)
-                costs[search] = publish_items(view, Mondrian(KAnonymity(k)), asked).groups["cost"].to_numpy()
+                costs[search] = publish_items(view, phase_1, asked).groups["cost"].to_numpy()
             dearer = costs["adaptive"] > costs["plain"] + 1e-12
             cheaper = costs["adaptive"] < costs["plain"] - 1e-12
             yield (
-                f"{vocabulary} items, k = {k}, {seconds:g} s in all, {1000 * seconds / failing.sum():.3g} ms for each that fails: dearer "
-                f"in {dearer.sum()} of {len(dearer)} groups, cheaper in {cheaper.sum()}; mean {costs['adaptive'].mean():.4f} "
-                f"against {costs['plain'].mean():.4f}"
+                f"{vocabulary} items, k = {k}, {seconds:g} s, {1000 * seconds / failing:.3g} ms for each group that fails: dearer in "
+                f"{dearer.sum()} of {len(dearer)} groups, cheaper in {cheaper.sum()}; mean {costs['adaptive'].mean():.4f} against "
+                f"{costs['plain'].mean():.4f}"
             )
 
 

@@ -165,7 +165,7 @@ class TestEqualsExhaustiveSearch:
 TWELVE = {
     "diversity": (12, None, 1, 6, False, None),
     "diversity as printed": (12, None, Fraction(1, 4), 3, True, None),
-    "closeness": (12, None, 1, 1, False, 0.25),
+    "closeness": (12, None, 1, None, False, 0.25),
     "both": (12, None, 1, 5, False, 0.3),
     "with prevalence": (12, range(1, 13), 1, 5, False, 0.35),
     "over 64 labels": (70, None, 1, 30, False, None),
@@ -181,12 +181,12 @@ def test_twelve_items(kind):
     prevalence = dict(zip(knowledge, common, strict=True)) if common else None
     total = sum(common) if common else labels
     prior = {label: Fraction(prevalence[label] if common else 1, total) for label in knowledge} | {None: Fraction(0)}
-    parts = [lambda k: QSDiversity(float(c), l, k, printed)]
+    parts = [lambda k: QSDiversity(float(c), l, k, printed)] if l else []
     parts += [lambda k: QSCloseness(t, k, "uniform")] if t else []
 
     def satisfies(group):
-        close = t is None or is_close(group, knowledge, t, prior, prevalence)
-        return close and is_diverse(group, knowledge, c, l, printed, prevalence)
+        diverse = l is None or is_diverse(group, knowledge, c, l, printed, prevalence)
+        return diverse and (t is None or is_close(group, knowledge, t, prior, prevalence))
 
     least = cheapest(group, satisfies)
     assert least > 0

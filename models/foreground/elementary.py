@@ -16,6 +16,9 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 NEGLIGIBLE = 1e-30
 """What part of a cell's likeliest number is too little to be told in a sum of doubles; a number of 1 is always told."""
 
+LARGEST = 700.0
+"""Log-odds beyond this are as good as this: their exponential would leave the range of doubles."""
+
 FAINTEST = -600.0
 """The logarithm of the smallest probability of nobody from which the others are computed one from another."""
 
@@ -45,52 +48,73 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
     -----
     Exact to rounding. Cost: O(N c) time, O(k c) memory; O(k) where one person has x, or all but one.
     """
-    k, whole = len(size), 0
-    for i in range(k):
-        whole += size[i]
-    sure, never = 0, 0
-    for i in range(k):
-        sure += size[i] if probability[i] >= 1.0 else 0
-        never += size[i] if probability[i] <= 0.0 else 0
-    if c < sure or c > whole - never:
-        for i in range(k):
-            expected[i] = size[i] * c / whole
+    people, left = _undecided(probability, size, c)
+    if left < 0 or left > people:
+        for i in range(len(size)):
+            expected[i] = size[i] * c / size.sum()
         return -np.inf
-    left, people = c - sure, whole - sure - never
     # Of the undecided, either those with x or those without are counted, whichever are fewer.
     turned = 2 * left > people
-    if turned:
-        left = people - left
+    left = people - left if turned else left
     if left == 1:
         return _single(probability, size, turned, expected)
     tilted, weight = tilt(probability, size, left, turned)
-    fewer = np.zeros((k + 1, left + 1))
-    fewer[0, 0] = 1.0
-    counts = np.zeros((k, left + 1))
-    for i in range(k):
+    counts, before = np.zeros((len(size), left + 1)), np.zeros((len(size) + 1, left + 1))
+    before[0, 0] = 1.0
+    for i in range(len(size)):
         binomial(tilted[i], size[i], counts[i])
-        multiply(fewer[i], counts[i], size[i], fewer[i + 1])
-    weight += math.log(fewer[k, left])
+        multiply(before[i], counts[i], size[i], before[i + 1])
+    _back(probability, size, turned, counts, before, expected)
+    return weight + math.log(before[len(size), left])
+
+
+@compiled
+def _undecided(probability: FloatArray, size: IntArray, c: int) -> tuple[int, int]:
+    """How many people may or may not have x, and how many of them do."""
+    people, left = 0, c
+    for i in range(len(size)):
+        if probability[i] >= 1.0:
+            left -= size[i]
+        elif probability[i] > 0.0:
+            people += size[i]
+    return people, left
+
+
+@compiled
+def _back(
+    probability: FloatArray, size: IntArray, turned: bool, counts: FloatArray, before: FloatArray, expected: FloatArray
+) -> None:
+    """From the last cell to the first, the mean of each cell's number given that of the whole group, into ``expected``.
+
+    ``counts`` has the chances of each cell's numbers, ``before`` those of all cells before each.
+    """
+    left = counts.shape[1] - 1
     behind, beside = np.zeros(left + 1), np.zeros(left + 1)
     behind[0] = 1.0
-    for i in range(k - 1, -1, -1):
+    for i in range(len(size) - 1, -1, -1):
         if 0.0 < probability[i] < 1.0:
-            mean, total = 0.0, 0.0
-            for b in range(min(size[i], left) + 1):
-                if counts[i, b] == 0.0:
-                    continue
-                others = 0.0
-                for a in range(left - b + 1):
-                    others += fewer[i, a] * behind[left - b - a]
-                total += counts[i, b] * others
-                mean += b * counts[i, b] * others
-            share = mean / total
+            share = _mean_given(counts[i], before[i], behind, size[i])
             expected[i] = size[i] - share if turned else share
         else:
             expected[i] = size[i] if probability[i] >= 1.0 else 0.0
         multiply(behind, counts[i], size[i], beside)
         behind[:] = beside
-    return weight
+
+
+@compiled
+def _mean_given(counts: FloatArray, before: FloatArray, behind: FloatArray, size: int) -> float:
+    """The mean of a cell's number, given that it and those before and behind it make the most that the arrays reach."""
+    left = len(counts) - 1
+    mean, total = 0.0, 0.0
+    for b in range(min(size, left) + 1):
+        if counts[b] == 0.0:
+            continue
+        others = 0.0
+        for a in range(left - b + 1):
+            others += before[a] * behind[left - b - a]
+        total += counts[b] * others
+        mean += b * counts[b] * others
+    return float(mean / total)
 
 
 @compiled
@@ -131,32 +155,47 @@ def tilt(probability: FloatArray, size: IntArray, left: int, turned: bool) -> tu
 
     All odds are multiplied by one number. Cells that are decided get 0: they are not counted.
     """
-    k = len(size)
-    odds, weight = np.zeros(k), 0.0
-    undecided = 0
-    for i in range(k):
+    odds = np.full(len(size), -np.inf)
+    for i in range(len(size)):
         if 0.0 < probability[i] < 1.0:
-            undecided += size[i]
-            odds[i] = math.log(probability[i]) - math.log1p(-probability[i])
-            odds[i] = -odds[i] if turned else odds[i]
-    tilted = np.zeros(k)
+            own = math.log(probability[i]) - math.log1p(-probability[i])
+            odds[i] = -own if turned else own
+    shift = _shift(odds, size, left)
+    tilted, weight = np.zeros(len(size)), -left * shift
+    for i in range(len(size)):
+        if 0.0 < probability[i] < 1.0:
+            kept = math.log(probability[i]) if turned else math.log1p(-probability[i])
+            if left == 0:
+                weight += size[i] * kept
+                continue
+            moved = odds[i] + shift
+            tilted[i] = _logistic(moved)
+            # log(1 - f + f e^shift) = log(1 - f) + log(1 + e^(odds + shift))
+            weight += size[i] * (kept + (moved if moved > LARGEST else math.log1p(math.exp(moved))))
+    return tilted, weight
+
+
+@compiled
+def _shift(odds: FloatArray, size: IntArray, left: int) -> float:
+    """What to add to all log-odds so that ``left`` people are expected, to a thousandth; 0 where that is none.
+
+    By Newton's method between bounds. Cells that do not count have log-odds of minus infinity.
+    """
     if left == 0:
-        for i in range(k):
-            if 0.0 < probability[i] < 1.0:
-                weight += size[i] * (math.log(probability[i]) if turned else math.log1p(-probability[i]))
-        return tilted, weight
-    low, high = np.inf, -np.inf
-    for i in range(k):
-        if 0.0 < probability[i] < 1.0:
+        return 0.0
+    undecided, low, high = 0, np.inf, -np.inf
+    for i in range(len(size)):
+        if odds[i] > -np.inf:
+            undecided += size[i]
             low, high = min(low, -odds[i]), max(high, -odds[i])
     middle = math.log(left) - math.log(undecided - left)
     low, high = low + middle, high + middle
     shift = (low + high) / 2
     for _ in range(200):
         mean, slope = 0.0, 0.0
-        for i in range(k):
-            if 0.0 < probability[i] < 1.0:
-                p = 1.0 / (1.0 + math.exp(-min(max(odds[i] + shift, -700.0), 700.0)))
+        for i in range(len(size)):
+            if odds[i] > -np.inf:
+                p = _logistic(odds[i] + shift)
                 mean += size[i] * p
                 slope += size[i] * p * (1.0 - p)
         if mean > left:
@@ -167,15 +206,13 @@ def tilt(probability: FloatArray, size: IntArray, left: int, turned: bool) -> tu
             break
         step = shift + (left - mean) / max(slope, 1e-300)
         shift = step if low < step < high else (low + high) / 2
-    weight -= left * shift
-    for i in range(k):
-        if 0.0 < probability[i] < 1.0:
-            moved = odds[i] + shift
-            tilted[i] = 1.0 / (1.0 + math.exp(-min(max(moved, -700.0), 700.0)))
-            kept = math.log(probability[i]) if turned else math.log1p(-probability[i])
-            # log(1 - f + f e^shift) = log(1 - f) + log(1 + e^(odds + shift))
-            weight += size[i] * (kept + (moved if moved > 700.0 else math.log1p(math.exp(moved))))
-    return tilted, weight
+    return float(shift)
+
+
+@compiled
+def _logistic(x: float) -> float:
+    """The probability whose log-odds are x."""
+    return 1.0 / (1.0 + math.exp(-min(max(x, -LARGEST), LARGEST)))
 
 
 @compiled

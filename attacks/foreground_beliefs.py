@@ -1,8 +1,6 @@
 """Beliefs that published groups themselves teach, and the knowledge they come from."""
 
-import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ import pandas as pd
 from foreknow.models import Beliefs, GlobalDistribution
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.secret import Secret
+from foreknow.models.settings import LARGEST, is_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +68,7 @@ class ForegroundBeliefs(Beliefs):
         ValueError
             If r is under 1.
         """
-        if not (isinstance(r, Real) and 1 <= r < math.inf):
+        if not is_number(r, 1, LARGEST):
             raise ValueError(f"r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
         tables = [self._over(number, 1 / float(r) + 1e-9) for number in range(len(self))]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

@@ -1,5 +1,6 @@
 """What a global distribution makes of the published groups: who is expected to have what, and how likely they are."""
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -8,7 +9,6 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.assignments import kinds, shown, weight_and_shares
 from foreknow.models.estimators import Auto, Exact
-from foreknow.models.estimators.exact import states
 from foreknow.models.foreground.elementary import cell_expectations
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.kinds_of_groups import kinds_of_groups
@@ -49,7 +49,7 @@ def expectation(evidence: Evidence, estimator: Estimator) -> Expectation:
     """
     if closed_form(evidence, estimator):
         return _in_closed_form(evidence)
-    if isinstance(estimator, Exact | Auto):
+    if isinstance(estimator, Exact | Auto) and _few_states(evidence, estimator.limit):
         return _by_kinds(evidence, estimator)
     return lambda probabilities: _estimated(evidence, estimator, probabilities)
 
@@ -117,25 +117,25 @@ def in_cells(
     return expected, weights
 
 
+def _few_states(evidence: Evidence, limit: int) -> bool:
+    """Whether every group can be walked by its values, whatever its people's distributions are."""
+    return bool((np.log(evidence.counts + 1.0).sum(axis=1) <= math.log(limit)).all())
+
+
 def _by_kinds(evidence: Evidence, estimator: Exact | Auto) -> Expectation:
-    """Each kind of group weighed once; the likelihood is known where every group is weighed exactly."""
+    """Each kind of group weighed once, and exactly: none may have more states than the estimator's limit."""
     found = kinds_of_groups(evidence)
     part, parts = evidence.part, int(evidence.part[-1]) + 1
     order, starts = members(found.group, len(found.counts))
     # Within a group the rest's people stand last, so that its first person's part is the group's.
     part_of_kind = part[found.place[starts[:-1]]]
     times = found.times[found.group][:, None]
-    alike = np.full((len(found.place), evidence.counts.shape[1]), 1.0 / evidence.counts.shape[1])
-    sizes = states(Problem(alike, found.group, found.counts), estimator.limit)
-    known = isinstance(estimator, Exact) or bool((sizes <= estimator.limit).all())
 
     def expect(probabilities: FloatArray) -> Expected:
         prior = evidence.table(probabilities)[found.place]
         belief = estimator(Problem(prior, found.group, found.counts)).probabilities
         sums = np.zeros((len(part), belief.shape[1]))
         np.add.at(sums, found.place, belief * times)
-        if not known:
-            return Expected(sums, np.full(parts, np.nan))
         weights = _log_weights(prior, found.counts, order, starts) * found.times
         return Expected(sums, np.bincount(part_of_kind, weights, minlength=parts))
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import evidences
 
-from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, FitStatus, Omega, Sinkhorn
+from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, FitStatus, Omega, Sinkhorn, TooLarge
 from foreknow.models.foreground.expectation import believed
 
 EXAMPLE_2 = Evidence(
@@ -132,6 +132,18 @@ class TestRounds:
                 one, three_times = fit(once, estimator), fit(thrice, estimator)
                 assert three_times.probabilities == pytest.approx(one.probabilities, abs=1e-9)
                 assert three_times.log_likelihood == pytest.approx(3 * one.log_likelihood, abs=1e-9)
+
+    def test_a_group_of_too_many_states_is_approximated_or_refused_by_its_number(self):
+        """Before anything is learned its people are alike, and could be counted by kinds; afterwards they could not."""
+        values = 30
+        counts = np.zeros((3, values), dtype=np.int64)
+        counts[:2, :2], counts[2] = 1, 1
+        group = np.repeat([0, 1, 2], [2, 2, values])
+        evidence = Evidence(np.arange(len(group)) % 17, group, counts, np.full(values, 1 / values))
+        fit = ExpectationMaximization(iterations=2)
+        assert np.isnan(fit(evidence, Auto(limit=100)).log_likelihood)
+        with pytest.raises(TooLarge, match="group 2 has 30 respondents"):
+            fit(evidence, Exact(limit=100))
 
 
 class TestSolutions:

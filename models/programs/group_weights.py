@@ -7,12 +7,12 @@ some seconds every time. Called through an address they are compiled once, and k
 from typing import Any
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
-import numba
 import numpy as np
 from numba import carray, types  # type: ignore[attr-defined]
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.assignments import weight_and_shares
+from foreknow.models.compilation_cache import compiled_callback
 
 
 @compiled
@@ -103,7 +103,7 @@ def _at_addresses(
     carray(belief, (n, m))[:] = beliefs
 
 
-_machine_code = numba.cfunc(SIGNATURE, cache=True)(_at_addresses)
+_machine_code = compiled_callback(_at_addresses, SIGNATURE)
 llvm.add_symbol(SYMBOL, _machine_code.address)
 _called: Any = types.ExternalFunction(SYMBOL, SIGNATURE)
 

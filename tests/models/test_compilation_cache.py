@@ -1,0 +1,82 @@
+"""Compiled code never outlives the sources that it was made of, and needs no writable folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from foreknow.models import compilation_cache
+
+CALLEE = "from foreknow.models.compilation_cache import compiled\n\n@compiled\ndef number():\n    return {}\n"
+CALLER = (
+    "from foreknow.models.callee import number\nfrom foreknow.models.compilation_cache import compiled\n\n"
+    "@compiled\ndef twice():\n    return 2 * number()\n"
+)
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package of two kernels in two files, one of which calls the other."""
+    models = tmp_path / "foreknow" / "models"
+    models.mkdir(parents=True)
+    shutil.copy(compilation_cache.__file__, models / "compilation_cache.py")
+    (models / "callee.py").write_text(CALLEE.format(1))
+    (models / "caller.py").write_text(CALLER)
+    return tmp_path
+
+
+def called(package: Path) -> list[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA_CACHE"))}
+    script = "from foreknow.models.caller import twice\nprint(twice(), sum(twice.stats.cache_hits.values()))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=clean | {"PYTHONPATH": str(package)}, cwd=package,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_a_change_of_the_callee_s_file_reaches_the_caller(package):
+    assert called(package) == ["2", "0"]
+    assert called(package) == ["2", "1"]
+    (package / "foreknow" / "models" / "callee.py").write_text(CALLEE.format(21))
+    assert called(package) == ["42", "0"]
+    assert called(package) == ["42", "1"]
+
+
+def test_without_a_writable_folder_functions_are_compiled_in_memory(monkeypatch):
+    def refused(*_args, **_settings):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("numba.core.caching.tempfile.TemporaryFile", refused)
+
+    @compilation_cache.compiled
+    def total(row):
+        return row.sum()
+
+    assert total(np.arange(4)) == 6
+
+
+def test_the_digest_depends_on_names_and_contents_of_the_named_folders_only(tmp_path):
+    for folder in ("one", "two"):
+        (tmp_path / folder / "deeper").mkdir(parents=True)
+    (tmp_path / "one" / "deeper" / "a.py").write_text("1")
+    seen = [compilation_cache.sources_digest(tmp_path, ("one",))]
+    (tmp_path / "two" / "b.py").write_text("2")
+    (tmp_path / "one" / "note.txt").write_text("3")
+    assert compilation_cache.sources_digest(tmp_path, ("one",)) == seen[0]
+    (tmp_path / "one" / "deeper" / "a.py").write_text("4")
+    seen.append(compilation_cache.sources_digest(tmp_path, ("one",)))
+    (tmp_path / "one" / "deeper" / "a.py").rename(tmp_path / "one" / "deeper" / "c.py")
+    seen.append(compilation_cache.sources_digest(tmp_path, ("one",)))
+    assert len(set(seen)) == 3
+
+
+def test_kernels_of_the_package_are_stamped():
+    from foreknow.models.assignments import weight_and_shares
+
+    assert isinstance(weight_and_shares._cache, compilation_cache.PackageCache)

@@ -164,8 +164,9 @@ class GivenPrior:
             )
         rows = self.frame.index.get_indexer(pd.Index(people.respondents, dtype=object))
         if (rows < 0).any():
+            absent = people.respondents[int((rows < 0).argmax())]
             raise ValueError(
-                f"the prior has no row for respondent {people.respondents[int((rows < 0).argmax())]!r}; add one."
+                f"the prior has no row for respondent {absent!r}; add one.{lookalike(absent, self.frame.index.tolist())}"
             )
         return probability_rows(
             self.frame[list(values)].to_numpy(dtype=np.float64)[rows], "the prior of respondent in row"

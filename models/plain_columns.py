@@ -18,6 +18,8 @@ def plain_value(value: Any) -> Any:
         return pd.Timestamp(value)
     if isinstance(value, np.timedelta64):
         return pd.Timedelta(value)
+    if isinstance(value, np.longdouble):
+        return float(value)
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -37,8 +39,8 @@ def plain_columns(frame: pd.DataFrame, names: Iterable[Any], place: str) -> pd.D
 def plain_column(column: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
     """A column without extension types: numbers in a NumPy type, anything else as Python values.
 
-    Dictionary-encoded, nullable, sparse and pyarrow-backed columns are converted without rounding. Dates with a time zone and
-    pandas' own text type stay as they are. A missing cell stays missing.
+    Dictionary-encoded, nullable, sparse and pyarrow-backed columns are converted without rounding; only a long double is
+    rounded to float64. Dates with a time zone and pandas' own text type stay as they are. A missing cell stays missing.
 
     Parameters
     ----------
@@ -50,7 +52,8 @@ def plain_column(column: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
     Raises
     ------
     ValueError
-        If a cell is not hashable, as a list is not, or if truth values and numbers are mixed: True equals 1.
+        If a cell is not hashable, as a list is not; if truth values and numbers are mixed, for True equals 1; or if a text is
+        not Unicode, as a lone surrogate.
 
     Notes
     -----
@@ -59,7 +62,7 @@ def plain_column(column: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
     """
     dtype = column.dtype
     if isinstance(dtype, np.dtype) and dtype != object:
-        return column
+        return column.astype(np.float64) if dtype == np.longdouble else column
     if isinstance(dtype, pd.DatetimeTZDtype) or (isinstance(dtype, pd.StringDtype) and dtype.na_value is np.nan):
         return column
     if _holds_numbers(dtype) and not column.isna().any():
@@ -103,6 +106,8 @@ def _plain_cells(cells: list[Any], name: Any, place: str) -> Sequence[Any]:
         types = set(map(type, cells))
     if bool in types:
         _check_unmixed(cells, name, place)
+    if str in types:
+        _check_unicode(cells, name, place)
     if {int, float} <= types:
         return [int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in cells]
     return cells
@@ -125,3 +130,21 @@ def _check_unmixed(cells: list[Any], name: Any, place: str) -> None:
                 f"the column {name!r} of {place} mixes truth values and numbers: {cells[truth]!r} in row {truth}, {cell!r} in row "
                 f"{row}. True equals 1 and False equals 0, so that they could not be told apart. Write all cells one way."
             )
+
+
+def _check_unicode(cells: list[Any], name: Any, place: str) -> None:
+    texts = [cell if isinstance(cell, str) else "" for cell in cells]
+    if not _is_unicode("".join(texts)):
+        row = next(row for row, text in enumerate(texts) if not _is_unicode(text))
+        raise ValueError(
+            f"the column {name!r} of {place} holds {texts[row]!r} in row {row}, which is not Unicode text and could not be written to "
+            "a file. Read the table in its own encoding, or correct the cell."
+        )
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -141,7 +141,7 @@ class PublishedTable:
         if self.counterfeits:
             rows = rows[rows[list(identifying)].notna().any(axis=1)]
         if rows.empty:
-            raise ValueError("the published table has no row; it has one per person.")
+            raise ValueError("the published table has no row of a person; it has one per person.")
         return rows
 
     def _times(self, shown: pd.DataFrame) -> IntArray:

@@ -204,7 +204,7 @@ class Schema:
                     f"the quasi-identifier {name!r} is given as {kind!r}; make it a Numeric() or a Categorical(values)."
                 )
         names = [*self.quasi_identifiers, self.sensitive, self.respondent]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise ValueError(
                 f"the column {twice[0]!r} has two roles in the schema; give each role a column of its own."
@@ -300,7 +300,9 @@ def _domain(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
     scale = _ordered_categories(column)
     values = _sorted_values(plain_column(column, "the table")) if scale is None else scale
     if not values:
-        raise ValueError(f"the column {column.name!r} of the table has no value; fill it in, or leave it out.")
+        raise ValueError(
+            f"the column {column.name!r} of the table is empty; a domain needs at least one value. Fill it in, or leave the column out."
+        )
     return listed_values(values, f"the column {column.name!r} of the table")
 
 

@@ -61,6 +61,7 @@ class View:
             raise TypeError(f"the schema is a {type(schema).__name__}; make it a Schema, as Schema.infer(frame, ['age']).")
         names = [*schema.quasi_identifiers, schema.sensitive, schema.respondent]
         check_columns(self.frame, names)
+        _check_names(schema)
         if self.frame.empty:
             raise ValueError(f"the view at {time!r} has no record; leave it out of the history.")
         frame = plain_columns(self.frame.reset_index(drop=True), names, f"the view at {time!r}")
@@ -131,10 +132,9 @@ class History:
         if frame.empty:
             raise ValueError("the table has no record; a history needs at least one view.")
         frame = frame.reset_index(drop=True)
-        times = _times(frame[time])
-        views = [(plain_value(when), frame.loc[rows]) for when, rows in times.groupby(times, sort=True).groups.items()]
-        check_not_continuous(time, [(when, len(rows)) for when, rows in views])
-        return cls(View(rows, schema, when) for when, rows in views)
+        rows = _by_time(_times(frame[time]))
+        check_not_continuous(time, [(when, len(records)) for when, records in rows])
+        return cls(View(frame.iloc[records], schema, when) for when, records in rows)
 
     def __len__(self) -> int:
         return len(self.views)
@@ -240,6 +240,30 @@ def _times(column: "pd.Series[Any]") -> "pd.Series[Any]":
                     "sort otherwise. Write times as numbers or dates, as the category codes: frame[time].cat.codes."
                 )
     return times
+
+
+def _by_time(times: "pd.Series[Any]") -> list[tuple[Any, IntArray]]:
+    """Each time, in increasing order, and the rows of its records."""
+    codes, found = pd.factorize(times)
+    values = [plain_value(when) for when in found.tolist()]
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:
+        kinds = {type(when): when for when in values}
+        raise ValueError(
+            f"the times of {times.name!r} cannot be ordered, as {' and '.join(map(repr, list(kinds.values())[:2]))}; write all times as "
+            "numbers, dates or texts."
+        ) from None
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return [(values[code], rows[code]) for code in order]
+
+
+def _check_names(schema: Schema) -> None:
+    """Raise ValueError if a column to be published has the name of one that a release adds."""
+    added = ["group"] if "group" in (*schema.quasi_identifiers, schema.sensitive) else []
+    added += ["count"] if schema.sensitive == "count" else []
+    if added:
+        raise ValueError(f"the column {added[0]!r} has the name of a column that a release adds; rename yours.")
 
 
 def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> ObjectArray:

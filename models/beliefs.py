@@ -1,7 +1,8 @@
-"""How beliefs evolved over a history, labelled for people."""
+"""Beliefs before and after each release, labelled by respondent and value."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.lookalikes import lookalike
 from foreknow.models.problem import Posterior
 from foreknow.models.release import Observation
+from foreknow.models.schema import Schema
 from foreknow.models.view import check_order
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ STAGES: tuple[Stage, ...] = ("prior", "revised", "posterior")
 
 @dataclass(frozen=True, eq=False)
 class ReleaseBeliefs:
-    """What was believed around one release.
+    """Beliefs before and after one release.
 
     Attributes
     ----------
@@ -47,9 +50,8 @@ class ReleaseBeliefs:
     def frame(self, stage: Stage) -> pd.DataFrame:
         """The same as a table, respondents x values."""
         people = self.observation.people
-        index = pd.Index(people.respondents, name=people.schema.respondent)
-        columns = pd.Index(people.schema.values, name=people.schema.sensitive, dtype=object)
-        return pd.DataFrame(self.at(stage), index=index, columns=columns)
+        index = pd.Index(people.respondents, name=people.schema.respondent, tupleize_cols=False)
+        return pd.DataFrame(self.at(stage), index=index, columns=_columns(people.schema))
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,19 +116,18 @@ class Beliefs:
         if not rows:
             raise KeyError(
                 f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
+                f"{lookalike(respondent, self._everybody)}"
             )
         schema = self.releases[0].observation.people.schema
         index = pd.MultiIndex.from_tuples(list(rows), names=["time", "stage"])
-        return pd.DataFrame(
-            list(rows.values()), index=index, columns=pd.Index(schema.values, name=schema.sensitive, dtype=object)
-        )
+        return pd.DataFrame(list(rows.values()), index=index, columns=_columns(schema))
 
     def to_datatree(self) -> "xarray.DataTree":
         """The beliefs for ArviZ: groups ``prior``, ``revised`` and ``posterior``, each with the variable ``belief``.
 
         Its dimensions are release, respondent and value, behind ArviZ's own chain and draw, of length 1: a belief is a
-        probability, not a sample of one. It is NaN where a respondent was not in the release. Cost: t N m numbers for N
-        respondents in all.
+        probability, not a sample of one. It is NaN where a respondent was not in the release. Labels that are no numbers,
+        dates or texts, as tuples, become text. Cost: t N m numbers for N respondents in all.
         """
         import arviz_base
         import xarray
@@ -134,10 +135,10 @@ class Beliefs:
         if not self.releases:
             return xarray.DataTree()
         schema = self.releases[0].observation.people.schema
-        everybody = list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
+        everybody = self._everybody
         rows = {respondent: row for row, respondent in enumerate(everybody)}
         coords: dict[Hashable, Any] = {
-            "release": list(self.times),
+            "release": [coordinate(time) for time in self.times],
             "respondent": [coordinate(respondent) for respondent in everybody],
             "value": [coordinate(value) for value in schema.values],
         }
@@ -162,9 +163,20 @@ class Beliefs:
         for release in self.releases:
             if release.observation.time == time:
                 return release
-        raise KeyError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
+        raise KeyError(
+            f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.{lookalike(time, self.times)}"
+        )
+
+    @property
+    def _everybody(self) -> list[Hashable]:
+        """Every respondent, once, in the order of first appearance."""
+        return list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
 
 
-def coordinate(label: Hashable) -> int | float | str:
-    """What stands for a label on an axis: xarray takes numbers and text."""
-    return label if isinstance(label, int | float) else str(label)
+def _columns(schema: Schema) -> "pd.Index[Any]":
+    return pd.Index(schema.values, name=schema.sensitive, dtype=object, tupleize_cols=False)
+
+
+def coordinate(label: Hashable) -> Hashable:
+    """The label of a coordinate on an axis of xarray: a number or a date as it is, anything else as text."""
+    return label if isinstance(label, int | float | date) else str(label)

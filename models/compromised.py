@@ -1,4 +1,4 @@
-"""What an adversary knows of some people beside all releases: the compromised records, CR of BayFrame, Definition 4."""
+"""Compromised records: values that an adversary knows from outside all releases (CR of BayFrame, Definition 4)."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -8,8 +8,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.lookalikes import lookalike
 from foreknow.models.people import People
+from foreknow.models.plain_columns import plain_columns, plain_value, without
 from foreknow.models.problem import TOLERANCE
+from foreknow.models.schema import Numeric
 from foreknow.models.view import History
 
 COLUMNS = ("respondent", "value", "time", "confidence")
@@ -21,9 +24,9 @@ class Claims(NamedTuple):
     Attributes
     ----------
     rows, values : int array, shape (c,)
-        Of whom, and which value, as a position in the sensitive domain.
+        The row of each claim's respondent, and the claimed value as a position in the sensitive domain.
     confidence : float array, shape (c,)
-        How sure the adversary is, over 0 up to 1.
+        The adversary's confidence, over 0 up to 1.
     """
 
     rows: IntArray
@@ -60,7 +63,7 @@ class CompromisedRecords:
     Raises
     ------
     ValueError
-        If a column is missing, a confidence is not over 0 and up to 1, a claim stands twice with different confidences, or
+        If a column is missing or stands twice, a cell is missing or not one value, a confidence is not over 0 and up to 1, a claim stands twice with different confidences, or
         the confidences in one respondent's values at one time sum over 1. When used on a release: if a claim is about
         somebody who has no record there, or a value that is not in the sensitive domain.
     """
@@ -75,38 +78,41 @@ class CompromisedRecords:
             raise TypeError(
                 f"compromised records are a DataFrame with the columns {', '.join(COLUMNS)}, not {type(self.frame)}."
             )
-        missing = [name for name in COLUMNS if name not in self.frame.columns]
-        if missing:
+        columns = list(self.frame.columns)
+        wrong = [name for name in COLUMNS if columns.count(name) != 1]
+        if wrong:
+            state = "is missing. Rename or add it" if wrong[0] not in columns else "stands twice. Drop one"
+            raise ValueError(f"compromised records need the columns {', '.join(COLUMNS)}; {wrong[0]!r} {state}.")
+        given = plain_columns(self.frame.reset_index(drop=True)[list(COLUMNS)], COLUMNS, "the compromised records")
+        for name in COLUMNS[:3]:
+            missing = given[name].isna().to_numpy()
+            if missing.any():
+                raise ValueError(
+                    f"{without(missing, name, 'the compromised records')} (it is missing, as NaN); fill it in, or leave the claim out."
+                )
+        confidence = Numeric().codes(given["confidence"])
+        outside = ~((confidence > 0) & (confidence <= 1))
+        if outside.any():
+            row = int(outside.argmax())
             raise ValueError(
-                f"compromised records need the columns {', '.join(COLUMNS)}; {missing[0]!r} is missing. Rename or add it."
-            )
-        given = self.frame[list(COLUMNS)]
-        confidence = pd.to_numeric(given["confidence"], errors="coerce").astype(np.float64)
-        if given[["respondent", "value", "time"]].isna().to_numpy().any():
-            raise ValueError(
-                "a compromised record names no respondent, value or time (NaN); fill it in, or leave it out."
-            )
-        wrong = ~((confidence > 0) & (confidence <= 1)).to_numpy()
-        if wrong.any():
-            row = given.iloc[int(wrong.argmax())]
-            raise ValueError(
-                f"{_claim(row)} has the confidence {_plain(row['confidence'])!r}; it must be over 0 and at most 1. Leave out "
-                "what is not known."
+                f"{_claim(given, row)} has the confidence {given['confidence'].tolist()[row]!r}; it must be over 0 and at most 1. "
+                "Leave out what is not known."
             )
         frame = given.assign(confidence=confidence).drop_duplicates().reset_index(drop=True)
         twice = frame.duplicated(["respondent", "value", "time"], keep=False)
         if twice.any():
-            first = frame[twice].iloc[0]
-            same = frame[(frame[["respondent", "value", "time"]] == first[["respondent", "value", "time"]]).all(axis=1)]
+            claims = list(zip(*(frame[name].tolist() for name in COLUMNS[:3]), strict=True))
+            first = int(twice.to_numpy().argmax())
+            both = [c for claim, c in zip(claims, frame["confidence"], strict=True) if claim == claims[first]]
             raise ValueError(
-                f"{_claim(first)} stands twice, with the confidences {', '.join(f'{c:g}' for c in same['confidence'])}; keep one."
+                f"{_claim(frame, first)} stands twice, with the confidences {', '.join(f'{c:g}' for c in both)}; keep one."
             )
         sums = frame.groupby(["respondent", "time"], sort=False)["confidence"].sum()
         if len(sums) and sums.max() > 1 + TOLERANCE:
             place: Any = sums.idxmax()
             respondent, time = place
             raise ValueError(
-                f"the confidences in the values of respondent {_plain(respondent)!r} at {_plain(time)!r} sum to {sums.max():g}; "
+                f"the confidences in the values of respondent {plain_value(respondent)!r} at {plain_value(time)!r} sum to {sums.max():g}; "
                 "one value is true, so they can sum to at most 1. Lower them."
             )
         object.__setattr__(self, "frame", frame)
@@ -137,7 +143,8 @@ class CompromisedRecords:
             rows = np.sort(rng.choice(len(view), round(share * len(view)), replace=False))
             values = [view.schema.values[code] for code in view.sensitive[rows]]
             who = view.people.respondents[rows]
-            parts.append(pd.DataFrame({"respondent": who, "value": values, "time": [view.time] * len(rows)}))
+            columns = {"respondent": who, "value": values, "time": [view.time] * len(rows)}
+            parts.append(pd.DataFrame(columns, dtype=object))
         return cls(pd.concat(parts, ignore_index=True).assign(confidence=float(confidence)))
 
     @property
@@ -147,32 +154,35 @@ class CompromisedRecords:
 
     def at(self, time: Any, people: People) -> Claims:
         """The claims about a time, as arrays over some people. Cost: O(claims + n)."""
-        frame = self.frame[self.frame["time"] == time]
+        frame = self.frame[[when == time for when in self.frame["time"].tolist()]]
         if not len(frame):
             nothing = np.zeros(0, dtype=np.int64)
             return Claims(nothing, nothing, np.zeros(0))
         rows: dict[Hashable, int] = {respondent: row for row, respondent in enumerate(people.respondents)}
-        for respondent in frame["respondent"]:
+        named = frame["respondent"].tolist()
+        for respondent in named:
             if respondent not in rows:
                 raise ValueError(
-                    f"a compromised record is about respondent {_plain(respondent)!r} at {time!r}, who has no record in that view. "
-                    "Correct the respondent or the time, or leave it out."
+                    f"a compromised record is about respondent {respondent!r} at {time!r}, who has no record in that view."
+                    f"{lookalike(respondent, rows)} Correct the respondent or the time, or leave it out."
                 )
         values = people.schema.codes(frame["value"])
         if np.isnan(values).any():
+            row, domain = int(np.isnan(values).argmax()), people.schema.values
             raise ValueError(
-                f"{_claim(frame.iloc[int(np.isnan(values).argmax())])} is about a value that is not in the sensitive domain "
-                f"({', '.join(map(str, people.schema.values[:8]))}{', ...' if len(people.schema.values) > 8 else ''}). Correct it."
+                f"{_claim(frame, row)} is about a value that is not in the sensitive domain "
+                f"({', '.join(map(str, domain[:8]))}{', ...' if len(domain) > 8 else ''})."
+                f"{lookalike(frame['value'].tolist()[row], domain)} Correct it."
             )
-        places = np.array([rows[respondent] for respondent in frame["respondent"]], dtype=np.int64)
+        places = np.array([rows[respondent] for respondent in named], dtype=np.int64)
         return Claims(places, values.astype(np.int64), frame["confidence"].to_numpy(dtype=np.float64))
 
 
-def _claim(row: "pd.Series[Any]") -> str:
-    respondent, value, time = (_plain(row[name]) for name in COLUMNS[:3])
+def _said(frame: pd.DataFrame, row: int) -> tuple[Any, ...]:
+    """The respondent, the value and the time of a claim, each in its own type."""
+    return tuple(frame[name].tolist()[row] for name in COLUMNS[:3])
+
+
+def _claim(frame: pd.DataFrame, row: int) -> str:
+    respondent, value, time = _said(frame, row)
     return f"the compromised record of respondent {respondent!r} with value {value!r} at {time!r}"
-
-
-def _plain(cell: Any) -> Any:
-    """The cell as Python has it, for messages."""
-    return cell.item() if isinstance(cell, np.generic) else cell

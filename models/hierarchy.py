@@ -1,6 +1,7 @@
 """Trees of generalizations over the values of a categorical attribute."""
 
 import csv
+import io
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -46,20 +47,31 @@ class Hierarchy:
 
     @classmethod
     def read(cls, path: str | Path, separator: str = ";") -> "Hierarchy":
-        """Read an ARX-style file: no header, one row per value, the leftmost column the raw value.
+        """Read an ARX-style file in UTF-8: no header, one row per value, the leftmost column the raw value.
 
         Raises
         ------
+        FileNotFoundError
+            If there is no such file.
         ValueError
-            As the constructor does, naming the file.
+            If the file is not UTF-8 or not text with separators, the separator is not one character, or as the constructor does;
+            the message names the file.
         """
+        if not (isinstance(separator, str) and len(separator) == 1):
+            raise ValueError(f"the separator of a hierarchy file is {separator!r}; it is one character, as ';'.")
         if not Path(path).is_file():
-            raise FileNotFoundError(f"there is no file {path}.")
-        with Path(path).open(newline="", encoding="utf-8-sig") as lines:
-            rows = [[label.strip() for label in row] for row in csv.reader(lines, delimiter=separator) if row]
+            raise FileNotFoundError(f"there is no file {path}; name a hierarchy file.")
         try:
-            return cls(rows)
-        except ValueError as error:
+            text = Path(path).read_bytes().decode("utf-8").removeprefix("\ufeff")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{path} is not UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}, in line "
+                f"{error.object.count(b'\n', 0, error.start) + 1}. Save the file as UTF-8."
+            ) from None
+        try:
+            lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+            return cls([[label.strip() for label in row] for row in lines if row])
+        except (ValueError, csv.Error) as error:
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
@@ -82,7 +94,7 @@ class Hierarchy:
 
     @classmethod
     def flat(cls, values: Iterable[Hashable]) -> "Hierarchy":
-        """The hierarchy of somebody who has none: each value, and above it ``*``."""
+        """The hierarchy of height 1: each value, and above it ``*``."""
         return cls([(str(value), "*") for value in values])
 
     @property

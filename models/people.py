@@ -1,4 +1,4 @@
-"""Respondents and what is publicly known of them."""
+"""Respondents and their quasi-identifiers."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ class People:
     Parameters
     ----------
     respondents : object array, shape (n,)
-        Who they are.
+        Their names.
     quasi_identifiers : float array, shape (n, d)
-        What is known of each: a number, or a categorical value's position in the schema's ``values``.
+        For each respondent and attribute a number, or a categorical value's position in the schema's ``values``.
     schema : Schema
-        What the columns mean; the ends of every numeric domain are known.
+        The meaning of the columns; the ends of every numeric domain are known.
     """
 
     respondents: ObjectArray
@@ -38,7 +38,7 @@ class People:
         return People(self.respondents[rows], self.quasi_identifiers[rows], self.schema)
 
     def rows(self, respondent: Hashable) -> list[int]:
-        """Where a respondent stands: one row, or none."""
+        """The rows of a respondent: one, or none."""
         return [row for row, somebody in enumerate(self.respondents) if somebody == respondent]
 
     @property
@@ -48,10 +48,12 @@ class People:
             name: _cells(kind, codes)
             for (name, kind), codes in zip(self.schema.quasi_identifiers.items(), self.quasi_identifiers.T, strict=True)
         }
-        return pd.DataFrame(columns, index=pd.Index(self.respondents, name=self.schema.respondent))
+        return pd.DataFrame(columns, index=pd.Index(self.respondents, name=self.schema.respondent, tupleize_cols=False))
 
 
 def _cells(kind: object, codes: FloatArray) -> "np.ndarray[tuple[int], np.dtype[np.generic]]":
     if isinstance(kind, Categorical):
-        return np.array(kind.values, dtype=object)[codes.astype(np.int64)]
+        values = np.empty(len(kind.values), dtype=object)
+        values[:] = kind.values
+        return values[codes.astype(np.int64)]
     return codes

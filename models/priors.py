@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.lookalikes import lookalike
 from foreknow.models.people import People
 from foreknow.models.problem import are_probabilities, probability_rows
 from foreknow.models.schema import Categorical, Schema
@@ -158,14 +159,16 @@ class GivenPrior:
         """
         values = people.schema.values
         if set(self.frame.columns) != set(values):
-            odd = sorted(map(str, set(self.frame.columns) ^ set(values)))
+            odd = sorted(set(self.frame.columns) ^ set(values), key=str)[0]
             raise ValueError(
-                f"the prior's columns and the sensitive domain differ in {odd[0]!r}; give one column per value."
+                f"the prior's columns and the sensitive domain differ in {odd!r}; give one column per value."
+                f"{lookalike(odd, [*self.frame.columns, *values])}"
             )
         rows = self.frame.index.get_indexer(pd.Index(people.respondents, dtype=object))
         if (rows < 0).any():
+            absent = people.respondents[int((rows < 0).argmax())]
             raise ValueError(
-                f"the prior has no row for respondent {people.respondents[int((rows < 0).argmax())]!r}; add one."
+                f"the prior has no row for respondent {absent!r}; add one.{lookalike(absent, self.frame.index.tolist())}"
             )
         return probability_rows(
             self.frame[list(values)].to_numpy(dtype=np.float64)[rows], "the prior of respondent in row"

@@ -1,4 +1,4 @@
-"""A published table of anybody's making, with a column that names the group: what an adversary sees of it."""
+"""Published tables from any source, with a column that names the group, and their observations."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +9,12 @@ import pandas as pd
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.people import People
+from foreknow.models.plain_columns import plain_column, plain_columns, plain_value, without
 from foreknow.models.release import Observation
-from foreknow.models.schema import Categorical, Schema, check_columns
+from foreknow.models.schema import Categorical, Numeric, Schema, check_columns, listed_values
 
 MOST_PEOPLE = 2**31
-"""Of how many people a table may be: everybody gets a row."""
+"""The largest number of people in a table: each has a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +85,15 @@ class PublishedTable:
 
     def __post_init__(self) -> None:
         identifying = self._identifying()
-        rows = self._rows(identifying)
-        shown = (self.frame if self.values is None else self.values).reset_index(drop=True)
+        place = "the published table"
+        known = plain_columns(self.frame.reset_index(drop=True), (self.group, *identifying), place)
+        rows = self._rows(known, identifying)
+        other, of = (self.frame, place) if self.values is None else (self.values, "the table of values")
+        shown = plain_columns(other.reset_index(drop=True), (self.group, self.sensitive), of)
         for name in (self.group, *identifying):
-            _check_cells(rows, name, "the published table")
+            _check_cells(rows, name, place)
         for name in (self.group, self.sensitive):
-            _check_cells(shown, name, "the published table" if self.values is None else "the table of values")
+            _check_cells(shown, name, of)
         groups, (of_row, of_value) = _numbered(rows[self.group], shown[self.group])
         _check_names(groups)
         domain, (value,) = _numbered(shown[self.sensitive])
@@ -98,6 +102,7 @@ class PublishedTable:
         who = self._who(of_row, counts)
         self._check_sizes(groups, np.bincount(of_row[who], minlength=len(groups)), counts.sum(axis=1))
         people = _people(rows[list(identifying)], who, self.sensitive, domain)
+        object.__setattr__(self, "time", plain_value(self.time))
         object.__setattr__(self, "observation", Observation(people, of_row[who], counts, self.time))
 
     def __repr__(self) -> str:
@@ -131,21 +136,20 @@ class PublishedTable:
             )
         return identifying
 
-    def _rows(self, identifying: tuple[str, ...]) -> pd.DataFrame:
-        """The rows that are somebody's, by their number."""
-        rows = self.frame.reset_index(drop=True)
+    def _rows(self, rows: pd.DataFrame, identifying: tuple[str, ...]) -> pd.DataFrame:
+        """The rows of people, by their number."""
         if self.counterfeits:
             rows = rows[rows[list(identifying)].notna().any(axis=1)]
         if rows.empty:
-            raise ValueError("the published table has no row; it has one per person.")
+            raise ValueError("the published table has no row of a person; it has one per person.")
         return rows
 
     def _times(self, shown: pd.DataFrame) -> IntArray:
         """How often each row's value is shown."""
         if self.values is None or "count" not in shown.columns or "count" in (self.group, self.sensitive):
             return np.ones(len(shown), dtype=np.int64)
-        times = pd.to_numeric(shown["count"], errors="coerce").to_numpy(dtype=np.float64)
-        wrong = ~np.isfinite(times) | (times < 0) | (np.floor(times) != times)
+        times = Numeric().codes(plain_column(shown["count"], "the table of values"))
+        wrong = np.isnan(times) | (times < 0) | (np.floor(times) != times)
         if wrong.any():
             row = int(wrong.argmax())
             raise ValueError(
@@ -155,8 +159,8 @@ class PublishedTable:
         if times.sum() > MOST_PEOPLE:
             row = int(times.argmax())
             raise ValueError(
-                f"the table of values counts {times.sum():.4g} people, most, {times[row]:.4g}, in row {row}; a table is of "
-                f"{MOST_PEOPLE:,} people at most. Mend the counts, or read some of the groups."
+                f"the table of values counts too many people, most, {shown['count'].tolist()[row]!r}, in row {row}; a table is of "
+                f"{MOST_PEOPLE:,} people at most. Correct the counts, or read some of the groups."
             )
         return times.astype(np.int64)
 
@@ -182,7 +186,7 @@ def _people(rows: pd.DataFrame, who: IntArray, sensitive: str, domain: tuple[Has
     kinds, codes = {}, []
     for name in rows.columns:
         values, (code,) = _numbered(rows[name])
-        kinds[name] = Categorical(values)
+        kinds[name] = Categorical(listed_values(values, f"the column {name!r} of the published table"))
         codes.append(code[who].astype(np.float64))
     schema = Schema(kinds, sensitive, domain, _unlike("row", (*rows.columns, sensitive)))
     names = rows.index.to_numpy() if len(who) == len(rows) else np.arange(len(who))
@@ -210,17 +214,12 @@ def _unlike(name: str, names: tuple[str, ...]) -> str:
 
 
 def _check_cells(frame: pd.DataFrame, name: str, what: str) -> None:
-    """Raise ValueError, naming the row, if a cell is missing or holds several values."""
-    column = frame[name]
-    missing = column.isna().to_numpy()
+    """Raise ValueError, naming the rows, if a cell is missing."""
+    missing = frame[name].isna().to_numpy()
     if missing.any():
-        raise ValueError(
-            f"row {frame.index[int(missing.argmax())]} of {what} has no {name!r}; leave the row out, or write what is meant."
-        )
-    if column.dtype == object and not column.map(lambda cell: isinstance(cell, Hashable)).all():
-        raise ValueError(
-            f"the column {name!r} of {what} holds lists; a cell is one value. Split the column, or join each list."
-        )
+        gone = np.zeros(int(frame.index.max()) + 1, dtype=np.bool_)
+        gone[frame.index[missing]] = True
+        raise ValueError(f"{without(gone, name, what)}; leave the row out, or write what is meant.")
 
 
 def _check_names(groups: tuple[Hashable, ...]) -> None:

@@ -12,6 +12,7 @@ from foreknow.models.generalization import labels
 from foreknow.models.grouping import Grouping
 from foreknow.models.people import People
 from foreknow.models.problem import Problem
+from foreknow.models.schema import Schema
 from foreknow.models.view import View
 
 
@@ -137,8 +138,8 @@ class Release:
         else:
             table = identifiers.iloc[rows].reset_index(drop=True)
         table["group"] = rows
-        cells = [schema.values[cell] for cell in np.repeat(value, times)]
-        return table.assign(**{schema.sensitive: pd.Series(cells)})
+        table[schema.sensitive] = _cells(schema, np.repeat(value, times))
+        return table
 
     @property
     def bucketized(self) -> bool:
@@ -167,8 +168,14 @@ class Release:
             columns: dict[str, Any] = {name: published.get(name, []) for name in schema.quasi_identifiers}
             identifiers = pd.DataFrame({"group": np.arange(self.groups), **columns})
         group, value = np.nonzero(self.counts)
-        shown = [schema.values[code] for code in value]
+        shown = _cells(schema, value)
         return identifiers, pd.DataFrame({"group": group, schema.sensitive: shown, "count": self.counts[group, value]})
+
+
+def _cells(schema: Schema, codes: IntArray) -> "pd.Series[Any]":
+    """Sensitive values as a column; values of several types stay what they are, as 1 beside 0.5."""
+    cells = [schema.values[code] for code in codes]
+    return pd.Series(cells, dtype=None if len(set(map(type, schema.values))) == 1 else object)
 
 
 def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) -> IntArray:

@@ -1,4 +1,4 @@
-"""The original records: one view per time, and the history they make."""
+"""Original records: views, one for each time, and histories of views."""
 
 import itertools
 from collections.abc import Hashable, Iterable, Iterator
@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.continuous_time import check_not_continuous
+from foreknow.models.lookalikes import lookalike
 from foreknow.models.people import People
-from foreknow.models.schema import Numeric, Schema, check_columns
+from foreknow.models.plain_columns import plain_column, plain_columns, plain_value, without
+from foreknow.models.schema import LARGEST_WHOLE, Numeric, Schema, check_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +24,13 @@ class View:
     Parameters
     ----------
     frame : DataFrame
-        One row per record, with the schema's columns; other columns are left aside, and any index is accepted.
+        One row per record, with the schema's columns; other columns are kept and not read, and any index is accepted. The
+        schema's columns may have any pandas type, also nullable, dictionary-encoded or of pyarrow; the view's own ``frame``
+        holds them as plain Python and NumPy values.
     schema : Schema
-        What the columns mean. Where it leaves the ends of a numeric domain open, this view's own are taken.
+        The meaning of the columns. Where it leaves the ends of a numeric domain open, this view's own are taken.
     time : optional
-        When the records were taken; any ordered value.
+        The time of the records; any ordered value.
 
     Attributes
     ----------
@@ -36,9 +41,12 @@ class View:
 
     Raises
     ------
+    TypeError
+        If the table is not a DataFrame, or the schema not a `Schema`.
     ValueError
-        If the view is empty, a column is missing, a respondent stands twice, or a cell is missing or outside the
-        domain; the message names the respondent and the cell.
+        If the view is empty; a column is missing or stands twice; a respondent stands twice; a cell is missing (None, NaN, NaT
+        or NA), not one value (a list), or outside the domain; or a number of a quasi-identifier is infinite or beyond 2**53.
+        The message names the respondent and the cell.
     """
 
     frame: pd.DataFrame
@@ -48,11 +56,16 @@ class View:
     sensitive: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
-        schema = self.schema
-        check_columns(self.frame, [*schema.quasi_identifiers, schema.sensitive, schema.respondent])
+        schema, time = self.schema, plain_value(self.time)
+        if not isinstance(schema, Schema):
+            raise TypeError(f"the schema is a {type(schema).__name__}; make it a Schema, as Schema.infer(frame, ['age']).")
+        names = [*schema.quasi_identifiers, schema.sensitive, schema.respondent]
+        check_columns(self.frame, names)
+        _check_names(schema)
         if self.frame.empty:
-            raise ValueError(f"the view at {self.time!r} has no record; leave it out of the history.")
-        frame = self.frame.reset_index(drop=True)
+            raise ValueError(f"the view at {time!r} has no record; leave it out of the history.")
+        frame = plain_columns(self.frame.reset_index(drop=True), names, f"the view at {time!r}")
+        object.__setattr__(self, "time", time)
         respondents = _respondents(frame, schema, self.time)
         codes = np.column_stack([_codes(frame, schema, name, self.time) for name in schema.quasi_identifiers])
         sensitive = _codes(frame, schema, schema.sensitive, self.time).astype(np.int64)
@@ -111,19 +124,17 @@ class History:
         Raises
         ------
         ValueError
-            If the file is of another kind, a column is missing, a time is missing, or as `View` does.
+            If the file is of another kind; a column is missing; a time is missing or infinite; times are fractional numbers or
+            times of day, and more than half of the views would hold a single record; or as `View` does.
         """
         frame = source if isinstance(source, pd.DataFrame) else read_table(source)
         check_columns(frame, [time])
         if frame.empty:
             raise ValueError("the table has no record; a history needs at least one view.")
-        missing = frame[time].isna().to_numpy()
-        if missing.any():
-            raise ValueError(
-                f"row {int(missing.argmax())} has no {time!r}; every record needs its time. Drop it, or fill it in."
-            )
-        groups = frame.reset_index(drop=True).groupby(time, sort=True)
-        return cls(View(rows, schema, time=when) for when, rows in groups)
+        frame = frame.reset_index(drop=True)
+        rows = _by_time(_times(frame[time]))
+        check_not_continuous(time, [(when, len(records)) for when, records in rows])
+        return cls(View(frame.iloc[records], schema, when) for when, records in rows)
 
     def __len__(self) -> int:
         return len(self.views)
@@ -212,12 +223,56 @@ def read_table(path: "str | Path", text: Iterable[str] = ()) -> pd.DataFrame:
         raise ValueError(f"{path} cannot be read as {kind[1:]}: {error}") from None
 
 
-def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> "np.ndarray[Any, np.dtype[np.object_]]":
-    column = frame[schema.respondent]
-    if column.isna().any():
-        row = int(column.isna().to_numpy().argmax())
+def _times(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """The time of each record, by which records are split into views."""
+    times = plain_column(column, "the table")
+    missing = times.isna().to_numpy()
+    if missing.any():
         raise ValueError(
-            f"row {row} of the view at {time!r} has no {schema.respondent!r}; every record needs a respondent."
+            f"{without(missing, column.name)}; every record needs its time. Drop the record, or fill it in."
+        )
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+        scale = [time for time in column.dtype.categories.tolist() if time in set(times)]
+        for before, after in itertools.pairwise(scale):
+            if not before < after:
+                raise ValueError(
+                    f"the times of {column.name!r} are ordered categories, in which {before!r} comes before {after!r}; as values they "
+                    "sort otherwise. Write times as numbers or dates, as the category codes: frame[time].cat.codes."
+                )
+    return times
+
+
+def _by_time(times: "pd.Series[Any]") -> list[tuple[Any, IntArray]]:
+    """Each time, in increasing order, and the rows of its records."""
+    codes, found = pd.factorize(times)
+    values = [plain_value(when) for when in found.tolist()]
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:
+        kinds = {type(when): when for when in values}
+        raise ValueError(
+            f"the times of {times.name!r} cannot be ordered, as {' and '.join(map(repr, list(kinds.values())[:2]))}; write all times as "
+            "numbers, dates or texts."
+        ) from None
+    rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    return [(values[code], rows[code]) for code in order]
+
+
+def _check_names(schema: Schema) -> None:
+    """Raise ValueError if a column to be published has the name of one that a release adds."""
+    added = ["group"] if "group" in (*schema.quasi_identifiers, schema.sensitive) else []
+    added += ["count"] if schema.sensitive == "count" else []
+    if added:
+        raise ValueError(f"the column {added[0]!r} has the name of a column that a release adds; rename yours.")
+
+
+def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> ObjectArray:
+    column = frame[schema.respondent]
+    missing = column.isna().to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"{without(missing, column.name, f'the view at {time!r}')}; every record needs a respondent. Drop the record, or fill it "
+            "in."
         )
     twice = column[column.duplicated()]
     if len(twice):
@@ -235,20 +290,29 @@ def _codes(frame: pd.DataFrame, schema: Schema, name: str, time: Any) -> FloatAr
     column = frame[name]
     if name == schema.sensitive:
         codes = schema.codes(column)
-        inside, domain = np.isfinite(codes), f"one of the {len(schema.values)} values of the schema"
+        inside, domain, values = np.isfinite(codes), f"one of the {len(schema.values)} values of the schema", schema.values
     else:
         kind = schema.quasi_identifiers[name]
         codes = kind.codes(column)
-        inside, domain = kind.inside(codes), kind.domain
-    if not inside.all():
-        row = int((~inside).argmax())
-        who, cell = frame[schema.respondent].tolist()[row], column.tolist()[row]
-        wrong = "is missing" if pd.isna(cell) else f"is {cell!r}"
+        inside, domain, values = kind.inside(codes), kind.domain, () if isinstance(kind, Numeric) else kind.values
+    if inside.all():
+        return codes
+    row, missing = int((~inside).argmax()), column.isna().to_numpy()
+    cell = column.tolist()[row]
+    place = f"{name!r} of respondent {frame[schema.respondent].tolist()[row]!r} in the view at {time!r}"
+    if missing[row]:
+        others = f" ({without(missing, name)})" if missing.sum() > 1 else ""
         raise ValueError(
-            f"{name!r} of respondent {who!r} in the view at {time!r} {wrong}; it must be {domain}. Correct or drop the "
-            "record, or widen the schema."
+            f"{place} is missing{others}; it must be {domain}. Correct or drop the record, or widen the schema."
         )
-    return codes
+    if np.isinf(codes[row]):
+        raise ValueError(
+            f"{place} is {cell!r}; a numeric quasi-identifier is kept as float64, in which whole numbers are exact up to 2**53 = "
+            f"{LARGEST_WHOLE}. Declare the column Categorical, or rescale it."
+        )
+    raise ValueError(
+        f"{place} is {cell!r}; it must be {domain}.{lookalike(cell, values)} Correct or drop the record, or widen the schema."
+    )
 
 
 def _on_one_scale(views: tuple[View, ...]) -> tuple[View, ...]:
@@ -270,7 +334,7 @@ def _on_one_scale(views: tuple[View, ...]) -> tuple[View, ...]:
 
 
 def _shape(schema: Schema) -> tuple[object, ...]:
-    """What must be equal across the views of a history: all but the ends of numeric domains."""
+    """The part of a schema that all views of a history share: everything but the ends of numeric domains."""
     kinds = [
         (name, Numeric() if isinstance(kind, Numeric) else kind) for name, kind in schema.quasi_identifiers.items()
     ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.lookalikes import lookalike
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,7 @@ class Secret:
         if strangers:
             raise ValueError(
                 f"{owner}: the sensitive set holds {strangers[0]!r}, which is not in the domain: {', '.join(map(repr, domain))}."
+                f"{lookalike(strangers[0], domain)}"
             )
         chosen = np.sort([place[value] for value in set(sensitive)])
         if len(chosen) == len(domain):

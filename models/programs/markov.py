@@ -8,6 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.dirichlet_knowledge import check_concentration, positive_concentrations
+from foreknow.models.lookalikes import lookalike
 from foreknow.models.markov_chain import LARGEST_TABLE, check_chain_order
 from foreknow.models.sequences import check_longest, end_to_end
 from foreknow.models.view import History
@@ -163,7 +164,8 @@ def _open(domain: Sequence[Hashable], never_missed: Iterable[Hashable]) -> Float
     for value in closed:
         if value not in domain:
             raise ValueError(
-                f"{value!r} is said to be never missed and is not in the domain, {', '.join(map(str, domain))}."
+                f"{value!r} is said to be never missed and is not in the domain, {', '.join(map(repr, domain))}."
+                f"{lookalike(value, domain)}"
             )
     return np.array([float(value not in closed) for value in domain])
 

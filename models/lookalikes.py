@@ -1,0 +1,41 @@
+"""Values that read alike and differ in type, as the text '5' and the number 5: a hint for error messages."""
+
+from collections.abc import Iterable
+from numbers import Number
+from typing import Any
+
+
+def lookalike(value: Any, domain: Iterable[Any]) -> str:
+    """A sentence that names the value of a domain which reads like a given one but has another type; empty if none does.
+
+    Examples
+    --------
+    >>> lookalike("5", (1, 5))
+    " The types differ: '5' is text, and 5 a number; convert one of them."
+    >>> lookalike("x", (1, 5))
+    ''
+    """
+    for other in domain:
+        if type(other) is not type(value) and _reads_like(value, other):
+            return f" The types differ: {value!r} is {_kind(value)}, and {other!r} {_kind(other)}; convert one of them."
+    return ""
+
+
+def _reads_like(one: Any, other: Any) -> bool:
+    if str(one).strip() == str(other).strip():
+        return True
+    if isinstance(one, str) == isinstance(other, str):
+        return False
+    text, number = (one, other) if isinstance(one, str) else (other, one)
+    try:
+        return isinstance(number, Number) and float(text) == number
+    except ValueError:
+        return False
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool):
+        return "a truth value"
+    return "a number" if isinstance(value, Number) else f"a {type(value).__name__}"

@@ -140,7 +140,7 @@ class TestOracle:
     @given(releases=histories(), order=st.integers(1, 3), seed=st.integers(0, 3))
     def test_sequential_is_algorithms_1_to_3_over_all_assignments_and_paths(self, releases, order, seed):
         transitions, prior = chain(order), ByName(seed)
-        beliefs = SequentialAttack(Adversary(prior, transitions))(releases)
+        beliefs = SequentialAttack(Adversary(prior, transitions, revision="product"))(releases)
         past = {}
         for release, found in zip(releases, beliefs, strict=True):
             respondents = release.view.people.respondents

@@ -192,15 +192,21 @@ class TestMemory:
         adversary.observe(memory, SECOND)
         assert np.array_equal(adversary.revise(memory, FIRST.people), once)
 
-    def test_it_keeps_as_many_beliefs_as_the_chain_looks_back(self):
+    @pytest.mark.parametrize("revision", ["filter", "product", "chain"])
+    def test_it_keeps_what_the_chain_looks_back_on(self, revision):
+        """The last two beliefs, or the joint distribution of the last two values and the last belief."""
         chain = MarkovChain(2, np.random.default_rng(1).dirichlet(np.ones(3), size=(3, 3)))
-        adversary, memory = Adversary(ByName(), chain, estimator=Omega()), Memory()
+        adversary, memory = Adversary(ByName(), chain, estimator=Omega(), revision=revision), Memory()
         posteriors = []
         for time in range(1, 4):
             posterior, memory = adversary.observe(memory, released("AB", "ab", [0, 0], time=time))
             posteriors.append(posterior.probabilities[0])
         _, memory = adversary.observe(memory, released("CD", "ab", [0, 0], time=4))
-        assert np.array_equal(memory.beliefs[:, memory.rows["A"]], posteriors[1:])
+        kept = 1 if revision == "filter" else 2
+        assert np.array_equal(memory.beliefs[:, memory.rows["A"]], posteriors[-kept:])
+        assert memory.joint.shape == (4, 9 if revision == "filter" else 0)
+        if revision == "filter":
+            assert np.allclose(memory.joint[memory.rows["A"]].reshape(3, 3).sum(axis=0), posteriors[-1])
         assert memory.known[[memory.rows[r] for r in "ABCD"]].tolist() == [2, 2, 1, 1]
 
     def test_places(self):
@@ -218,16 +224,16 @@ def test_a_prior_of_one_s_own_is_checked(row):
 class TestSettings:
     @pytest.mark.parametrize("word", ["sum", "Product", None])
     def test_there_are_three_revisions(self, word):
-        with pytest.raises(ValueError, match=rf"revision is {word!r}; it is 'product' .* 'chain' .* or 'filter'"):
+        with pytest.raises(ValueError, match=rf"revision is {word!r}; it is 'filter' .* 'product' .*JS-reduce.* or 'chain' .*BayFrame"):
             Adversary(ByName(), CHAIN, revision=word)
 
     def test_a_filter_keeps_no_more_numbers_than_fit(self):
         """2^18 sequences of 18 values of two kinds, for every respondent."""
         chain, prior = MarkovChain(18, np.full((2,) * 19, 0.5)), UniformPrior()
         first = Release(view_of("AB", "ab", domain="ab"), [0, 0]).observation
-        with pytest.raises(ValueError, match=r"order 18 over 2 values keeps 262144 numbers .*truncate .*'product'"):
-            Adversary(prior, chain, revision="filter").observe(Memory(), first)
-        Adversary(prior, chain.truncate(2), revision="filter").observe(Memory(), first)
+        with pytest.raises(ValueError, match=r"order 18 over 2 values keeps 262144 numbers .*truncate.*'product'"):
+            Adversary(prior, chain)
+        Adversary(prior, chain.truncate(2)).observe(Memory(), first)
         Adversary(prior, chain, revision="chain").observe(Memory(), first)
 
     @pytest.mark.parametrize("known", [Exact(), "A", 0.5, pd.DataFrame()])

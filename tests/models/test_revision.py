@@ -18,6 +18,13 @@ from foreknow.models.revision import chain_revision, filter_revision, filter_upd
 FEWER = settings(max_examples=20)
 
 
+def filtered(chain, joint, known, posterior=None):
+    """What `filter_update` makes of a copy."""
+    joint = joint.copy()
+    filter_update(chain, joint, known, np.arange(len(joint)), posterior)
+    return joint
+
+
 @st.composite
 def chains(draw, order=None, m=None):
     """A chain with zeros here and there, its shorter tables of its own."""
@@ -152,7 +159,7 @@ class TestFilter:
             revised = first[None] if t == 1 else filter_revision(chain, joint, known)
             assert np.allclose(revised, before)
             told = revised * likelihoods[t - 1]
-            joint = filter_update(chain, joint, known, told / told.sum() if seen[t - 1] else None)
+            joint = filtered(chain, joint, known, told / told.sum() if seen[t - 1] else None)
             known = np.minimum(known + 1, order)
             assert np.allclose(filter_revision(chain, joint, known), following)
             assert np.allclose(joint[0].reshape(-1, 3).sum(axis=0), after)
@@ -165,10 +172,10 @@ class TestFilter:
         table = np.empty((2, 2, 2))
         table[0], table[1] = (0.9, 0.1), (0.1, 0.9)
         chain = MarkovChain(2, table, (np.array([[0.8, 0.2], [0.2, 0.8]]),))
-        joint = filter_update(chain, np.zeros((1, 4)), np.array([0]), np.array([[0.5, 0.5]]))
+        joint = filtered(chain, np.zeros((1, 4)), np.array([0]), np.array([[0.5, 0.5]]))
         assert np.allclose(joint, [[0.5, 0.5, 0, 0]])
         assert np.allclose(filter_revision(chain, joint, np.array([1])), [[0.5, 0.5]])
-        joint = filter_update(chain, joint, np.array([1]), np.array([[1.0, 0.0]]))
+        joint = filtered(chain, joint, np.array([1]), np.array([[1.0, 0.0]]))
         assert np.allclose(joint, [[0.8, 0, 0.2, 0]])
         assert np.allclose(filter_revision(chain, joint, np.array([2])), [[0.74, 0.26]])
         # The others forget that the second tells of the first: .5 of each.
@@ -188,7 +195,7 @@ class TestFilter:
             if length:
                 joint[i, : m**length] = data.draw(distributions(int(m**length)))
         told = np.array([data.draw(distributions(m)) for _ in known])
-        updated = filter_update(chain, joint, known, told)
+        updated = filtered(chain, joint, known, told)
         assert np.isfinite(updated).all()
         assert (updated >= 0).all()
         assert np.allclose(updated.sum(axis=1), 1)
@@ -206,12 +213,12 @@ class TestFilter:
         joint = np.zeros((len(known), m**d))
         for i, length in enumerate(known):
             joint[i, : m**length] = data.draw(distributions(int(m**length)))
-        unseen = filter_update(chain, joint, known)
-        assert np.allclose(unseen, filter_update(chain, joint, known, filter_revision(chain, joint, known)))
+        unseen = filtered(chain, joint, known)
+        assert np.allclose(unseen, filtered(chain, joint, known, filter_revision(chain, joint, known)))
 
     def test_what_was_ruled_out_and_is_believed_now_follows_every_sequence_alike(self):
         chain = MarkovChain(2, np.tile(np.eye(2)[0], (2, 2, 1)), (np.tile(np.eye(2)[0], (2, 1)),))
-        joint = filter_update(chain, np.array([[0.3, 0.7, 0, 0]]), np.array([1]), np.array([[0.4, 0.6]]))
+        joint = filtered(chain, np.array([[0.3, 0.7, 0, 0]]), np.array([1]), np.array([[0.4, 0.6]]))
         assert np.allclose(joint, [[0.3 * 0.4, 0.3 * 0.6, 0.7 * 0.4, 0.7 * 0.6]])
 
 
@@ -298,7 +305,7 @@ class TestThroughTheAdversary:
 
     @given(seen=followed(gaps=True), seed=st.integers(0, 50), gaps=st.sampled_from(["ignore", "power"]))
     @FEWER
-    def test_for_order_1_all_three_agree(self, seen, seed, gaps):
+    def test_for_order_1_all_three_agree_to_the_last_bit(self, seen, seed, gaps):
         chain = MarkovChain(1, np.random.default_rng([seed, 1]).dirichlet(np.full(3, 0.5), size=3))
         found = [
             SequentialAttack(Adversary(prior_of(rows_of(seed)), chain, revision=revision, gaps=gaps))(released(seen))
@@ -306,8 +313,8 @@ class TestThroughTheAdversary:
         ]
         for other in found[1:]:
             for one, two in zip(found[0], other, strict=True):
-                assert np.allclose(one.revised, two.revised)
-                assert np.allclose(one.posterior.probabilities, two.posterior.probabilities)
+                assert np.array_equal(one.revised, two.revised)
+                assert np.array_equal(one.posterior.probabilities, two.posterior.probabilities)
 
     def test_for_order_2_they_do_not(self):
         chain = MarkovChain(2, np.random.default_rng(1).dirichlet(np.full(3, 0.3), size=(3, 3)))

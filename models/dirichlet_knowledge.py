@@ -205,7 +205,9 @@ class DirichletChain:
         """
         check_concentration(concentration)
         source = sequences if isinstance(sequences, History) else [list(sequence) for sequence in sequences]
-        MarkovChain.fit(source, order, pseudo_count=concentration, values=values, gaps=gaps)  # refuses what cannot be counted
+        MarkovChain.fit(
+            source, order, pseudo_count=concentration, values=values, gaps=gaps
+        )  # refuses what cannot be counted
         counted = Sequences.of(source, values, gaps)
         return cls(tuple(counted.followed(length) + concentration for length in range(1, order + 1)))
 

@@ -85,7 +85,9 @@ class InhomogeneousChain:
         Cost: O(t records order + t m^(order + 1)) for t views.
         """
         if not (np.isfinite(shrinkage) and shrinkage >= 0):
-            raise ValueError(f"shrinkage is {shrinkage}; it counts observations of the pooled row, so it must be 0 or more.")
+            raise ValueError(
+                f"shrinkage is {shrinkage}; it counts observations of the pooled row, so it must be 0 or more."
+            )
         source = sequences if isinstance(sequences, History) else [list(sequence) for sequence in sequences]
         pooled = MarkovChain.fit(source, order, pseudo_count, values=values, gaps=gaps)
         counted = Sequences.of(source, values, gaps)

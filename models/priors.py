@@ -216,7 +216,9 @@ class PriorByTime:
 
     def __post_init__(self) -> None:
         if not isinstance(self.priors, Mapping) or not all(map(callable, self.priors.values())):
-            raise TypeError(f"PriorByTime: priors is {self.priors!r}; it maps each time to a Prior, as {{1: UniformPrior()}}.")
+            raise TypeError(
+                f"PriorByTime: priors is {self.priors!r}; it maps each time to a Prior, as {{1: UniformPrior()}}."
+            )
 
     def __call__(self, people: People) -> FloatArray:
         """One distribution per person, by the prior of ``people.time``: float array, shape ``(n, m)``.

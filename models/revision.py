@@ -5,12 +5,9 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.markov_chain import MarkovChain
 
-PIECE = 2**17
-"""The number of probabilities that `filter_revision` copies at once (1 MiB)."""
-
 
 def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> FloatArray:
-    """The distribution of the next value, when past values are drawn independently from past beliefs.
+    """The distribution of the next value if past values are drawn independently from past beliefs: the rule of JS-reduce.
 
     ``sum over sequences of probability(next | sequence) * product of the beliefs in the sequence's values``
 
@@ -21,7 +18,7 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
     past : float array, shape (d, n, m)
         The last d beliefs of n people, oldest first; where fewer are known they stand at the end.
     known : int array, shape (n,)
-        How many are known of each, 1 to d.
+        The number of beliefs known of each, 1 to d.
 
     Returns
     -------
@@ -30,9 +27,9 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
 
     Notes
     -----
-    JS-reduce, Algorithm 3. Beliefs of values further back than d sum out of it. The beliefs already hold what was
-    revised before, so multiplying them counts evidence twice (docs/findings.md, section 5): it is the paper's rule, not the
-    joint law. Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.
+    JS-reduce, Algorithm 3. Beliefs in values further back than d sum to 1 and drop out. Each belief already contains the
+    evidence of the earlier ones, so their product counts evidence twice (docs/findings.md, section 10): it is not the joint
+    distribution of the last values, which `filter_revision` takes. Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.
     """
     revised = np.zeros(past.shape[1:])
     for length, table in enumerate(chain.tables, start=1):
@@ -69,7 +66,7 @@ def _over_sequences(table: FloatArray, past: FloatArray) -> FloatArray:
 
 
 def chain_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> FloatArray:
-    """The distribution of the next value, when the oldest of the last d beliefs is carried on by the chain alone.
+    """The distribution of the next value by the chain alone from the oldest of the last d beliefs: the rule of BayFrame.
 
     ``sum over s_1 .. s_d of belief_1(s_1) * probability(s_2 | s_1) * ... * probability(next | s_1 .. s_d)``
 
@@ -77,9 +74,9 @@ def chain_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> Flo
 
     Notes
     -----
-    BayFrame, Equations 3 and 4. What was learned from the d - 1 later releases is not used, so that for d > 1 the latest
-    evidence is thrown away; for d = 1 it is the same as `product_revision`. The paper puts one-step transitions for all the
-    shorter ones; here they are the chain's own `tables`, which is the same for d up to 2. Cost: O(n m^2), and m^(d + 1) once.
+    BayFrame, Equations 3 and 4. The evidence of the d - 1 later releases is not used; for d = 1 the result is that of
+    `product_revision`. The paper takes one-step transitions between the first d values; here they are the chain's own
+    `tables`, which is the same for d up to 2. Cost: O(n m^2), and m^(d + 1) once.
     """
     revised = np.zeros(past.shape[1:])
     paths = np.eye(chain.values)
@@ -103,10 +100,10 @@ def filter_revision(
     chain : MarkovChain
         Of order d.
     joint : float array, shape (N, m^d)
-        Of each person, the probability of each sequence of the last d values, numbered with the oldest value first; where
-        fewer are known, of these, in the first places. `filter_update` makes it.
+        The probability of each sequence of a person's last d values, numbered with the oldest value first; where fewer are
+        known, of these, in the first places. `filter_update` makes it.
     known : int array, shape (N,)
-        How many are known of each, 1 to d.
+        The number of values known of each, 1 to d.
     places : int array, shape (n,), optional
         The rows of ``joint`` that are asked for; all by default.
 
@@ -120,18 +117,25 @@ def filter_revision(
     The prediction step of the forward filter of a hidden Markov model whose observations are the releases. Exact for one
     person whose releases depend on this person alone. Evidence from groups is treated as independent from release to
     release, which it is not where the same people meet again (docs/findings.md, section 5). Neither paper has it. Cost:
-    O(n m^(d + 1)) time, and O(m^d + PIECE) memory beside the result.
+    O(n m^(d + 1)) time, and no memory of size m^d beside ``joint``.
     """
     places = np.arange(len(joint)) if places is None else places
     revised = np.zeros((len(places), chain.values))
     for length, table in enumerate(chain.tables, start=1):
-        sequences = table.reshape(-1, chain.values)
         rows = np.flatnonzero(known[places] == length)
-        step = max(PIECE // len(sequences), 1)
-        for start in range(0, len(rows), step):
-            piece = rows[start : start + step]
-            revised[piece] = joint[places[piece], : len(sequences)] @ sequences
+        _predict(joint, places, rows, table.reshape(-1, chain.values), revised)
     return revised
+
+
+@compiled
+def _predict(joint: FloatArray, places: IntArray, rows: IntArray, table: FloatArray, revised: FloatArray) -> None:
+    """Write ``joint[places[rows]] @ table`` into some rows; without a copy, which BLAS would need."""
+    for row in rows:
+        belief = joint[places[row]]
+        for q in range(len(table)):
+            if belief[q] > 0.0:
+                for s in range(table.shape[1]):
+                    revised[row, s] += belief[q] * table[q, s]
 
 
 def filter_update(

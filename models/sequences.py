@@ -101,7 +101,9 @@ def check_gaps(gaps: str) -> None:
 
 def check_longest(order: int, longest: int, gaps: GapRule = "ignore") -> None:
     """Raise ValueError if no run has ``order + 1`` values, so that no sequence of ``order`` is followed by anything."""
-    row, way_out = (" in consecutive views", ", or count across gaps with gaps='ignore'") if gaps == "power" else ("", "")
+    row, way_out = (
+        (" in consecutive views", ", or count across gaps with gaps='ignore'") if gaps == "power" else ("", "")
+    )
     if longest < 2:
         raise ValueError(
             f"the corpus holds no two values of one person{row}, so nothing follows anything; mine a longer one{way_out}."

@@ -26,6 +26,7 @@ from foreknow.models import (
     TooLarge,
     UniformPrior,
 )
+from foreknow.models import adversary as adversaries
 
 RNG = np.random.default_rng(20120101)
 CHAIN = MarkovChain(1, RNG.dirichlet(np.ones(3), size=3))
@@ -224,7 +225,9 @@ def test_a_prior_of_one_s_own_is_checked(row):
 class TestSettings:
     @pytest.mark.parametrize("word", ["sum", "Product", None])
     def test_there_are_three_revisions(self, word):
-        with pytest.raises(ValueError, match=rf"revision is {word!r}; it is 'filter' .* 'product' .*JS-reduce.* or 'chain' .*BayFrame"):
+        with pytest.raises(
+            ValueError, match=rf"revision is {word!r}; it is 'filter' .* 'product' .*JS-reduce.* or 'chain' .*BayFrame"
+        ):
             Adversary(ByName(), CHAIN, revision=word)
 
     def test_a_filter_keeps_no_more_numbers_than_fit(self):
@@ -240,6 +243,74 @@ class TestSettings:
     def test_compromised_records_are_an_object_of_their_own(self, known):
         with pytest.raises(TypeError, match=r"it must be CompromisedRecords\(frame\)"):
             Adversary(ByName(), CHAIN, known, cascade=RemoveKnown())
+
+    def test_a_filter_keeps_no_more_numbers_of_all_than_fit(self, monkeypatch):
+        """Two people with 9 numbers each, where 17 are allowed."""
+        monkeypatch.setattr(adversaries, "LARGEST_JOINT", 17)
+        chain, first = MarkovChain(2, np.full((3, 3, 3), 1 / 3)), released("AB", "ab", [0, 0])
+        with pytest.raises(ValueError, match=r"keeps 9 numbers of each of 2 respondents, more than 17 .*'product'"):
+            Adversary(UniformPrior(), chain).observe(Memory(), first)
+        Adversary(UniformPrior(), chain.truncate(1)).observe(Memory(), first)
+
+    def test_a_filter_needs_one_order(self):
+        """Of chains that are not checked themselves."""
+
+        class Growing:
+            def at(self, release):
+                return MarkovChain(release + 1, np.full((3,) * (release + 2), 1 / 3))
+
+        adversary = Adversary(UniformPrior(), Growing())
+        _, memory = adversary.observe(Memory(), FIRST)
+        with pytest.raises(ValueError, match="the transitions change their order .* needs one order"):
+            adversary.observe(memory, SECOND)
+
+    WRONG = {
+        "a name": ({"estimator": "omega"}, r"estimator is 'omega'; .* write estimator=Omega\(\)"),
+        "another spelling": (
+            {"estimator": "DIRICHLET_multinomial"},
+            r"estimator is 'DIRICHLET_multinomial'; .* write estimator=DirichletMultinomial\(\)",
+        ),
+        "no name of any": (
+            {"estimator": "bayes"},
+            r"estimator is 'bayes'; .* one of .*Omega.*, as estimator=Exact\(\)",
+        ),
+        "a class": ({"estimator": Omega}, r"estimator is the class Omega; write estimator=Omega\(...\)"),
+        "a number": ({"estimator": 3}, "estimator is 3; an estimator is an object"),
+        "a cascade's name": (
+            {"cascade": "prior"},
+            r"cascade is 'prior'; it is an object: RemoveKnown\(\), PriorCascade\(\)",
+        ),
+        "a cascade's class": ({"cascade": PriorCascade}, r"cascade is the class PriorCascade; write cascade="),
+        "swapped": (
+            {"prior": CHAIN, "transitions": UniformPrior()},
+            r"prior is of type MarkovChain, .* write Adversary\(prior, transitions\), the prior first",
+        ),
+        "a chain alone": ({"prior": CHAIN}, r"prior is of type MarkovChain, .* the prior first"),
+        "two priors": (
+            {"transitions": UniformPrior()},
+            r"transitions is of type UniformPrior, .* write Adversary\(prior, transitions\), the prior first",
+        ),
+        "a prior's class": (
+            {"prior": UniformPrior},
+            r"prior is the class UniformPrior; write prior=UniformPrior\(...\)",
+        ),
+        "a chain's class": ({"transitions": MarkovChain}, "transitions is the class MarkovChain; write transitions="),
+        "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is of type DataFrame, .* GivenPrior\(frame\)"),
+        "an array for a prior": ({"prior": np.eye(3)}, r"prior is of type ndarray, .* UniformPrior\(\)"),
+        "an array for a chain": (
+            {"transitions": np.eye(3)},
+            r"transitions is of type ndarray, .* MarkovChain\(1, probabilities\)",
+        ),
+        "a table for a chain": (
+            {"transitions": pd.DataFrame()},
+            "transitions is of type DataFrame, which holds no chain",
+        ),
+    }
+
+    @pytest.mark.parametrize("settings, match", WRONG.values(), ids=WRONG)
+    def test_a_wrong_setting_is_one_clear_error(self, settings, match):
+        with pytest.raises(TypeError, match=match):
+            Adversary(**({"prior": UniformPrior()} | settings))
 
     def test_compromised_records_need_a_cascade(self):
         with pytest.raises(ValueError, match=r"no cascade; say how they enter: cascade=RemoveKnown\(\)"):

@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -9,10 +11,23 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.runtime import _nrt_python, rtsys
 from strategies import distributions, view_of
 
 from foreknow.attacks import SequentialAttack
-from foreknow.models import Adversary, GivenPrior, MarkovChain, Memory, Release
+from foreknow.models import (
+    Adversary,
+    GivenPrior,
+    MarkovChain,
+    Memory,
+    Numeric,
+    Observation,
+    Omega,
+    People,
+    Release,
+    Schema,
+    UniformPrior,
+)
 from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
 
 FEWER = settings(max_examples=20)
@@ -279,19 +294,72 @@ def likelihood_of(strangers, results, rows):
     return found
 
 
+class TestMemoryUsed:
+    """The filter keeps n m^d numbers. Beside what it keeps and returns, it allocates no array of that size."""
+
+    N, M = 3000, 24
+
+    def remembered(self, adversary, people):
+        memory = Memory()
+        for time in range(2):
+            group = np.arange(len(people)) // 4
+            counts = np.full((len(people) // 4, self.M), 0)
+            counts[:, time : time + 4] = 1
+            observation = Observation(people, group, counts, time)
+            posterior, memory = adversary.observe(memory, observation)
+        return memory, observation, posterior
+
+    def test_temporaries_are_smaller_than_the_joint_distribution(self):
+        schema = Schema({"age": Numeric(0, 9)}, "result", tuple(range(self.M)))
+        people = People(np.arange(self.N).astype(object), np.zeros((self.N, 1)), schema)
+        rng = np.random.default_rng(1)
+        chain = MarkovChain(2, rng.dirichlet(np.ones(self.M), (self.M, self.M)))
+        adversary = Adversary(UniformPrior(), chain, estimator=Omega(), gaps="power")
+        memory, observation, posterior = self.remembered(adversary, people)
+        few = Observation(people[: self.N // 2], observation.group[: self.N // 2], observation.counts, 2)
+        half = replace(posterior, probabilities=posterior.probabilities[: self.N // 2])
+        joint = memory.joint.nbytes
+        assert joint == self.N * self.M**2 * 8
+
+        def peak(action):
+            tracemalloc.start()
+            action()
+            found = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            return found
+
+        assert peak(lambda: adversary.revise(memory, people)) < joint / 2
+        # One copy of the memory is the result; half of the people are absent, and the chain takes a step for them.
+        assert peak(lambda: adversary.remember(memory, observation, posterior)) < 1.5 * joint
+        assert peak(lambda: adversary.remember(memory, few, half)) < 1.5 * joint
+
+    def test_kernels_allocate_nothing_per_person(self):
+        """tracemalloc does not see what compiled code allocates."""
+        chain, counted = MarkovChain(2, np.full((3, 3, 3), 1 / 3)), []
+        _nrt_python.memsys_enable_stats()
+        for n in (1, 1, 500):
+            joint, known = np.full((n, 9), 1 / 9), np.full(n, 2)
+            before = rtsys.get_allocation_stats().alloc
+            filter_update(chain, joint, known, np.arange(n), np.full((n, 3), 1 / 3))
+            filter_revision(chain, joint, known)
+            counted.append(rtsys.get_allocation_stats().alloc - before)
+        assert counted[1] == counted[2]
+
+
 class TestThroughTheAdversary:
     @pytest.mark.parametrize("order", [1, 2, 3])
     @pytest.mark.parametrize("gaps", ["ignore", "power"])
     @given(seen=followed(gaps=True), seed=st.integers(0, 50))
     @FEWER
-    def test_filter_is_exact_for_one_person_among_strangers(self, order, gaps, seen, seed):
+    def test_the_default_is_exact_for_one_person_among_strangers(self, order, gaps, seen, seed):
+        """It is the filter, whatever the order."""
         rows, rng = rows_of(seed), np.random.default_rng([seed, 1])
         chain = MarkovChain(
             order,
             rng.dirichlet(np.ones(3), size=(3,) * order),
             tuple(rng.dirichlet(np.ones(3), size=(3,) * length) for length in range(1, order)),
         )
-        adversary = Adversary(prior_of(rows), chain, revision="filter", gaps=gaps)
+        adversary = Adversary(prior_of(rows), chain, gaps=gaps)
         found = SequentialAttack(adversary)(released(seen))
         likelihoods = []
         for t, group in enumerate(seen, 1):

@@ -1,6 +1,6 @@
-"""What every attack is."""
+"""The protocol of attacks, and what they read of releases."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from foreknow.models import Beliefs, Observation, Release
@@ -18,6 +18,30 @@ class Published(Protocol):
     def observation(self) -> Observation:
         """Who is in each group, and each group's values."""
         ...
+
+
+def each_release(attack: object, releases: Iterable[Release]) -> Iterator[Release]:
+    """The releases, one after another, each checked to have an observation.
+
+    Raises
+    ------
+    TypeError
+        If ``releases`` is one release, or an element is no release; it names the attack.
+    """
+    name = type(attack).__name__
+    if hasattr(releases, "observation"):
+        raise TypeError(
+            f"{name} takes releases in the order of time, and got one {type(releases).__name__}; put it into a list."
+        )
+    if not isinstance(releases, Iterable):
+        raise TypeError(f"{name} takes releases in the order of time, and got a {type(releases).__name__}.")
+    for release in releases:
+        if not isinstance(getattr(release, "observation", None), Observation):
+            raise TypeError(
+                f"{name} takes releases, and got a {type(release).__name__}; publish views first, or make a PublishedTable of a "
+                "table with groups."
+            )
+        yield release
 
 
 class Attack(Protocol):

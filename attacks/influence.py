@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import rel_entr
 
+from foreknow.attacks.attack import each_release
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
 from foreknow.models.arrays import FloatArray
@@ -64,7 +65,7 @@ class Influence:
             (the number of the release) and ``group``; edges with ``through``: ``"group"`` or ``"time"``. The graph's
             attribute ``source`` is the record's node.
         """
-        published = tuple(releases)
+        published = tuple(each_release(self, releases))
         record = pd.DataFrame(
             {"respondent": [respondent], "value": [value], "time": [time], "confidence": [float(confidence)]}
         )

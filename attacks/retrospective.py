@@ -1,10 +1,11 @@
-"""The attack of somebody who looks back: later releases tell of earlier values."""
+"""The attack that looks back: beliefs about earlier values given later releases."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from foreknow.attacks.attack import each_release
 from foreknow.attacks.sequential import steps
 from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -15,7 +16,7 @@ SMALLEST = 1e-200
 
 @dataclass(frozen=True)
 class RetrospectiveAttack:
-    """What is believed of every release once all of them are seen: `SequentialAttack`, and then a walk back.
+    """Beliefs about every release given all of them: `SequentialAttack`, and then a backward pass.
 
     After the last release a respondent's belief in the value s at an earlier one is the belief held then, times how well s
     explains what came after::
@@ -75,7 +76,7 @@ class RetrospectiveAttack:
     def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
         """The sequential attack; beside each release the revised prior without compromised records, and who was heard of."""
         held, untold, heard = [], [], []
-        for memory, belief in steps(self.adversary, releases):
+        for memory, belief in steps(self.adversary, each_release(self, releases)):
             seen = belief.observation
             held.append(belief)
             untold.append(self.adversary.revise(memory, seen.people))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from foreknow.attacks.attack import each_release
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -25,13 +26,13 @@ class SequentialAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """What the adversary believes around each release. Only the releases' observations are read."""
-        beliefs = tuple(belief for _, belief in steps(self.adversary, releases))
+        beliefs = tuple(belief for _, belief in steps(self.adversary, each_release(self, releases)))
         self.adversary.check_times([belief.observation.time for belief in beliefs])
         return Beliefs(beliefs)
 
 
 def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:
-    """What is remembered before each release, and what is believed around it."""
+    """The memory before each release, and the beliefs around it."""
     memory = Memory()
     for release in releases:
         seen = release.observation

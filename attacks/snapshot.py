@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from foreknow.attacks.attack import each_release
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -21,7 +22,7 @@ class SnapshotAttack:
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """What the adversary believes around each release. Only the releases' observations are read."""
         beliefs = []
-        for release in releases:
+        for release in each_release(self, releases):
             seen = release.observation
             revised = self.adversary.revise(Memory(), seen.people, seen.time)
             posterior = self.adversary.weigh(revised, seen)

@@ -28,10 +28,11 @@ from foreknow.models.foreground.newton import Newton
 from foreknow.models.foreground.sample_size import SampleSize
 from foreknow.models.grouping import Grouping
 from foreknow.models.hierarchy import Hierarchy
+from foreknow.models.inhomogeneous_chain import InhomogeneousChain
 from foreknow.models.kernel_prior import KernelPrior
 from foreknow.models.markov_chain import IncrementalChain, MarkovChain, Transitions
 from foreknow.models.people import People
-from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, UniformPrior
+from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, PriorByTime, UniformPrior
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
     compromised_model,
@@ -82,6 +83,7 @@ __all__ = [
     "Hierarchy",
     "History",
     "IncrementalChain",
+    "InhomogeneousChain",
     "ItemObservation",
     "ItemRelease",
     "Items",
@@ -99,6 +101,7 @@ __all__ = [
     "Posterior",
     "PosteriorCascade",
     "Prior",
+    "PriorByTime",
     "PriorCascade",
     "Problem",
     "PublishedTable",

@@ -1,4 +1,4 @@
-"""Somebody with background knowledge, who watches releases and remembers."""
+"""Adversaries: background knowledge, a rule of inference, and a memory of releases."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,39 +6,51 @@ from typing import Any, Literal
 
 import numpy as np
 
+from foreknow.models.adversary_settings import check_knowledge, check_rules
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.cascades import Cascade
 from foreknow.models.compromised import Claims, CompromisedRecords
 from foreknow.models.estimators import Exact, TooLarge
-from foreknow.models.markov_chain import LARGEST_TABLE, MarkovChain, Transitions
+from foreknow.models.markov_chain import MarkovChain, Transitions
 from foreknow.models.people import People
 from foreknow.models.priors import Prior
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, probability_rows
 from foreknow.models.release import Observation
 from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
+from foreknow.models.sequences import GapRule, check_gaps
 
 HEARD = 1e-9
 """A smaller change of a belief is rounding, and nothing to remember."""
 
-type Revision = Literal["product", "chain", "filter"]
+LARGEST_ROW = 2**17
+"""The number of probabilities that ``revision="filter"`` may keep of one respondent (1 MiB)."""
+
+LARGEST_JOINT = 2**30
+"""The number of probabilities that ``revision="filter"`` may keep of all respondents (8 GiB)."""
+
+WAY_OUT = "Use a chain of a smaller order, as transitions.truncate(1), or revision='product' (JS-reduce, Algorithm 3)."
+
+type Revision = Literal["filter", "product", "chain"]
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What an adversary keeps of the releases seen so far; ``Memory()`` is that of somebody who has seen none.
+    """What an adversary keeps of the releases seen so far; ``Memory()`` is empty.
 
     Attributes
     ----------
     releases : int
-        How many releases were observed.
+        The number of releases observed.
     rows : mapping of respondent to int
-        Where each respondent's beliefs stand.
-    beliefs : float array, shape (d, N, m)
-        The last d beliefs of the N respondents seen, oldest first; unknown ones, at the start, are zero.
+        The row of each of the N respondents seen.
+    beliefs : float array, shape (b, N, m)
+        The last b beliefs of each, oldest first; unknown ones, at the start, are zero. With a chain of order d, b is d for
+        the revisions ``"product"`` and ``"chain"``, and 1 for ``"filter"``.
     known : int array, shape (N,)
-        How many of them are known, at most d.
+        The number of values of each that were observed or stepped over, at most d.
     joint : float array, shape (N, m^d) or (N, 0)
-        For ``revision="filter"``, the law of each respondent's last values, as `filter_revision` takes it.
+        For ``revision="filter"`` and d > 1, the joint distribution of each respondent's last d values, as `filter_revision`
+        takes it. For d = 1 that is the last belief.
     """
 
     releases: int = 0
@@ -60,8 +72,8 @@ class Adversary:
     Parameters
     ----------
     prior : Prior
-        What is believed of a person never seen before: BK^sv.
-    transitions : MarkovChain or IncrementalChain, optional
+        What is believed of a person never seen before: BK^sv. It may depend on the time of the release (`PriorByTime`).
+    transitions : MarkovChain, IncrementalChain, InhomogeneousChain or DirichletChain, optional
         How values follow each other: BK^seq. Without it, nothing learned from one release bears on the next, and every
         revised prior is the prior.
     compromised : CompromisedRecords, optional
@@ -70,20 +82,24 @@ class Adversary:
         How a prior and a release make a posterior.
     cascade : Cascade, optional
         How compromised records enter; needed where there are any.
-    revision : {"product", "chain", "filter"}
-        How past beliefs make the revised prior, where the chain looks back over several values; for a chain of order 1 all
-        three are the same. ``"product"``: past posteriors multiplied, as JS-reduce, Algorithm 3 (`product_revision`).
-        ``"chain"``: the oldest posterior carried on, as BayFrame, Equations 3 and 4 (`chain_revision`). ``"filter"``: the
-        joint law of the last values (`filter_revision`).
+    revision : {"filter", "product", "chain"}
+        How past beliefs make the revised prior where the chain is of order 2 or more; for order 1 all three are the same.
+        ``"filter"``: the joint distribution of the last values, as in a hidden Markov model (`filter_revision`); it keeps m^d
+        numbers per respondent. ``"product"``: past posteriors multiplied, as JS-reduce, Algorithm 3 (`product_revision`).
+        ``"chain"``: the oldest posterior carried on, as BayFrame, Equations 3 and 4 (`chain_revision`). Both keep d m
+        numbers, and both are overconfident (docs/findings.md, section 10).
     gaps : {"ignore", "power"}
         What happens in releases in which a respondent is not published. ``"ignore"``: nothing; the chain leads from
         one observation to the next, as in the papers. ``"power"``: the chain takes a step at every release (for a chain
-        of order 1, its power).
+        of order 1, its power). A chain that is fit with the same ``gaps`` has the matching transitions.
 
     Raises
     ------
+    TypeError
+        If a setting is of another kind, as a prior in the place of the transitions.
     ValueError
-        If a setting is no word it knows, or there are compromised records and no cascade. When called, if a compromised
+        If a setting is no word it knows, ``"filter"`` would keep more than `LARGEST_ROW` numbers of a respondent, or there are
+        compromised records and no cascade. When called, if it would keep more than `LARGEST_JOINT` in all, or a compromised
         record is about a value that the respondent's group does not show (see `CompromisedRecords`).
 
     Notes
@@ -97,23 +113,20 @@ class Adversary:
     compromised: CompromisedRecords | None = None
     estimator: Estimator = field(default_factory=Exact)
     cascade: Cascade | None = None
-    revision: Revision = "product"
-    gaps: Literal["ignore", "power"] = "ignore"
+    revision: Revision = "filter"
+    gaps: GapRule = "ignore"
 
     def __post_init__(self) -> None:
-        if self.gaps not in ("ignore", "power"):
+        check_gaps(self.gaps)
+        if self.revision not in ("filter", "product", "chain"):
             raise ValueError(
-                f"gaps is {self.gaps!r}; it is 'ignore' (the papers) or 'power' (a step at every release)."
+                f"revision is {self.revision!r}; it is 'filter' (the joint distribution of the last values), 'product' "
+                "(JS-reduce, Algorithm 3) or 'chain' (BayFrame, Equations 3 and 4)."
             )
-        if self.revision not in ("product", "chain", "filter"):
-            raise ValueError(
-                f"revision is {self.revision!r}; it is 'product' (JS-reduce), 'chain' (BayFrame) or 'filter' (the joint law)."
-            )
-        for name, setting in (("estimator", self.estimator), ("cascade", self.cascade)):
-            if isinstance(setting, type):
-                raise TypeError(
-                    f"{name} is the class {setting.__name__}; write {name}={setting.__name__}(...), a setting of it."
-                )
+        check_knowledge(self.prior, self.transitions)
+        check_rules(self.estimator, self.cascade)
+        if self.transitions is not None:
+            self._joint_size(self.transitions.at(0))
         if self.compromised is not None and not isinstance(self.compromised, CompromisedRecords):
             raise TypeError(
                 f"compromised is {type(self.compromised).__name__}; it must be CompromisedRecords(frame). (An estimator is named: "
@@ -126,11 +139,11 @@ class Adversary:
             )
 
     def revise(self, memory: Memory, people: People, time: Any = None) -> FloatArray:
-        """What is believed of some people before the next release: RBK^sv, shape ``(n, m)``, rows are probabilities.
+        """The beliefs about some people before the next release: RBK^sv, shape ``(n, m)``, rows are probabilities.
 
-        Somebody never seen has the prior; so has somebody whose past beliefs the chain gives no continuation at all,
-        which only a substochastic chain can do. With the release's time, the compromised records about it are in it, as the
-        cascade has it.
+        A person never seen has the prior, that of ``people.time`` where it depends on time; so has a person whose past beliefs
+        have no continuation by the chain, which only a substochastic chain allows. With the release's time, the compromised
+        records about it are heeded, as the cascade has it.
         """
         prior = probability_rows(self.prior(people), "the prior of the person in row").copy()
         places = memory.places(people)
@@ -170,7 +183,8 @@ class Adversary:
         people = observation.people[published]
         chain = self.transitions.at(memory.releases) if self.transitions is not None else None
         latest = posterior.probabilities[published]
-        larger = _with_room(memory, people, chain.order if chain else 1, latest.shape[1], self._joint_size(chain))
+        shape = (self._depth(chain), latest.shape[1], self._joint_size(chain))
+        larger = _with_room(memory, people, *shape)
         places = larger.places(people)
         if self.gaps == "power" and chain is not None:
             absent = np.setdiff1d(np.arange(len(memory.rows)), places)
@@ -207,31 +221,39 @@ class Adversary:
                 )
 
     def _ahead(self, chain: MarkovChain, memory: Memory, places: IntArray) -> FloatArray:
-        """Where the chain leads from what is remembered of some people; rows may sum to less than 1."""
-        known = memory.known[places]
-        if self.revision == "filter":
-            return filter_revision(chain, memory.joint[places], known)
-        rule = product_revision if self.revision == "product" else chain_revision
-        return rule(chain, memory.beliefs[:, places], known)
+        """The next values' distribution by the chain, given what is remembered of some people; rows may sum to less than 1."""
+        if self._keeps_joint(chain):
+            return filter_revision(chain, memory.joint, memory.known, places)
+        rule = chain_revision if self.revision == "chain" else product_revision
+        return rule(chain, memory.beliefs[:, places], memory.known[places])
 
     def _push(
         self, memory: Memory, chain: MarkovChain | None, places: IntArray, latest: FloatArray, told: FloatArray | None
     ) -> None:
         """Put the latest beliefs of some people behind their earlier ones, in a memory that nobody else has seen yet."""
-        if self.revision == "filter" and chain is not None:
-            memory.joint[places] = filter_update(chain, memory.joint[places], memory.known[places], told)
+        if chain is not None and self._keeps_joint(chain):
+            filter_update(chain, memory.joint, memory.known, places, told)
         memory.beliefs[:-1, places] = memory.beliefs[1:, places]
         memory.beliefs[-1, places] = latest
-        memory.known[places] = np.minimum(memory.known[places] + 1, len(memory.beliefs))
+        memory.known[places] = np.minimum(memory.known[places] + 1, chain.order if chain is not None else 1)
+
+    def _keeps_joint(self, chain: MarkovChain) -> bool:
+        """Whether the last belief is not the whole state: for order 1 it is, under every revision."""
+        return self.revision == "filter" and chain.order > 1
+
+    def _depth(self, chain: MarkovChain | None) -> int:
+        """The number of past beliefs kept of each respondent."""
+        return 1 if chain is None or self._keeps_joint(chain) else chain.order
 
     def _joint_size(self, chain: MarkovChain | None) -> int:
-        if self.revision != "filter" or chain is None:
+        """The number of joint probabilities kept of each respondent."""
+        if chain is None or not self._keeps_joint(chain):
             return 0
         size = int(chain.values**chain.order)
-        if size > LARGEST_TABLE // 2**10:
+        if size > LARGEST_ROW:
             raise ValueError(
-                f"revision='filter' with a chain of order {chain.order} over {chain.values} values keeps {size} numbers for "
-                "every respondent; truncate the chain, or use revision='product'."
+                f"revision='filter' with a chain of order {chain.order} over {chain.values} values keeps {size} numbers of every "
+                f"respondent, more than {LARGEST_ROW}. {WAY_OUT}"
             )
         return size
 
@@ -260,13 +282,20 @@ def _with_room(memory: Memory, people: People, depth: int, values: int, sequence
     rows = dict(memory.rows)
     for respondent in people.respondents:
         rows.setdefault(respondent, len(rows))
+    if len(memory.rows) and memory.joint.shape[1] != sequences:
+        raise ValueError("the transitions change their order between two releases; revision='filter' needs one order.")
+    if len(rows) * sequences > LARGEST_JOINT:
+        raise ValueError(
+            f"revision='filter' keeps {sequences} numbers of each of {len(rows)} respondents, more than {LARGEST_JOINT} (8 GiB). "
+            f"{WAY_OUT}"
+        )
     beliefs = np.zeros((depth, len(rows), values))
     known = np.zeros(len(rows), dtype=np.int64)
     joint = np.zeros((len(rows), sequences))
     if len(memory.rows):
         kept = min(depth, len(memory.beliefs))
         beliefs[depth - kept :, : len(memory.rows)] = memory.beliefs[len(memory.beliefs) - kept :]
-        known[: len(memory.rows)] = np.minimum(memory.known, depth)
+        known[: len(memory.rows)] = memory.known if sequences else np.minimum(memory.known, depth)
         joint[: len(memory.rows)] = memory.joint
     return Memory(memory.releases, rows, beliefs, known, joint)
 

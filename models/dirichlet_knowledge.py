@@ -1,4 +1,4 @@
-"""Knowledge that knows how little it was mined from: Dirichlet distributions over the rows of a prior or a chain."""
+"""Dirichlet posteriors over the rows of class frequencies and of transition tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.markov_chain import MarkovChain, check_chain_order
 from foreknow.models.people import People
 from foreknow.models.priors import ClassFrequencies, class_codes
-from foreknow.models.sequences import Sequences
+from foreknow.models.sequences import GapRule, Sequences
 from foreknow.models.view import History
 
 
@@ -177,20 +177,22 @@ class DirichletChain:
         order: int = 1,
         concentration: float = 1.0,
         values: int | None = None,
+        gaps: GapRule = "ignore",
     ) -> "DirichletChain":
         """Count a corpus: how often each sequence of values was followed by each value.
 
         Parameters
         ----------
         sequences : History, or iterable of sequences of int
-            Each person's values in the order of time, as positions in the sensitive domain. Of a history, the values
-            of consecutive records, whatever lies between them; `markov_model` takes the views in between into account.
+            Each person's values in the order of time, as positions in the sensitive domain.
         order : int
             The longest sequence counted.
         concentration : float
             Of every row's symmetric Dirichlet distribution before anything was counted; 1 is uniform.
         values : int, optional
             The size m of the sensitive domain; a history knows it, otherwise it is the largest value plus one.
+        gaps : {"ignore", "power"}
+            As for `MarkovChain.fit`. `markov_model` also reads what the values on both sides of a gap say of each other.
 
         Raises
         ------
@@ -203,8 +205,10 @@ class DirichletChain:
         """
         check_concentration(concentration)
         source = sequences if isinstance(sequences, History) else [list(sequence) for sequence in sequences]
-        MarkovChain.fit(source, order, pseudo_count=concentration, values=values)  # refuses what cannot be counted
-        counted = Sequences.of(source, values)
+        MarkovChain.fit(
+            source, order, pseudo_count=concentration, values=values, gaps=gaps
+        )  # refuses what cannot be counted
+        counted = Sequences.of(source, values, gaps)
         return cls(tuple(counted.followed(length) + concentration for length in range(1, order + 1)))
 
     @property
@@ -218,7 +222,7 @@ class DirichletChain:
         return int(self.concentrations[0].shape[-1])
 
     def at(self, release: int) -> MarkovChain:  # noqa: ARG002 - the same question as to an IncrementalChain
-        """The posterior mean: this knowledge does not grow."""
+        """The posterior mean, at every release."""
         return self.mean
 
     def truncate(self, steps: int) -> "DirichletChain":

@@ -1,4 +1,4 @@
-"""How sensitive values follow each other over time: BK^seq of JS-reduce, section 4.3."""
+"""Markov chains of sensitive values: BK^seq of JS-reduce, section 4.3."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import TOLERANCE
-from foreknow.models.sequences import Sequences, check_longest
+from foreknow.models.sequences import GapRule, Sequences, check_longest
 from foreknow.models.view import History
 
 LARGEST_TABLE = 2**27
@@ -16,10 +16,10 @@ LARGEST_TABLE = 2**27
 
 
 class Transitions(Protocol):
-    """Sequential knowledge, which may grow as releases come."""
+    """Sequential knowledge, which may depend on the release; its chains are all of one order."""
 
     def at(self, release: int) -> "MarkovChain":
-        """The chain known when the release of that number (0 is the first) is prepared."""
+        """The chain by which values at the release of that number (0 is the first) follow earlier ones."""
         ...
 
 
@@ -80,14 +80,15 @@ class MarkovChain:
         pseudo_count: float = 0.0,
         as_printed: bool = False,
         values: int | None = None,
+        gaps: GapRule = "ignore",
     ) -> "MarkovChain":
         """Mine a corpus: how often each sequence of values was followed by each value.
 
         Parameters
         ----------
         sequences : History, or iterable of sequences of int
-            Each person's values in the order of time, as positions in the sensitive domain. Of a history, the values
-            of consecutive records, whatever lies between them.
+            Each person's values in the order of time, as positions in the sensitive domain. With ``gaps="power"``, -1 is a
+            visit of which no value is known.
         order : int
             The longest sequence counted.
         pseudo_count : float
@@ -99,29 +100,36 @@ class MarkovChain:
             a value never followed has the frequencies of all values that followed another.
         values : int, optional
             The size m of the sensitive domain; a history knows it, otherwise it is the largest value plus one.
+        gaps : {"ignore", "power"}
+            The visits at which a person has no value, as in `Adversary`: give both the same. ``"ignore"``: a value follows the
+            person's last known one, whatever lies between, as in the papers. ``"power"``: a transition is one step, so only
+            values of consecutive views (or positions) are counted.
 
         Raises
         ------
         ValueError
             If the order is not positive, or longer than anybody's sequence allows, a value lies outside the domain, the
-            pseudo-count is negative, or the corpus holds no two consecutive values of one person.
+            pseudo-count is negative, ``gaps`` is another word, or nothing can be counted.
 
         Notes
         -----
+        With ``gaps="power"`` the values on both sides of a gap say nothing of each other. `markov_model` also reads what they
+        say: it sums over the missing values, exactly.
+
         JS-reduce, Algorithm 5. Its loop counts, for every release h and person, the person's last 1, 2, ... values up
         to h: read as "sequences that end at h", each once. Cost: O(records * order + m^(order + 1)).
         """
         check_chain_order(order)
         if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
             raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
-        counted = Sequences.of(sequences, values)
+        counted = Sequences.of(sequences, values, gaps)
         m = counted.domain
         if m ** (order + 1) > LARGEST_TABLE:
             raise ValueError(
                 f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
                 "choose a smaller order."
             )
-        check_longest(order, counted.longest)
+        check_longest(order, counted.longest, gaps)
         return cls._mined(counted, order, pseudo_count, as_printed)
 
     @classmethod
@@ -144,11 +152,11 @@ class MarkovChain:
         return cls(order, tables[-1], tuple(tables[:-1]), substochastic=as_printed)
 
     def at(self, release: int) -> "MarkovChain":  # noqa: ARG002 - the same question as to an IncrementalChain
-        """Itself: this knowledge does not grow."""
+        """The chain itself, at every release."""
         return self
 
     def truncate(self, steps: int) -> "MarkovChain":
-        """The knowledge of somebody who looks back only ``steps`` values: n-steps DK of JS-reduce, section 7.3."""
+        """The chain of order at most ``steps``, of the shorter tables: n-steps DK of JS-reduce, section 7.3."""
         check_chain_order(steps)
         steps = min(steps, self.order)
         return MarkovChain(steps, self.tables[steps - 1], self.tables[: steps - 1], self.substochastic)
@@ -179,10 +187,18 @@ class IncrementalChain:
         Whether the knowledge for a release has the view that is then published. The paper's "at each time, based on
         V_i" may be read so; but then it holds the very transitions that are to be guessed, and gains where nothing can be
         learned from the past (docs/findings.md).
+
+    Raises
+    ------
+    ValueError
+        If there is no chain, or the chains differ in their order or their values.
     """
 
     chains: tuple[MarkovChain, ...]
     inclusive: bool = False
+
+    def __post_init__(self) -> None:
+        check_alike(self.chains)
 
     @classmethod
     def fit(
@@ -192,27 +208,45 @@ class IncrementalChain:
         pseudo_count: float = 0.0,
         as_printed: bool = False,
         inclusive: bool = False,
+        gaps: GapRule = "ignore",
     ) -> "IncrementalChain":
         """Mine the first 1, 2, ..., t views of a history; the other parameters are those of `MarkovChain.fit`.
 
-        Until some person has been seen twice nothing is known: every value follows any other equally likely.
+        As long as no transition has been seen, every value follows any other with probability 1/m.
         """
         m = len(history.schema.values)
         # The whole history is checked here; its beginnings may be shorter than the order.
-        MarkovChain.fit(history, order, pseudo_count, as_printed)
+        MarkovChain.fit(history, order, pseudo_count, as_printed, gaps=gaps)
         chains = []
         for upto in range(1, len(history) + 1):
-            seen = History(history.views[:upto])
-            if len(seen.respondents) == sum(map(len, seen)):
+            seen = Sequences.of(History(history.views[:upto]), gaps=gaps)
+            if seen.longest < 2:
                 chains.append(MarkovChain(order, np.full((m,) * (order + 1), 1.0 / m)))
             else:
-                chains.append(MarkovChain._mined(Sequences.of(seen), order, pseudo_count, as_printed))
+                chains.append(MarkovChain._mined(seen, order, pseudo_count, as_printed))
         return cls(tuple(chains), inclusive)
 
     def at(self, release: int) -> MarkovChain:
         """The chain extracted from the views before that release, or up to it; of the first view for the first."""
         last = release if self.inclusive else release - 1
         return self.chains[min(max(last, 0), len(self.chains) - 1)]
+
+    def truncate(self, steps: int) -> "IncrementalChain":
+        """The chains of order at most ``steps``, as `MarkovChain.truncate`."""
+        return IncrementalChain(tuple(chain.truncate(steps) for chain in self.chains), self.inclusive)
+
+
+def check_alike(chains: Sequence[MarkovChain]) -> None:
+    """Raise ValueError unless some chains, at least one, are of one order and one domain."""
+    kinds = [(chain.order, chain.values) for chain in chains]
+    if not kinds:
+        raise ValueError("there is no chain; give one per release.")
+    for number, kind in enumerate(kinds):
+        if kind != kinds[0]:
+            raise ValueError(
+                f"chain {number} is of order {kind[0]} over {kind[1]} values, chain 0 of order {kinds[0][0]} over "
+                f"{kinds[0][1]}; all must be alike. Truncate the longer ones."
+            )
 
 
 def _spread(counts: FloatArray) -> FloatArray:

@@ -1,7 +1,8 @@
 """Respondents and their quasi-identifiers."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,11 +23,14 @@ class People:
         For each respondent and attribute a number, or a categorical value's position in the schema's ``values``.
     schema : Schema
         The meaning of the columns; the ends of every numeric domain are known.
+    time : optional
+        The time of their records, for a `Prior` that depends on it.
     """
 
     respondents: ObjectArray
     quasi_identifiers: FloatArray
     schema: Schema
+    time: Any = None
 
     def __repr__(self) -> str:
         return f"People({len(self)}, known by {', '.join(self.schema.quasi_identifiers)})"
@@ -35,7 +39,7 @@ class People:
         return len(self.respondents)
 
     def __getitem__(self, rows: "IntArray | BoolArray | slice") -> "People":
-        return People(self.respondents[rows], self.quasi_identifiers[rows], self.schema)
+        return replace(self, respondents=self.respondents[rows], quasi_identifiers=self.quasi_identifiers[rows])
 
     def rows(self, respondent: Hashable) -> list[int]:
         """The rows of a respondent: one, or none."""

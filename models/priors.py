@@ -1,9 +1,9 @@
-"""What an adversary believes of a person before anything is published: BK^sv of JS-reduce, section 4.2."""
+"""Priors: beliefs about a person before anything is published, BK^sv of JS-reduce, section 4.2."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ LARGEST_TABLE = 2**27
 
 
 class Prior(Protocol):
-    """How likely each sensitive value is for a person with some quasi-identifiers."""
+    """Probabilities of the sensitive values for people with some quasi-identifiers, and at ``people.time``."""
 
     def __call__(self, people: People) -> FloatArray:
         """One distribution per person: float array, shape ``(n, m)``."""
@@ -86,12 +86,19 @@ class ClassFrequencies:
 
         Raises
         ------
+        TypeError
+            If ``classes`` is no mapping.
         ValueError
             If an attribute is no quasi-identifier, its number of classes does not fit, or ``pseudo_count`` is negative.
         """
         if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
             raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
         schema = history.schema
+        if not isinstance(classes, Mapping):
+            raise TypeError(
+                f"classes is {classes!r}; it maps each attribute to its number of classes, as {{'age': 3, 'sex': None}}, with None "
+                "for a categorical attribute."
+            )
         _check_parts(classes)
         cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
         shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
@@ -173,6 +180,63 @@ class GivenPrior:
         return probability_rows(
             self.frame[list(values)].to_numpy(dtype=np.float64)[rows], "the prior of respondent in row"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class PriorByTime:
+    """A prior for each time: people first seen at a later release have the prior of that time.
+
+    Parameters
+    ----------
+    priors : mapping of time to Prior
+        One for the time of every release.
+
+    Raises
+    ------
+    TypeError
+        If ``priors`` is no mapping of times to priors.
+
+    Notes
+    -----
+    Every attack, defense and `publish` takes it as any other prior: it reads ``people.time``, which a `View` sets. The
+    ``prior`` of an attack's `Beliefs`, against which gains are measured, is then that of each release's time.
+
+    Examples
+    --------
+    The share of b grows from one year to the next:
+
+    >>> import pandas as pd
+    >>> from foreknow.models import History, Numeric, Schema
+    >>> frame = pd.DataFrame({"id": [1, 2, 3, 4], "age": 30, "result": list("aabb"), "year": [1, 1, 1, 2]})
+    >>> history = History.read(frame, Schema({"age": Numeric(0, 99)}, "result", ("a", "b")), time="year")
+    >>> fit = ClassFrequencies.fit
+    >>> prior = PriorByTime({view.time: fit(History([view]), {}, pseudo_count=1.0) for view in history})
+    >>> [prior(view.people)[0].round(2).tolist() for view in history]
+    [[0.6, 0.4], [0.33, 0.67]]
+    """
+
+    priors: Mapping[Any, Prior]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.priors, Mapping) or not all(map(callable, self.priors.values())):
+            raise TypeError(
+                f"PriorByTime: priors is {self.priors!r}; it maps each time to a Prior, as {{1: UniformPrior()}}."
+            )
+
+    def __call__(self, people: People) -> FloatArray:
+        """One distribution per person, by the prior of ``people.time``: float array, shape ``(n, m)``.
+
+        Raises
+        ------
+        ValueError
+            If there is no prior of that time.
+        """
+        if people.time not in self.priors:
+            raise ValueError(
+                f"there is no prior of the time {people.time!r}; there are those of {', '.join(map(repr, self.priors))}. Give one "
+                "for the time of every release."
+            )
+        return self.priors[people.time](people)
 
 
 def _check_parts(classes: Mapping[str, int | None]) -> None:

@@ -1,4 +1,4 @@
-"""From past beliefs to the revised prior: RBK^sv of JS-reduce, section 5.3, RPD^sv of BayFrame, section 4.3.2."""
+"""Revised priors from past beliefs: the forward filter, RBK^sv of JS-reduce (section 5.3), RPD^sv of BayFrame (section 4.3.2)."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from foreknow.models.markov_chain import MarkovChain
 
 
 def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> FloatArray:
-    """The distribution of the next value, when past values are drawn independently from past beliefs.
+    """The distribution of the next value if past values are drawn independently from past beliefs: the rule of JS-reduce.
 
     ``sum over sequences of probability(next | sequence) * product of the beliefs in the sequence's values``
 
@@ -18,7 +18,7 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
     past : float array, shape (d, n, m)
         The last d beliefs of n people, oldest first; where fewer are known they stand at the end.
     known : int array, shape (n,)
-        How many are known of each, 1 to d.
+        The number of beliefs known of each, 1 to d.
 
     Returns
     -------
@@ -27,9 +27,9 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
 
     Notes
     -----
-    JS-reduce, Algorithm 3. Beliefs of values further back than d sum out of it. The beliefs already hold what was
-    revised before, so multiplying them counts evidence twice (docs/findings.md, section 5): it is the paper's rule, not the
-    joint law. Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.
+    JS-reduce, Algorithm 3. Beliefs in values further back than d sum to 1 and drop out. Each belief already contains the
+    evidence of the earlier ones, so their product counts evidence twice (docs/findings.md, section 10): it is not the joint
+    distribution of the last values, which `filter_revision` takes. Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.
     """
     revised = np.zeros(past.shape[1:])
     for length, table in enumerate(chain.tables, start=1):
@@ -66,7 +66,7 @@ def _over_sequences(table: FloatArray, past: FloatArray) -> FloatArray:
 
 
 def chain_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> FloatArray:
-    """The distribution of the next value, when the oldest of the last d beliefs is carried on by the chain alone.
+    """The distribution of the next value by the chain alone from the oldest of the last d beliefs: the rule of BayFrame.
 
     ``sum over s_1 .. s_d of belief_1(s_1) * probability(s_2 | s_1) * ... * probability(next | s_1 .. s_d)``
 
@@ -74,9 +74,9 @@ def chain_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> Flo
 
     Notes
     -----
-    BayFrame, Equations 3 and 4. What was learned from the d - 1 later releases is not used, so that for d > 1 the latest
-    evidence is thrown away; for d = 1 it is the same as `product_revision`. The paper puts one-step transitions for all the
-    shorter ones; here they are the chain's own `tables`, which is the same for d up to 2. Cost: O(n m^2), and m^(d + 1) once.
+    BayFrame, Equations 3 and 4. The evidence of the d - 1 later releases is not used; for d = 1 the result is that of
+    `product_revision`. The paper takes one-step transitions between the first d values; here they are the chain's own
+    `tables`, which is the same for d up to 2. Cost: O(n m^2), and m^(d + 1) once.
     """
     revised = np.zeros(past.shape[1:])
     paths = np.eye(chain.values)
@@ -90,18 +90,22 @@ def chain_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> Flo
     return revised
 
 
-def filter_revision(chain: MarkovChain, joint: FloatArray, known: IntArray) -> FloatArray:
-    """The distribution of the next value under the joint law of the last d values.
+def filter_revision(
+    chain: MarkovChain, joint: FloatArray, known: IntArray, places: IntArray | None = None
+) -> FloatArray:
+    """The distribution of the next value under the joint distribution of the last d values.
 
     Parameters
     ----------
     chain : MarkovChain
         Of order d.
-    joint : float array, shape (n, m^d)
-        Of each person, the probability of each sequence of the last d values, numbered with the oldest value first; where
-        fewer are known, of these, in the first places. `filter_update` makes it.
-    known : int array, shape (n,)
-        How many are known of each, 1 to d.
+    joint : float array, shape (N, m^d)
+        The probability of each sequence of a person's last d values, numbered with the oldest value first; where fewer are
+        known, of these, in the first places. `filter_update` makes it.
+    known : int array, shape (N,)
+        The number of values known of each, 1 to d.
+    places : int array, shape (n,), optional
+        The rows of ``joint`` that are asked for; all by default.
 
     Returns
     -------
@@ -110,70 +114,109 @@ def filter_revision(chain: MarkovChain, joint: FloatArray, known: IntArray) -> F
 
     Notes
     -----
-    The forward filter of a hidden Markov model whose observations are the releases. Exact for one person whose releases
-    speak of this person alone; what groups tell is taken for independent evidence from release to release, which it is not
-    where the same people meet again (docs/findings.md, section 5). Neither paper has it. Cost: O(n m^(d + 1)).
+    The prediction step of the forward filter of a hidden Markov model whose observations are the releases. Exact for one
+    person whose releases depend on this person alone. Evidence from groups is treated as independent from release to
+    release, which it is not where the same people meet again (docs/findings.md, section 5). Neither paper has it. Cost:
+    O(n m^(d + 1)) time, and no memory of size m^d beside ``joint``.
     """
-    revised = np.zeros((len(joint), chain.values))
+    places = np.arange(len(joint)) if places is None else places
+    revised = np.zeros((len(places), chain.values))
     for length, table in enumerate(chain.tables, start=1):
-        rows = np.flatnonzero(known == length)
-        sequences = table.reshape(-1, chain.values)
-        revised[rows] = joint[rows, : len(sequences)] @ sequences
+        rows = np.flatnonzero(known[places] == length)
+        _predict(joint, places, rows, table.reshape(-1, chain.values), revised)
     return revised
 
 
-def filter_update(
-    chain: MarkovChain, joint: FloatArray, known: IntArray, posterior: FloatArray | None = None
-) -> FloatArray:
-    """The joint law of the last d values after a release that led to a posterior, or after a step nobody saw.
+@compiled
+def _predict(joint: FloatArray, places: IntArray, rows: IntArray, table: FloatArray, revised: FloatArray) -> None:
+    """Write ``joint[places[rows]] @ table`` into some rows; without a copy, which BLAS would need."""
+    for row in rows:
+        belief = joint[places[row]]
+        for q in range(len(table)):
+            if belief[q] > 0.0:
+                for s in range(table.shape[1]):
+                    revised[row, s] += belief[q] * table[q, s]
 
-    Each sequence, carried on by a value, weighs its probability times what the release says of that value: posterior over
-    revised prior. Then the oldest value sums out. A value that was ruled out before and is believed now follows
-    every sequence alike. Parameters are those of `filter_revision`; ``posterior`` has shape ``(n, m)``;
-    people of whom nothing is known (0) start with it. Cost: O(n m^(d + 1)).
+
+def filter_update(
+    chain: MarkovChain, joint: FloatArray, known: IntArray, places: IntArray, posterior: FloatArray | None = None
+) -> None:
+    """Update the joint distribution of the last d values, in place, by a release or by a step without one.
+
+    The weight of a sequence continued by the value s is its probability, times that of s after it, times
+    ``posterior(s) / revised(s)``, the likelihood of s by the release; then the oldest value is summed out. A value that was
+    ruled out (``revised(s) = 0``) and is believed now follows every sequence with the same probability.
+
+    Parameters
+    ----------
+    chain : MarkovChain
+        Of order d.
+    joint : float array, shape (N, m^d)
+        As for `filter_revision`; **overwritten** in the rows ``places``.
+    known : int array, shape (N,)
+        The number of values known of each person before this step, 0 to d.
+    places : int array, shape (n,)
+        The rows to update; no row twice.
+    posterior : float array, shape (n, m), optional
+        Beliefs after the release. Without it, the chain takes a step that nobody observed.
+
+    Notes
+    -----
+    A person of whom nothing is known starts with the posterior. Where the chain has no continuation (rows of a
+    substochastic chain) the last value stays. Cost: O(n m^(d + 1)) time and O(m^d) memory, whatever n.
     """
-    updated = np.zeros_like(joint)
+    lengths, m = known[places], chain.values
+    fresh = np.flatnonzero(lengths == 0)
     if posterior is not None:
-        fresh = np.flatnonzero(known == 0)
-        updated[np.ix_(fresh, np.arange(chain.values))] = posterior[fresh]
+        joint[places[fresh], :m] = posterior[fresh]
     for length, table in enumerate(chain.tables, start=1):
-        rows = np.flatnonzero(known == length)
-        sequences = table.reshape(-1, chain.values)
-        told = np.zeros((0, chain.values)) if posterior is None else posterior[rows]
-        longer = _carried_on(np.ascontiguousarray(joint[rows, : len(sequences)]), sequences, told)
-        if length == chain.order:
-            updated[rows] = longer.reshape(len(rows), chain.values, len(sequences)).sum(axis=1)
-        else:
-            updated[rows, : longer.shape[1]] = longer
-    return updated
+        rows = np.flatnonzero(lengths == length)
+        sequences = table.reshape(-1, m)
+        kept = len(sequences) if length < chain.order else len(sequences) // m
+        told = np.zeros((0, m)) if posterior is None else posterior
+        _carry_on(joint, places, rows, sequences, told, np.zeros((kept, m)), np.zeros(kept))
 
 
 @compiled
-def _carried_on(joint: FloatArray, table: FloatArray, posterior: FloatArray) -> FloatArray:
-    """The law of each sequence with one more value; without a posterior, as the chain has it."""
-    n, sequences = joint.shape
-    m = table.shape[1]
-    longer = np.zeros((n, sequences * m))
-    for i in range(n):
-        revised = np.zeros(m)
+def _carry_on(
+    joint: FloatArray,
+    places: IntArray,
+    rows: IntArray,
+    table: FloatArray,
+    posterior: FloatArray,
+    longer: FloatArray,
+    weight: FloatArray,
+) -> None:
+    """Continue the sequences of some rows by one value; ``longer`` and ``weight`` are scratch space.
+
+    ``longer[q, s]`` is the probability of the sequence q, without its oldest value where d are known, and then s;
+    ``weight[q]`` is that of q alone.
+    """
+    sequences, m = table.shape
+    kept = len(weight)
+    for row in rows:
+        belief = joint[places[row]]
+        longer[:] = 0.0
+        weight[:] = 0.0
         for q in range(sequences):
-            if joint[i, q] > 0.0:
+            if belief[q] > 0.0:
+                weight[q % kept] += belief[q]
                 for s in range(m):
-                    longer[i, q * m + s] = joint[i, q] * table[q, s]
-                    revised[s] += longer[i, q * m + s]
+                    longer[q % kept, s] += belief[q] * table[q, s]
         if len(posterior):
             for s in range(m):
-                doubted = posterior[i, s] > 0.0 and revised[s] == 0.0
-                for q in range(sequences):
-                    if doubted:
-                        longer[i, q * m + s] = joint[i, q] * posterior[i, s]
-                    elif revised[s] > 0.0:
-                        longer[i, q * m + s] = longer[i, q * m + s] / revised[s] * posterior[i, s]
-        total = longer[i].sum()
+                revised = longer[:, s].sum()
+                for q in range(kept):
+                    if revised > 0.0:
+                        longer[q, s] = longer[q, s] / revised * posterior[row, s]
+                    else:
+                        longer[q, s] = weight[q] * posterior[row, s]
+        total = longer.sum()
         if total == 0.0:
-            # The chain leads nowhere: the last value stays.
+            # The chain has no continuation: the last value stays.
             for q in range(sequences):
-                longer[i, q * m + q % m] = joint[i, q]
-            total = longer[i].sum()
-        longer[i] /= total
-    return longer
+                longer[q % kept, q % m] += belief[q]
+            total = longer.sum()
+        for q in range(kept):
+            for s in range(m):
+                belief[q * m + s] = longer[q, s] / total

@@ -1,68 +1,84 @@
-"""Everybody's values in the order of time, end to end, and how often sequences of them occur."""
+"""The sequences of values of all people, and the counts of their subsequences."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.view import History
 
+type GapRule = Literal["ignore", "power"]
+
+MISSING = -1
+"""The code of a visit of which no value is known."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """All sequences end to end.
+    """All sequences, one person's after another's.
 
     Attributes
     ----------
     values : int array, shape (r,)
-        The r values, one person's after the other's.
+        The r values, in the order of person and time.
     before : int array, shape (r,)
-        How many of the same person stand before each.
+        The number of values that precede each in its run. A run is all of a person's values or, where gaps count
+        (``"power"``), those of consecutive visits.
+    visit : int array, shape (r,)
+        The number of the visit of each value: the view of a history, or the position in a sequence.
     domain : int
         The size m of the sensitive domain.
     """
 
     values: IntArray
     before: IntArray
+    visit: IntArray
     domain: int
 
     @classmethod
-    def of(cls, source: "History | Iterable[Sequence[int]]", domain: int | None = None) -> "Sequences":
+    def of(
+        cls, source: "History | Iterable[Sequence[int]]", domain: int | None = None, gaps: GapRule = "ignore"
+    ) -> "Sequences":
         """Everybody's values in a history, or sequences of codes; the domain is the history's, or as large as needed.
 
         Raises
         ------
         ValueError
-            If no person has two values, or a value lies outside the domain.
+            If ``gaps`` is another word, or a value lies outside the domain.
         """
-        person, values = _of_history(source) if isinstance(source, History) else end_to_end(source)
-        places = np.arange(len(person))
+        check_gaps(gaps)
+        of_history = isinstance(source, History)
+        person, visit, values = _of_history(source) if isinstance(source, History) else _of_sequences(source)
+        if not of_history and gaps == "power":
+            person, visit, values = (part[values != MISSING] for part in (person, visit, values))
+        domain = len(source.schema.values) if isinstance(source, History) else domain or int(values.max(initial=0)) + 1
+        wrong = values[(values < 0) | (values >= domain)]
+        if len(wrong):
+            missing = "; a missing visit (-1) needs gaps='power'" if wrong[0] == MISSING else ""
+            raise ValueError(
+                f"the sequences hold {wrong[0]}; values are positions 0 to {domain - 1} in the sensitive domain{missing}."
+            )
         first = np.diff(person, prepend=-1) != 0
+        if gaps == "power":
+            first |= np.diff(visit, prepend=0) != 1
+        places = np.arange(len(person))
         before = places - np.maximum.accumulate(np.where(first, places, 0))
-        if not (before > 0).any():
-            raise ValueError(
-                "the corpus holds no two values of one person, so nothing follows anything; mine a longer one."
-            )
-        domain = len(source.schema.values) if isinstance(source, History) else domain or int(values.max()) + 1
-        if values.min() < 0 or values.max() >= domain:
-            wrong = values.min() if values.min() < 0 else values.max()
-            raise ValueError(
-                f"the sequences hold {wrong}; values are positions 0 to {domain - 1} in the sensitive domain."
-            )
-        return cls(values, before, domain)
+        return cls(values, before, visit, domain)
 
     @property
     def longest(self) -> int:
-        """How many values the person with the most has."""
-        return int(self.before.max()) + 1
+        """The length of the longest run."""
+        return int(self.before.max(initial=-1)) + 1
 
-    def followed(self, length: int) -> FloatArray:
+    def followed(self, length: int, visit: int | None = None) -> FloatArray:
         """How often each sequence of that length was followed by each value: shape ``(m,) * (length + 1)``.
 
-        For length 0: how often each value followed another.
+        For length 0: how often each value followed another. With a visit, only where the value that follows is of it.
         """
-        return self._count(np.flatnonzero(self.before >= max(length, 1)), length + 1)
+        counted = self.before >= max(length, 1)
+        return self._count(np.flatnonzero(counted if visit is None else counted & (self.visit == visit)), length + 1)
 
     def occurring(self, length: int) -> FloatArray:
         """How often each sequence of that length occurred, followed or not: shape ``(m,) * length``."""
@@ -77,25 +93,45 @@ class Sequences:
         return counts.reshape((self.domain,) * length).astype(np.float64)
 
 
-def check_longest(order: int, longest: int) -> None:
-    """Raise ValueError if nobody has ``order + 1`` values, so that no sequence of ``order`` is followed by anything."""
+def check_gaps(gaps: str) -> None:
+    """Raise ValueError unless ``gaps`` is one of its two words."""
+    if gaps not in ("ignore", "power"):
+        raise ValueError(f"gaps is {gaps!r}; it is 'ignore' (the papers) or 'power' (a step at every release).")
+
+
+def check_longest(order: int, longest: int, gaps: GapRule = "ignore") -> None:
+    """Raise ValueError if no run has ``order + 1`` values, so that no sequence of ``order`` is followed by anything."""
+    row, way_out = (
+        (" in consecutive views", ", or count across gaps with gaps='ignore'") if gaps == "power" else ("", "")
+    )
+    if longest < 2:
+        raise ValueError(
+            f"the corpus holds no two values of one person{row}, so nothing follows anything; mine a longer one{way_out}."
+        )
     if order >= longest:
         raise ValueError(
-            f"the order is {order}, and nobody has more than {longest} values; a chain of that order needs {order + 1} of one "
-            f"person. Choose an order of at most {longest - 1}, or a longer history."
+            f"the order is {order}, and nobody has more than {longest} values{row}; a chain of that order needs {order + 1} of "
+            f"one person. Choose an order of at most {longest - 1}, or a longer history{way_out}."
         )
 
 
-def _of_history(history: History) -> tuple[IntArray, IntArray]:
-    """A number per record for its person, increasing, and the values, each person's in the order of time."""
+def _of_history(history: History) -> tuple[IntArray, IntArray, IntArray]:
+    """A number per record for its person, increasing; its view; and its value, each person's in the order of time."""
     numbers: dict[object, int] = {}
     person = np.array([numbers.setdefault(r, len(numbers)) for view in history for r in view.people.respondents])
+    visit = np.repeat(np.arange(len(history)), [len(view) for view in history])
     order = np.argsort(person, kind="stable")
-    return person[order], np.concatenate([view.sensitive for view in history])[order]
+    return person[order], visit[order], np.concatenate([view.sensitive for view in history])[order]
+
+
+def _of_sequences(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray, IntArray]:
+    """The person, the visit and the value of every element of some sequences."""
+    person, values = end_to_end(sequences)
+    return person, np.arange(len(person)) - np.searchsorted(person, person), values
 
 
 def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    """Whose each value is, as increasing numbers, and the values of all sequences, one after another."""
+    """The person of each value, as increasing numbers, and the values of all sequences, one after another."""
     parts = [np.asarray(list(sequence)) for sequence in sequences]
     for part in parts:
         if part.size and not np.issubdtype(part.dtype, np.integer):

@@ -72,7 +72,7 @@ class View:
         schema = schema.spanning(codes)
         object.__setattr__(self, "frame", frame)
         object.__setattr__(self, "schema", schema)
-        object.__setattr__(self, "people", People(respondents, codes, schema))
+        object.__setattr__(self, "people", People(respondents, codes, schema, self.time))
         object.__setattr__(self, "sensitive", sensitive)
 
     def __len__(self) -> int:

@@ -10,14 +10,11 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.dirichlet_knowledge import check_concentration, positive_concentrations
 from foreknow.models.lookalikes import lookalike
 from foreknow.models.markov_chain import LARGEST_TABLE, check_chain_order
-from foreknow.models.sequences import check_longest, end_to_end
+from foreknow.models.sequences import MISSING, check_longest, end_to_end
 from foreknow.models.view import History
 
 if TYPE_CHECKING:
     import pymc as pm
-
-MISSING = -1
-"""What stands for a visit of which no value is known."""
 
 
 class Gaps(NamedTuple):
@@ -195,10 +192,6 @@ def _known(
             f"{MISSING} for a missing visit."
         )
     known = [_trimmed(part) for part in np.split(visits, np.flatnonzero(np.diff(person)) + 1)]
-    if max(map(len, known)) < 2:
-        raise ValueError(
-            "the corpus holds no two values of one person, so nothing follows anything; mine a longer one."
-        )
     return known, domain
 
 

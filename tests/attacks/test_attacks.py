@@ -11,8 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import view_of
 
-from foreknow.attacks import ATTACKS, SequentialAttack, SnapshotAttack
-from foreknow.models import ESTIMATORS, Adversary, Beliefs, ExpectationMaximization, MarkovChain, Release
+from foreknow.attacks import ATTACKS, Influence, LinkingAttack, SequentialAttack, SnapshotAttack
+from foreknow.models import (
+    ESTIMATORS,
+    Adversary,
+    Beliefs,
+    ExpectationMaximization,
+    ExternalKnowledge,
+    Linking,
+    MarkovChain,
+    PriorCascade,
+    Release,
+)
 
 PEOPLE = "ABCDEFGH"
 
@@ -140,7 +150,7 @@ class TestOracle:
     @given(releases=histories(), order=st.integers(1, 3), seed=st.integers(0, 3))
     def test_sequential_is_algorithms_1_to_3_over_all_assignments_and_paths(self, releases, order, seed):
         transitions, prior = chain(order), ByName(seed)
-        beliefs = SequentialAttack(Adversary(prior, transitions))(releases)
+        beliefs = SequentialAttack(Adversary(prior, transitions, revision="product"))(releases)
         past = {}
         for release, found in zip(releases, beliefs, strict=True):
             respondents = release.view.people.respondents
@@ -257,6 +267,41 @@ class TestConformance:
     def test_releases_out_of_the_order_of_time_are_one_clear_error(self, name):
         with pytest.raises(ValueError, match="time 2 comes after time 3"):
             self.attack(name)(released()[::-1])
+
+
+CALLS = {
+    **{
+        name: ATTACKS[name](support=1) if name in KNOWS_NOTHING else ATTACKS[name](Adversary(ByName(1), chain(1)))
+        for name in ATTACKS
+    },
+    "linking": LinkingAttack(Linking(ExternalKnowledge({"flu": ["a", "b"]}), "result")),
+    "influence": lambda releases: Influence(Adversary(ByName(1), chain(1), cascade=PriorCascade()))(
+        releases, "A", "a", 1
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", CALLS.values(), ids=CALLS)
+class TestWhatIsAttacked:
+    def test_one_release_is_one_clear_error(self, attack):
+        with pytest.raises(
+            TypeError, match=r"(Attack|Influence) takes releases.*, and got one Release; put it into a list"
+        ):
+            attack(released()[0])
+
+    @pytest.mark.parametrize("wrong", [[view_of("AB", "ab")], [None], ["release"]])
+    def test_what_is_no_release_is_one_clear_error(self, attack, wrong):
+        with pytest.raises(TypeError, match=r"(takes releases, and got a|View is no|NoneType is no|str is no)"):
+            attack(wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, 3])
+@pytest.mark.parametrize("name", sorted(set(ATTACKS) - KNOWS_NOTHING))
+def test_what_holds_no_releases_is_one_clear_error(name, wrong):
+    with pytest.raises(
+        TypeError, match=rf"Attack takes releases in the order of time, and got a {type(wrong).__name__}"
+    ):
+        CALLS[name](wrong)
 
 
 def test_the_permuted_truths_differ():

@@ -26,6 +26,7 @@ from foreknow.models import (
     TooLarge,
     UniformPrior,
 )
+from foreknow.models import adversary as adversaries
 
 RNG = np.random.default_rng(20120101)
 CHAIN = MarkovChain(1, RNG.dirichlet(np.ones(3), size=3))
@@ -192,15 +193,21 @@ class TestMemory:
         adversary.observe(memory, SECOND)
         assert np.array_equal(adversary.revise(memory, FIRST.people), once)
 
-    def test_it_keeps_as_many_beliefs_as_the_chain_looks_back(self):
+    @pytest.mark.parametrize("revision", ["filter", "product", "chain"])
+    def test_it_keeps_what_the_chain_looks_back_on(self, revision):
+        """The last two beliefs, or the joint distribution of the last two values and the last belief."""
         chain = MarkovChain(2, np.random.default_rng(1).dirichlet(np.ones(3), size=(3, 3)))
-        adversary, memory = Adversary(ByName(), chain, estimator=Omega()), Memory()
+        adversary, memory = Adversary(ByName(), chain, estimator=Omega(), revision=revision), Memory()
         posteriors = []
         for time in range(1, 4):
             posterior, memory = adversary.observe(memory, released("AB", "ab", [0, 0], time=time))
             posteriors.append(posterior.probabilities[0])
         _, memory = adversary.observe(memory, released("CD", "ab", [0, 0], time=4))
-        assert np.array_equal(memory.beliefs[:, memory.rows["A"]], posteriors[1:])
+        kept = 1 if revision == "filter" else 2
+        assert np.array_equal(memory.beliefs[:, memory.rows["A"]], posteriors[-kept:])
+        assert memory.joint.shape == (4, 9 if revision == "filter" else 0)
+        if revision == "filter":
+            assert np.allclose(memory.joint[memory.rows["A"]].reshape(3, 3).sum(axis=0), posteriors[-1])
         assert memory.known[[memory.rows[r] for r in "ABCD"]].tolist() == [2, 2, 1, 1]
 
     def test_places(self):
@@ -218,22 +225,92 @@ def test_a_prior_of_one_s_own_is_checked(row):
 class TestSettings:
     @pytest.mark.parametrize("word", ["sum", "Product", None])
     def test_there_are_three_revisions(self, word):
-        with pytest.raises(ValueError, match=rf"revision is {word!r}; it is 'product' .* 'chain' .* or 'filter'"):
+        with pytest.raises(
+            ValueError, match=rf"revision is {word!r}; it is 'filter' .* 'product' .*JS-reduce.* or 'chain' .*BayFrame"
+        ):
             Adversary(ByName(), CHAIN, revision=word)
 
     def test_a_filter_keeps_no_more_numbers_than_fit(self):
         """2^18 sequences of 18 values of two kinds, for every respondent."""
         chain, prior = MarkovChain(18, np.full((2,) * 19, 0.5)), UniformPrior()
         first = Release(view_of("AB", "ab", domain="ab"), [0, 0]).observation
-        with pytest.raises(ValueError, match=r"order 18 over 2 values keeps 262144 numbers .*truncate .*'product'"):
-            Adversary(prior, chain, revision="filter").observe(Memory(), first)
-        Adversary(prior, chain.truncate(2), revision="filter").observe(Memory(), first)
+        with pytest.raises(ValueError, match=r"order 18 over 2 values keeps 262144 numbers .*truncate.*'product'"):
+            Adversary(prior, chain)
+        Adversary(prior, chain.truncate(2)).observe(Memory(), first)
         Adversary(prior, chain, revision="chain").observe(Memory(), first)
 
     @pytest.mark.parametrize("known", [Exact(), "A", 0.5, pd.DataFrame()])
     def test_compromised_records_are_an_object_of_their_own(self, known):
         with pytest.raises(TypeError, match=r"it must be CompromisedRecords\(frame\)"):
             Adversary(ByName(), CHAIN, known, cascade=RemoveKnown())
+
+    def test_a_filter_keeps_no_more_numbers_of_all_than_fit(self, monkeypatch):
+        """Two people with 9 numbers each, where 17 are allowed."""
+        monkeypatch.setattr(adversaries, "LARGEST_JOINT", 17)
+        chain, first = MarkovChain(2, np.full((3, 3, 3), 1 / 3)), released("AB", "ab", [0, 0])
+        with pytest.raises(ValueError, match=r"keeps 9 numbers of each of 2 respondents, more than 17 .*'product'"):
+            Adversary(UniformPrior(), chain).observe(Memory(), first)
+        Adversary(UniformPrior(), chain.truncate(1)).observe(Memory(), first)
+
+    def test_a_filter_needs_one_order(self):
+        """Of chains that are not checked themselves."""
+
+        class Growing:
+            def at(self, release):
+                return MarkovChain(release + 1, np.full((3,) * (release + 2), 1 / 3))
+
+        adversary = Adversary(UniformPrior(), Growing())
+        _, memory = adversary.observe(Memory(), FIRST)
+        with pytest.raises(ValueError, match="the transitions change their order .* needs one order"):
+            adversary.observe(memory, SECOND)
+
+    WRONG = {
+        "a name": ({"estimator": "omega"}, r"estimator is 'omega'; .* write estimator=Omega\(\)"),
+        "another spelling": (
+            {"estimator": "DIRICHLET_multinomial"},
+            r"estimator is 'DIRICHLET_multinomial'; .* write estimator=DirichletMultinomial\(\)",
+        ),
+        "no name of any": (
+            {"estimator": "bayes"},
+            r"estimator is 'bayes'; .* one of .*Omega.*, as estimator=Exact\(\)",
+        ),
+        "a class": ({"estimator": Omega}, r"estimator is the class Omega; write estimator=Omega\(...\)"),
+        "a number": ({"estimator": 3}, "estimator is 3; an estimator is an object"),
+        "a cascade's name": (
+            {"cascade": "prior"},
+            r"cascade is 'prior'; it is an object: RemoveKnown\(\), PriorCascade\(\)",
+        ),
+        "a cascade's class": ({"cascade": PriorCascade}, r"cascade is the class PriorCascade; write cascade="),
+        "swapped": (
+            {"prior": CHAIN, "transitions": UniformPrior()},
+            r"prior is of type MarkovChain, .* write Adversary\(prior, transitions\), the prior first",
+        ),
+        "a chain alone": ({"prior": CHAIN}, r"prior is of type MarkovChain, .* the prior first"),
+        "two priors": (
+            {"transitions": UniformPrior()},
+            r"transitions is of type UniformPrior, .* write Adversary\(prior, transitions\), the prior first",
+        ),
+        "a prior's class": (
+            {"prior": UniformPrior},
+            r"prior is the class UniformPrior; write prior=UniformPrior\(...\)",
+        ),
+        "a chain's class": ({"transitions": MarkovChain}, "transitions is the class MarkovChain; write transitions="),
+        "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is of type DataFrame, .* GivenPrior\(frame\)"),
+        "an array for a prior": ({"prior": np.eye(3)}, r"prior is of type ndarray, .* UniformPrior\(\)"),
+        "an array for a chain": (
+            {"transitions": np.eye(3)},
+            r"transitions is of type ndarray, .* MarkovChain\(1, probabilities\)",
+        ),
+        "a table for a chain": (
+            {"transitions": pd.DataFrame()},
+            "transitions is of type DataFrame, which holds no chain",
+        ),
+    }
+
+    @pytest.mark.parametrize("settings, match", WRONG.values(), ids=WRONG)
+    def test_a_wrong_setting_is_one_clear_error(self, settings, match):
+        with pytest.raises(TypeError, match=match):
+            Adversary(**({"prior": UniformPrior()} | settings))
 
     def test_compromised_records_need_a_cascade(self):
         with pytest.raises(ValueError, match=r"no cascade; say how they enter: cascade=RemoveKnown\(\)"):

@@ -7,9 +7,20 @@ import oracle
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from strategies import history_of
+from strategies import history_of, view_of
 
-from foreknow.models import DirichletChain, History, IncrementalChain, MarkovChain, markov_chain
+from foreknow.models import (
+    Adversary,
+    DirichletChain,
+    History,
+    IncrementalChain,
+    InhomogeneousChain,
+    MarkovChain,
+    Memory,
+    Release,
+    UniformPrior,
+    markov_chain,
+)
 from foreknow.models.revision import product_revision
 
 A, B, C = range(3)
@@ -80,6 +91,78 @@ class TestFitByHand:
         expected = MarkovChain.fit([[A, B, B], [B, A], [C, C]], order=2)
         assert np.array_equal(chain.probabilities, expected.probabilities)
         assert np.allclose(chain.shorter[0], [[0, 1, 0], [1 / 2, 1 / 2, 0], [0, 0, 1]])
+
+
+class TestGaps:
+    """A and B alternate a, b, a, b, ...; C has a at the first view and at the third, and was away (with b) in between."""
+
+    HISTORY = history_of(("ABC", "aba"), ("AB", "ba"), ("ABC", "aba"), domain="ab")
+    SWAP = np.eye(2)[::-1]
+
+    def test_only_consecutive_views_are_one_step(self):
+        ignored = MarkovChain.fit(self.HISTORY)
+        assert np.allclose(ignored.probabilities, [[1 / 3, 2 / 3], [1, 0]])
+        assert np.allclose(MarkovChain.fit(self.HISTORY, gaps="power").probabilities, self.SWAP)
+
+    def test_the_chain_of_the_same_gaps_gives_the_adversary_s_beliefs(self):
+        """Z is seen to have a, is away, and comes back with a, surely: the other chain makes it 1/9 + 2/3 = 7/9."""
+        alone = [Release(view_of(r, "a", time=t, domain="ab"), [0]).observation for t, r in enumerate("ZY")]
+        known = {}
+        for gaps in ("ignore", "power"):
+            adversary = Adversary(UniformPrior(), MarkovChain.fit(self.HISTORY, gaps=gaps), gaps="power")
+            memory = Memory()
+            for observation in alone:
+                _, memory = adversary.observe(memory, observation)
+            known[gaps] = adversary.revise(memory, alone[0].people)[0, 0]
+        assert known == {"ignore": pytest.approx(7 / 9), "power": 1.0}
+
+    def test_as_sequences_with_missing_visits(self):
+        """-1 stands for the visit of which nothing is known."""
+        for order in (1, 2):
+            expected = MarkovChain.fit(self.HISTORY, order, gaps="power")
+            found = MarkovChain.fit([[0, 1, 0], [1, 0, 1], [0, -1, 0]], order, gaps="power")
+            assert all(np.array_equal(one, two) for one, two in zip(found.tables, expected.tables, strict=True))
+
+    @given(corpus=st.lists(st.lists(st.integers(-1, 2), max_size=7), min_size=1, max_size=4), order=st.integers(1, 3))
+    def test_a_gap_cuts_a_sequence_in_two(self, corpus, order):
+        runs = [
+            list(run)
+            for person in corpus
+            for known, run in itertools.groupby(person, key=lambda value: value >= 0)
+            if known
+        ]
+        assume(max(map(len, runs), default=0) > order)
+        for as_printed in (False, True):
+            found = MarkovChain.fit(corpus, order, as_printed=as_printed, values=3, gaps="power")
+            expected = MarkovChain.fit(runs, order, as_printed=as_printed, values=3)
+            assert all(np.array_equal(one, two) for one, two in zip(found.tables, expected.tables, strict=True))
+        dirichlet = DirichletChain.fit(corpus, order, values=3, gaps="power")
+        expected = DirichletChain.fit(runs, order, values=3)
+        for one, two in zip(dirichlet.concentrations, expected.concentrations, strict=True):
+            assert np.array_equal(one, two)
+
+    def test_incremental(self):
+        """After two views C has come once; after three, twice, and not in a row."""
+        chain = IncrementalChain.fit(self.HISTORY, gaps="power", inclusive=True)
+        assert np.allclose(chain.at(0).probabilities, 1 / 2)
+        assert np.array_equal(chain.at(2).probabilities, self.SWAP)
+        apart = history_of(("A", "a"), ("B", "b"), ("A", "b"), ("A", "b"), domain="ab")
+        assert np.allclose(IncrementalChain.fit(apart, gaps="power", inclusive=True).at(2).probabilities, 1 / 2)
+        assert np.allclose(IncrementalChain.fit(apart, inclusive=True).at(2).probabilities[0], [0, 1])
+
+    def test_nothing_consecutive_is_one_clear_error(self):
+        apart = history_of(("A", "a"), ("B", "b"), ("A", "b"), domain="ab")
+        for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit, InhomogeneousChain.fit):
+            with pytest.raises(ValueError, match="no two values of one person in consecutive views.*gaps='ignore'"):
+                fit(apart, gaps="power")
+            with pytest.raises(ValueError, match="gaps is 'skip'; it is 'ignore' .* or 'power'"):
+                fit(apart, gaps="skip")
+        with pytest.raises(ValueError, match=r"nobody has more than 3 values in consecutive views"):
+            MarkovChain.fit(self.HISTORY, order=3, gaps="power")
+
+    def test_a_missing_visit_needs_them(self):
+        with pytest.raises(ValueError, match=r"the sequences hold -1; .*a missing visit \(-1\) needs gaps='power'"):
+            MarkovChain.fit([[0, -1, 1]])
 
 
 class TestFitByCounting:

@@ -7,7 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import view_of
 
-from foreknow.models import Categorical, ClassFrequencies, GivenPrior, History, Numeric, Schema, UniformPrior, View
+from foreknow.attacks import SequentialAttack, SnapshotAttack
+from foreknow.defenses import publish
+from foreknow.models import (
+    Adversary,
+    Categorical,
+    ClassFrequencies,
+    DirichletFrequencies,
+    GivenPrior,
+    Grouping,
+    History,
+    MarkovChain,
+    Numeric,
+    PriorByTime,
+    Schema,
+    UniformPrior,
+    View,
+)
 
 SCHEMA = Schema({"age": Numeric(0, 60), "sex": Categorical(("f", "m")), "weight": Numeric()}, "result", ("a", "b", "c"))
 
@@ -85,6 +101,14 @@ class TestClassFrequencies:
         with pytest.raises(ValueError, match=match):
             ClassFrequencies.fit(corpus(0), classes, pseudo_count)
 
+    @pytest.mark.parametrize("fit", [ClassFrequencies.fit, DirichletFrequencies.fit])
+    @pytest.mark.parametrize("classes", [["age"], "age", {"age"}, [("age", 3)], 3])
+    def test_classes_map_attributes_to_numbers(self, fit, classes):
+        with pytest.raises(
+            TypeError, match=r"classes is .*; it maps each attribute to its number of classes, as \{'age': 3"
+        ):
+            fit(corpus(0), classes)
+
     def test_people_without_the_attribute_are_one_clear_error(self):
         prior = ClassFrequencies({"height": (150.0,)}, np.eye(2))
         with pytest.raises(ValueError, match="'height' is no quasi-identifier"):
@@ -101,6 +125,48 @@ class TestClassFrequencies:
     def test_bad_tables_are_one_clear_error(self, rows, match):
         with pytest.raises(ValueError, match=match):
             ClassFrequencies({"age": (20.0, 40.0)}, np.array(rows))
+
+
+class TestPriorByTime:
+    """The belief in a is .9, .5 and .1 at the times 1, 2 and 3."""
+
+    SHARES = {1: [0.9, 0.1, 0.0], 2: [0.5, 0.5, 0.0], 3: [0.1, 0.9, 0.0]}
+    PRIOR = PriorByTime({time: ClassFrequencies({}, np.array(row)) for time, row in SHARES.items()})
+    VIEWS = tuple(view_of(ids, "ab", time=time) for time, ids in ((1, "AB"), (2, "AC"), (3, "AD")))
+
+    def test_is_the_prior_of_the_people_s_time(self):
+        for view in self.VIEWS:
+            assert np.array_equal(self.PRIOR(view.people), [self.SHARES[view.time]] * 2)
+            assert np.array_equal(self.PRIOR(view.people[1:]), [self.SHARES[view.time]])
+
+    @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack])
+    def test_people_first_seen_later_have_that_time_s_prior(self, attack):
+        """Of two people with one prior nothing is learned from a group of two values but that each has one of them."""
+        chain = MarkovChain(1, np.eye(3))
+        adversary = Adversary(self.PRIOR, chain)
+        seen = []
+
+        def group_all(view, prior, past):
+            seen.append(prior)
+            return Grouping(np.zeros(len(view), dtype=int))
+
+        beliefs = attack(adversary)(publish(self.VIEWS, group_all, adversary))
+        for time, newcomer, prior in ((1, "B", seen[0]), (2, "C", seen[1]), (3, "D", seen[2])):
+            assert np.array_equal(prior[1], self.SHARES[time])
+            assert np.array_equal(beliefs.prior(time).loc[newcomer], self.SHARES[time])
+            assert np.array_equal(beliefs.revised(time).loc[newcomer], self.SHARES[time])
+            again = self.SHARES[time] if time == 1 or attack is SnapshotAttack else [0.5, 0.5, 0]
+            assert np.allclose(beliefs.revised(time).loc["A"], again)
+        assert np.allclose(seen[1][0], [0.5, 0.5, 0])
+
+    def test_a_time_without_a_prior_is_one_clear_error(self):
+        with pytest.raises(ValueError, match="no prior of the time 7; there are those of 1, 2, 3. Give one"):
+            self.PRIOR(view_of("A", "a", time=7).people)
+
+    @pytest.mark.parametrize("priors", [UniformPrior(), [UniformPrior()], {1: [0.5, 0.5]}])
+    def test_it_maps_times_to_priors(self, priors):
+        with pytest.raises(TypeError, match="it maps each time to a Prior"):
+            PriorByTime(priors)
 
 
 class TestGivenPrior:

@@ -156,8 +156,7 @@ class ForegroundAttack:
         """What is to be said of a release that taught nothing, or of what did not settle."""
         seen, knowledge = learned.beliefs.observation, learned.knowledge
         if knowledge:
-            unsettled = [one for one in knowledge if FitStatus.UNCONVERGED in one.status]
-            return (_unsettled(unsettled, len(knowledge)),) if unsettled else ()
+            return tuple(_of_the_fits(knowledge))
         if not len(seen.counts):
             return ("nobody is published, and there is nothing to learn.",)
         # A signature is matched by no more people than its parts are.
@@ -252,12 +251,33 @@ def _observed(release: object) -> Observation:
     return seen
 
 
-def _unsettled(distributions: list[GlobalDistribution], of: int) -> str:
-    first = ", ".join(distributions[0].attributes)
-    return (
-        f"the global distribution of {len(distributions)} of {of} attribute sets, {first} first, did not converge (its status is "
-        "UNCONVERGED): give the fit more rounds or draws, ask for more support, or trust its numbers less."
+def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
+    """What the statuses of the global distributions say."""
+    unsettled, several, large = (
+        [one for one in knowledge if status in one.status]
+        for status in (FitStatus.UNCONVERGED, FitStatus.SEVERAL, FitStatus.LARGE_GROUPS)
     )
+    if unsettled:
+        yield (
+            f"the global distribution of {_counted(unsettled, knowledge)} did not converge (its status is UNCONVERGED): give the fit "
+            "more rounds or draws, ask for more support, or trust its numbers less."
+        )
+    if several:
+        starts = max(one.fit.starts for one in several)
+        yield (
+            f"the global distribution of {_counted(several, knowledge)} has several solutions (its status is SEVERAL); the likeliest of "
+            f"those found from {starts} starts is believed, and the others are in fit.others."
+        )
+    if large:
+        yield (
+            f"for {_counted(large, knowledge)}, groups too large to be computed exactly were computed by the law of large numbers (its "
+            f"status is LARGE_GROUPS); its largest correction of a probability is {max(one.fit.error for one in large):.1e}, and the "
+            "error left is of the order of its square. estimator=Exact() computes them exactly."
+        )
+
+
+def _counted(some: list[GlobalDistribution], of: tuple[GlobalDistribution, ...]) -> str:
+    return f"{len(some)} of {len(of)} attribute sets, {', '.join(some[0].attributes)} first,"
 
 
 def _check_setting(name: str, setting: object, right: bool, wanted: str) -> None:

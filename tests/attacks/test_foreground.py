@@ -384,7 +384,32 @@ def test_what_did_not_converge_is_said():
     release = release_of("Afa Bfb Afa Amb Bfb Bmc", [0, 0, 1, 1, 2, 2])
     hasty = ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(iterations=1))([release])
     assert "UNCONVERGED" in hasty.notes[0][0]
-    assert ForegroundAttack(sensitive={"a"}, support=1)([release]).notes == ((),)
+    assert ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(starts=1))([release]).notes == ((),)
+
+
+def test_several_solutions_are_said():
+    """One group of two people, of a signature each: either has the value."""
+    release = release_of("Afa Bfb", [0, 0])
+    found = ForegroundAttack([["town"]], sensitive={"a"}, support=1)([release])
+    assert "1 of 1 attribute sets, town first, has several solutions" in found.notes[0][0]
+    assert "8 starts" in found.notes[0][0]
+
+
+def test_groups_computed_by_the_law_of_large_numbers_are_said():
+    """A group of 1,200 people of whom 400 have the value: 480,000 operations, over 2^18."""
+    n = 1_200
+    rows = " ".join(town + "f" + value for town, value in zip("ABB" * (n // 3), "aabbcb" * (n // 6), strict=True))
+    release = release_of(rows, [0] * n)
+    found, exact = (
+        ForegroundAttack([["town"]], sensitive={"a"}, support=1, estimator=rule, fit=ExpectationMaximization(iterations=5))(
+            [release]
+        )
+        for rule in (Auto(), Exact())
+    )
+    assert FitStatus.LARGE_GROUPS in found.knowledge[0][0].status
+    assert FitStatus.LARGE_GROUPS not in exact.knowledge[0][0].status
+    assert "computed by the law of large numbers" in found.notes[0][-1]
+    assert probability(found, "a") == pytest.approx(probability(exact, "a"), abs=1e-6)
 
 
 def test_one_release_is_no_list_of_releases():

@@ -11,8 +11,8 @@ from foreknow.models.foreground.fit import Fit, Solution, best_of, starting_poin
 from foreknow.models.problem import Estimator
 from foreknow.models.settings import is_number, is_whole
 
-CHEAP = 2**14
-"""The largest number of operations of an expectation step for which a fit begins from `STARTS` points: some 50 microseconds."""
+CHEAP = 2**11
+"""The largest number of operations of an expectation step for which a fit begins from `STARTS` points."""
 
 STARTS = 8
 """The number of starts of a cheap fit. Of 400 random releases of two signatures, 1 start missed the best solution in 64, 8 in none."""

@@ -241,11 +241,11 @@ class TestStatus:
         assert fit.log_likelihood == pytest.approx(0, abs=1e-6)
 
     def test_a_costly_fit_has_one_start(self):
-        """One group of 200 people, half of whom have x: 200 * 100 operations a step, over 2^14."""
-        evidence = Evidence(np.arange(200) % 2, np.zeros(200, int), np.array([[100, 100]]), np.array([0.5, 0.5]))
+        """One group of 70 people, half of whom have x: 70 * 35 operations a step, over 2^11."""
+        evidence = Evidence(np.arange(70) % 2, np.zeros(70, int), np.array([[35, 35]]), np.array([0.5, 0.5]))
         assert ExpectationMaximization()(evidence, Auto()).starts == 1
         assert ExpectationMaximization(starts=2)(evidence, Auto()).starts == 2
-        smaller = Evidence(np.arange(180) % 2, np.zeros(180, int), np.array([[90, 90]]), np.array([0.5, 0.5]))
+        smaller = Evidence(np.arange(60) % 2, np.zeros(60, int), np.array([[30, 30]]), np.array([0.5, 0.5]))
         assert ExpectationMaximization()(smaller, Auto()).starts == 8
 
     def test_an_approximate_estimator_has_one_start(self):

@@ -16,7 +16,7 @@ from foreknow.models.foreground.expectation import believed
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import FitStatus, Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution
-from foreknow.models.foreground.mining import mined
+from foreknow.models.foreground.mining import Unmatched, mined
 from foreknow.models.foreground.sample_size import SampleSize
 from foreknow.models.foreground.sampled_beliefs import sampled_beliefs
 from foreknow.models.foreground.secret import Secret, check_sensitive
@@ -42,14 +42,17 @@ class ForegroundAttack:
         The set nobody should be linked to; its values are not told apart, nor are the others. Left out, every value is one
         of its own, and all are weighed at once.
     estimator : Estimator
-        What a group makes of a prior. For a sensitive set, `Auto` and `Exact` are computed in closed form.
+        The posterior rule of a group. For a sensitive set, `Auto` and `Exact` are computed in closed form.
     fit : Fitting
         How the distributions are found: `ExpectationMaximization`, `Newton`, or `GibbsSampling`, which gives a posterior
         over them.
     support : int or SampleSize
-        How many people must match a signature. The others' distribution is the whole table's. Where no signature of any
-        attribute set has as many there is no foreground knowledge, and the groups' shares are believed; the beliefs' ``notes``
-        say so.
+        The smallest number of people who match a signature. Where no signature of any attribute set has as many there is no
+        foreground knowledge, and the groups' shares are believed; the beliefs' ``notes`` say so.
+    unmatched : {"table", "uniform"}
+        The distribution of people whose signature fewer match: the whole published table's, or that of equally likely values of
+        the sensitive domain, so that a set of 4 of 16 values has 1/4. The paper says that "uniform distribution will be assumed"
+        (section 4.2), and either may be meant.
 
     Raises
     ------
@@ -60,8 +63,7 @@ class ForegroundAttack:
     Notes
     -----
     R. Wong, A. Fu, K. Wang, Y. Xu, P. Yu, "Can the Utility of Anonymized Data be Used for Privacy Breaches?",
-    arXiv:0905.1755, sections 3 and 4. Where they assume "uniform distribution" for a signature of too few people, that of the
-    whole published table is taken.
+    arXiv:0905.1755, sections 3 and 4.
 
     The posterior over values of a sensitive set spreads the set's probability by their shares in the group: people who are
     alike in having one of the set are alike in which. The worst over attribute sets is no belief anybody should hold; it
@@ -70,8 +72,9 @@ class ForegroundAttack:
     distribution is believed. Of people outside all groups the worst of the global distributions is believed.
 
     Cost: per attribute set O(n log n) for the signatures, and the fit's; for a sensitive set a round of the fit is O(N c) per
-    kind of group, N people of whom c have a value of it. About the most that is practical is one group of N = 100,000 and
-    c = 50,000, whose round takes 4 seconds with 50 signatures and 10 with 5,000; 50,000 do not fit into 20 GB.
+    kind of group, N people of whom c have a value of it. With `Auto`, groups of N c over 2^18 are computed by the law of large
+    numbers in O(k) for k signatures (`FitStatus.LARGE_GROUPS`), and the notes give the error. With `Exact`, one group of
+    N = 100,000 and c = 50,000 takes 4 seconds a round with 50 signatures and 10 with 5,000; 50,000 do not fit into 20 GB.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class ForegroundAttack:
     estimator: Estimator = field(default_factory=Auto)
     fit: Fitting = field(default_factory=ExpectationMaximization)
     support: int | SampleSize = field(default_factory=SampleSize)
+    unmatched: Unmatched = "table"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundAttack", self.attribute_sets))
@@ -104,6 +108,11 @@ class ForegroundAttack:
         _check_setting("estimator", self.estimator, hasattr(self.estimator, "exact"), "an Estimator, as Exact()")
         _check_setting("fit", self.fit, not hasattr(self.fit, "exact"), "a Fitting, as ExpectationMaximization()")
         _check_support(self.support)
+        if self.unmatched not in ("table", "uniform"):
+            raise ValueError(
+                f"ForegroundAttack: unmatched is {self.unmatched!r}; it is 'table' (the table's shares) or 'uniform' (equally likely "
+                "values)."
+            )
 
     @property
     def fewest(self) -> int:
@@ -137,7 +146,7 @@ class ForegroundAttack:
         return Secret.of(seen.people.schema.values, self.sensitive, "ForegroundAttack")
 
     def _mined(self, seen: Observation, secret: Secret) -> Iterator[tuple[GlobalDistribution, Evidence]]:
-        return mined(seen, secret, self.attribute_sets, self.fewest, self.fit, self.estimator)
+        return mined(seen, secret, self.attribute_sets, self.fewest, self.fit, self.estimator, self.unmatched)
 
     def _learned(self, seen: Observation) -> "_Learned":
         """What one release teaches: of each attribute set in turn, and for everybody the worst so far."""
@@ -156,8 +165,7 @@ class ForegroundAttack:
         """What is to be said of a release that taught nothing, or of what did not settle."""
         seen, knowledge = learned.beliefs.observation, learned.knowledge
         if knowledge:
-            unsettled = [one for one in knowledge if FitStatus.UNCONVERGED in one.status]
-            return (_unsettled(unsettled, len(knowledge)),) if unsettled else ()
+            return tuple(_of_the_fits(knowledge))
         if not len(seen.counts):
             return ("nobody is published, and there is nothing to learn.",)
         # A signature is matched by no more people than its parts are.
@@ -252,12 +260,33 @@ def _observed(release: object) -> Observation:
     return seen
 
 
-def _unsettled(distributions: list[GlobalDistribution], of: int) -> str:
-    first = ", ".join(distributions[0].attributes)
-    return (
-        f"the global distribution of {len(distributions)} of {of} attribute sets, {first} first, did not converge (its status is "
-        "UNCONVERGED): give the fit more rounds or draws, ask for more support, or trust its numbers less."
+def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
+    """What the statuses of the global distributions say."""
+    unsettled, several, large = (
+        [one for one in knowledge if status in one.status]
+        for status in (FitStatus.UNCONVERGED, FitStatus.SEVERAL, FitStatus.LARGE_GROUPS)
     )
+    if unsettled:
+        yield (
+            f"the global distribution of {_counted(unsettled, knowledge)} did not converge (its status is UNCONVERGED): give the fit "
+            "more rounds or draws, ask for more support, or trust its numbers less."
+        )
+    if several:
+        starts = max(one.fit.starts for one in several)
+        yield (
+            f"the global distribution of {_counted(several, knowledge)} has several solutions (its status is SEVERAL); the likeliest of "
+            f"those found from {starts} starts is believed, and the others are in fit.others."
+        )
+    if large:
+        yield (
+            f"for {_counted(large, knowledge)}, groups too large to be computed exactly were computed by the law of large numbers (its "
+            f"status is LARGE_GROUPS); its largest correction of a probability is {max(one.fit.error for one in large):.1e}, and the "
+            "error left is of the order of its square. estimator=Exact() computes them exactly."
+        )
+
+
+def _counted(some: list[GlobalDistribution], of: tuple[GlobalDistribution, ...]) -> str:
+    return f"{len(some)} of {len(of)} attribute sets, {', '.join(some[0].attributes)} first,"
 
 
 def _check_setting(name: str, setting: object, right: bool, wanted: str) -> None:

@@ -30,8 +30,8 @@ class ForegroundBeliefs(Beliefs):
         that each person has a value of the sensitive set, or, without one, the value believed most; under the same attribute
         set. NaN for a release without foreground knowledge.
     notes : tuple of tuple of str
-        Per release, what its reader should know: that too few people match any signature, or that global distributions did
-        not converge.
+        Per release, what its reader should know: that too few people match any signature, that global distributions did not
+        converge or have several solutions, or that groups were computed by the law of large numbers.
     secret : Secret, optional
         The sensitive set within its domain, or all values; None where there is no release.
     """

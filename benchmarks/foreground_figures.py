@@ -1,5 +1,6 @@
 """The figures of the attack that learns from the release itself, and of the defense against it."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -35,7 +36,7 @@ def worlds(having: int, people: int, groups: int) -> Callable[[], object]:
     whose = np.arange(people * groups)
     size, starts, holding = np.ones_like(whose), np.arange(groups + 1) * people, np.full(groups, having)
     probability = draw(1).uniform(0.01, 0.5, len(whose))
-    return lambda: in_cells(whose, size, starts, holding, probability)
+    return lambda: in_cells(whose, size, starts, holding, probability, math.inf)
 
 
 def gibbs() -> Fitting:

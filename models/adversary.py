@@ -10,7 +10,7 @@ from foreknow.models.adversary_settings import check_knowledge, check_rules
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.cascades import Cascade
 from foreknow.models.compromised import Claims, CompromisedRecords
-from foreknow.models.estimators import Exact, TooLarge
+from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.markov_chain import MarkovChain, Transitions
 from foreknow.models.people import People
 from foreknow.models.priors import Prior
@@ -79,7 +79,7 @@ class Adversary:
     compromised : CompromisedRecords, optional
         What is known of some people from elsewhere: CR.
     estimator : Estimator
-        How a prior and a release make a posterior.
+        How a prior and a release make a posterior. `Auto` is exact for groups of few states, and approximates the others.
     cascade : Cascade, optional
         How compromised records enter; needed where there are any.
     revision : {"filter", "product", "chain"}
@@ -111,7 +111,7 @@ class Adversary:
     prior: Prior
     transitions: Transitions | None = None
     compromised: CompromisedRecords | None = None
-    estimator: Estimator = field(default_factory=Exact)
+    estimator: Estimator = field(default_factory=Auto)
     cascade: Cascade | None = None
     revision: Revision = "filter"
     gaps: GapRule = "ignore"

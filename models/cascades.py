@@ -113,7 +113,9 @@ class PosteriorCascade:
     what the claims leave over, in proportion to RPD, and these shares become claims. (The paper says so for one remaining
     value, Example 4; the general case is ours.)
 
-    Only estimators that read evidence can be used, as `DirichletMultinomial`, where it is computed in closed form.
+    Only estimators that read evidence can be used: `DirichletMultinomial`, in closed form, and `Mixed`, which reads it so in small
+    groups. In large groups, whose Omega-estimate has no Dirichlet parameters, the definition says nothing; `Mixed` documents two
+    readings.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class Problem:
         if self.evidence is not None:
             raise ValueError(
                 f"the problem has evidence (pseudo-counts of compromised records) and {estimator!r} cannot read it. Use "
-                "DirichletMultinomial, or let the records enter the prior (PriorCascade, EvidenceCascade)."
+                "DirichletMultinomial or Mixed, or let the records enter the prior (PriorCascade, EvidenceCascade)."
             )
 
     @property
@@ -117,6 +117,9 @@ class Posterior:
         Their effective sample size and their R-hat.
     rule : object array of str, shape (g,), optional
         Of estimators that choose: by which rule each group was computed.
+    error : float array, shape (g,), optional
+        Of estimators that use the law of large numbers where groups are large: per group, the estimated largest error of a
+        belief; 0 where the computation is exact, NaN where nothing is known of it.
     """
 
     probabilities: FloatArray
@@ -125,13 +128,14 @@ class Posterior:
     ess: FloatArray | None = None
     rhat: FloatArray | None = None
     rule: ObjectArray | None = None
+    error: FloatArray | None = None
 
     def of_the_first(self, n: int) -> "Posterior":
         """The posterior of the first n respondents only: the others are counterfeits."""
         rows = (self.probabilities, self.standard_error, self.ess, self.rhat)
         first, error, ess, rhat = (None if of_each is None else of_each[:n] for of_each in rows)
         assert first is not None
-        return Posterior(first, self.status, error, ess, rhat, self.rule)
+        return Posterior(first, self.status, error, ess, rhat, self.rule, self.error)
 
 
 class Estimator(Protocol):

@@ -7,6 +7,7 @@ from foreknow.models.estimators.belief_propagation import BeliefPropagation
 from foreknow.models.estimators.confidence_sum import ConfidenceSum
 from foreknow.models.estimators.dirichlet_multinomial import DirichletMultinomial
 from foreknow.models.estimators.exact import Exact, TooLarge
+from foreknow.models.estimators.mixed import Mixed
 from foreknow.models.estimators.omega import Omega
 from foreknow.models.estimators.per_group import PerGroup
 from foreknow.models.estimators.random_worlds import RandomWorlds
@@ -19,6 +20,7 @@ ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "confidence-sum": ConfidenceSum,
     "dirichlet-multinomial": DirichletMultinomial,
     "omega": Omega,
+    "mixed": Mixed,
     "sinkhorn": Sinkhorn,
     "belief-propagation": BeliefPropagation,
     "exact": Exact,
@@ -34,6 +36,7 @@ __all__ = [
     "ConfidenceSum",
     "DirichletMultinomial",
     "Exact",
+    "Mixed",
     "Omega",
     "PerGroup",
     "RandomWorlds",

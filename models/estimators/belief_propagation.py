@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.assignments import log_sum, pair_shares, put
+from foreknow.models.assignments import pair_shares, put
 from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 from foreknow.models.support import shown_and_possible
@@ -214,17 +214,24 @@ def _messages(
 
 @compiled
 def _want(weights: FloatArray, offered: FloatArray, capacity: IntArray, wanted: FloatArray) -> None:
-    """People's messages: what a value weighs against all other published values, those equal to it included."""
+    """Messages of the people: the weight of a value against all other published values, those equal to it included.
+
+    Sums over the values before and behind each one leave it out without a subtraction, in O(k d).
+    """
     k, d = weights.shape
-    terms, others = np.zeros(d), np.zeros(d)
+    times, equal = np.zeros(d), np.zeros(d)
+    for s in range(d):
+        times[s] = np.log(capacity[s])
+        equal[s] = np.log(capacity[s] - 1.0) if capacity[s] > 1 else -np.inf
+    before, behind = np.full(d + 1, -np.inf), np.full(d + 1, -np.inf)
     for i in range(k):
         for s in range(d):
-            terms[s] = weights[i, s] + offered[i, s]
+            before[s + 1] = np.logaddexp(before[s], weights[i, s] + offered[i, s] + times[s])
+        for s in range(d - 1, -1, -1):
+            behind[s] = np.logaddexp(behind[s + 1], weights[i, s] + offered[i, s] + times[s])
         for s in range(d):
-            for other in range(d):
-                times = capacity[other] - (1 if other == s else 0)
-                others[other] = terms[other] + np.log(times) if times > 0 else -np.inf
-            wanted[i, s] = weights[i, s] - log_sum(others)
+            others = np.logaddexp(before[s], behind[s + 1])
+            wanted[i, s] = weights[i, s] - np.logaddexp(others, weights[i, s] + offered[i, s] + equal[s])
 
 
 @compiled

@@ -59,8 +59,8 @@ class Exact:
             worst = int(number.argmax())
             raise TooLarge(
                 f"group {worst} has {problem.sizes[worst]} respondents and {number[worst]:.3g} states, more than the limit of "
-                f"{self.limit}. Use SwapChain(rng=...), which samples, Auto() (--estimator auto), or Exact(limit=...) if there "
-                "is memory for it (32 bytes a state)."
+                f"{self.limit}. Use Auto() (--estimator auto), which approximates such groups alone, or Exact(limit=...) if "
+                "there is memory for it (32 bytes a state)."
             )
         order, starts = members(problem.group, len(problem.counts))
         return Posterior(*_posteriors(problem.prior, problem.counts, order, starts))

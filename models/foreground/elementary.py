@@ -48,7 +48,7 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
     -----
     Exact to rounding. Cost: O(N c) time, O(k c) memory; O(k) where one person has x, or all but one.
     """
-    people, left = _undecided(probability, size, c)
+    people, left = undecided(probability, size, c)
     if left < 0 or left > people:
         for i in range(len(size)):
             expected[i] = size[i] * c / size.sum()
@@ -69,7 +69,7 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
 
 
 @compiled
-def _undecided(probability: FloatArray, size: IntArray, c: int) -> tuple[int, int]:
+def undecided(probability: FloatArray, size: IntArray, c: int) -> tuple[int, int]:
     """How many people may or may not have x, and how many of them do."""
     people, left = 0, c
     for i in range(len(size)):

@@ -9,11 +9,14 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.assignments import kinds, shown, weight_and_shares
 from foreknow.models.estimators import Auto, Exact
-from foreknow.models.foreground.elementary import cell_expectations
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.kinds_of_groups import kinds_of_groups
+from foreknow.models.foreground.large_groups import group_expectations
 from foreknow.models.members import members
 from foreknow.models.problem import Estimator, Problem
+
+OPERATIONS = 2**18
+"""Under `Auto`, the largest number of operations N c of a group of two values that is computed exactly: .4 ms."""
 
 
 class Expected(NamedTuple):
@@ -26,10 +29,14 @@ class Expected(NamedTuple):
     log_weights : float array, shape (p + 1,)
         Of each part of the evidence (`Evidence.part`), the sum over its groups of the logarithm of the weight of their
         worlds: natural logarithm; the last is of groups without a signature. NaN where the estimator does not say it.
+    error : float
+        In groups that are computed by the law of large numbers, the largest term of first order in a probability
+        (`group_expectations`); what it leaves out is of second order. 0 where there is no such group.
     """
 
     counts: FloatArray
     log_weights: FloatArray
+    error: float = 0.0
 
     @property
     def log_likelihood(self) -> float:
@@ -42,13 +49,14 @@ type Expectation = Callable[[FloatArray], Expected]
 
 
 def expectation(evidence: Evidence, estimator: Estimator) -> Expectation:
-    """The expectation step of some evidence under an estimator; in closed form for two values and an exact estimator.
+    """The expectation step of some evidence under an estimator; in closed form for two values and `Exact` or `Auto`.
 
-    Cost of a step: O(sum of N c) over the different kinds of groups in closed form; of an exact
-    estimator that of one group of each kind; else the estimator's.
+    Cost of a step: O(sum of N c) over the different kinds of groups in closed form, but O(k) for a group of k cells and more than
+    `OPERATIONS` operations under `Auto`, which takes the law of large numbers there; of an exact estimator that of one group
+    of each kind; else the estimator's.
     """
     if closed_form(evidence, estimator):
-        return _in_closed_form(evidence)
+        return _in_closed_form(evidence, most_operations(estimator))
     if isinstance(estimator, Exact | Auto) and _few_states(evidence, estimator.limit):
         return _by_kinds(evidence, estimator)
     return lambda probabilities: _estimated(evidence, estimator, probabilities)
@@ -57,6 +65,28 @@ def expectation(evidence: Evidence, estimator: Estimator) -> Expectation:
 def closed_form(evidence: Evidence, estimator: Estimator) -> bool:
     """Whether the expectation is computed by elementary symmetric polynomials."""
     return evidence.counts.shape[1] == 2 and isinstance(estimator, Exact | Auto)
+
+
+def operations(evidence: Evidence, estimator: Estimator) -> float:
+    """The number of operations of an expectation step, before anything is known of the distributions; infinite where unknown.
+
+    In closed form ``sum of N c`` over the kinds of groups, N people of whom c have the rarer value, and at most `OPERATIONS` each
+    under `Auto`; for an exact estimator the number of states times that of values.
+    """
+    if closed_form(evidence, estimator):
+        cells = evidence.cells
+        people = np.add.reduceat(cells.size, cells.starts[:-1]) if len(cells.holding) else cells.holding
+        each = people * np.minimum(cells.holding, people - cells.holding)
+        return float(np.minimum(each, most_operations(estimator)).sum())
+    if isinstance(estimator, Exact | Auto) and _few_states(evidence, estimator.limit):
+        counts = kinds_of_groups(evidence).counts
+        return float(((counts + 1.0).prod(axis=1) * (counts > 0).sum(axis=1)).sum())
+    return math.inf
+
+
+def most_operations(estimator: Estimator) -> float:
+    """The largest number of operations N c of a group that is computed exactly in closed form."""
+    return float(OPERATIONS) if isinstance(estimator, Auto) else math.inf
 
 
 def believed(evidence: Evidence, estimator: Estimator, probabilities: FloatArray) -> FloatArray:
@@ -69,7 +99,8 @@ def believed(evidence: Evidence, estimator: Estimator, probabilities: FloatArray
     if not closed_form(evidence, estimator):
         return estimator(Problem(prior, evidence.group, evidence.counts)).probabilities
     cells = evidence.cells
-    expected, _ = in_cells(cells.signature, cells.size, cells.starts, cells.holding, table[:, 0].copy())
+    layout, most = (cells.signature, cells.size, cells.starts, cells.holding), most_operations(estimator)
+    expected, _, _ = in_cells(*layout, table[:, 0].copy(), most)
     share = expected / np.maximum(cells.size, 1)
     belief = prior
     of_cell = cells.of_person >= 0
@@ -80,7 +111,7 @@ def believed(evidence: Evidence, estimator: Estimator, probabilities: FloatArray
     return belief
 
 
-def _in_closed_form(evidence: Evidence) -> Expectation:
+def _in_closed_form(evidence: Evidence, most: float) -> Expectation:
     cells, part = evidence.cells, evidence.part
     rows, parts = len(part), int(part[-1]) + 1
     lengths = np.diff(cells.starts)
@@ -94,27 +125,33 @@ def _in_closed_form(evidence: Evidence) -> Expectation:
     def expect(probabilities: FloatArray) -> Expected:
         table = evidence.table(probabilities)
         first = np.ascontiguousarray(table[:, 0])
-        expected, weights = in_cells(cells.signature, cells.size, cells.starts, cells.holding, first)
+        expected, weights, errors = in_cells(cells.signature, cells.size, cells.starts, cells.holding, first, most)
         having = np.bincount(cells.signature, expected * of_kind, minlength=rows)
         counts = np.column_stack([having, people - having]) + cells.settled.astype(np.float64)
         with np.errstate(divide="ignore"):
             settled = np.bincount(part[known], times * np.log(table[known, value]), minlength=parts)
-        return Expected(counts, settled + np.bincount(part_of_kind, weights * cells.times, minlength=parts))
+        of_parts = settled + np.bincount(part_of_kind, weights * cells.times, minlength=parts)
+        return Expected(counts, of_parts, float(errors.max(initial=0.0)))
 
     return expect
 
 
 @compiled
 def in_cells(
-    signature: IntArray, size: IntArray, starts: IntArray, holding: IntArray, first: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """The expected number in each cell who have the first value, and the log-weight of each kind of group's worlds."""
-    expected, weights = np.zeros(len(size)), np.zeros(len(holding))
+    signature: IntArray, size: IntArray, starts: IntArray, holding: IntArray, first: FloatArray, most: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The expected number in each cell who have the first value; the log-weight of each kind of group's worlds, and the error.
+
+    Groups of more than ``most`` operations are computed by the law of large numbers (`group_expectations`).
+    """
+    expected, weights, errors = np.zeros(len(size)), np.zeros(len(holding)), np.zeros(len(holding))
     for kind in range(len(holding)):
         begin, end = starts[kind], starts[kind + 1]
         probability = first[signature[begin:end]]
-        weights[kind] = cell_expectations(probability, size[begin:end], holding[kind], expected[begin:end])
-    return expected, weights
+        weights[kind], errors[kind] = group_expectations(
+            probability, size[begin:end], holding[kind], most, expected[begin:end]
+        )
+    return expected, weights, errors
 
 
 def _few_states(evidence: Evidence, limit: int) -> bool:

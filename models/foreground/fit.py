@@ -25,6 +25,8 @@ class FitStatus(IntFlag):
     where a fit begins from several points only."""
     UNCONVERGED = 4
     """An iteration stopped at its limit before its tolerance was met, or chains of draws disagree."""
+    LARGE_GROUPS = 8
+    """Groups were computed by the law of large numbers, with the error in ``error``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,11 @@ class Fit:
         Of fits that sample: draws from the posterior of the distribution.
     ess, rhat : float array, shape (s, m), optional
         Their effective sample size and their R-hat.
+    starts : int
+        The number of points from which the fit began.
+    error : float
+        Of groups that were computed by the law of large numbers, the largest term of first order in a person's probability; it is
+        counted, and what is left out is of second order. 0 where there is no such group.
     """
 
     probabilities: FloatArray
@@ -57,6 +64,8 @@ class Fit:
     draws: FloatArray | None = None
     ess: FloatArray | None = None
     rhat: FloatArray | None = None
+    starts: int = 1
+    error: float = 0.0
 
 
 class Fitting(Protocol):
@@ -77,12 +86,15 @@ class Solution(NamedTuple):
         Of each part of the evidence, the logarithm of its groups' likelihood; NaN where the estimator does not say it.
     iterations : int
     converged : bool
+    error : float
+        As `Fit.error`.
     """
 
     probabilities: FloatArray
     log_weights: FloatArray
     iterations: int
     converged: bool
+    error: float = 0.0
 
 
 def best_of(solutions: list[Solution], part: IntArray, apart: float) -> Fit:
@@ -111,9 +123,13 @@ def best_of(solutions: list[Solution], part: IntArray, apart: float) -> Fit:
         status |= FitStatus.BOUNDARY
     if len(chosen) > 1:
         status |= FitStatus.SEVERAL
+    error = max(solution.error for solution in solutions)
+    if error > 0:
+        status |= FitStatus.LARGE_GROUPS
     weight = float(np.take_along_axis(weights, order[:1], 0).sum())
     others = np.array(chosen[1:]).reshape(len(chosen) - 1, *chosen[0].shape)
-    return Fit(chosen[0], status, weight, max(solution.iterations for solution in solutions), others)
+    rounds = max(solution.iterations for solution in solutions)
+    return Fit(chosen[0], status, weight, rounds, others, starts=len(solutions), error=error)
 
 
 def _places(ranked: FloatArray, part: IntArray, parts: int, apart: float) -> IntArray:

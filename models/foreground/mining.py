@@ -1,6 +1,7 @@
 """Mining a release: the global distribution of every attribute set with enough support, from the published groups."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
@@ -13,17 +14,28 @@ from foreknow.models.foreground.signatures import AttributeSets, supported_sets
 from foreknow.models.problem import Estimator
 from foreknow.models.release import Observation
 
+type Unmatched = Literal["table", "uniform"]
+"""The distribution of people whose signature too few match: the whole table's, or that of equally likely values."""
+
 
 def mined(
-    seen: Observation, secret: Secret, attribute_sets: AttributeSets, fewest: int, fit: Fitting, estimator: Estimator
+    seen: Observation,
+    secret: Secret,
+    attribute_sets: AttributeSets,
+    fewest: int,
+    fit: Fitting,
+    estimator: Estimator,
+    unmatched: Unmatched = "table",
 ) -> Iterator[tuple[GlobalDistribution, Evidence]]:
     """Each attribute set's global distribution, with the evidence it was found from (foreground knowledge, Algorithm 1).
 
-    Of people whose signature fewer than ``fewest`` match, the distribution of the whole published table is taken. Evidence is
-    about the observed people and, behind them, one stranger for each counterfeit.
+    People whose signature fewer than ``fewest`` match have the distribution of the whole published table, or with
+    ``unmatched="uniform"`` that of equally likely values of the sensitive domain. Evidence is about the observed people and, behind
+    them, one stranger for each counterfeit.
     """
     counts = secret.counts(seen.counts)
-    rest = counts.sum(axis=0) / counts.sum() if counts.any() else np.full(counts.shape[1], 1 / counts.shape[1])
+    shown = counts if counts.any() and unmatched == "table" else secret.counts(np.ones((1, len(secret.domain)), dtype=np.int64))
+    rest = shown.sum(axis=0) / shown.sum()
     group = _with_strangers(seen)
     strangers = np.full(len(group) - len(seen.group), -1, dtype=np.int64)
     for signatures in supported_sets(seen.people, attribute_sets, fewest, seen.group >= 0):

@@ -166,7 +166,7 @@ class _Equations(NamedTuple):
         near = np.where(now.first <= CERTAIN, 0.0, np.where(now.first >= 1 - CERTAIN, 1.0, now.first))
         minds = self.at(near).expected.log_weights < now.expected.log_weights - 1e-6
         first, expected = self.at(np.where(minds[self.part], now.first, near))
-        return Solution(_both(first), expected.log_weights, steps, converged)
+        return Solution(_both(first), expected.log_weights, steps, converged, expected.error)
 
     def _kept(self, first: FloatArray, now: _Point) -> FloatArray:
         return np.where(self.people > 0, _inside(first), now.first)

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.foreground.expectation import closed_form, in_cells
+from foreknow.models.foreground.expectation import closed_form, in_cells, most_operations
 from foreknow.models.members import members
 from foreknow.models.problem import Estimator, Problem
 
@@ -48,7 +48,9 @@ def sampled_beliefs(evidence: Evidence, estimator: Estimator, draws: FloatArray)
         cells = evidence.cells
         settled, undecided = evidence.published & (cells.of_person < 0), cells.of_person >= 0
         layout = (cells.signature, cells.size, cells.starts, cells.holding)
-        shares = np.array([in_cells(*layout, table[:, 0].copy())[0] for table in tables]) / np.maximum(cells.size, 1)
+        most = most_operations(estimator)
+        expected = np.array([in_cells(*layout, table[:, 0].copy(), most)[0] for table in tables])
+        shares = expected / np.maximum(cells.size, 1)
         found[:, settled] = (evidence.counts > 0)[evidence.group[settled]]
         found[:, undecided] = _summary(np.stack([shares, 1 - shares], axis=2))[:, cells.of_person[undecided]]
         return SampledBeliefs(*found)

@@ -9,6 +9,7 @@ from strategies import view_of
 
 from foreknow.models import (
     Adversary,
+    Auto,
     CompromisedRecords,
     EvidenceCascade,
     Exact,
@@ -17,14 +18,17 @@ from foreknow.models import (
     IncrementalChain,
     MarkovChain,
     Memory,
+    Numeric,
     Omega,
     PosteriorCascade,
     PriorCascade,
     RandomWorlds,
     Release,
     RemoveKnown,
+    Schema,
     TooLarge,
     UniformPrior,
+    View,
 )
 from foreknow.models import adversary as adversaries
 
@@ -402,6 +406,18 @@ def test_classes_in_place_of_settings_are_refused():
         Adversary(ByName(), cascade=RemoveKnown)
 
 
+def test_one_group_for_a_whole_large_view_is_no_trouble_by_default():
+    """Three thousand people and five values: some 10^14 states."""
+    n = 3_000
+    rng = np.random.default_rng(3)
+    people = pd.DataFrame({"id": range(n), "age": rng.integers(0, 90, n), "result": rng.choice(list("abcde"), n)})
+    view = View(people, Schema({"age": Numeric()}, "result", tuple("abcde")), 1)
+    adversary = Adversary(lambda people: rng.dirichlet(np.ones(5), size=len(people)))
+    posterior, _ = adversary.observe(Memory(), Release(view, np.zeros(n, dtype=int)).observation)
+    assert adversary.estimator == Auto()
+    assert posterior.rule.tolist() == ["BeliefPropagation"]
+
+
 def test_too_large_names_the_release():
-    with pytest.raises(TooLarge, match=r"the release at 1: group 0 has 2 respondents"):
+    with pytest.raises(TooLarge, match=r"the release at 1: group 0 has 2 respondents .* Use Auto\(\)"):
         Adversary(ByName(), estimator=Exact(1)).observe(Memory(), FIRST)

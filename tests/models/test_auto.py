@@ -93,6 +93,55 @@ def test_every_group_reports_its_own_contradiction():
     assert posterior.status.tolist() == [Status.CONTRADICTED, Status.FINE, Status.FINE]
 
 
+def crowd(k, sharpness=1.0, values=2):
+    """One group of k people whose true values are drawn from their priors."""
+    rng = np.random.default_rng(4)
+    prior = rng.dirichlet(np.full(values, sharpness), size=k)
+    truth = np.minimum((prior.cumsum(axis=1) < rng.random((k, 1))).sum(axis=1), values - 1)
+    return Problem(prior, np.zeros(k, int), np.bincount(truth, minlength=values)[None])
+
+
+class TestTheLawOfLargeNumbers:
+    def test_a_group_of_a_hundred_thousand_is_scaled(self):
+        problem = crowd(100_000)
+        posterior = Auto()(problem)
+        assert posterior.rule.tolist() == ["Sinkhorn"]
+        assert np.allclose(posterior.probabilities, Sinkhorn()(problem).probabilities, rtol=0, atol=1e-9)
+        assert 0 < posterior.error[0] < 1e-4
+
+    @pytest.mark.parametrize(("pairs", "rule"), [(80, "Omega"), (79, "Sinkhorn")])
+    def test_the_bound_on_pairs_is_inclusive(self, pairs, rule):
+        """Forty people and two shown values of three: 80 pairs."""
+        problem = crowd(40)
+        wider = Problem(np.column_stack([problem.prior, np.zeros(40)]), problem.group, np.append(problem.counts, [[0]], 1))
+        posterior = Auto(limit=1, beyond=Omega(), pairs=pairs)(wider)
+        assert posterior.rule.tolist() == [rule]
+        assert np.isnan(posterior.error[0]) == (rule == "Omega")
+
+    @pytest.mark.parametrize("values", [2, 3])
+    @pytest.mark.parametrize("sharpness", [10.0, 1.0])
+    def test_its_error_is_known_to_a_tenth(self, values, sharpness):
+        """Against `Exact`, which walks these groups."""
+        for k in (100, 200):
+            problem = crowd(k, sharpness, values)
+            posterior = Auto(limit=1, pairs=1)(problem)
+            error = np.abs(posterior.probabilities - Exact()(problem).probabilities).max()
+            assert posterior.error[0] == pytest.approx(error, rel=0.1)
+
+    def test_its_error_falls_as_one_over_the_size(self):
+        found = [Auto(limit=1, pairs=1)(crowd(k, 10.0)).error[0] * k for k in (100, 1_000, 10_000, 100_000)]
+        assert max(found) < 2 * min(found)
+
+    def test_an_exact_group_has_no_error(self):
+        assert Auto()(two_groups()).error.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("pairs", [0, -3])
+def test_fewer_pairs_than_one_are_refused(pairs):
+    with pytest.raises(ValueError, match=f"pairs is {pairs}; .*Write 1 or more"):
+        Auto(pairs=pairs)
+
+
 def test_without_groups_there_are_no_rules():
     assert Auto()(Problem(np.eye(2), np.array([-1, -1]), np.zeros((0, 2), int))).rule.tolist() == []
 

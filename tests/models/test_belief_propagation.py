@@ -15,6 +15,7 @@ from scipy.special import xlogy
 from strategies import problems
 
 from foreknow.models import BeliefPropagation, Exact, Problem, Status
+from foreknow.models.estimators import belief_propagation
 
 
 def solve(prior, counts, **settings):
@@ -154,6 +155,47 @@ class TestApproximation:
         prior = np.column_stack([share, 1 - share])
         problem = Problem(prior, np.zeros(200, int), np.array([[100, 100]]))
         assert np.abs(solve(prior, [100, 100])[0] - Exact()(problem).probabilities).max() < 1 / 200
+
+
+class CountedReads(np.ndarray):
+    """An array that counts the reads of its elements, in plain Python."""
+
+    reads = 0
+
+    def __getitem__(self, place):
+        CountedReads.reads += 1
+        return super().__getitem__(place)
+
+
+class TestMessages:
+    """The messages of people, one round at a time: ``W[i, s]`` over the sum for the other published values."""
+
+    @pytest.mark.parametrize("scale", [1.0, 50.0, 800.0])
+    def test_they_are_sums_that_leave_one_out(self, scale):
+        """Against sums over the published values one by one, with logarithms that leave the range of doubles."""
+        rng = np.random.default_rng(8)
+        capacity = np.array([1, 3, 1, 2])
+        published = np.repeat(np.arange(4), capacity)
+        weights, offered = scale * rng.normal(size=(5, 4)), scale * rng.normal(size=(5, 4))
+        weights[0, 2] = -np.inf
+        wanted = np.zeros((5, 4))
+        belief_propagation._want(weights, offered, capacity, wanted)
+        for i in range(5):
+            for s in range(4):
+                others = np.delete(published, np.flatnonzero(published == s)[0])
+                expected = weights[i, s] - np.logaddexp.reduce((weights + offered)[i, others])
+                assert wanted[i, s] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+    def test_their_cost_grows_with_the_values_and_not_with_their_square(self):
+        """Counted in the uncompiled function: reads of elements for twice as many values, of the same three people."""
+        reads = []
+        for d in (20, 40):
+            arrays = [np.zeros((3, d)).view(CountedReads) for _ in range(3)]
+            capacity = np.ones(d, dtype=np.int64).view(CountedReads)
+            CountedReads.reads = 0
+            belief_propagation._want.py_func(arrays[0], arrays[1], capacity, arrays[2])
+            reads.append(CountedReads.reads)
+        assert reads[1] < 2.2 * reads[0]
 
 
 class TestExtremes:

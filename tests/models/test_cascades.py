@@ -42,7 +42,7 @@ UNSURE = {
     "evidence": EvidenceCascade(),
 }
 CASCADES = {"remove": RemoveKnown()} | UNSURE
-READS_EVIDENCE = {"dirichlet-multinomial"}
+READS_EVIDENCE = {"dirichlet-multinomial", "mixed"}
 PAIRS = [
     pytest.param(cascade, estimator, id=f"{name}-{estimator}")
     for name, cascade in CASCADES.items()
@@ -203,6 +203,7 @@ DEFINITIONS = {
     "omega": oracle.omega_posterior,
     "exact": oracle.product_posterior,
     "dirichlet-multinomial": dirichlet_by_worlds,
+    "mixed": dirichlet_by_worlds,
 }
 
 

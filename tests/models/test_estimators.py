@@ -18,12 +18,16 @@ ORACLES = {
     "confidence-sum": oracle.sum_posterior,
     "dirichlet-multinomial": oracle.dirichlet_posterior,
     "omega": oracle.omega_posterior,
+    "mixed": oracle.dirichlet_posterior,
     "sinkhorn": oracle.sinkhorn_posterior,
     "belief-propagation": oracle.bethe_posterior,
     "exact": oracle.product_posterior,
     "auto": oracle.product_posterior,
 }
-"""What each estimator promises to compute, for groups that contradict nothing. A new estimator adds its row."""
+"""What each estimator promises to compute, for groups that contradict nothing. A new estimator adds its row.
+
+The groups here have at most eight people, all small to `Mixed`; its large ones are in its own file.
+"""
 
 ITERATES = {"sinkhorn": 1e-8, "belief-propagation": 2e-7}
 """Who stops at a tolerance, and how far a belief may then be from the limit.
@@ -35,7 +39,7 @@ flow through the group, no larger than half of that: 4e-9 for eight people, and 
 promises nothing, and is left out where it is compared.
 """
 
-BY_ASSIGNMENTS = {"random-worlds", "confidence-sum", "dirichlet-multinomial", "exact", "auto", *ITERATES}
+BY_ASSIGNMENTS = {"random-worlds", "confidence-sum", "dirichlet-multinomial", "mixed", "exact", "auto", *ITERATES}
 """Whose belief is an average over assignments, so that the columns of a group sum to its counts."""
 
 BELIEVES_CERTAINTY = {"omega", "exact", "auto", *ITERATES}
@@ -46,7 +50,7 @@ LOOKS_AT_ASSIGNMENTS = {"exact", "auto", *ITERATES}
 
 NOTICES_CONTRADICTION = {"confidence-sum", "omega", *LOOKS_AT_ASSIGNMENTS}
 
-READS_EVIDENCE = {"dirichlet-multinomial"}
+READS_EVIDENCE = {"dirichlet-multinomial", "mixed"}
 
 fewer = settings(max_examples=30)
 """For what runs once for each estimator."""

@@ -140,7 +140,7 @@ class TestLimit:
         )
         message = (
             r"group 1 has 60 respondents and 1\.15e\+18 states, more than the limit of 4194304\. "
-            r"Use SwapChain\(rng=.*Auto\(\).*Exact\(limit"
+            r"Use Auto\(\) \(--estimator auto\), which approximates such groups alone, or Exact\(limit"
         )
         with pytest.raises(TooLarge, match=message):
             Exact()(problem)

@@ -73,14 +73,14 @@ class TestRounds:
         for _ in range(rounds):
             counts = expected_counts(evidence, table)
             table = np.where(seen[:, None] > 0, counts / np.maximum(seen, 1)[:, None], evidence.rest)
-        fit = ExpectationMaximization(tolerance=1e-300, iterations=rounds, accelerated=False)(evidence, Exact())
+        fit = ExpectationMaximization(tolerance=1e-300, starts=1, iterations=rounds, accelerated=False)(evidence, Exact())
         assert np.allclose(fit.probabilities, table, rtol=0, atol=1e-9)
 
     @given(evidences(), st.booleans())
     def test_no_round_makes_the_groups_less_likely(self, evidence, accelerated):
         assume(evidence.signatures > 0)
         fits = [
-            ExpectationMaximization(tolerance=1e-300, iterations=rounds, accelerated=accelerated)(evidence, Auto())
+            ExpectationMaximization(tolerance=1e-300, starts=1, iterations=rounds, accelerated=accelerated)(evidence, Auto())
             for rounds in (2, 4, 6, 10, 20)
         ]
         likelihoods = [fit.log_likelihood for fit in fits]
@@ -91,7 +91,7 @@ class TestRounds:
     def test_nor_with_many_values(self, evidence):
         assume(evidence.signatures > 0)
         likelihoods = [
-            ExpectationMaximization(tolerance=1e-300, iterations=rounds)(evidence, Exact()).log_likelihood
+            ExpectationMaximization(tolerance=1e-300, starts=1, iterations=rounds)(evidence, Exact()).log_likelihood
             for rounds in (2, 4, 8, 16)
         ]
         assert (np.diff(likelihoods) >= -1e-9).all()
@@ -106,7 +106,7 @@ class TestRounds:
             np.column_stack([evidence.counts, np.zeros(len(evidence.counts), dtype=int)]),
             np.append(evidence.rest, 0.0),
         )
-        method = ExpectationMaximization(tolerance=1e-300, iterations=9, accelerated=False)
+        method = ExpectationMaximization(tolerance=1e-300, starts=1, iterations=9, accelerated=False)
         two, three = method(evidence, Auto()), method(wider, Exact())
         assert np.allclose(two.probabilities, three.probabilities[:, :2], rtol=0, atol=1e-8)
         assert two.log_likelihood == pytest.approx(three.log_likelihood, abs=1e-7)
@@ -128,7 +128,7 @@ class TestRounds:
                 once.rest,
             )
             for estimator in (Exact(), Auto()):
-                fit = ExpectationMaximization(iterations=rounds, accelerated=False)
+                fit = ExpectationMaximization(starts=1, iterations=rounds, accelerated=False)
                 one, three_times = fit(once, estimator), fit(thrice, estimator)
                 assert three_times.probabilities == pytest.approx(one.probabilities, abs=1e-9)
                 assert three_times.log_likelihood == pytest.approx(3 * one.log_likelihood, abs=1e-9)
@@ -162,7 +162,7 @@ class TestSolutions:
         """Differences of the likelihood over all worlds, at a solution that has no 0 and no 1."""
         assume(evidence.signatures > 0)
         assume(more_than_one_value(evidence))
-        fit = ExpectationMaximization(tolerance=1e-12)(evidence, Auto())
+        fit = ExpectationMaximization(tolerance=1e-12, starts=1)(evidence, Auto())
         assume(fit.status == FitStatus.FINE)
         first, step = fit.probabilities[:, 0], 1e-5
         assume(((first > 1e-3) & (first < 1 - 1e-3)).all())
@@ -212,7 +212,7 @@ class TestStatus:
 
     def test_what_nothing_tells_apart_stays_alike_from_one_start(self):
         """x belongs to one or the other: both ways are certain, and between them, where it begins, lies a saddle."""
-        fit = ExpectationMaximization()(PAIR, Auto())
+        fit = ExpectationMaximization(starts=1)(PAIR, Auto())
         assert np.allclose(fit.probabilities, 0.5)
         assert fit.status == FitStatus.FINE
         assert fit.log_likelihood == pytest.approx(np.log(1 / 2))
@@ -234,11 +234,29 @@ class TestStatus:
         assert np.allclose(fit.others[0][:, 0], 1 - fit.probabilities[:, 0], atol=1e-6)
         assert np.allclose(fit.others[1], 0.5)
 
+    def test_a_cheap_fit_has_eight_starts_and_finds_both_and_the_saddle(self):
+        fit = ExpectationMaximization()(PAIR, Auto())
+        assert fit.starts == 8
+        assert fit.status == FitStatus.BOUNDARY | FitStatus.SEVERAL
+        assert fit.log_likelihood == pytest.approx(0, abs=1e-6)
+
+    def test_a_costly_fit_has_one_start(self):
+        """One group of 70 people, half of whom have x: 70 * 35 operations a step, over 2^11."""
+        evidence = Evidence(np.arange(70) % 2, np.zeros(70, int), np.array([[35, 35]]), np.array([0.5, 0.5]))
+        assert ExpectationMaximization()(evidence, Auto()).starts == 1
+        assert ExpectationMaximization(starts=2)(evidence, Auto()).starts == 2
+        smaller = Evidence(np.arange(60) % 2, np.zeros(60, int), np.array([[30, 30]]), np.array([0.5, 0.5]))
+        assert ExpectationMaximization()(smaller, Auto()).starts == 8
+
+    def test_an_approximate_estimator_has_one_start(self):
+        """The number of its operations is not known."""
+        assert ExpectationMaximization(iterations=2)(PAIR, Sinkhorn()).starts == 1
+
     @given(evidences(largest=3, groups=3, signatures=2))
     def test_no_better_answer_on_a_grid(self, evidence):
-        """Of two signatures, 11 by 11 answers; from eight starts none of them is likelier than what is found."""
+        """Of two signatures, 11 by 11 answers; by default none of them is likelier than what is found."""
         assume(evidence.signatures == 2)
-        fit = ExpectationMaximization(starts=8)(evidence, Auto())
+        fit = ExpectationMaximization()(evidence, Auto())
         grid = np.linspace(0, 1, 11)
         best = max(log_likelihood(evidence, both([a, b])) for a in grid for b in grid)
         assert fit.log_likelihood >= best - 1e-6

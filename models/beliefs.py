@@ -1,7 +1,7 @@
 """How beliefs evolved over a history, labelled for people."""
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -60,6 +60,9 @@ class Beliefs:
     ----------
     releases : tuple of ReleaseBeliefs
         In the order of time.
+    notes : tuple of str
+        Sentences that qualify the beliefs, as evidence that is counted twice; those about one release begin with its time.
+        By keyword.
 
     Raises
     ------
@@ -68,6 +71,7 @@ class Beliefs:
     """
 
     releases: tuple[ReleaseBeliefs, ...]
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         for before, after in pairwise(self.times):

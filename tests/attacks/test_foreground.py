@@ -284,7 +284,7 @@ class TestTrivialAnswers:
     def test_nobody_is_published(self, secret):
         beliefs = ForegroundAttack(sensitive=secret, support=1)([release_of("Afa Bmb", [-1, -1])])
         assert np.allclose(beliefs.posterior(1), 1 / 3)
-        assert beliefs.notes == (("nobody is published, and there is nothing to learn.",),)
+        assert beliefs.notes == ("at 1: nobody is published, and there is nothing to learn.",)
 
     def test_no_release(self):
         beliefs = ForegroundAttack()([])
@@ -303,16 +303,16 @@ class TestTooLittleSupport:
     def test_it_is_said(self):
         beliefs = ForegroundAttack(sensitive={"a"})([self.RELEASE])
         assert repr(beliefs) == "ForegroundBeliefs(times=(1,), attribute sets=(0,))"
-        assert "no signature is matched by 3,993 people" in beliefs.notes[0][0]
-        assert "Most, 3, match one of town;" in beliefs.notes[0][0]
+        assert "no signature is matched by 3,993 people" in beliefs.notes[0]
+        assert "Most, 3, match one of town;" in beliefs.notes[0]
 
     def test_of_the_sets_that_were_asked_for(self):
         attack = ForegroundAttack([["town", "sex"], "sex"], support=9)
-        assert "Most, 2, match one of sex;" in attack([self.RELEASE]).notes[0][0]
+        assert "Most, 2, match one of sex;" in attack([self.RELEASE]).notes[0]
 
     def test_nothing_is_said_where_something_is_learned(self):
         beliefs = ForegroundAttack(support=3)([self.RELEASE])
-        assert beliefs.notes == ((),)
+        assert beliefs.notes == ()
         assert [found.attributes for found in beliefs.knowledge[0]] == [("town",)]
         assert repr(beliefs) == "ForegroundBeliefs(times=(1,), attribute sets=(1,))"
 
@@ -383,8 +383,8 @@ class TestWhoIsOver:
 def test_what_did_not_converge_is_said():
     release = release_of("Afa Bfb Afa Amb Bfb Bmc", [0, 0, 1, 1, 2, 2])
     hasty = ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(iterations=1))([release])
-    assert "UNCONVERGED" in hasty.notes[0][0]
-    assert ForegroundAttack(sensitive={"a"}, support=1)([release]).notes == ((),)
+    assert "UNCONVERGED" in hasty.notes[0]
+    assert ForegroundAttack(sensitive={"a"}, support=1)([release]).notes == ()
 
 
 def test_one_release_is_no_list_of_releases():

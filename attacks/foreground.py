@@ -134,8 +134,8 @@ class ForegroundAttack:
             tuple(one.knowledge for one in found),
             tuple(one.worst for one in found),
             tuple(_or_unknown(one.interval, len(one.worst)) for one in found) if sampled else None,
-            tuple(self._notes(one) for one in found),
             found[0].secret if found else None,
+            notes=tuple(f"at {one.beliefs.observation.time}: {note}" for one in found for note in self._notes(one)),
         )
 
     def mine(self, observation: Observation) -> tuple[GlobalDistribution, ...]:

@@ -29,9 +29,9 @@ class ForegroundBeliefs(Beliefs):
         Per release, where the global distributions were sampled: the ends of the 90 % credible interval of the probability
         that each person has a value of the sensitive set, or, without one, the value believed most; under the same attribute
         set. NaN for a release without foreground knowledge.
-    notes : tuple of tuple of str
-        Per release, what its reader should know: that too few people match any signature, that global distributions did not
-        converge or have several solutions, or that groups were computed by the law of large numbers.
+    notes : tuple of str
+        As in `Beliefs`: that too few people match any signature, that global distributions did not converge or have several
+        solutions, or that groups were computed by the law of large numbers.
     secret : Secret, optional
         The sensitive set within its domain, or all values; None where there is no release.
     """
@@ -39,7 +39,6 @@ class ForegroundBeliefs(Beliefs):
     knowledge: tuple[tuple[GlobalDistribution, ...], ...] = ()
     worst: tuple[IntArray, ...] = ()
     intervals: tuple[FloatArray, ...] | None = None
-    notes: tuple[tuple[str, ...], ...] = ()
     secret: Secret | None = None
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from foreknow.attacks.attack import each_release
+from foreknow.attacks.repeated_pairs import overconfident
 from foreknow.attacks.sequential import steps
 from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -26,7 +27,8 @@ class RetrospectiveAttack:
     where t' is the respondent's next published release and told the ratio of posterior and revised prior there (that
     without the compromised records about t'). It is the backward pass of forward-backward for hidden Markov models, person
     by person: exact for one person whose releases speak of this person alone; what groups tell is taken for independent
-    evidence, as by `filter_revision`, and so counted again where the same people meet again. None of the papers looks back.
+    evidence, as by `filter_revision`, and so counted again where the same people meet again: the beliefs' ``notes`` say so
+    where it concerns many pairs (`repeated_pairs`). None of the papers looks back.
 
     Parameters
     ----------
@@ -71,7 +73,7 @@ class RetrospectiveAttack:
             for row in np.flatnonzero(heard[number]):
                 message = told[row] * later[row]
                 after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
-        return Beliefs(tuple(reversed(found)))
+        return Beliefs(tuple(reversed(found)), notes=overconfident(self.adversary, [one.observation for one in held]))
 
     def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
         """The sequential attack; beside each release the revised prior without compromised records, and who was heard of."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from foreknow.attacks.attack import each_release
+from foreknow.attacks.repeated_pairs import overconfident
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -20,6 +21,12 @@ class SequentialAttack:
     ------
     ValueError
         When called, if a compromised record is about a time at which nothing is released.
+
+    Notes
+    -----
+    The memory holds each person's beliefs, not their joint law. Where the same people share a group again, the same evidence
+    is counted again, and the beliefs are overconfident; their ``notes`` say so where it concerns many pairs
+    (`repeated_pairs`).
     """
 
     adversary: Adversary
@@ -28,7 +35,7 @@ class SequentialAttack:
         """What the adversary believes around each release. Only the releases' observations are read."""
         beliefs = tuple(belief for _, belief in steps(self.adversary, each_release(self, releases)))
         self.adversary.check_times([belief.observation.time for belief in beliefs])
-        return Beliefs(beliefs)
+        return Beliefs(beliefs, notes=overconfident(self.adversary, [belief.observation for belief in beliefs]))
 
 
 def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:

@@ -62,6 +62,10 @@ class JSReduce:
     Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. With ``patience=None`` and ``judged="view"`` it is that algorithm to
     the letter. The order of the curve's axes and its scale are `hilbert_order`'s.
 
+    t-closeness alone does not prevent groups of one value: where a value has the share f of the table, a group of that value
+    is at most t away as soon as ``f >= 1 - t`` (with ``"equal"``), so that t = 0.5 allows it for any value of half of the
+    records. Such a group discloses its members' values. Ask for diversity as well: ``also=DistinctDiversity(2)``.
+
     A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
     whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
 

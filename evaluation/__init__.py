@@ -30,6 +30,7 @@ from foreknow.evaluation.risk import (
     success_rate,
 )
 from foreknow.evaluation.risk_utility import risk_utility_map
+from foreknow.evaluation.total_risk import total_risk
 from foreknow.evaluation.verify import verify, verify_table
 from foreknow.evaluation.verify_items import verify_items
 from foreknow.evaluation.workload import Workload
@@ -76,6 +77,7 @@ __all__ = [
     "risk_utility_map",
     "success_rate",
     "suppressed",
+    "total_risk",
     "verify",
     "verify_items",
     "verify_table",

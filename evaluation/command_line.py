@@ -277,8 +277,10 @@ def attack_command(
             write_table(report.posteriors(beliefs, time), folder / f"beliefs{records.suffix.lower()}")
     if isinstance(attacker, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
         _tell_learned(beliefs, history, attacker.sensitive, r or 2)
-    console.print(report.table(report.risk(beliefs, history), f"{attack.value} attack, {estimator.value} posterior"))
-    console.print(report.GLOSSARY, markup=False)
+    for part in report.attacked(beliefs, history, f"{attack.value} attack, {estimator.value} posterior"):
+        console.print(part, markup=False)
+    for note in beliefs.notes:
+        notices.print(note, markup=False)
     if out is not None:
         console.print(f"Everybody's posterior beliefs: {out / f'beliefs{records.suffix.lower()}'}.", markup=False)
 
@@ -352,9 +354,6 @@ def _tell(releases: tuple[Release, ...], title: str) -> None:
 
 def _tell_learned(beliefs: ForegroundBeliefs, history: History, secret: Collection[Hashable] | None, r: float) -> None:
     """Print what the groups taught, and whom it links to a secret value."""
-    for release, notes in zip(beliefs, beliefs.notes, strict=True):
-        for note in notes:
-            notices.print(f"at {release.observation.time}: {note}", markup=False)
     sets = max(map(len, beliefs.knowledge), default=0)
     if sets:
         most = f", of {sets} the {report.SHOWN} worst" if sets > report.SHOWN else ""

@@ -15,7 +15,7 @@ def kl_loss(releases: Iterable[Release], penalize_suppressed: bool = False) -> p
 
     With p the share of the original records that a vector x of quasi-identifiers, or a pair of it and a sensitive value,
     has, it is ``sum p(x) log2(p(x) / q(x))``. The reader's q spreads each published row evenly over the vectors of the domain
-    inside its group's box: ``q(x) = sum_G |G|/N 1[x in G] / vol(G)`` (METHODS A.12), and of a pair, the same with the rows of
+    inside its group's box: ``q(x) = sum_G |G|/N 1[x in G] / vol(G)``, and of a pair, the same with the rows of
     that value. Of a bucketized release q gives every vector that a group shows the group's shares of the values, so that
     quasi-identifiers alone lose nothing. The volumes count values, see `foreknow.evaluation.boxes.domains`.
 

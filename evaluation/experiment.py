@@ -12,7 +12,8 @@ from foreknow.evaluation.class_sizes import average_class_size, discernibility
 from foreknow.evaluation.cost import gcp, suppressed
 from foreknow.evaluation.linkage import record_linkage
 from foreknow.evaluation.queries import query_error
-from foreknow.evaluation.risk import risk_table
+from foreknow.evaluation.risk_table import risk_table
+from foreknow.evaluation.total_risk import with_certain
 from foreknow.evaluation.workload import Workload
 from foreknow.models import Adversary, Beliefs, History, Release
 
@@ -37,7 +38,7 @@ class Comparison:
         return f"Comparison(defenses={list(self.releases)}, beliefs={list(self.beliefs)})"
 
     def risk(self) -> pd.DataFrame:
-        """One row per defense, attack and release: gain, confidence, success, and who is surely believed of what."""
+        """The measures of `foreknow.evaluation.risk_table`, one row per defense, attack and release."""
         tables = []
         for (defense, attack), beliefs in self.beliefs.items():
             table = risk_table(beliefs, self.history)
@@ -86,14 +87,18 @@ class Comparison:
         Returns
         -------
         DataFrame
-            ``defense`` and ``attack``. What was gained: ``gain``, ``confidence`` and ``success``, means over all published records
-            of all releases, ``gain`` without those in groups of one value, as `adversary_gain` has it; ``last_gain``, the gain at
-            the last release in which anything was published; ``sure`` and ``right``, how many records are believed to have a
-            value with .9 or more, and how many of these have it. What it cost: ``suppressed``, a share of the records; ``size``,
-            the mean size of a group; ``gcp``, the normalized penalty of a published record, which is 0 for bucketized ones;
-            ``penalized``, that of any record, suppressed ones blurred completely; ``linkage``, the mean over all records,
-            suppressed ones with 0; ``discernibility`` per record, penalized; and with a workload ``query``, the mean over the
-            releases of their median error.
+            ``defense`` and ``attack``.
+
+            Risk: ``gain``, the mean of `adversary_gain` over the published records of all releases, without those in groups of
+            one value; ``certain``, the number of these; ``total_risk``, which counts them as disclosed (`total_risk`, of this
+            row's gain); ``last_gain``, the gain at the last release that has one; ``confidence``, ``success`` and
+            ``log_score`` (in bits), means over all published records; ``sure``, the number of records with a belief of .9 or
+            more in some value, ``expected``, the sum of these beliefs, and ``right``, the number of them whose value is true.
+
+            Cost: ``suppressed``, a share of the records; ``size``, the mean size of a group; ``gcp``, the normalized penalty of
+            a published record, which is 0 for bucketized ones; ``penalized``, that of any record, where a suppressed one counts
+            as generalized completely; ``linkage``, the mean over all records, 0 for suppressed ones; ``discernibility`` per
+            record, penalized; and with a workload ``query``, the mean over the releases of their median error.
         """
         risk, cost = self.risk(), self.cost(workload)
         rows = []
@@ -101,16 +106,21 @@ class Comparison:
             r = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
             c = cost[cost["defense"] == defense]
             published = c["records"] - c["suppressed"]
-            gains = r["gain"].dropna()
+            gains, certain = r["gain"].dropna(), r["certain"].sum()
+            gain = _mean(r["gain"], r["records"])
             rows.append(
                 {
                     "defense": defense,
                     "attack": attack,
-                    "gain": _mean(r["gain"], r["records"]),
+                    "gain": gain,
+                    "certain": certain,
+                    "total_risk": with_certain(gain, r["records"].sum(), certain),
                     "last_gain": gains.iloc[-1] if len(gains) else float("nan"),
                     "confidence": _mean(r["confidence"], published),
                     "success": _mean(r["success"], published),
+                    "log_score": _mean(r["log_score"], published),
                     "sure": r["sure"].sum(),
+                    "expected": r["expected"].sum(),
                     "right": r["right"].sum(),
                     "suppressed": c["suppressed"].sum() / c["records"].sum(),
                     "size": published.sum() / max(c["groups"].sum(), 1),

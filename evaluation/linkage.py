@@ -6,20 +6,15 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import cKDTree
+from scipy.sparse import csr_array, hstack
 
 from foreknow.evaluation.boxes import published_hulls
-from foreknow.models import Categorical, Numeric, People, Release
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.distance import points
-from foreknow.models.generalization import Hulls
-from foreknow.models.members import group_sums
+from foreknow.evaluation.nearest_groups import Points, nearest_groups, points_of
+from foreknow.models import Categorical, People, Release
+from foreknow.models.arrays import FloatArray
 
 type Representative = Literal["centroid", "midpoint"]
 """Where a group stands."""
-
-TIE = 1e-10
-"""Distances that differ by less, in widths of the domain, are equal; rounding of centroids lies far below."""
 
 
 def record_linkage(releases: Iterable[Release], representative: Representative = "centroid") -> pd.DataFrame:
@@ -49,7 +44,8 @@ def record_linkage(releases: Iterable[Release], representative: Representative =
     Notes
     -----
     J. Soria-Comas, J. Domingo-Ferrer, D. Sánchez, S. Martínez, t-Closeness through microaggregation, IEEE TKDE 27(11), 2015.
-    Cost: that of a KD-tree of the groups, asked once per distinct vector of quasi-identifiers.
+    Cost: that of `foreknow.evaluation.nearest_groups`, once per distinct vector of quasi-identifiers; with ``"midpoint"``,
+    where most values are under one label, O(groups values) as well.
     """
     rows = []
     for release in releases:
@@ -81,44 +77,39 @@ def linkage_probability(release: Release, representative: Representative = "cent
         pairs = np.unique(np.column_stack([which.ravel(), group]), axis=0)
         ties, nearest = np.bincount(pairs[:, 0], minlength=len(vectors)), np.ones(len(kept), dtype=bool)
     else:
-        where = points(people)
-        centres = _centroids(where, group, release.groups) if representative == "centroid" else _midpoints(release)
-        ties, nearest = _nearest(where, group, centres, first, which.ravel())
+        where = points_of(people, people)
+        centres = where.means(group, release.groups) if representative == "centroid" else _midpoints(release, people)
+        ties, nearest = nearest_groups(where, group, centres, first, which.ravel())
     size = release.counts.sum(axis=1)[group]
     probability[kept] = np.where(nearest, 1.0 / (ties[which.ravel()] * size), 0.0)
     return probability
 
 
-def _nearest(
-    where: FloatArray, group: IntArray, centres: FloatArray, first: IntArray, which: IntArray
-) -> tuple[IntArray, BoolArray]:
-    """How many groups are nearest to each distinct vector, and of which records the own group is one of them."""
-    tree = cKDTree(centres, balanced_tree=False, compact_nodes=False)
-    least, _ = tree.query(where[first])
-    own = np.sqrt(((where - centres[group]) ** 2).sum(axis=1))
-    nearest = own <= least[which] + TIE
-    asked = np.unique(which[nearest])
-    ties = np.ones(len(first), dtype=np.int64)
-    ties[asked] = tree.query_ball_point(where[first][asked], least[asked] + TIE, return_length=True)
-    return ties, nearest
+def _midpoints(release: Release, people: People) -> Points:
+    """The middle of what each group publishes, on the axes of some people."""
+    hull = published_hulls(release)
+    middles = [
+        _middle(_column(people, name, people.quasi_identifiers[:, a]), hull.low[:, a], hull.high[:, a])
+        for a, name in enumerate(people.schema.quasi_identifiers)
+    ]
+    sparse = hstack([middle.sparse for middle in middles], format="csr")
+    return Points(np.hstack([middle.dense for middle in middles]), csr_array(sparse))
 
 
-def _centroids(where: FloatArray, group: IntArray, groups: int) -> FloatArray:
-    return np.asarray(group_sums(where, group, groups) / np.bincount(group, minlength=groups)[:, None])
+def _middle(people: People, low: FloatArray, high: FloatArray) -> Points:
+    """The middle of each group's interval or label in the only attribute of some people: the mean of all values under it."""
+    ((name, kind),) = people.schema.quasi_identifiers.items()
+    if not isinstance(kind, Categorical):
+        return points_of(_column(people, name, (low + high) / 2), people)
+    values = points_of(_column(people, name, np.arange(len(kind.values), dtype=np.float64)), people)
+    sizes = (high - low).astype(np.int64) + 1
+    ends = np.cumsum(sizes)
+    codes = np.arange(ends[-1]) - np.repeat(ends - sizes - low.astype(np.int64), sizes)
+    under = csr_array((np.repeat(1 / sizes, sizes), codes, np.append(0, ends)), shape=(len(sizes), len(kind.values)))
+    return Points(np.asarray(under @ values.dense), csr_array(under @ values.sparse))
 
 
-def _midpoints(release: Release) -> FloatArray:
-    people, hull = release.view.people, published_hulls(release)
-    kinds = people.schema.quasi_identifiers.items()
-    return np.hstack([_middle(people, name, kind, hull, a) for a, (name, kind) in enumerate(kinds)])
-
-
-def _middle(people: People, name: str, kind: Numeric | Categorical, hull: Hulls, a: int) -> FloatArray:
-    """The middle of what each group publishes in one attribute, in that attribute's axes."""
-    schema = replace(people.schema, quasi_identifiers={name: kind})
-    low, high = hull.low[:, a], hull.high[:, a]
-    if isinstance(kind, Numeric):
-        return points(People(people.respondents[:0], ((low + high) / 2)[:, None], schema))
-    codes = np.arange(len(kind.values), dtype=np.float64)[:, None]
-    so_far = np.pad(np.cumsum(points(People(people.respondents[:0], codes, schema)), axis=0), ((1, 0), (0, 0)))
-    return np.asarray((so_far[high.astype(int) + 1] - so_far[low.astype(int)]) / (high - low + 1)[:, None])
+def _column(people: People, name: str, codes: FloatArray) -> People:
+    """Nameless people known by one attribute, of the same schema."""
+    schema = replace(people.schema, quasi_identifiers={name: people.schema.quasi_identifiers[name]})
+    return People(people.respondents[:0], codes[:, None], schema)

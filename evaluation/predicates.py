@@ -54,10 +54,12 @@ class Draw:
     sensitive: bool
 
     def __call__(self, queries: int, rng: np.random.Generator) -> Asked:
-        """So many random queries."""
-        d = len(self.sizes)
+        """Random queries, each of which restricts every attribute in it."""
+        drawn = restrictable(self.sizes)
+        d = len(drawn)
         number = rng.integers(1, d + 1, queries) if self.dimensions is None else np.full(queries, self.dimensions)
-        asked = _orders(rng, queries, d) < number[:, None]
+        asked = np.zeros((queries, len(self.sizes)), dtype=np.bool_)
+        asked[:, drawn] = _orders(rng, queries, d) < number[:, None]
         share = self.selectivity ** (1 / (number + self.sensitive))
         pick = _neighbours if self.predicates == "ranges" else _any
         wanted = tuple(pick(rng, size, how_many(size, share)) | ~asked[:, [a]] for a, size in enumerate(self.sizes))
@@ -66,9 +68,17 @@ class Draw:
         return Asked(wanted, _any(rng, self.m, how_many(self.m, share)), number)
 
 
+def restrictable(sizes: Sequence[int]) -> list[int]:
+    """The attributes with at least two values: a predicate on any other restricts nothing."""
+    return [a for a, size in enumerate(sizes) if size > 1]
+
+
 def how_many(size: int, share: FloatArray) -> IntArray:
-    """``ceil(size * share)``, where rounding does not lift a whole number over itself, from 1 to all."""
-    return np.clip(np.ceil(size * share - 1e-9), 1, size).astype(np.int64)
+    """``ceil(size * share)``, at least 1 and at most ``size - 1`` of two or more values, so that the predicate restricts.
+
+    Rounding does not lift a whole number over itself.
+    """
+    return np.clip(np.ceil(size * share - 1e-9), 1, max(size - 1, 1)).astype(np.int64)
 
 
 def _any(rng: np.random.Generator, size: int, b: IntArray) -> BoolArray:

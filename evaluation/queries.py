@@ -15,8 +15,8 @@ def query_error(releases: Iterable[Release], workload: Workload) -> pd.DataFrame
     """The relative error of counting queries, over a workload: ``|act - est| / act`` (Xiao and Tao, VLDB 2006).
 
     ``act`` counts the original records. ``est`` is what a reader of the release counts: generalized, the records of a group
-    are spread evenly over the vectors of the domain inside its box, numbers and values under a label being counted one by
-    one; bucketized, those of a group with quasi-identifiers asked for have the sensitive values asked for in the proportion
+    are spread evenly over the vectors of the domain inside its box, where the domain of a number is the numbers that occur
+    (`foreknow.evaluation.boxes.domains`), whatever their unit; bucketized, those of a group with quasi-identifiers asked for have the sensitive values asked for in the proportion
     of the group's. Suppressed records are missing from it, and so are part of the error; counterfeits are among what is
     published, and are counted with it.
 

@@ -1,6 +1,7 @@
 """What the command line prints and writes: tables that fit a terminal."""
 
 from collections.abc import Collection, Hashable, Iterator
+from textwrap import wrap
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from foreknow.attacks import ForegroundBeliefs
 from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.breaches import breaches
 from foreknow.evaluation.demo import FEWEST, SAFE, STRONGEST, Demo, story
-from foreknow.evaluation.risk import risk_table
+from foreknow.evaluation.risk_table import risk_table
 from foreknow.models import Beliefs, FitStatus, History, ReleaseBeliefs, Status
 from foreknow.models.arrays import BoolArray
 
@@ -36,11 +37,22 @@ def demo(found: Demo) -> Iterator[Table | str]:
         f"the adversary learned from {len(found.corpus.respondents)} others. Years with fewer\n"
         f"than {FEWEST} patients are left out.\n"
     )
-    gains = summary.pivot_table(index="defense", columns="attack", values="gain", sort=False)
+    by_attack = {"columns": "attack", "sort": False}
+    gains = summary.pivot_table(index=["defense", "certain"], values="gain", **by_attack)
     yield table(gains.reset_index(), "Gain: belief in the truth beyond its share f of the group, over 1 - f")
+    risks = summary.pivot_table(index="defense", values="total_risk", **by_attack)
+    yield table(risks.reset_index(), "Total risk: the same with groups of one value (certain) counted as 1")
     strongest = summary[summary["attack"] == STRONGEST]
-    yield table(strongest[["defense", "confidence", "success", "sure", "right"]], f"What the {STRONGEST} attack read")
-    yield "sure: records believed with 90% or more; right: those of them that are so\n"
+    read = ["defense", "confidence", "success", "log_score", "sure", "expected", "right"]
+    yield table(strongest[read].rename(columns=WORDS), f"What the {STRONGEST} attack read")
+    yield (
+        "sure: records believed with 90% or more; expected: the number of them that\n"
+        "the adversary expects to be right; right: the number that are; log score:\n"
+        "mean log2 of the belief in the truth\n"
+    )
+    for name in found.comparison.releases:
+        for note in found.comparison.beliefs[name, STRONGEST].notes:
+            yield "\n".join(wrap(f"{name}: {note}", 78)) + "\n"
     yield table(strongest[["defense", "suppressed", "size", "gcp"]], "What it cost")
     yield (
         "suppressed: share of records left out; size: mean size of a group;\n"
@@ -49,10 +61,15 @@ def demo(found: Demo) -> Iterator[Table | str]:
     yield table(story(found), f"Patient {found.victim}, whom it read best, out of {SAFE}")
 
 
+WORDS = {"total_risk": "total risk", "log_score": "log score", "suppressed": "lost"}
+"""Names of columns in printed tables."""
+
 GLOSSARY = """\
 gain: belief in the true value beyond its share f of the group, over 1 - f; those in groups of one value (certain) are
-left out. success: the value believed most is the true one. confidence: mean belief in the true value. sure: beliefs of
-90% or more; right: those of them that are so. ruled out: groups that the knowledge rules out."""
+left out. total risk: the share of those, and the gain of the others. success: the value believed most is the true one.
+confidence: mean belief in the true value. sure: beliefs of 90% or more; expected: the number of them that the adversary
+expects to be right; right: the number that are. log score: mean log2 of the belief in the true value; lower than a
+weaker attack's, or fewer right than expected: overconfident. ruled out: groups that the knowledge rules out."""
 
 
 BREACHES = (
@@ -108,13 +125,29 @@ def _words(status: FitStatus) -> str:
     return str(status.name).lower().replace("|", ", ")
 
 
+def attacked(beliefs: Beliefs, history: History, title: str) -> Iterator[Table | str]:
+    """The tables of an attack, each at most 80 characters wide, and their glossary."""
+    yield table(surety(beliefs, history), "Sure beliefs, expected and right")
+    yield table(risk(beliefs, history), title)
+    yield GLOSSARY
+
+
 def risk(beliefs: Beliefs, history: History) -> pd.DataFrame:
-    """What an attack gained, one row per release; ``ruled out`` counts groups that the knowledge rules out."""
+    """Gain, groups of one value and total risk of an attack, one row per release; ``records`` are the published ones."""
+    found = risk_table(beliefs, history)
+    found["records"] += found["certain"]
+    names = ["time", "records", "suppressed", "gain", "certain", "total_risk", "success", "confidence"]
+    return found[names].rename(columns=WORDS)
+
+
+def surety(beliefs: Beliefs, history: History) -> pd.DataFrame:
+    """Sure beliefs of an attack, expected and right, and its log score, one row per release.
+
+    ``ruled out`` is the number of groups that the knowledge rules out.
+    """
     found = risk_table(beliefs, history)
     found["ruled out"] = [int((release.posterior.status & Status.CONTRADICTED > 0).sum()) for release in beliefs]
-    found["records"] += found["certain"]
-    names = ["time", "records", "suppressed", "certain", "gain", "success", "confidence", "sure", "right", "ruled out"]
-    return found[names].rename(columns={"suppressed": "lost"})
+    return found[["time", "sure", "expected", "right", "log_score", "ruled out"]].rename(columns=WORDS)
 
 
 def posteriors(beliefs: Beliefs, time: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What an attack gained. Each measure is a tidy table, one row per release, that says what it leaves out."""
+"""Risk measures: gain, confidence, success rate, sure beliefs, log score, calibration. Each returns a tidy DataFrame."""
 
 from collections.abc import Collection, Hashable
 
@@ -13,10 +13,10 @@ from foreknow.models.arrays import BoolArray, FloatArray
 def adversary_gain(
     beliefs: Beliefs, history: History, absolute: bool = False, leaving_out: LeftOut = None
 ) -> pd.DataFrame:
-    """How much more of the truth is believed than the group's shares alone give away, on average.
+    """Adversary gain: belief in the true value beyond its share of the group, relative to the most it could exceed it by.
 
-    ``(p - f) / (1 - f)`` for each respondent, p being the belief in the true value and f its share of the group: 0 for
-    somebody who only counts, 1 for certainty, negative where the knowledge misleads.
+    The mean of ``(p - f) / (1 - f)`` over the respondents, p being the belief in the true value and f its share of the group:
+    0 for an adversary who only counts, 1 for certainty, negative where the knowledge misleads.
 
     Parameters
     ----------
@@ -38,6 +38,11 @@ def adversary_gain(
         Columns ``time``, ``gain``, ``records`` (how many it averages), ``suppressed`` and ``certain``: respondents in
         groups of one value, who are left out of rho, because it is 0/0 there: the release itself tells all. With
         ``leaving_out``, also ``compromised``, how many were left out because of it.
+
+    Notes
+    -----
+    A gain of 0 is no absence of risk: with ``certain`` respondents, read `total_risk`, which counts them as disclosed.
+    ``absolute=True`` averages over them too, but counts a certain and right belief as a gain of ``|1 - 1| = 0``.
     """
     rows = []
     for outcome in outcomes(beliefs, history, leaving_out):
@@ -197,15 +202,6 @@ def calibration(
     means.insert(0, "low", means.index / bins)
     means.insert(1, "high", (means.index + 1) / bins)
     return means.assign(beliefs=table.size()).reset_index(drop=True)
-
-
-def risk_table(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> pd.DataFrame:
-    """All of them beside each other: the columns of `adversary_gain`, and confidence, success, sure and right."""
-    table = adversary_gain(beliefs, history, leaving_out=leaving_out)
-    for measure, name in ((adversary_confidence, "confidence"), (success_rate, "success")):
-        table[name] = measure(beliefs, history, leaving_out=leaving_out)[name]
-    table[["sure", "right"]] = disclosures(beliefs, history, leaving_out=leaving_out)[["sure", "right"]]
-    return table
 
 
 def _held(outcome: Outcome) -> BoolArray:

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.evaluation.answers import answers
 from foreknow.evaluation.boxes import Boxes, Domains, domains, original_boxes
-from foreknow.evaluation.predicates import Asked, Draw, Predicates, joined
+from foreknow.evaluation.predicates import Asked, Draw, Predicates, joined, restrictable
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
@@ -61,7 +61,9 @@ class Workload:
         """Draw queries as Xiao and Tao do (VLDB 2006): random attributes, of each of them random values.
 
         A query of qd quasi-identifiers and the sensitive attribute asks for ``b = ceil(|A| s^(1/(qd+1)))`` different values
-        of each attribute A, so that it would count the share s of independent, uniform records.
+        of each attribute A, at most ``|A| - 1``: every predicate restricts. It would count about the share s of independent,
+        uniform records; less where attributes have few values, as of a binary attribute a query asks for one value. Attributes
+        of one value are not drawn.
 
         Parameters
         ----------
@@ -72,7 +74,8 @@ class Workload:
         queries : int
             How many.
         dimensions : int, optional
-            qd, from 1 to d. Left out, each query's own is drawn, all alike probable.
+            qd, from 1 to the number of quasi-identifiers with at least two values. Left out, it is drawn for each query,
+            uniformly.
         selectivity : float
             s, over 0, at most 1.
         predicates : {"values", "ranges"}
@@ -88,11 +91,13 @@ class Workload:
         Raises
         ------
         ValueError
-            If a number is out of range, the workload would be too large, or nearly no query counts anybody.
+            If a number is out of range, no quasi-identifier has two values, the workload would be too large, or nearly no query
+            counts anybody.
 
         Notes
         -----
-        Whether Xiao and Tao drew again is not known (METHODS A.12); the bound is Garofalakis and Kumar's (ACM TODS 30(1), 2005).
+        Xiao and Tao do not say whether they drew again, nor that b stays under ``|A|``; with ``b = |A|`` a predicate asks for
+        everybody, and tables of binary attributes are judged by queries that restrict nothing. The bound is Garofalakis and Kumar's (ACM TODS 30(1), 2005).
         Cost: O(q v) memory for v values of the domains, and the time of one `query_error` per view where queries are drawn again.
         """
         views = (views,) if isinstance(views, View) else tuple(views)
@@ -139,9 +144,13 @@ def _check(
 ) -> None:
     if queries < 1:
         raise ValueError(f"queries is {queries}; a workload has at least one.")
-    if dimensions is not None and not 1 <= dimensions <= len(sizes):
+    most = len(restrictable(sizes))
+    if not most:
+        raise ValueError("no quasi-identifier has two values, and a query could restrict none; draw it from all views.")
+    if dimensions is not None and not 1 <= dimensions <= most:
         raise ValueError(
-            f"dimensions is {dimensions} and the table has {len(sizes)} quasi-identifiers; a query asks for 1 to {len(sizes)}."
+            f"dimensions is {dimensions} and the table has {most} quasi-identifiers of two or more values; a query asks for 1 to "
+            f"{most}."
         )
     if not 0 < selectivity <= 1:
         raise ValueError(f"selectivity is {selectivity}; it is the share of the records counted, over 0 and at most 1.")

@@ -1,7 +1,7 @@
 """Beliefs before and after each release, labelled by respondent and value."""
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -62,6 +62,9 @@ class Beliefs:
     ----------
     releases : tuple of ReleaseBeliefs
         In the order of time.
+    notes : tuple of str
+        Sentences that qualify the beliefs, as evidence that is counted twice; those about one release begin with its time.
+        By keyword.
 
     Raises
     ------
@@ -70,6 +73,7 @@ class Beliefs:
     """
 
     releases: tuple[ReleaseBeliefs, ...]
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
         for before, after in pairwise(self.times):

@@ -5,6 +5,7 @@ difference over the width of the domain, 0 where that has no width; of two categ
 common ancestor over the height of the hierarchy, so that without a hierarchy it is 0 if they are equal, else 1.
 """
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -96,12 +97,27 @@ def points(people: People) -> FloatArray:
     for a, kind in enumerate(people.schema.quasi_identifiers.values()):
         codes = people.quasi_identifiers[:, a]
         if isinstance(kind, Categorical):
-            levels = kind.tree.levels()
-            height = len(levels) - 1
-            for h in range(height):
-                nodes = levels[h][codes.astype(np.int64)]
-                columns.append(np.eye(levels[h].max() + 1)[nodes] * np.sqrt((2 * h + 1) / 2) / height)
+            for nodes, number, coordinate in node_axes(kind, codes):
+                columns.append(np.eye(number)[nodes] * coordinate)
         else:
             low, high = kind.bounds
             columns.append((codes[:, None] - low) / (high - low) if high > low else np.zeros((len(codes), 1)))
     return np.hstack(columns)
+
+
+def node_axes(kind: Categorical, codes: FloatArray) -> Iterator[tuple[IntArray, int, float]]:
+    """The axes of `points` of a categorical attribute, one level below the root at a time.
+
+    Yields
+    ------
+    nodes : int array, shape (n,)
+        The node of each code, the only axis of the level on which it is not at 0.
+    number : int
+        The number of nodes, and so of axes.
+    coordinate : float
+        The place of each code on its axis.
+    """
+    levels = kind.tree.levels()
+    height = len(levels) - 1
+    for h, labels in enumerate(levels[:-1]):
+        yield labels[codes.astype(np.int64)], int(labels.max()) + 1, float(np.sqrt((2 * h + 1) / 2) / height)

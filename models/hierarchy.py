@@ -192,8 +192,10 @@ def _check_one_meaning(rows: list[tuple[str, ...]]) -> None:
     """
     extents: dict[str, set[str]] = {}
     for level, column in enumerate(zip(*rows, strict=True)):
-        for label in dict.fromkeys(column):
-            extent = {row[0] for row in rows if row[level] == label}
+        under: dict[str, set[str]] = {}
+        for row, label in zip(rows, column, strict=True):
+            under.setdefault(label, set()).add(row[0])
+        for label, extent in under.items():
             known = extents.setdefault(label, extent)
             if not (known <= extent or extent <= known):
                 raise ValueError(

@@ -28,12 +28,17 @@ SCHEMA = Schema(
 )
 
 
-def cells(row):
-    """Which values of age, job and sex a published row may have."""
+def ages_of(release):
+    """The domain of the ages: those that occur in the view."""
+    return set(release.view.frame["age"])
+
+
+def cells(row, ages):
+    """Which values of age, job and sex a published row may have, of all ages that occur."""
     ends = [int(float(end)) for end in str(row["age"]).strip("[]").split(",")]
     job, sex = row["job"], row["sex"]
     return [
-        set(range(ends[0], ends[-1] + 1)),
+        {age for age in ages if ends[0] <= age <= ends[-1]},
         UNDER.get(job, {job}),
         {"f", "m"} if sex == "*" else {sex},
     ]
@@ -42,13 +47,13 @@ def cells(row):
 def readings(release):
     """How many records of each value may lie where: pairs of sets of values, and a dict of numbers by sensitive value."""
     if not release.bucketized:
-        return [(cells(row), {row["result"]: 1.0}) for row in release.table.to_dict("records")]
+        return [(cells(row, ages_of(release)), {row["result"]: 1.0}) for row in release.table.to_dict("records")]
     identifiers, sensitive = release.tables
     found = []
     for row in identifiers.to_dict("records"):
         shown = sensitive[sensitive["group"] == row["group"]]
         shares = shown["count"] / shown["count"].sum()
-        found.append((cells(row), dict(zip(shown["result"], shares, strict=True))))
+        found.append((cells(row, ages_of(release)), dict(zip(shown["result"], shares, strict=True))))
     return found
 
 

@@ -299,7 +299,7 @@ class TestTrivialAnswers:
     def test_nobody_is_published(self, secret):
         beliefs = ForegroundAttack(sensitive=secret, support=1)([release_of("Afa Bmb", [-1, -1])])
         assert np.allclose(beliefs.posterior(1), 1 / 3)
-        assert beliefs.notes == (("nobody is published, and there is nothing to learn.",),)
+        assert beliefs.notes == ("at 1: nobody is published, and there is nothing to learn.",)
 
     def test_no_release(self):
         beliefs = ForegroundAttack()([])
@@ -318,16 +318,16 @@ class TestTooLittleSupport:
     def test_it_is_said(self):
         beliefs = ForegroundAttack(sensitive={"a"})([self.RELEASE])
         assert repr(beliefs) == "ForegroundBeliefs(times=(1,), attribute sets=(0,))"
-        assert "no signature is matched by 3,993 people" in beliefs.notes[0][0]
-        assert "Most, 3, match one of town;" in beliefs.notes[0][0]
+        assert "no signature is matched by 3,993 people" in beliefs.notes[0]
+        assert "Most, 3, match one of town;" in beliefs.notes[0]
 
     def test_of_the_sets_that_were_asked_for(self):
         attack = ForegroundAttack([["town", "sex"], "sex"], support=9)
-        assert "Most, 2, match one of sex;" in attack([self.RELEASE]).notes[0][0]
+        assert "Most, 2, match one of sex;" in attack([self.RELEASE]).notes[0]
 
     def test_nothing_is_said_where_something_is_learned(self):
         beliefs = ForegroundAttack(support=3)([self.RELEASE])
-        assert beliefs.notes == ((),)
+        assert beliefs.notes == ()
         assert [found.attributes for found in beliefs.knowledge[0]] == [("town",)]
         assert repr(beliefs) == "ForegroundBeliefs(times=(1,), attribute sets=(1,))"
 
@@ -398,16 +398,16 @@ class TestWhoIsOver:
 def test_what_did_not_converge_is_said():
     release = release_of("Afa Bfb Afa Amb Bfb Bmc", [0, 0, 1, 1, 2, 2])
     hasty = ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(iterations=1))([release])
-    assert "UNCONVERGED" in hasty.notes[0][0]
-    assert ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(starts=1))([release]).notes == ((),)
+    assert "UNCONVERGED" in hasty.notes[0]
+    assert ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(starts=1))([release]).notes == ()
 
 
 def test_several_solutions_are_said():
     """One group of two people, of a signature each: either has the value."""
     release = release_of("Afa Bfb", [0, 0])
     found = ForegroundAttack([["town"]], sensitive={"a"}, support=1)([release])
-    assert "1 of 1 attribute sets, town first, has several solutions" in found.notes[0][0]
-    assert "8 starts" in found.notes[0][0]
+    assert "1 of 1 attribute sets, town first, has several solutions" in found.notes[0]
+    assert "8 starts" in found.notes[0]
 
 
 def test_groups_computed_by_the_law_of_large_numbers_are_said():
@@ -423,7 +423,7 @@ def test_groups_computed_by_the_law_of_large_numbers_are_said():
     )
     assert FitStatus.LARGE_GROUPS in found.knowledge[0][0].status
     assert FitStatus.LARGE_GROUPS not in exact.knowledge[0][0].status
-    assert "computed by the law of large numbers" in found.notes[0][-1]
+    assert "computed by the law of large numbers" in found.notes[-1]
     assert probability(found, "a") == pytest.approx(probability(exact, "a"), abs=1e-6)
 
 

@@ -75,6 +75,17 @@ def printed(text):
     return [dict(zip_longest(cells[0], row, fillvalue="")) for row in rows]
 
 
+def tables(text):
+    """Every table of a text by its title, each a list of dicts of text."""
+    lines = text.splitlines()
+    rules = [i for i, line in enumerate(lines) if line.strip() and set(line.strip()) == {"─"}]
+    ends = [next(i for i in range(rule, len(lines)) if not lines[i].strip()) for rule in rules]
+    return {
+        lines[rule - 3].strip(): printed("\n".join(lines[rule - 1 : end]))
+        for rule, end in zip(rules, ends, strict=True)
+    }
+
+
 @pytest.fixture
 def published(tmp_path, kind):
     """Records, and what ``publish`` made of them with its own settings."""
@@ -294,7 +305,8 @@ class TestAttack:
     def test_what_it_prints_is_what_the_beliefs_say(self, published):
         beliefs, _, original, result = self.attacked(published)
         joined = beliefs.merge(original, on=["week", "id"])
-        rows = printed(result.stdout)
+        sure = tables(result.stdout)["Sure beliefs, expected and right"]
+        rows = [row | other for row, other in zip(printed(result.stdout), sure, strict=True)]
         assert [int(row["time"]) for row in rows] == [1, 2, 3]
         for row in rows:
             everybody = joined[joined["week"] == int(row["time"])]
@@ -306,10 +318,34 @@ class TestAttack:
             gain = ((truth - share)[share < 1] / (1 - share)[share < 1]).mean()
             assert float(row["gain"]) == pytest.approx(gain, abs=6e-4)
             assert float(row["confidence"]) == pytest.approx(truth.mean(), abs=6e-4)
+            disclosed = (share == 1).mean()
+            assert float(row["total risk"]) == pytest.approx(disclosed + (1 - disclosed) * max(gain, 0), abs=6e-4)
             assert int(row["sure"]) == (most >= 0.9).sum()
+            assert float(row["expected"]) == pytest.approx(most[most >= 0.9].sum(), abs=6e-4)
+            assert int(row["right"]) == (truth[most >= 0.9] >= 0.9).sum()
+            assert float(row["log score"]) == pytest.approx(np.log2(np.maximum(truth, 2.0**-20)).mean(), abs=6e-4)
             assert int(row["lost"]) == len(everybody) - len(week)
             assert int(row["records"]) == len(week)
             assert int(row["certain"]) == (share == 1).sum()
+
+    def test_the_tables_fit_a_terminal(self, published, monkeypatch):
+        """Of 80 columns; no number folds."""
+        wide = self.attacked(published)[3]
+        monkeypatch.setattr(command_line, "console", Console(width=80))
+        narrow = self.attacked(published)[3]
+        assert max(map(len, narrow.stdout.splitlines()[:20])) <= 80
+        assert tables(narrow.stdout) == tables(wide.stdout)
+
+    def test_it_says_where_evidence_is_counted_twice(self, tmp_path):
+        """Groups that never change, and groups drawn anew."""
+        table = records(present=30)
+        same = table.assign(group=table["id"].str[1:].astype(int) // 3)
+        anew = table.assign(group=table.groupby("week").cumcount() // 3)
+        for name, some in (("same", same), ("anew", anew)):
+            told = run("attack", write(some, tmp_path / f"{name}.csv"), *ROLES).stderr
+            assert ("counts this evidence twice" in told) == (name == "same")
+            snapshot = run("attack", tmp_path / f"{name}.csv", *ROLES, "--attack", "snapshot").stderr
+            assert "counts this evidence twice" not in snapshot
 
     def test_whoever_only_counts_believes_the_shares(self, published):
         beliefs, _, original, _ = self.attacked(published, "--attack", "snapshot", "--estimator", "random-worlds")
@@ -375,20 +411,10 @@ class TestForeground:
         result = run("attack", write(table, folder / "r.csv"), *ROLES, *options)
         return table, read(folder / "out" / "beliefs.csv"), result
 
-    def tables(self, text):
-        """Every table of a text by its title, each a list of dicts of text."""
-        lines = text.splitlines()
-        rules = [i for i, line in enumerate(lines) if line.strip() and set(line.strip()) == {"─"}]
-        ends = [next(i for i in range(rule, len(lines)) if not lines[i].strip()) for rule in rules]
-        return {
-            lines[rule - 3].strip(): printed("\n".join(lines[rule - 1 : end]))
-            for rule, end in zip(rules, ends, strict=True)
-        }
-
     def test_breaches_are_those_of_the_beliefs(self, tmp_path):
         table, beliefs, result = self.attacked(tmp_path, "--secret", "a", "--support", 5, "-r", 3)
         joined = beliefs.merge(table, on=["week", "id"])
-        rows = self.tables(result.stdout)["Breaches, r = 3"]
+        rows = tables(result.stdout)["Breaches, r = 3"]
         assert [row["time"] for row in rows] == ["1", "2", "3"]
         for row in rows:
             week = joined[joined["week"] == int(row["time"])]
@@ -401,7 +427,7 @@ class TestForeground:
     def test_what_was_learned(self, tmp_path):
         """By --support 5, towns; ages are shared by fewer. Nothing is mined from a corpus."""
         table, _, result = self.attacked(tmp_path, "--secret", "a", "--secret", "b", "--support", 5)
-        rows = self.tables(result.stdout)["Global distributions"]
+        rows = tables(result.stdout)["Global distributions"]
         assert {row["attributes"] for row in rows} == {"town"}
         for row in rows:
             towns = table.loc[table["week"] == int(row["time"]), "town"].value_counts()
@@ -414,13 +440,13 @@ class TestForeground:
         _, _, result = self.attacked(
             tmp_path, "--attribute-set", "age, town", "--attribute-set", "town", "--support", 1
         )
-        rows = self.tables(result.stdout)["Global distributions"]
+        rows = tables(result.stdout)["Global distributions"]
         assert {row["attributes"] for row in rows} == {"town", "age, town"}
         table = records().rename(columns={"town": "town, land"}).assign(group=0)
         roles = ["--qi", "age", "--qi", "town, land", "--sensitive", "result", "--attribute-set", "town, land"]
         source = write(table, tmp_path / "comma.csv")
         result = run("attack", source, *roles, "--attack", "foreground", "--support", 5)
-        rows = self.tables(result.stdout)["Global distributions"]
+        rows = tables(result.stdout)["Global distributions"]
         assert {row["attributes"] for row in rows} == {"town, land"}
 
     def test_too_few_people_to_learn_from(self, tmp_path):
@@ -436,13 +462,13 @@ class TestForeground:
     def test_without_a_secret_every_value_is_weighed(self, tmp_path):
         _, beliefs, result = self.attacked(tmp_path, "--support", 5, "--estimator", "auto")
         assert "Breaches" not in result.stdout
-        assert "lowest" not in self.tables(result.stdout)["Global distributions"][0]
+        assert "lowest" not in tables(result.stdout)["Global distributions"][0]
         np.testing.assert_allclose(beliefs[["a", "b", "c"]].sum(axis=1), 1)
 
     def test_values_that_are_numbers(self, tmp_path):
         table = records().assign(result=lambda rows: rows["result"].map({"a": 1, "b": 2, "c": 30}))
         _, _, result = self.attacked(tmp_path, "--secret", 30, table=table)
-        rows = self.tables(result.stdout)["Breaches, r = 2"]
+        rows = tables(result.stdout)["Breaches, r = 2"]
         assert [int(row["secret"]) for row in rows] == [
             (table.loc[table["week"] == week, "result"] == 30).sum() for week in (1, 2, 3)
         ]

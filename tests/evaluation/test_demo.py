@@ -61,7 +61,7 @@ class TestReleases:
         for name, releases in found.comparison.releases.items():
             defense = demo.PUBLICATIONS[name]
             for release in releases:
-                asked = KAnonymity(3) & TCloseness(defense.t) if isinstance(defense, JSReduce) else safe
+                asked = safe & TCloseness(defense.t) if isinstance(defense, JSReduce) else safe
                 assert verify(release, asked)["holds"].all()
 
     def test_who_remembers_gains_more(self, found):
@@ -135,7 +135,20 @@ class TestStory:
             console.print(part)
         text = console.file.getvalue()
         assert max(map(len, text.splitlines())) <= 80
-        for value in found.comparison.summary()["gain"]:
+        summary = found.comparison.summary()
+        strongest = summary[summary["attack"] == demo.STRONGEST]
+        for value in [*summary["gain"], *summary["total_risk"], *strongest["log_score"], *strongest["expected"]]:
             assert f"{value:.3f}" in text
+        for words in ("certain", "Total risk", "expected", "log score"):
+            assert words in text
         assert str(found.victim) in text
         assert f"{len(found.comparison.history.respondents)} patients" in text
+
+    def test_the_report_says_what_counts_evidence_twice(self, found):
+        told = " ".join(" ".join(part.split()) for part in report.demo(found) if isinstance(part, str))
+        for name in found.comparison.releases:
+            (note,) = found.comparison.beliefs[name, demo.STRONGEST].notes
+            assert f"{name}: {note}" in told
+
+    def test_no_group_shows_one_value(self, found):
+        assert (found.comparison.risk()["certain"] == 0).all()

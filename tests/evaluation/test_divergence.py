@@ -8,18 +8,22 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reader import AGES, JOBS, readings, releases, view_of_rows
+from reader import JOBS, ages_of, readings, releases, view_of_rows
 from strategies import view_of
 
 from foreknow.evaluation import kl_loss
 from foreknow.models import Grouping, Numeric, Release, Schema, View
 
-EVERYWHERE = [AGES, set(JOBS.leaves), {"f", "m"}]
-
 
 def only(table):
     assert len(table) == 1
     return table.iloc[0].to_dict()
+
+
+def view_with(doses):
+    """A view of one number per record."""
+    frame = pd.DataFrame({"id": range(len(doses)), "dose": doses, "result": list("ababa")[: len(doses)]})
+    return View(frame, Schema({"dose": Numeric()}, "result", ("a", "b")))
 
 
 def divergence(p, q):
@@ -39,7 +43,8 @@ def by_loops(release, penalize_suppressed):
     read = readings(release)
     if penalize_suppressed:
         left_out = int((release.group < 0).sum())
-        read = [*read, (EVERYWHERE, dict.fromkeys("abc", left_out / 3))]
+        everywhere = [ages_of(release), set(JOBS.leaves), {"f", "m"}]
+        read = [*read, (everywhere, dict.fromkeys("abc", left_out / 3))]
     p, q = {}, {}
     for row in rows.itertuples(index=False, name=None):
         p[row] = p.get(row, 0) + 1
@@ -60,10 +65,19 @@ def marginal(weights):
 
 class TestByHand:
     def test_a_group_spread_over_its_interval(self):
-        """Ages 20 and 23 become [20,23]: each quarter of it has half of what was at an end, a bit. Both values may be either's."""
-        assert only(kl_loss([Release(view_of("AB", "ab", [20, 23]), [0, 0])])) == {
-            "time": 1, "identifiers": pytest.approx(1), "joint": pytest.approx(2), "records": 2, "suppressed": 0,
+        """Ages 20 and 23 become [20,23], of which 21 and 22 occur as well: each of the four ages has a quarter, not half, a
+        bit. Both values may be either's."""
+        assert only(kl_loss([Release(view_of("ABCD", "abab", [20, 23, 21, 22]), [0, 0, -1, -1])])) == {
+            "time": 1, "identifiers": pytest.approx(1), "joint": pytest.approx(2), "records": 2, "suppressed": 2,
         }  # fmt: skip
+
+    def test_the_unit_does_not_matter(self):
+        """Ages in years and in seconds."""
+        found = [
+            only(kl_loss([Release(view_with(np.array([20, 23, 21, 40, 22]) * unit), [0, 0, -1, 1, 1])]))
+            for unit in (1, 31_556_952, 0.001)
+        ]
+        assert found[0] == found[1] == found[2]
 
     def test_groups_that_overlap_add_up(self):
         """[20,21] and [21,22], two records each: 1/4, 2/4, 1/4 for ages that had 1/4, 2/4, 1/4."""
@@ -80,20 +94,20 @@ class TestByHand:
         assert (found["identifiers"], found["joint"]) == (pytest.approx(0), pytest.approx(1))
 
     def test_suppressed_records_are_left_out_or_blurred_completely(self):
-        """A is published; B may be any of 100 ages with any of 3 values: p = 1/2 each, q(A) = (1 + 1/100) / 2, q(B) = 1/200."""
+        """A is published; B may be of either age with any of 3 values: p = 1/2 each, q(A) = (1 + 1/2) / 2, q(B) = 1/4."""
         release = Release(view_of("AB", "ab", [20, 30]), [0, -1])
         left_out = only(kl_loss([release]))
         assert (left_out["identifiers"], left_out["joint"], left_out["records"], left_out["suppressed"]) == (0, 0, 1, 1)
         found = only(kl_loss([release], penalize_suppressed=True))
-        assert found["identifiers"] == pytest.approx(0.5 * log2(1 / 1.01) + 0.5 * log2(100))
-        assert found["joint"] == pytest.approx(0.5 * log2(1 / (1 + 1 / 300)) + 0.5 * log2(300))
+        assert found["identifiers"] == pytest.approx(0.5 * log2(1 / 1.5) + 0.5 * log2(2))
+        assert found["joint"] == pytest.approx(0.5 * log2(1 / (1 + 1 / 6)) + 0.5 * log2(6))
         assert found["records"] == 2
 
     def test_nothing_published(self):
         release = Release(view_of("AB", "ab", [20, 30]), [-1, -1])
         found = only(kl_loss([release]))
         np.testing.assert_equal([found["identifiers"], found["joint"], found["records"]], [np.nan, np.nan, 0])
-        assert only(kl_loss([release], penalize_suppressed=True))["joint"] == pytest.approx(log2(300 / 2))
+        assert only(kl_loss([release], penalize_suppressed=True))["joint"] == pytest.approx(log2(6 / 2))
 
     def test_a_distorted_value_may_be_nowhere(self):
         found = only(

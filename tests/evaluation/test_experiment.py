@@ -76,11 +76,21 @@ def outcomes(comparison, defense, attack):
     return pd.DataFrame(rows, columns=["time", "belief", "share", "hit", "most"])
 
 
+def total_risk_of(each):
+    """Of everybody: those whose group has one value, and the mean gain of the others as far as it is not negative."""
+    if each.empty:
+        return np.nan
+    disclosed, others = each[each["share"] == 1], each[each["share"] < 1]
+    gains = (others["belief"] - others["share"]) / (1 - others["share"])
+    return (len(disclosed) + len(others) * max(gains.mean() if len(others) else 0, 0)) / len(each)
+
+
 class TestRisk:
     def test_a_row_per_defense_attack_and_release(self, comparison):
         risk = comparison.risk()
         assert list(risk.columns) == [
-            "defense", "attack", "time", "gain", "records", "suppressed", "certain", "confidence", "success", "sure", "right",
+            "defense", "attack", "time", "gain", "records", "suppressed", "certain", "total_risk", "confidence", "success",
+            "log_score", "sure", "expected", "right",
         ]  # fmt: skip
         keys = [(d, a, t) for d in DEFENSES for a in ATTACKS for t in (1, 2, 3)]
         assert list(risk[["defense", "attack", "time"]].itertuples(index=False, name=None)) == keys
@@ -99,7 +109,10 @@ class TestRisk:
             )
             assert row["confidence"] == pytest.approx(some["belief"].mean(), nan_ok=True)
             assert row["success"] == pytest.approx(some["hit"].mean(), nan_ok=True)
+            assert row["log_score"] == pytest.approx(np.log2(np.maximum(some["belief"], 2.0**-20)).mean(), nan_ok=True)
             assert row["sure"] == (some["most"] >= 0.9).sum()
+            assert row["expected"] == pytest.approx(some["most"][some["most"] >= 0.9].sum())
+            assert row["total_risk"] == pytest.approx(total_risk_of(some), nan_ok=True)
             assert row["right"] == ((some["most"] >= 0.9) * some["hit"]).sum()
             assert row["records"] == len(used)
             assert row["certain"] == len(some) - len(used)
@@ -173,8 +186,8 @@ class TestSummary:
     def test_a_row_per_defense_and_attack(self, comparison):
         summary = comparison.summary()
         assert list(summary.columns) == [
-            "defense", "attack", "gain", "last_gain", "confidence", "success", "sure", "right", "suppressed", "size", "gcp",
-            "penalized", "linkage", "discernibility",
+            "defense", "attack", "gain", "certain", "total_risk", "last_gain", "confidence", "success", "log_score", "sure",
+            "expected", "right", "suppressed", "size", "gcp", "penalized", "linkage", "discernibility",
         ]  # fmt: skip
         assert list(summary[["defense", "attack"]].itertuples(index=False, name=None)) == [
             (d, a) for d in DEFENSES for a in ATTACKS
@@ -192,7 +205,12 @@ class TestSummary:
         assert row["last_gain"] == pytest.approx(last.mean(), nan_ok=True)
         assert row["confidence"] == pytest.approx(each["belief"].mean(), nan_ok=True)
         assert row["success"] == pytest.approx(each["hit"].mean(), nan_ok=True)
+        assert row["certain"] == len(each) - len(used)
+        assert row["total_risk"] == pytest.approx(total_risk_of(each), nan_ok=True)
+        assert row["log_score"] == pytest.approx(np.log2(np.maximum(each["belief"], 2.0**-20)).mean(), nan_ok=True)
         assert row["sure"] == (each["most"] >= 0.9).sum()
+        assert row["expected"] == pytest.approx(each["most"][each["most"] >= 0.9].sum())
+        assert row["right"] == ((each["most"] >= 0.9) * each["hit"]).sum()
         assert row["suppressed"] == pytest.approx(1 - len(each) / 15)
 
     def test_sizes_and_penalties_by_hand(self, comparison):
@@ -207,8 +225,12 @@ class TestSummary:
 
     def test_where_nothing_is_published_there_is_no_number(self, comparison):
         never = comparison.summary().set_index("defense").loc["never"]
-        assert never[["gain", "last_gain", "confidence", "success", "gcp"]].isna().all(axis=None)
-        assert never[["sure", "right"]].eq(0).all(axis=None)
+        assert (
+            never[["gain", "total_risk", "last_gain", "confidence", "success", "log_score", "gcp"]]
+            .isna()
+            .all(axis=None)
+        )
+        assert never[["certain", "sure", "expected", "right"]].eq(0).all(axis=None)
 
     def test_the_last_gain_is_that_of_the_last_release_that_has_one(self, comparison):
         risk, summary = comparison.risk(), comparison.summary()

@@ -1,14 +1,15 @@
 """Counting queries, against answers done by hand and against plain loops over the public table."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reader import JOBS, readings, releases, view_of_rows
+from reader import JOBS, ages_of, readings, releases, view_of_rows
 from strategies import view_of
 
 from foreknow.evaluation import Workload, query_error, query_errors
-from foreknow.models import Grouping, Release
+from foreknow.models import Categorical, Grouping, Numeric, Release, Schema, View
 
 
 def asking(view, ages, values, sanity_bound=None):
@@ -100,7 +101,7 @@ class TestByHand:
 def test_as_plain_loops_do(release, seed, ranges):
     settings = {"queries": 4, "selectivity": 0.2, "sanity_bound": 0.2, "predicates": "ranges" if ranges else "values"}
     workload = Workload.draw(release.view, rng=np.random.default_rng(seed), **settings)
-    names = [list(range(20, 26)), list(JOBS.leaves), ["f", "m"]]
+    names = [sorted(ages_of(release)), list(JOBS.leaves), ["f", "m"]]
     found, read = query_errors(release, workload), readings(release)
     for q in range(len(workload)):
         asked = [
@@ -131,3 +132,55 @@ def test_defenses_answer_the_same_queries():
     assert both["mean"].tolist() == [query_error([release], workload)["mean"][0] for release in (some, others)]
     assert both["mean"][0] == pytest.approx(query_errors(some, workload)["error"].mean())
     assert both["mean"][0] < both["mean"][1]
+
+
+NUMBERS = [3, 3, 4, 7, 9, 9, 12, 30, 31, 40, 41, 80]
+
+
+def priced(unit, dtype=None):
+    """A view with one number per record in some unit, and a binary attribute."""
+    price = np.array(NUMBERS) * unit
+    frame = pd.DataFrame({"id": range(12), "price": price if dtype is None else price.astype(dtype)})
+    frame = frame.assign(member=list("fm" * 6), result=list("aabbccabcabc"))
+    return View(frame, Schema({"price": Numeric(), "member": Categorical(("f", "m"))}, "result", ("a", "b", "c")))
+
+
+class TestTheUnitDoesNotMatter:
+    @pytest.mark.parametrize("predicates", ["values", "ranges"])
+    @pytest.mark.parametrize(("unit", "dtype"), [(10_000, None), (10_000, float), (0.5, None), (10**9, None)])
+    def test_errors_and_sizes(self, predicates, unit, dtype):
+        """Prices in dollars and in hundredths of a cent: the same queries, errors and arrays."""
+        settings = {"queries": 200, "selectivity": 0.2, "predicates": predicates}
+        one, other = (
+            Workload.draw(view, rng=np.random.default_rng(3), **settings) for view in (priced(1), priced(unit, dtype))
+        )
+        assert [len(domain) for domain in one.domains] == [len(domain) for domain in other.domains] == [10, 2]
+        for mine, its in zip(one.wanted, other.wanted, strict=True):
+            np.testing.assert_array_equal(mine, its)
+        labels = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, -1]
+        errors = [
+            query_errors(Release(view, labels), workload)
+            for view, workload in ((priced(1), one), (priced(unit, dtype), other))
+        ]
+        pd.testing.assert_frame_equal(*errors)
+
+    def test_as_a_reader_counts_who_knows_which_numbers_occur(self):
+        """Four prices lie in [300,900], 300 twice among the records: of 300, 400 and 900 asked for, 3 of 4 are covered."""
+        release = Release(priced(100), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+        workload = Workload.draw(release.view, rng=np.random.default_rng(0), queries=1, sanity_bound=1)
+        wanted = (np.isin(workload.domains[0], [300, 400, 900])[None], np.ones((1, 2), dtype=bool))
+        asked = Workload(workload.domains, wanted, np.ones((1, 3), dtype=bool), np.array([1]))
+        assert query_errors(release, asked)["estimate"].tolist() == pytest.approx([6 * 3 / 4])
+
+
+class TestQueriesRestrict:
+    def test_a_table_of_binary_attributes_generalized_completely(self):
+        """Each query asks for one of two values: a reader who is told nothing of them is wrong."""
+        rng = np.random.default_rng(5)
+        columns = {name: rng.choice(["n", "y"], 200, p=[0.9, 0.1]) for name in "pqr"}
+        frame = pd.DataFrame({"id": range(200), **columns, "result": rng.choice(list("ab"), 200)})
+        view = View(frame, Schema(dict.fromkeys("pqr", Categorical(("n", "y"))), "result", ("a", "b")))
+        workload = Workload.draw(view, rng=rng, queries=300, selectivity=0.5)
+        errors = query_errors(Release(view, [0] * 200), workload)["error"]
+        assert (errors > 0).all()
+        assert errors.median() > 0.4

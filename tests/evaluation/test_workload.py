@@ -9,9 +9,11 @@ from reader import SCHEMA, view_of_rows
 from strategies import history_of, view_of
 
 from foreknow.evaluation import Workload, query_error
-from foreknow.models import Numeric, Release, Schema, View
+from foreknow.models import Categorical, Numeric, Release, Schema, View
 
-ROWS = [(age, job, sex, result) for age in (20, 23) for job in ("nurse", "pilot") for sex in "fm" for result in "abc"]
+ROWS = [
+    (age, job, sex, result) for age in range(20, 26) for job in ("nurse", "pilot") for sex in "fm" for result in "abc"
+]
 VIEW = view_of_rows(ROWS)
 SIZES = {"age": 6, "job": 5, "sex": 2}
 
@@ -23,18 +25,17 @@ def draw(view=VIEW, seed=1, **settings):
 class TestWhatIsAskedFor:
     @pytest.mark.parametrize(("dimensions", "selectivity"), [(1, 0.05), (2, 0.1), (3, 0.3), (3, 1.0)])
     def test_as_many_values_as_the_selectivity_says(self, dimensions, selectivity):
-        """ceil(|A| s^(1/(qd+1))) of each attribute in the query, all of the others."""
+        """ceil(|A| s^(1/(qd+1))) of each attribute in the query, but never all; all of the others."""
         workload = draw(queries=50, dimensions=dimensions, selectivity=selectivity, sanity_bound=0.1)
         share = selectivity ** (1 / (dimensions + 1))
         assert (workload.dimensions == dimensions).all()
-        assert (workload.sensitive.sum(axis=1) == ceil(3 * share)).all()
+        assert (workload.sensitive.sum(axis=1) == min(ceil(3 * share), 2)).all()
         for query in range(50):
             numbers = [int(column[query].sum()) for column in workload.wanted]
-            narrow = [n == ceil(v * share) for n, v in zip(numbers, SIZES.values(), strict=True)]
-            assert sum(narrow) >= dimensions
+            narrow = [n == min(ceil(v * share), v - 1) for n, v in zip(numbers, SIZES.values(), strict=True)]
+            assert sum(narrow) == dimensions
             wide = [n == v for n, v in zip(numbers, SIZES.values(), strict=True)]
             assert all(a or b for a, b in zip(narrow, wide, strict=True))
-            assert sum(wide) >= len(SIZES) - dimensions
 
     def test_without_the_sensitive_attribute(self):
         workload = draw(queries=20, dimensions=2, selectivity=0.25, sensitive=False, sanity_bound=0.1)
@@ -66,8 +67,9 @@ class TestWhatIsAskedFor:
 
     def test_rounding_lifts_no_whole_number(self):
         """1000 s^(1/3) is 10.000000000000002 in floating point where s is 1e-6."""
+        numbers = range(1, 1001)
         schema = Schema({"a": Numeric(1, 1000), "b": Numeric(1, 1000)}, "result", ("x",))
-        view = View(pd.DataFrame({"id": [1], "a": [1], "b": [1], "result": ["x"]}), schema)
+        view = View(pd.DataFrame({"id": numbers, "a": numbers, "b": numbers, "result": "x"}), schema)
         workload = draw(view, queries=5, dimensions=2, selectivity=1e-6, sanity_bound=1)
         assert workload.wanted[0].sum(axis=1).tolist() == [10] * 5
 
@@ -100,12 +102,45 @@ class TestDrawnAgain:
             ValueError,
             match=r"count anybody; raise the selectivity \(1e-06\), ask fewer dimensions, or .* sanity_bound",
         ):
-            draw(view_of_rows([(20, "nurse", "f", "a")]), queries=100, dimensions=3, selectivity=1e-6)
+            schema = Schema({"a": Numeric(), "b": Numeric()}, "result", ("x",))
+            frame = pd.DataFrame({"id": range(100), "a": range(100), "b": range(100), "result": "x"})
+            draw(View(frame, schema), queries=100, dimensions=2, selectivity=1e-6)  # one in a hundred counts anybody
+
+
+class TestEveryPredicateRestricts:
+    VIEW = View(
+        pd.DataFrame({"id": range(4), "age": 30, "sex": list("ffmm"), "result": list("abab")}),
+        Schema({"age": Numeric(), "sex": Categorical(("f", "m"))}, "result", ("a", "b")),
+    )
+
+    @pytest.mark.parametrize("predicates", ["values", "ranges"])
+    @pytest.mark.parametrize("selectivity", [0.05, 0.6, 1.0])
+    def test_a_proper_subset_of_each_attribute_in_the_query(self, predicates, selectivity):
+        """The age is the same for all: no query is about it, and the one dimension is the sex, of which one value is asked."""
+        workload = draw(self.VIEW, queries=40, selectivity=selectivity, predicates=predicates)
+        assert (workload.dimensions == 1).all()
+        assert workload.wanted[0].all()
+        assert (workload.wanted[1].sum(axis=1) == 1).all()
+        assert (workload.sensitive.sum(axis=1) == 1).all()
+
+    def test_dimensions_are_those_with_two_values(self):
+        with pytest.raises(
+            ValueError, match="dimensions is 2 and the table has 1 quasi-identifiers of two or more values"
+        ):
+            draw(self.VIEW, dimensions=2)
+
+    def test_nothing_to_restrict(self):
+        view = View(
+            pd.DataFrame({"id": [1, 2], "age": 30, "result": ["a", "b"]}),
+            Schema({"age": Numeric()}, "result", ("a", "b")),
+        )
+        with pytest.raises(ValueError, match="no quasi-identifier has two values"):
+            draw(view)
 
 
 class TestDomains:
-    def test_whole_numbers_from_end_to_end(self):
-        assert draw(view_of("AB", "ab"), queries=1, selectivity=1).domains[0].tolist() == list(range(100))
+    def test_whole_numbers_as_they_are_in_all_views(self):
+        assert draw(view_of("AB", "ab"), queries=1, selectivity=1).domains[0].tolist() == [20, 21]
 
     def test_other_numbers_as_they_are_in_all_views(self):
         schema = Schema({"dose": Numeric(0, 3)}, "result", ("a",))
@@ -116,23 +151,23 @@ class TestDomains:
 
     def test_a_value_the_workload_does_not_know(self):
         schema = Schema({"dose": Numeric(0, 3)}, "result", ("a",))
-        views = [View(pd.DataFrame({"id": [1], "dose": [d], "result": ["a"]}), schema, d) for d in (0.5, 2.5)]
+        views = [
+            View(pd.DataFrame({"id": [1, 2], "dose": [d, 1], "result": ["a", "a"]}), schema, d) for d in (0.5, 2.5)
+        ]
         with pytest.raises(
-            ValueError, match=r"'dose' is 2.5 in the view at 2.5, which is none of the 1 values .* all views"
+            ValueError, match=r"'dose' is 2.5 in the view at 2.5, which is none of the 2 values .* all views"
         ):
-            query_error([Release(views[1], [0])], draw(views[0], queries=1, selectivity=1))
-
-    def test_more_whole_numbers_than_are_listed(self):
-        schema = Schema({"income": Numeric(0, 10**9)}, "result", ("a",))
-        view = View(pd.DataFrame({"id": [1, 2], "income": [5, 10**8], "result": ["a", "a"]}), schema)
-        assert draw(view, queries=1, selectivity=1).domains[0].tolist() == [5, 10**8]
+            query_error([Release(views[1], [0, 1])], draw(views[0], queries=1, selectivity=1))
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
         ({"queries": 0}, "queries is 0; a workload has at least one"),
-        ({"dimensions": 0}, "dimensions is 0 and the table has 3 quasi-identifiers; a query asks for 1 to 3"),
+        (
+            {"dimensions": 0},
+            "dimensions is 0 and the table has 3 quasi-identifiers of two .* values; a query asks for 1 to 3",
+        ),
         ({"dimensions": 4}, "dimensions is 4"),
         ({"selectivity": 0.0}, r"selectivity is 0.0; it is the share"),
         ({"selectivity": 1.5}, r"selectivity is 1.5"),

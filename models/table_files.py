@@ -87,8 +87,9 @@ def _read_csv(path: Path, text: Iterable[str], encoding: str, missing: Iterable[
     read = partial(
         pd.read_csv, path, encoding=encoding, keep_default_na=False, na_values=list(missing), index_col=False, low_memory=False
     )
-    frame = read(dtype=dict.fromkeys(text, str))
-    large = [name for name in frame.columns if _may_be_inexact(frame[name])]
+    names = set(text)
+    frame = read(dtype=dict.fromkeys(names, str))
+    large = [name for name in frame.columns if name not in names and _may_be_inexact(frame[name])]
     if large:
         cells = read(usecols=large, dtype=str)
         frame = frame.assign(**{name: _whole(cells[name], frame[name]) for name in large})
@@ -164,9 +165,8 @@ def _whole(cells: "pd.Series[Any]", otherwise: "pd.Series[Any]") -> "pd.Series[A
     known = cells.notna()
     if not cells[known].str.fullmatch(WHOLE).all():
         return otherwise
-    whole = pd.Series(None, index=cells.index, dtype=object)
-    whole[known] = [int(cell) for cell in cells[known]]
-    return whole
+    numbers = [int(cell) if there else None for cell, there in zip(cells, known, strict=True)]
+    return pd.Series(numbers, index=cells.index, dtype=object)
 
 
 def _read_parquet(path: Path, missing: Iterable[str]) -> pd.DataFrame:

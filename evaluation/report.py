@@ -5,7 +5,6 @@ from collections.abc import Collection, Hashable, Iterator
 import numpy as np
 import pandas as pd
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.table import Table
 
 from foreknow.attacks import ForegroundBeliefs
@@ -13,6 +12,7 @@ from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.breaches import breaches
 from foreknow.evaluation.demo import FEWEST, SAFE, STRONGEST, Demo, story
 from foreknow.evaluation.risk import risk_table
+from foreknow.evaluation.terminal import escape
 from foreknow.models import Beliefs, FitStatus, History, ReleaseBeliefs, Status
 from foreknow.models.arrays import BoolArray
 

@@ -4,8 +4,8 @@ import codecs
 import csv
 import json
 import re
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,16 +84,25 @@ def read_table(
 def _read_csv(path: Path, text: Iterable[str], encoding: str, missing: Iterable[str]) -> pd.DataFrame:
     encoding = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     _check_shape(path, encoding)
-    read = partial(
-        pd.read_csv, path, encoding=encoding, keep_default_na=False, na_values=list(missing), index_col=False, low_memory=False
-    )
-    names = set(text)
-    frame = read(dtype=dict.fromkeys(names, str))
+    names, absent = set(text), list(missing)
+    frame = _cells(path, encoding, absent, dict.fromkeys(names, "str"))
     large = [name for name in frame.columns if name not in names and _may_be_inexact(frame[name])]
     if large:
-        cells = read(usecols=large, dtype=str)
+        cells = _cells(path, encoding, absent, dict.fromkeys(frame.columns, "str"))
         frame = frame.assign(**{name: _whole(cells[name], frame[name]) for name in large})
     return frame
+
+
+def _cells(path: Path, encoding: str, missing: list[str], types: Mapping[Hashable, str]) -> pd.DataFrame:
+    return pd.read_csv(
+        path,
+        encoding=encoding,
+        dtype=types,
+        keep_default_na=False,
+        na_values=missing,
+        index_col=False,
+        low_memory=False,
+    )
 
 
 def _check_shape(path: Path, encoding: str) -> None:
@@ -116,11 +125,12 @@ def _check_shape(path: Path, encoding: str) -> None:
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
         raise ValueError(f"its only column is {names[0][:80]!r}; cells are separated by commas. Save it so.")
     if len(set(names)) < len(names):
-        seen: set[str] = set()
-        twice = next(name for name in names if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"the column {twice!r} stands twice in its first line; rename or drop one.")
     if first is not None and len(first) > len(names):
-        raise ValueError(f"its first line names {len(names)} columns, and the next has {len(first)} cells; give every cell a column.")
+        raise ValueError(
+            f"its first line names {len(names)} columns, and the next has {len(first)} cells; give every cell a column."
+        )
 
 
 _NAME_ENCODING = (

@@ -12,7 +12,7 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.people import People
 from foreknow.models.schema import Numeric, Schema, check_columns
-from foreknow.models.table_files import read_table
+from foreknow.models.table_files import read_table as read_table
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,10 @@ class TestEncoding:
     @pytest.mark.parametrize(
         ("encoding", "message"),
         [
-            ("latin-1", r"t\.csv cannot be read as csv: byte 11 \(0xfc, in line 2\) is not utf-8; .*--encoding latin-1"),
+            (
+                "latin-1",
+                r"t\.csv cannot be read as csv: byte 11 \(0xfc, in line 2\) is not utf-8; .*--encoding latin-1",
+            ),
             ("utf-16", r"byte 0 \(0xff, in line 1\) is not utf-8; .*utf-16"),
             ("utf-16-be", r"byte 23 \(0xfc, in line 2\) is not utf-8; .*utf-16"),
         ],
@@ -51,7 +54,7 @@ class TestEncoding:
             read_table(csv_of(tmp_path, TEXT, encoding))
 
     def test_utf_16_without_a_mark(self, tmp_path):
-        with pytest.raises(ValueError, match="it holds NUL characters, as UTF-16 does .*utf-16"):
+        with pytest.raises(ValueError, match=r"it holds NUL characters, as UTF-16 does .*utf-16"):
             read_table(csv_of(tmp_path, "id,town\n1,Rome\n", "utf-16-le"))
 
     def test_a_wrong_byte_far_below_is_found(self, tmp_path):
@@ -137,7 +140,7 @@ class TestShape:
         monkeypatch.setattr(pd, "read_csv", lambda *args, **options: calls.append(1) or real(*args, **options))
         with pytest.raises(ValueError, match=r"t\.csv cannot be read as csv: .*" + message):
             read_table(csv_of(tmp_path, content))
-        assert len(calls) == ("line" in message and "opened" not in message or "opened in line 3" in message)
+        assert len(calls) == ("in line 3" in message or "line 3 has" in message)
 
     def test_columns_of_parquet(self, tmp_path):
         path = parquet_of(tmp_path, **{f"c{i}": [1] for i in range(MOST_COLUMNS + 1)})

@@ -12,6 +12,7 @@ import pandas as pd
 import typer
 from rich.console import Console
 from rich.progress import track
+from rich.text import Text
 
 from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs
 from foreknow.defenses import publish
@@ -33,7 +34,7 @@ from foreknow.evaluation.inputs import (
     published_table,
     releases_of,
 )
-from foreknow.evaluation.terminal import escape, visible
+from foreknow.evaluation.terminal import visible
 from foreknow.evaluation.verify import verify_table
 from foreknow.evaluation.whole_files import check_output, whole_files, write_table
 from foreknow.models import ESTIMATORS, History, Release, Schema, TooLarge
@@ -114,6 +115,9 @@ PUBLIC, PRIVATE = "public", "private"
 
 MUCH = 0.2
 """The share of suppressed records from which `publish` says so."""
+
+LONGEST = 1000
+"""The characters of an error that are printed: a cell in it may be of any length."""
 
 console = Console()
 notices = Console(stderr=True)
@@ -215,10 +219,10 @@ def publish_command(
             show_default=False,
         ),
     ] = None,
-    neutralize_formulas: Annotated[
+    quote_formulas: Annotated[
         bool,
         typer.Option(
-            "--neutralize-formulas",
+            "--quote-formulas",
             help="Write an apostrophe before published cells that a spreadsheet would run: those that begin with = + - @.",
         ),
     ] = False,
@@ -271,16 +275,14 @@ def publish_command(
     with whole_files(out, sources, overwrite) as folder:
         (folder / PUBLIC).mkdir(mode=0o755)
         (folder / PRIVATE).mkdir(mode=0o700)
-        write_table(without_formulas(shown) if neutralize_formulas else shown, folder / public)
+        write_table(without_formulas(shown) if quote_formulas else shown, folder / public)
         write_release(folder / public, releases, chosen)
         write_table(private_table(releases, columns), folder / private, private=True)
         write_key(folder / private, folder / public, records)
     _tell(releases, settings(chosen))
-    _tell_formulas(formulas, neutralize_formulas)
+    _tell_formulas(formulas, quote_formulas)
     if seed is not None:
-        notices.print(
-            "--seed is for experiments: who finds it by trying undoes the draws. Publish without it.", markup=False
-        )
+        _notice("--seed is for experiments: who finds it by trying undoes the draws. Publish without it.")
     _say(
         f"For the public: {out / public}, and {RELEASE} beside it.",
         f"The key, for you alone: {out / private}. It says who is in which group and undoes the publication: keep it apart.",
@@ -373,7 +375,7 @@ def attack_command(
         attacker = foreground_attack(schema, secret, attribute_set, support, r, rule)
     else:
         if corpus is None:
-            notices.print("No --corpus: the adversary's knowledge is mined from the published records themselves.")
+            _notice("No --corpus: the adversary's knowledge is mined from the published records themselves.")
         learning = Learning(classes, order, pseudo_count, revision.value, gaps.value)
         known = mine(History.read(tables[-1], schema, time), learning)
         attacker = ATTACKS[attack.value](learning.adversary(known.prior, known.transitions, rule))
@@ -445,13 +447,13 @@ def _tell(releases: tuple[Release, ...], title: str) -> None:
     console.print(report.table(cost.rename(columns={"normalized": "gcp"}), title))
     lost = cost["suppressed"].sum() / cost["records"].sum()
     if lost > MUCH:
-        notices.print(
+        _notice(
             f"{lost:.0%} of the records are suppressed; loosen the thresholds, or try another defense, --patience or --leftovers."
         )
     if any(release.bucketized for release in releases):
-        notices.print(
-            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says\n"
-            "nothing. Say so to whom you publish."
+        _notice(
+            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says nothing. Say "
+            "so to whom you publish."
         )
     for release in releases:
         for note in release.grouping.notes:
@@ -500,13 +502,13 @@ def _tell_codes(schema: Schema, table: pd.DataFrame) -> None:
         _notice(f"Taken as numbers, of few values: {', '.join(few)}. If they are codes, say {codes}.")
 
 
-def _tell_formulas(cells: int, neutralized: bool) -> None:
+def _tell_formulas(cells: int, quoted: bool) -> None:
     """Print how many published cells a spreadsheet would run."""
-    if cells and neutralized:
+    if cells and quoted:
         _notice(f"{cells} published cells begin like formulas, and have an apostrophe before them now.")
     elif cells:
         _notice(
-            f"{cells} published cells begin like formulas (= + - @), which a spreadsheet may run; --neutralize-formulas writes an "
+            f"{cells} published cells begin like formulas (= + - @), which a spreadsheet may run; --quote-formulas writes an "
             "apostrophe before them."
         )
 
@@ -527,6 +529,8 @@ def _in_options(error: Exception) -> str:
     text = str(error).strip()
     if isinstance(error, TooLarge):
         text = f"{text.partition(' Use ')[0]} Choose --estimator auto, which is exact for every group that allows it."
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]} [...] {text[-LONGEST // 2 :]}"
     return re.sub(r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2", text)
 
 
@@ -540,5 +544,6 @@ def main() -> None:
     try:
         app()
     except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
-        notices.print(f"[bold red]error:[/] {escape(_in_options(error))}", highlight=False, soft_wrap=True)
+        message = Text.assemble(("error:", "bold red"), " ", visible(_in_options(error)))
+        notices.print(message, highlight=False, soft_wrap=True)
         sys.exit(2)

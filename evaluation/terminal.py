@@ -1,6 +1,6 @@
 """Text of files on a terminal: control characters are shown, not obeyed."""
 
-from rich import markup
+from rich.text import Text
 
 CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
 """Characters that move the cursor, clear the screen or begin such a command."""
@@ -21,6 +21,6 @@ def visible(text: str) -> str:
     return text.translate(CONTROL | DIRECTION)
 
 
-def escape(text: str) -> str:
-    """The text as Rich prints it unchanged: control characters as codes, and brackets not taken for styles."""
-    return markup.escape(visible(text))
+def literal(text: str) -> Text:
+    """The text as Rich prints it unchanged: control characters as codes, and no brackets taken for styles."""
+    return Text(visible(text))

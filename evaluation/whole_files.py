@@ -77,7 +77,7 @@ def check_output(
     for target in (folder / name for name in names):
         if target.is_dir():
             raise ValueError(f"{target} is a folder, and a file of that name is to be written; name another folder.")
-        if target.exists() and any(target.samefile(path) for path in keep):
+        if target.exists() and any(path.exists() and target.samefile(path) for path in keep):
             raise ValueError(f"{target} is read, and would be written over; name another folder.")
         if os.path.lexists(target) and not overwrite:
             raise ValueError(

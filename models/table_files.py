@@ -123,7 +123,7 @@ def _check_shape(path: Path, encoding: str) -> None:
     if len(names) > MOST_COLUMNS:
         raise ValueError(f"it has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read; leave some out.")
     if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        raise ValueError(f"its only column is {names[0][:80]!r}; cells are separated by commas. Save it so.")
+        raise ValueError(f"its only column is {names[0][:80]!r}; cells are separated by commas. Save it with commas.")
     if len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"the column {twice!r} stands twice in its first line; rename or drop one.")
@@ -133,9 +133,7 @@ def _check_shape(path: Path, encoding: str) -> None:
         )
 
 
-_NAME_ENCODING = (
-    "name the encoding, as --encoding latin-1 or utf-16 (encoding='latin-1' in Python), or save the file as UTF-8."
-)
+_NAME_ENCODING = "name it, as encoding='latin-1', or 'utf-16', or save the file as UTF-8."
 
 
 def _undecodable(path: Path, encoding: str) -> str:

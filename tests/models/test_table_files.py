@@ -43,7 +43,7 @@ class TestEncoding:
         [
             (
                 "latin-1",
-                r"t\.csv cannot be read as csv: byte 11 \(0xfc, in line 2\) is not utf-8; .*--encoding latin-1",
+                r"t\.csv cannot be read as csv: byte 11 \(0xfc, in line 2\) is not utf-8; name it, as encoding='latin-1'",
             ),
             ("utf-16", r"byte 0 \(0xff, in line 1\) is not utf-8; .*utf-16"),
             ("utf-16-be", r"byte 23 \(0xfc, in line 2\) is not utf-8; .*utf-16"),

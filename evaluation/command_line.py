@@ -452,8 +452,8 @@ def _tell(releases: tuple[Release, ...], title: str) -> None:
         )
     if any(release.bucketized for release in releases):
         _notice(
-            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says nothing. Say "
-            "so to whom you publish."
+            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says nothing. "
+            "Say so to whom you publish."
         )
     for release in releases:
         for note in release.grouping.notes:

@@ -126,7 +126,7 @@ class TestOverwriting:
     def test_what_is_there_stays_unless_asked(self, tmp_path):
         (tmp_path / "b").write_text("old b")
         before = tree(tmp_path)
-        with pytest.raises(ValueError, match="b is already there; .*--overwrite"), whole_files(tmp_path) as scratch:
+        with pytest.raises(ValueError, match=r"b is already there; .*--overwrite"), whole_files(tmp_path) as scratch:
             write(scratch)
         assert tree(tmp_path) == before
 

@@ -37,7 +37,7 @@ from foreknow.evaluation.inputs import (
 from foreknow.evaluation.terminal import visible
 from foreknow.evaluation.verify import verify_table
 from foreknow.evaluation.whole_files import check_output, whole_files, write_table
-from foreknow.models import ESTIMATORS, History, Release, Schema, TooLarge
+from foreknow.models import ESTIMATORS, History, Release, Schema
 from foreknow.models.table_files import read_table
 
 DefenseName = StrEnum("DefenseName", list(CHOICES))  # type: ignore[misc]
@@ -115,6 +115,16 @@ PUBLIC, PRIVATE = "public", "private"
 
 MUCH = 0.2
 """The share of suppressed records from which `publish` says so."""
+
+ADVICE = (
+    (r" Use [^.]*(SwapChain|Auto)\(.*", " Choose --estimator auto."),
+    (
+        r" Round them first, as frame.*",
+        " Round them in the file, or name a column of weeks, months or years, as --time month.",
+    ),
+    (r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2"),
+)
+"""What errors advise in Python, and what to do at the command line instead."""
 
 LONGEST = 1000
 """The characters of an error that are printed: a cell in it may be of any length."""
@@ -527,11 +537,11 @@ def _notice(line: str) -> None:
 def _in_options(error: Exception) -> str:
     """An error's text, with the settings that it names in Python as options of the command."""
     text = str(error).strip()
-    if isinstance(error, TooLarge):
-        text = f"{text.partition(' Use ')[0]} Choose --estimator auto, which is exact for every group that allows it."
+    for python, option in ADVICE:
+        text = re.sub(python, option, text)
     if len(text) > LONGEST:
         text = f"{text[: LONGEST // 2]} [...] {text[-LONGEST // 2 :]}"
-    return re.sub(r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2", text)
+    return text
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

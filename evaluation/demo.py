@@ -22,18 +22,16 @@ PUBLICATIONS: dict[str, Defense] = {
     "JS-reduce k=3, t=.5, j=.6": JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2), patience=20),
     "JS-reduce k=3, t=.3, j=.2": JSReduce(3, 0.3, 0.2, also=DistinctDiversity(2), patience=20),
 }
-"""What is compared: what the literature calls safe, JS-reduce with the paper's thresholds, and with stricter ones.
+"""Mondrian with k-anonymity and 2-diversity; JS-reduce with the paper's thresholds, and with stricter ones.
 
-JS-reduce asks for two values in each group too: thresholds of distances alone let a group show one value, and the gain does not
-count the people in it.
-"""
-
-FILES = ("gain.png", "belief.png", "groups.png", "summary.csv", "risk.csv", "cost.csv")
-"""What `pictures` writes."""
+JS-reduce asks for 2-diversity as well: t-closeness alone allows groups of one value."""
 
 STRONGEST = "sequential, Exact"
 FEWEST = 20
 """Years with fewer patients than this are not published."""
+
+FILES = ("gain.png", "belief.png", "groups.png", "summary.csv", "risk.csv", "cost.csv")
+"""What `pictures` writes."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -274,6 +274,42 @@ class TestHowTheAdversaryRemembers:
         assert isinstance(COLUMNS.schema(records()).quasi_identifiers["age"], Numeric)
 
 
+class TestAdvice:
+    """What errors say to do can be done at the command line."""
+
+    def error(self, capsys, monkeypatch, *arguments):
+        monkeypatch.setattr("sys.argv", ["foreknow", *map(str, arguments)])
+        with pytest.raises(SystemExit):
+            command_line.main()
+        return capsys.readouterr().err
+
+    def test_a_group_too_large_for_an_estimator(self, tmp_path, capsys, monkeypatch):
+        table = pd.DataFrame({"id": range(40), "week": 1, "age": range(40), "town": "Rome", "group": 0})
+        source = write(table.assign(result=[f"v{i % 20}" for i in range(40)]), tmp_path / "r.csv")
+        attack = ["attack", source, *ROLES, "--classes", 40]
+        error = self.error(capsys, monkeypatch, *attack, "--estimator", "exact")
+        assert error.strip().endswith("Choose --estimator auto.")
+        assert "(" not in error.split("more than")[-1]
+        run(*attack, "--estimator", "auto")
+
+    def test_a_chain_too_long_for_the_joint_law(self, tmp_path, capsys, monkeypatch):
+        """Python says revision='product'."""
+        table = records(people=60, present=60).assign(group=0)
+        table = table.assign(result=[f"v{i % 50}" for i in range(len(table))])
+        attack = ["attack", write(table, tmp_path / "r.csv"), *ROLES, "--order", 3, "--estimator", "omega"]
+        error = self.error(capsys, monkeypatch, *attack)
+        assert "='" not in error
+        assert "--revision product" in error
+
+    def test_continuous_times(self, tmp_path, capsys, monkeypatch):
+        pytest.importorskip("foreknow.models.continuous_time", reason="History.read does not refuse them yet")
+        table = records().assign(week=np.linspace(1, 3, 72) + 0.001)
+        error = self.error(capsys, monkeypatch, "publish", write(table, tmp_path / "r.csv"), *ROLES, "--out", tmp_path)
+        assert "72 views" in error
+        assert "as --time month" in error
+        assert "frame" not in error
+
+
 def test_long_errors_are_cut(capsys, monkeypatch):
     def fail():
         raise ValueError("9" * 10**6 + " is too long.")

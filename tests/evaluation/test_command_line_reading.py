@@ -1,5 +1,6 @@
 """Files as people have them: encodings, codes, missing cells, large numbers, what pandas and spreadsheets write."""
 
+import inspect
 from collections import Counter
 
 import numpy as np
@@ -292,17 +293,36 @@ class TestAdvice:
         assert "(" not in error.split("more than")[-1]
         run(*attack, "--estimator", "auto")
 
-    def test_a_chain_too_long_for_the_joint_law(self, tmp_path, capsys, monkeypatch):
-        """Python says revision='product'."""
-        table = records(people=60, present=60).assign(group=0)
-        table = table.assign(result=[f"v{i % 50}" for i in range(len(table))])
-        attack = ["attack", write(table, tmp_path / "r.csv"), *ROLES, "--order", 3, "--estimator", "omega"]
-        error = self.error(capsys, monkeypatch, *attack)
-        assert "='" not in error
-        assert "--revision product" in error
+    @pytest.mark.parametrize(
+        ("python", "option"),
+        [
+            (
+                "too many. Truncate the chain, or use revision='product'.",
+                "too many. Truncate the chain, or use --revision product.",
+            ),
+            ("Leave it out, or infeasible='suppress'.", "Leave it out, or --infeasible suppress."),
+            (
+                "it is large. Use Auto() (--estimator auto), or Exact(limit=...).",
+                "it is large. Choose --estimator auto.",
+            ),
+            (
+                "continuous, as 1.5. Round them first, as frame[column].round(), or pass the views yourself: History(...).",
+                "continuous, as 1.5. Round them in the file, or name a column of weeks, months or years, as --time month.",
+            ),
+            ("the estimator is odd; drop it.", "the estimator is odd; drop it."),
+        ],
+    )
+    def test_settings_are_options(self, python, option, capsys, monkeypatch):
+        def fail():
+            raise ValueError(python)
 
+        monkeypatch.setattr(command_line, "app", fail)
+        assert self.error(capsys, monkeypatch) == f"error: {option}\n"
+
+    @pytest.mark.skipif(
+        "continuous" not in inspect.getsource(History.read), reason="History.read does not refuse them yet"
+    )
     def test_continuous_times(self, tmp_path, capsys, monkeypatch):
-        pytest.importorskip("foreknow.models.continuous_time", reason="History.read does not refuse them yet")
         table = records().assign(week=np.linspace(1, 3, 72) + 0.001)
         error = self.error(capsys, monkeypatch, "publish", write(table, tmp_path / "r.csv"), *ROLES, "--out", tmp_path)
         assert "72 views" in error

@@ -19,7 +19,7 @@ help: ## list the targets
 	@touch $@
 
 demo: .venv/installed ## publish a real follow-up in three ways, attack it, write tables and pictures
-	$(BIN)/foreknow demo --out $(OUT)
+	$(BIN)/foreknow demo --out $(OUT) --overwrite
 
 test: lint types ## everything: style, types, all tests, the notebooks in their small mode
 	$(BIN)/python -m pytest -n 2 --dist loadgroup

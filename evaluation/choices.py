@@ -1,7 +1,7 @@
 """From the options of the command line to a defense or an attack: which options each reads, and what it has without them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ from foreknow.defenses import (
 from foreknow.evaluation.breaches import over
 from foreknow.models import Estimator, SampleSize, Schema
 
-KNOWLEDGE = ("corpus", "classes", "order", "pseudo_count")
+KNOWLEDGE = ("corpus", "classes", "order", "pseudo_count", "revision", "gaps")
 """The options that say what an adversary knows; only defenses that look at beliefs read them, and attacks by an adversary."""
 
 FOREGROUND = ("secret", "attribute_set", "support", "r")
@@ -63,9 +63,9 @@ class Thresholds:
         return all_of(*parts)
 
     def also(self, *but: str) -> Requirement | None:
-        """What is asked beside the thresholds that a defense has of its own."""
+        """The requirement beside the thresholds that a defense has of its own, or None; l = 1 requires nothing."""
         parts: list[Requirement] = []
-        parts += [DistinctDiversity(int(self.l))] if self.l is not None and "l" not in but else []
+        parts += [DistinctDiversity(int(self.l))] if self.l is not None and self.l > 1 and "l" not in but else []
         parts += [TCloseness(self.t)] if self.t is not None and "t" not in but else []
         parts += [BetaLikeness(self.beta)] if self.beta is not None and "beta" not in but else []
         return all_of(*parts) if parts else None
@@ -91,6 +91,25 @@ class Choice(NamedTuple):
         return KNOWLEDGE[0] in self.reads
 
 
+def generator(seed: int | None) -> np.random.Generator:
+    """A generator of a seed, which can be found by trying, or without one of 128 bits of the operating system's entropy."""
+    return np.random.default_rng(seed)
+
+
+def _draws(defense: type[Any]) -> bool:
+    """Whether a defense takes a generator."""
+    return "rng" in {field.name for field in fields(defense)}
+
+
+def _seed(defense: type[Any]) -> tuple[str, ...]:
+    return ("seed",) if _draws(defense) else ()
+
+
+def _drawn(defense: type[Any], bound: int | float, seed: int | None) -> Any:
+    """A defense that draws if it can: Injector and MInvariance of before they drew take no generator."""
+    return defense(bound, rng=generator(seed)) if _draws(defense) else defense(bound)
+
+
 def _or(number: Any, otherwise: Any) -> Any:
     return otherwise if number is None else number
 
@@ -103,7 +122,7 @@ CHOICES: dict[str, Choice] = {
             o.k,
             _or(o.t, 0.5),
             _or(o.j, 0.6),
-            also=o.also("t"),
+            also=_with_diversity(o).also("t"),
             leftovers=_or(o.leftovers, "suppress"),
             patience=o.patience,
         ),
@@ -114,21 +133,22 @@ CHOICES: dict[str, Choice] = {
             o.k,
             _or(o.beta, 5.0),
             _or(o.j, 0.6),
-            also=o.also("beta"),
+            also=_with_diversity(o).also("beta"),
             leftovers=_or(o.leftovers, "join"),
             patience=o.patience,
         ),
     ),
     "uhra": Choice(
-        ("k", "l", "t", "beta", "j", *KNOWLEDGE), lambda o: UHRA(o.k, _or(o.t, 0.5), _or(o.j, 0.6), also=o.also("t"))
+        ("k", "l", "t", "beta", "j", *KNOWLEDGE),
+        lambda o: UHRA(o.k, _or(o.t, 0.5), _or(o.j, 0.6), also=_with_diversity(o).also("t")),
     ),
     "k-primacy": Choice(("k", "beta", "j", *KNOWLEDGE), lambda o: KPrimacy(o.k, _or(o.beta, 5.0), _or(o.j, 0.6))),
     "mondrian": Choice(("k", "l", "t", "beta"), lambda o: Mondrian(_with_diversity(o).requirement)),
     "full-domain": Choice(("k", "l", "t", "beta"), lambda o: FullDomain(_with_diversity(o).requirement)),
-    "anatomy": Choice(("l", "seed"), lambda o: Anatomy(_or(o.l, 2), rng=np.random.default_rng(o.seed))),
-    "mask": Choice(("k", "l", "seed"), lambda o: MASK(o.k, _or(o.l, 2), rng=np.random.default_rng(o.seed))),
-    "injector": Choice(("l",), lambda o: Injector(_or(o.l, 2))),
-    "m-invariance": Choice(("m",), lambda o: MInvariance(_or(o.m, 2))),
+    "anatomy": Choice(("l", "seed"), lambda o: _drawn(Anatomy, _or(o.l, 2), o.seed)),
+    "mask": Choice(("k", "l", "seed"), lambda o: MASK(o.k, _or(o.l, 2), rng=generator(o.seed))),
+    "injector": Choice(("l", *_seed(Injector)), lambda o: _drawn(Injector, _or(o.l, 2), o.seed)),
+    "m-invariance": Choice(("m", *_seed(MInvariance)), lambda o: _drawn(MInvariance, _or(o.m, 2), o.seed)),
 }
 """Every defense of `DEFENSES` that needs no sensitive set to be named, as the command line makes it."""
 

@@ -1,42 +1,52 @@
 """The command `foreknow`: publish a history, attack what was published, check a published table, see the demo."""
 
+import re
 import sys
+import warnings
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import track
+from rich.text import Text
 
 from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs
 from foreknow.defenses import publish
 from foreknow.evaluation import demo as demonstration
 from foreknow.evaluation import report
+from foreknow.evaluation.checksums import KEY, RELEASE, check_key, settings, write_key, write_release
 from foreknow.evaluation.choices import ATTACK_READS, CHOICES, DEFENSE_READS, Thresholds, foreground_attack
 from foreknow.evaluation.cost import gcp, suppressed
+from foreknow.evaluation.formulas import formula_cells, without_formulas
 from foreknow.evaluation.inputs import (
     Columns,
+    Learning,
     assumed,
     check_complete,
     check_roles,
+    few_numbers,
     mine,
     private_table,
     published_table,
     releases_of,
 )
+from foreknow.evaluation.terminal import visible
 from foreknow.evaluation.verify import verify_table
-from foreknow.evaluation.whole_files import whole_files, write_table
-from foreknow.models import ESTIMATORS, Adversary, History, Release
-from foreknow.models.view import read_table
+from foreknow.evaluation.whole_files import check_output, whole_files, write_table
+from foreknow.models import ESTIMATORS, History, Release, Schema
+from foreknow.models.table_files import read_table
 
 DefenseName = StrEnum("DefenseName", list(CHOICES))  # type: ignore[misc]
 AttackName = StrEnum("AttackName", list(ATTACKS))  # type: ignore[misc]
 EstimatorName = StrEnum("EstimatorName", list(ESTIMATORS))  # type: ignore[misc]
 Leftovers = StrEnum("Leftovers", ["suppress", "join", "relax", "counterfeit"])
+Revision = StrEnum("Revision", ["filter", "product", "chain"])
+Gaps = StrEnum("Gaps", ["ignore", "power"])
+Infeasible = StrEnum("Infeasible", ["raise", "suppress"])
 
 Records = Annotated[Path, typer.Argument(help="The original records: a CSV or Parquet file, one row per record.")]
 Qi = Annotated[list[str], typer.Option("--qi", help="A quasi-identifier's column. Repeat it: --qi age --qi sex.")]
@@ -46,18 +56,48 @@ Sensitive = Annotated[str, typer.Option("--sensitive", help="The column of the s
 Hierarchies = Annotated[
     list[str], typer.Option("--hierarchy", help="COLUMN=FILE, an ARX-style file of generalizations; may be repeated.")
 ]
+Categorical = Annotated[
+    list[str],
+    typer.Option(
+        help="A quasi-identifier whose numbers are codes, as of sex or race: an average of them means nothing. Repeat it."
+    ),
+]
+Encoding = Annotated[str, typer.Option(help="The encoding of your CSV files, as latin-1, cp1252 or utf-16.")]
+Missing = Annotated[
+    list[str],
+    typer.Option(
+        "--missing-value",
+        help="A cell that means: not known, as NA. Repeat it; an empty cell always does, nothing else.",
+    ),
+]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the output of an earlier run.")]
 Classes = Annotated[
     int, typer.Option(min=1, help="Into how many classes the prior cuts each numeric quasi-identifier.")
 ]
 Order = Annotated[int, typer.Option(min=1, help="How many past values the chain looks back over.")]
+HowRevised = Annotated[
+    Revision,
+    typer.Option(
+        help="With --order 2 and more, how past beliefs make the next: the joint law of the last values, or as the papers of "
+        "JS-reduce (product) and BayFrame (chain)."
+    ),
+]
+HowGaps = Annotated[
+    Gaps,
+    typer.Option(
+        help="What happens in releases in which a person is not published: nothing, or the chain takes a step."
+    ),
+]
 Pseudo = Annotated[float, typer.Option(min=0, help="Added to every count that is mined.")]
 K = Annotated[int, typer.Option("-k", min=1, help="The fewest records of a group.")]
-L = Annotated[
+L = Annotated[int | None, typer.Option("-l", min=1, help="The fewest distinct sensitive values of a group.")]
+Diversity = Annotated[
     int | None,
     typer.Option(
         "-l",
         min=1,
-        help="The fewest distinct sensitive values of a group; for anatomy and mask, one in how many may show a value.",
+        help="The fewest distinct sensitive values of a group; for anatomy and mask, one in how many may show a value. 2 by "
+        "default; js-reduce, bkaa and uhra ask nothing of the kind with -l 1.",
     ),
 ]
 T = Annotated[
@@ -70,8 +110,24 @@ Beta = Annotated[
     ),
 ]
 
+PUBLIC, PRIVATE = "public", "private"
+"""The folders of what `foreknow publish` writes."""
+
 MUCH = 0.2
 """The share of suppressed records from which `publish` says so."""
+
+ADVICE = (
+    (r" Use [^.]*(SwapChain|Auto)\(.*", " Choose --estimator auto."),
+    (
+        r" Round them first, as frame.*",
+        " Round them in the file, or name a column of weeks, months or years, as --time month.",
+    ),
+    (r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2"),
+)
+"""What errors advise in Python, and what to do at the command line instead."""
+
+LONGEST = 1000
+"""The characters of an error that are printed: a cell in it may be of any length."""
 
 console = Console()
 notices = Console(stderr=True)
@@ -87,20 +143,22 @@ app = typer.Typer(
 @app.command("demo")
 def demo_command(
     out: Annotated[Path, typer.Option(help="The folder for pictures and tables.")] = Path("demo-output"),
+    overwrite: Overwrite = False,
 ) -> None:
     """Publish a real medical follow-up, once as the literature calls safe and with JS-reduce, and attack it."""
+    check_output(out, demonstration.FILES, overwrite=overwrite)
     notices.print(
         "Mayo Clinic, primary biliary cirrhosis: a third of the patients\nteach the adversary, two thirds are published."
     )
     found = demonstration.run(
         progress=lambda names: track(names, "publishing and attacking", console=notices, transient=True)
     )
-    with notices.status("drawing"), whole_files(out) as folder:
+    with notices.status("drawing"), whole_files(out, overwrite=overwrite) as folder:
         demonstration.pictures(found, folder)
         names = ", ".join(sorted(file.name for file in folder.iterdir()))
     for part in report.demo(found):
         console.print(part)
-    console.print(f"Pictures and tables are in {out}:\n  {names}", markup=False)
+    _say(f"Pictures and tables are in {out}:", f"  {names}")
 
 
 @app.command("publish")
@@ -108,7 +166,7 @@ def publish_command(
     context: typer.Context,
     records: Records,
     qi: Qi,
-    out: Annotated[Path, typer.Option(help="The folder to write published.csv and groups.csv into.")],
+    out: Annotated[Path, typer.Option(help="The folder to write public/published.csv and private/groups.csv into.")],
     sensitive: Sensitive,
     corpus: Annotated[
         Path | None,
@@ -119,9 +177,12 @@ def publish_command(
     id_: Id = "id",
     time: Time = "week",
     hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nobody writes it
+    categorical: Categorical = [],  # noqa: B006
+    encoding: Encoding = "utf-8",
+    missing_value: Missing = [],  # noqa: B006
     defense: Annotated[DefenseName, typer.Option(help="How records are grouped.")] = DefenseName["js-reduce"],
     k: K = 3,
-    l: L = None,  # noqa: E741
+    l: Diversity = None,  # noqa: E741
     t: T = None,
     beta: Beta = None,
     j: Annotated[
@@ -148,7 +209,17 @@ def publish_command(
     ] = 50,
     seed: Annotated[
         int | None,
-        typer.Option(min=0, help="anatomy, mask: a number that makes their chance repeatable; keep it to yourself."),
+        typer.Option(
+            min=0,
+            help="For experiments only: draws that repeat. A seed can be found by trying, and undoes the publication; left out, "
+            "128 bits of fresh entropy are drawn.",
+        ),
+    ] = None,
+    infeasible: Annotated[
+        Infeasible | None,
+        typer.Option(
+            help="What becomes of a release that cannot be published: an error, by default, or nothing of it is."
+        ),
     ] = None,
     bucketized: Annotated[
         bool | None,
@@ -158,46 +229,73 @@ def publish_command(
             show_default=False,
         ),
     ] = None,
+    quote_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--quote-formulas",
+            help="Write an apostrophe before published cells that a spreadsheet would run: those that begin with = + - @.",
+        ),
+    ] = False,
+    overwrite: Overwrite = False,
     classes: Classes = 3,
     order: Order = 1,
     pseudo_count: Pseudo = 0.1,
+    revision: HowRevised = Revision["filter"],
+    gaps: HowGaps = Gaps["ignore"],
 ) -> None:
     """Group the records of every release, and write what the public may see.
 
-    published.csv is for the public. groups.csv says who stands in which group (-1: suppressed; nobody's row is a
-    counterfeit): keep it to yourself; it is what `foreknow attack` reads. Where t is left out it is 0.5 for js-reduce and
-    uhra, beta 5 for bkaa and k-primacy, and l 2 for mondrian, full-domain, anatomy, mask and injector. js-reduce, bkaa, uhra
-    and k-primacy assume an adversary who knows the class frequencies of the records, and the chain of those before each
-    release; as all of them count, publish a release once, and name a --corpus for the next.
+    OUT/public is for the public: published.csv, and release.json, which says how it was made. OUT/private is the key:
+    groups.csv says who is in which group (-1: suppressed; a row without a respondent is a counterfeit), and undoes the
+    publication. Only you may read it; it is what `foreknow attack` reads. Where t is left out it is 0.5 for js-reduce and uhra,
+    and beta 5 for bkaa and k-primacy. js-reduce, bkaa, uhra and k-primacy assume an adversary who knows the class frequencies of
+    the records, and the chain of those before each release; as all of them count, publish a release once, and name a --corpus
+    for the next.
     """
     choice = CHOICES[defense.value]
     _refuse_unread(context, "defense", defense.value, DEFENSE_READS)
-    columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
-    table = columns.read(records)
-    learned = table if corpus is None else columns.read(corpus)
-    schema = columns.schema(*([table] if corpus is None else [table, learned]))
-    history = History.read(table, schema, time)
-    enough = max(50, k) if patience is None else patience
-    asked = Thresholds(k, l, t, j, beta, m, None if leftovers is None else leftovers.value, enough or None, seed)
+    sources = [path for path in (records, corpus) if path is not None]
+    ending = records.suffix.lower()
+    public, private = Path(PUBLIC, f"published{ending}"), Path(PRIVATE, f"groups{ending}")
+    names = [public, Path(PUBLIC, RELEASE), private, Path(PRIVATE, KEY)]
+    check_output(out, names, sources, overwrite)
+    _check_alone(out, public)
+    columns = Columns(
+        id_, time, sensitive, tuple(qi), tuple(hierarchy), tuple(categorical), encoding, tuple(missing_value)
+    )
+    tables = columns.read(*sources)
+    schema = columns.schema(*tables)
+    history = History.read(tables[0], schema, time)
+    _tell_codes(schema, tables[0])
+    asked = Thresholds(k, l, t, j, beta, m, None if leftovers is None else leftovers.value, patience or None, seed)
     chosen = choice.make(asked)
     defender = None
     if choice.believes:
-        defender = assumed(
-            history, None if corpus is None else History.read(learned, schema, time), classes, order, pseudo_count
-        )
+        learned = None if corpus is None else History.read(tables[1], schema, time)
+        defender = assumed(history, learned, Learning(classes, order, pseudo_count, revision.value, gaps.value))
     views = track(history.views, "publishing", console=notices, transient=True)
-    releases = publish(views, chosen, defender, bucketized)
+    given: dict[str, Any] = {} if infeasible is None else {"infeasible": infeasible.value}
+    releases = publish(views, chosen, defender, bucketized, **given)
     if not any(release.groups for release in releases):
         raise ValueError(
-            f"{chosen!r} finds no group of these records that satisfies, and would publish nothing; ask for less."
+            f"{settings(chosen)} finds no group of these records that satisfies, and would publish nothing; ask for less."
         )
-    ending = records.suffix.lower()
-    with whole_files(out, keep=[path for path in (records, corpus) if path is not None]) as folder:
-        write_table(published_table(releases, time), folder / f"published{ending}")
-        write_table(private_table(releases, columns), folder / f"groups{ending}")
-    _tell(releases, f"{chosen!r}")
-    console.print(
-        f"For the public: {out / f'published{ending}'}.\nFor you alone: {out / f'groups{ending}'}.", markup=False
+    shown = published_table(releases, time)
+    formulas = formula_cells(shown)
+    with whole_files(out, sources, overwrite) as folder:
+        (folder / PUBLIC).mkdir(mode=0o755)
+        (folder / PRIVATE).mkdir(mode=0o700)
+        write_table(without_formulas(shown) if quote_formulas else shown, folder / public)
+        write_release(folder / public, releases, chosen)
+        write_table(private_table(releases, columns), folder / private, private=True)
+        write_key(folder / private, folder / public, records)
+    _tell(releases, settings(chosen))
+    _tell_formulas(formulas, quote_formulas)
+    if seed is not None:
+        _notice("--seed is for experiments: who finds it by trying undoes the draws. Publish without it.")
+    _say(
+        f"For the public: {out / public}, and {RELEASE} beside it.",
+        f"The key, for you alone: {out / private}. It says who is in which group and undoes the publication: keep it apart.",
     )
 
 
@@ -215,17 +313,24 @@ def attack_command(
         typer.Option(help="Records the adversary learned from; by default the published ones, the most there is."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="A folder for beliefs.csv, the posterior of everybody at every release.")
+        Path | None,
+        typer.Option(
+            help="A folder for beliefs.csv, the posterior of everybody at every release; only you may read it."
+        ),
     ] = None,
+    overwrite: Overwrite = False,
     id_: Id = "id",
     time: Time = "week",
     hierarchy: Hierarchies = [],  # noqa: B006
+    categorical: Categorical = [],  # noqa: B006
+    encoding: Encoding = "utf-8",
+    missing_value: Missing = [],  # noqa: B006
     attack: Annotated[
         AttackName,
         typer.Option(help="With memory, each release alone, looking back, or by what the groups themselves teach."),
     ] = AttackName["sequential"],
     estimator: Annotated[EstimatorName, typer.Option(help="How a prior and a release make a belief.")] = EstimatorName[
-        "exact"
+        "auto"
     ],
     secret: Annotated[
         list[str],
@@ -250,39 +355,52 @@ def attack_command(
     classes: Classes = 3,
     order: Order = 1,
     pseudo_count: Pseudo = 0.1,
+    revision: HowRevised = Revision["filter"],
+    gaps: HowGaps = Gaps["ignore"],
 ) -> None:
     """Attack what was published, and say how much of the truth it gives away at each release.
 
     The foreground attack needs no knowledge: it learns from the published groups what the people of each kind have, and turns
-    that against everybody in them. It says what it learned, and with a --secret whom it links to it.
+    that against everybody in them. It says what it learned, and with a --secret whom it links to it. A file of --groups that
+    `foreknow publish` wrote must belong to the records and to the published table: the checksums beside it say so.
     """
     _refuse_unread(context, "attack", attack.value, ATTACK_READS)
-    columns = Columns(id_, time, sensitive, tuple(qi), tuple(hierarchy))
-    table = columns.read(records)
-    learned = table if corpus is None else columns.read(corpus)
-    schema = columns.schema(*([table] if corpus is None else [table, learned]))
-    history, releases = releases_of(table, groups, columns, schema)
+    sources = [path for path in (records, corpus) if path is not None]
+    believed = f"beliefs{records.suffix.lower()}"
+    keep = [*sources, *([] if groups is None else [groups])]
+    if out is not None:
+        check_output(out, [believed], keep, overwrite)
+    columns = Columns(
+        id_, time, sensitive, tuple(qi), tuple(hierarchy), tuple(categorical), encoding, tuple(missing_value)
+    )
+    tables = columns.read(*sources)
+    schema = columns.schema(*tables)
+    history, releases = releases_of(tables[0], groups, columns, schema)
+    if groups is not None and not check_key(groups, records):
+        _notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {records}.")
+    _tell_codes(schema, tables[0])
     rule = ESTIMATORS[estimator.value]()
     attacker: Attack
     if attack.value == "foreground":
         attacker = foreground_attack(schema, secret, attribute_set, support, r, rule)
     else:
         if corpus is None:
-            notices.print("No --corpus: the adversary's knowledge is mined from the published records themselves.")
-        known = mine(History.read(learned, schema, time), classes, order, pseudo_count)
-        attacker = ATTACKS[attack.value](Adversary(known.prior, known.transitions, estimator=rule))
+            _notice("No --corpus: the adversary's knowledge is mined from the published records themselves.")
+        learning = Learning(classes, order, pseudo_count, revision.value, gaps.value)
+        known = mine(History.read(tables[-1], schema, time), learning)
+        attacker = ATTACKS[attack.value](learning.adversary(known.prior, known.transitions, rule))
     beliefs = attacker(track(releases, "attacking", console=notices, transient=True))
     if out is not None:
-        with whole_files(out, keep=[path for path in (records, groups, corpus) if path is not None]) as folder:
-            write_table(report.posteriors(beliefs, time), folder / f"beliefs{records.suffix.lower()}")
+        with whole_files(out, keep, overwrite) as folder:
+            write_table(report.posteriors(beliefs, time), folder / believed, private=True)
     if isinstance(attacker, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
         _tell_learned(beliefs, history, attacker.sensitive, r or 2)
     for part in report.attacked(beliefs, history, f"{attack.value} attack, {estimator.value} posterior"):
         console.print(part, markup=False)
     for note in beliefs.notes:
-        notices.print(note, markup=False)
+        _notice(note)
     if out is not None:
-        console.print(f"Everybody's posterior beliefs: {out / f'beliefs{records.suffix.lower()}'}.", markup=False)
+        _say(f"Everybody's posterior beliefs, for you alone: {out / believed}.")
 
 
 @app.command("check")
@@ -302,9 +420,11 @@ def check_command(
     l: L = None,  # noqa: E741
     t: T = None,
     beta: Beta = None,
+    encoding: Encoding = "utf-8",
+    missing_value: Missing = [],  # noqa: B006
 ) -> None:
     """Recompute what was asked of groups from a published table alone; exit status 1 if one requirement fails."""
-    table = read_table(published)
+    table = read_table(published, [sensitive], encoding, ("", *missing_value))
     if time is None and "week" in table.columns and "week" not in (group, sensitive):
         time = "week"
     roles = [group, sensitive, *([] if time is None else [time])]
@@ -339,17 +459,17 @@ def _tell(releases: tuple[Release, ...], title: str) -> None:
     console.print(report.table(cost.rename(columns={"normalized": "gcp"}), title))
     lost = cost["suppressed"].sum() / cost["records"].sum()
     if lost > MUCH:
-        notices.print(
+        _notice(
             f"{lost:.0%} of the records are suppressed; loosen the thresholds, or try another defense, --patience or --leftovers."
         )
     if any(release.bucketized for release in releases):
-        notices.print(
-            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says\n"
-            "nothing. Say so to whom you publish."
+        _notice(
+            "Within a group, quasi-identifiers and sensitive values are sorted on their own: that they share a row says nothing. "
+            "Say so to whom you publish."
         )
     for release in releases:
         for note in release.grouping.notes:
-            notices.print(f"at {release.time}: {note}", markup=False)
+            _notice(f"at {release.time}: {note}")
 
 
 def _tell_learned(beliefs: ForegroundBeliefs, history: History, secret: Collection[Hashable] | None, r: float) -> None:
@@ -375,10 +495,64 @@ def _refuse_unread(context: typer.Context, kind: str, chosen: str, reads: Mappin
             raise ValueError(f"{chosen} does not read {option}; leave it out, or choose --{kind} {readers}.")
 
 
+def _check_alone(out: Path, public: Path) -> None:
+    """Raise ValueError if a published table of the other kind of file lies in the public folder, and would stay there."""
+    other = out / public.with_suffix(".csv" if public.suffix == ".parquet" else ".parquet")
+    if other.exists():
+        raise ValueError(
+            f"{other} is there, of another run, and would be published beside {public.name}; move it away, or name another folder."
+        )
+
+
+def _tell_codes(schema: Schema, table: pd.DataFrame) -> None:
+    """Print the quasi-identifiers that are taken as numbers and may be codes."""
+    if few := few_numbers(schema, table):
+        codes = " ".join(f"--categorical {name}" for name in few)
+        _notice(f"Taken as numbers, of few values: {', '.join(few)}. If they are codes, say {codes}.")
+
+
+def _tell_formulas(cells: int, quoted: bool) -> None:
+    """Print how many published cells a spreadsheet would run."""
+    if cells and quoted:
+        _notice(f"{cells} published cells begin like formulas, and have an apostrophe before them now.")
+    elif cells:
+        _notice(
+            f"{cells} published cells begin like formulas (= + - @), which a spreadsheet may run; --quote-formulas writes an "
+            "apostrophe before them."
+        )
+
+
+def _say(*lines: str) -> None:
+    """Print lines on standard output, whatever text of files is in them."""
+    for line in lines:
+        console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def _notice(line: str) -> None:
+    """Print a line on standard error, whatever text of files is in it."""
+    notices.print(visible(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def _in_options(error: Exception) -> str:
+    """An error's text, with the settings that it names in Python as options of the command."""
+    text = str(error).strip()
+    for python, option in ADVICE:
+        text = re.sub(python, option, text)
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]} [...] {text[-LONGEST // 2 :]}"
+    return text
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    _notice(f"warning: {message}")
+
+
 def main() -> None:
     """Run the command; bad input ends it with status 2 and one sentence."""
+    warnings.showwarning = _show_warning
     try:
         app()
     except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
-        notices.print(f"[bold red]error:[/] {escape(str(error).strip())}", highlight=False, soft_wrap=True)
+        message = Text.assemble(("error:", "bold red"), " ", visible(_in_options(error)))
+        notices.print(message, highlight=False, soft_wrap=True)
         sys.exit(2)

@@ -30,6 +30,9 @@ STRONGEST = "sequential, Exact"
 FEWEST = 20
 """Years with fewer patients than this are not published."""
 
+FILES = ("gain.png", "belief.png", "groups.png", "summary.csv", "risk.csv", "cost.csv")
+"""What `pictures` writes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Demo:

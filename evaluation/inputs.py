@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from foreknow.models import (
     Adversary,
     Categorical,
     ClassFrequencies,
+    Estimator,
     Grouping,
     Hierarchy,
     History,
@@ -22,14 +23,19 @@ from foreknow.models import (
     Omega,
     Release,
     Schema,
+    Transitions,
     View,
 )
+from foreknow.models.adversary import Revision
 from foreknow.models.arrays import IntArray
 from foreknow.models.schema import check_columns
-from foreknow.models.view import read_table
+from foreknow.models.table_files import EXACT, read_table
 
 WRITTEN = ("group", "published")
 """The columns that `foreknow publish` adds and `foreknow attack` reads."""
+
+FEW = 10
+"""A numeric quasi-identifier of at most this many values may be a code."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,17 @@ class Columns:
     quasi_identifiers : tuple of str
     hierarchies : tuple of str
         Each ``column=file``.
+    categorical : tuple of str
+        Quasi-identifiers whose numbers are codes.
+    encoding : str
+        The encoding of CSV files that foreknow has not written.
+    missing : tuple of str
+        Cells of such files that are missing, beside the empty one.
+
+    Raises
+    ------
+    ValueError
+        If a column has a name that foreknow writes itself, or one that is categorical is no quasi-identifier.
     """
 
     respondent: str
@@ -49,32 +66,75 @@ class Columns:
     sensitive: str
     quasi_identifiers: tuple[str, ...]
     hierarchies: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ()
 
-    def read(self, path: Path) -> pd.DataFrame:
-        """Read a table in which respondents are names, even where they look like numbers."""
-        return read_table(path, text=[self.respondent])
+    def __post_init__(self) -> None:
+        for name in self.names:
+            if name in WRITTEN:
+                raise ValueError(f"the column {name!r} is one that foreknow writes itself; rename yours.")
+        for name in self.categorical:
+            if name not in self.quasi_identifiers:
+                raise ValueError(
+                    f"--categorical {name!r} is no column named by --qi; add --qi {name}, or leave it out."
+                )
 
-    def schema(self, *tables: pd.DataFrame) -> Schema:
-        """The schema whose domains are what the tables hold together, with the hierarchies attached.
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that have a role."""
+        return (self.respondent, self.time, self.sensitive, *self.quasi_identifiers)
+
+    @property
+    def coded(self) -> tuple[str, ...]:
+        """The columns whose cells are names of categories, whatever they look like."""
+        told = [*self.categorical, *(text.partition("=")[0] for text in self.hierarchies)]
+        return (self.sensitive, *(name for name in self.quasi_identifiers if name in told))
+
+    def read(self, *paths: Path) -> tuple[pd.DataFrame, ...]:
+        """Read tables of records: respondents as text, categories as they are written.
+
+        Where all tables write the categories of a column as whole numbers, they are numbers; ``042`` or ``250.10`` in one
+        cell makes them text.
 
         Raises
         ------
         ValueError
-            If a column is missing, has two roles or a name that foreknow writes itself, or a hierarchy is not written as
-            ``column=file`` or is of no quasi-identifier.
+            If a file cannot be read, or a column is missing or has two roles.
         """
-        names = [self.respondent, self.time, self.sensitive, *self.quasi_identifiers]
-        for name in names:
-            if name in WRITTEN:
-                raise ValueError(f"the column {name!r} is one that foreknow writes itself; rename yours.")
+        text = [self.respondent, *self.coded]
+        tables = tuple(read_table(path, text, self.encoding, ("", *self.missing)) for path in paths)
         for table in tables:
-            check_roles(table, names)
-        everything = pd.concat([table[names] for table in tables], ignore_index=True)
+            check_roles(table, self.names)
+        for name in self.coded:
+            if all(_all_whole(table[name]) for table in tables):
+                tables = tuple(table.assign(**{name: table[name].astype(np.int64)}) for table in tables)
+        return tables
+
+    def read_groups(self, path: Path) -> pd.DataFrame:
+        """Read who is in which group, as `foreknow publish` writes it."""
+        return read_table(path, [self.respondent, "published"])
+
+    def schema(self, *tables: pd.DataFrame) -> Schema:
+        """The schema whose domains are what the tables, as `read` gives them, hold together, with the hierarchies attached.
+
+        Raises
+        ------
+        ValueError
+            If a cell is missing or infinite, numbers are mixed with words or too large, times do not sort as they read, or a
+            hierarchy is not written as ``column=file`` or is of no quasi-identifier.
+        """
+        everything = pd.concat([table[[*self.names]] for table in tables], ignore_index=True)
         check_times(everything[self.time])
         for name in self.quasi_identifiers:
-            check_numbers(everything[name])
+            if name not in self.categorical:
+                check_numbers(everything[name])
         schema = Schema.infer(everything, self.quasi_identifiers, self.sensitive, self.respondent)
+        for table in tables:
+            self._check_cells(table)
         kinds: dict[str, Numeric | Categorical] = dict(schema.quasi_identifiers)
+        for name in self.categorical:
+            kinds[name] = Categorical(_values(everything[name]))
         for text in self.hierarchies:
             name, equals, path = text.partition("=")
             if not equals or name not in kinds:
@@ -85,6 +145,50 @@ class Columns:
                 raise ValueError(f"--hierarchy names {name!r} twice; give it one file.")
             kinds[name] = Categorical(_values(everything[name]), Hierarchy.read(path))
         return Schema(kinds, schema.sensitive, schema.values, schema.respondent)
+
+    def _check_cells(self, table: pd.DataFrame) -> None:
+        """Raise ValueError if a sensitive value or a quasi-identifier is missing or infinite."""
+        for name in (self.sensitive, *self.quasi_identifiers):
+            column = table[name]
+            wrong = column.isna().to_numpy()
+            if column.dtype == np.float64 and name not in self.coded:
+                wrong = wrong | np.isinf(column.to_numpy())
+            if wrong.any():
+                row = int(wrong.argmax())
+                who, when, cell = (table[role].tolist()[row] for role in (self.respondent, self.time, name))
+                found = "is missing" if pd.isna(cell) else f"is {cell}, which is no number of a quasi-identifier"
+                more = f" ({int(wrong.sum())} such cells)" if wrong.sum() > 1 else ""
+                raise ValueError(
+                    f"{name!r} of respondent {who!r} at {when!r} {found}{more}; correct it, or drop the record."
+                )
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How an adversary of the command line learns and remembers.
+
+    Attributes
+    ----------
+    classes : int
+        The intervals of each numeric quasi-identifier.
+    order : int
+        The number of past values that the chain looks back over.
+    pseudo_count : float
+        Added to every count.
+    revision, gaps : str
+        As `Adversary` has them.
+    """
+
+    classes: int = 3
+    order: int = 1
+    pseudo_count: float = 0.1
+    revision: str = "filter"
+    gaps: str = "ignore"
+
+    def adversary(self, prior: ClassFrequencies, transitions: Transitions | None, estimator: Estimator) -> Adversary:
+        """An adversary of this knowledge."""
+        revision, gaps = cast("Revision", self.revision), cast('Literal["ignore", "power"]', self.gaps)
+        return Adversary(prior, transitions, estimator=estimator, revision=revision, gaps=gaps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +215,13 @@ def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
 
 def check_times(column: "pd.Series[Any]") -> None:
     """Raise ValueError if times are text that sorts otherwise than it reads: "10" comes before "2" then."""
+    known = column.dropna()
     if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
         return
-    texts = sorted(set(column.dropna().astype(str)))
-    read = sorted(texts, key=lambda text: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", text)])
-    for one, other in zip(texts, read, strict=True):
+    if pd.api.types.infer_dtype(known) == "integer":
+        return
+    texts = sorted(set(known.astype(str)))
+    for one, other in zip(texts, sorted(texts, key=_as_read), strict=True):
         if one != other:
             raise ValueError(
                 f"the times of {column.name!r} are text, and as text {one!r} comes before {other!r}; write them as numbers, or as "
@@ -123,17 +229,37 @@ def check_times(column: "pd.Series[Any]") -> None:
             )
 
 
+def _as_read(text: str) -> list[object]:
+    """A key that sorts numbers within a text as numbers, of any length."""
+    parts = re.split(r"([0-9]+)", text)
+    return [(len(part.lstrip("0")), part.lstrip("0")) if place % 2 else part for place, part in enumerate(parts)]
+
+
 def check_numbers(column: "pd.Series[Any]") -> None:
-    """Raise ValueError, naming a cell, if a column of numbers holds something else here and there."""
+    """Raise ValueError, naming a cell, if a column of numbers holds words here and there, or whole numbers that floats round."""
+    known = column.dropna()
+    if pd.api.types.infer_dtype(known) == "integer":
+        large = next((int(cell) for cell in known.tolist() if abs(cell) > EXACT), None)
+        if large is not None:
+            raise ValueError(
+                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = {int(EXACT)}; name "
+                f"it --categorical {column.name} if it is a code, or write it in a larger unit."
+            )
     if pd.api.types.is_numeric_dtype(column):
         return
-    known = column.dropna()
     bad = known[pd.to_numeric(known.astype(str), errors="coerce").isna()]
     if 0 < len(bad) < len(known) / 2:
         raise ValueError(
-            f"{column.name!r} holds numbers, and {bad.iloc[0]!r} in {len(bad)} of {len(known)} cells; correct them, or the column "
-            "would be taken for names."
+            f"{column.name!r} holds numbers, and {bad.iloc[0]!r} in {len(bad)} of {len(known)} cells; correct them, say which "
+            f"cells are missing, as --missing-value NA, or name the column --categorical {column.name} if its numbers are codes."
         )
+
+
+def few_numbers(schema: Schema, table: pd.DataFrame) -> list[str]:
+    """Numeric quasi-identifiers of at most `FEW` values, all whole numbers, as codes have."""
+    names = [name for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Numeric)]
+    found = {name: table[name].dropna().unique() for name in names}
+    return [name for name, values in found.items() if len(values) <= FEW and (values % 1 == 0).all()]
 
 
 def check_complete(table: pd.DataFrame, names: Sequence[str]) -> None:
@@ -144,30 +270,30 @@ def check_complete(table: pd.DataFrame, names: Sequence[str]) -> None:
             raise ValueError(f"row {int(missing.argmax())} has no {name!r}; fill it in, or drop the row.")
 
 
-def mine(corpus: History, classes: int, order: int, pseudo_count: float) -> Knowledge:
+def mine(corpus: History, learning: Learning) -> Knowledge:
     """Class frequencies and the chain of a corpus; no chain where nobody is seen twice.
 
-    A numeric quasi-identifier has ``classes`` intervals, a categorical one its values; one that would make more classes
-    than the corpus has records tells none apart.
+    A numeric quasi-identifier has ``learning.classes`` intervals, a categorical one its values; one that would make more
+    classes than the corpus has records tells none apart.
     """
     cuts: dict[str, int | None] = {}
     cells, records = 1, sum(map(len, corpus))
     for name, kind in corpus.schema.quasi_identifiers.items():
-        parts = classes if isinstance(kind, Numeric) else len(kind.values)
+        parts = learning.classes if isinstance(kind, Numeric) else len(kind.values)
         if cells * parts <= records:
             cuts[name], cells = parts, cells * parts
-    prior = ClassFrequencies.fit(corpus, cuts, pseudo_count)
+    prior = ClassFrequencies.fit(corpus, cuts, learning.pseudo_count)
     if len(corpus.respondents) == records:
         return Knowledge(prior, None)
-    return Knowledge(prior, MarkovChain.fit(corpus, order, pseudo_count))
+    return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count))
 
 
-def assumed(history: History, corpus: History | None, classes: int, order: int, pseudo_count: float) -> Adversary:
-    """Whom a defender assumes: one who mined a corpus, or the published history itself, the chain then of what came before."""
-    known = mine(history if corpus is None else corpus, classes, order, pseudo_count)
+def assumed(history: History, corpus: History | None, learning: Learning) -> Adversary:
+    """The adversary that a defender assumes: one who mined a corpus, or the published history and the chain of what came before."""
+    known = mine(history if corpus is None else corpus, learning)
     own = corpus is None and known.transitions is not None
-    chain = IncrementalChain.fit(history, order, pseudo_count) if own else known.transitions
-    return Adversary(known.prior, chain, estimator=Omega())
+    chain = IncrementalChain.fit(history, learning.order, learning.pseudo_count) if own else known.transitions
+    return learning.adversary(known.prior, chain, Omega())
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
@@ -217,7 +343,7 @@ def releases_of(
             check_roles(records, [name])
     invented: dict[Any, pd.DataFrame] = {}
     if groups is not None:
-        told = columns.read(groups)
+        told = columns.read_groups(groups)
         if columns.respondent in told.columns and columns.time in told.columns:
             nobody = told[columns.respondent].isna()
             invented, told = dict(list(told[nobody].groupby(columns.time))), told[~nobody]
@@ -272,7 +398,8 @@ def _grouping(view: View, invented: pd.DataFrame | None = None) -> Grouping:
 
 def _published(view: View, cells: "pd.Series[Any]", own: IntArray | None) -> IntArray:
     """The codes of published values; where a cell is missing, the record's own, if it has one."""
-    codes = view.schema.codes(cells)
+    named = {str(value): value for value in view.schema.values}
+    codes = view.schema.codes(cells.map(lambda cell: named.get(cell, cell)))
     strange = cells[np.isnan(codes) & (cells.notna().to_numpy() if own is not None else True)]
     if len(strange):
         raise ValueError(
@@ -282,5 +409,16 @@ def _published(view: View, cells: "pd.Series[Any]", own: IntArray | None) -> Int
     return codes.astype(np.int64) if own is None else np.where(np.isnan(codes), own, codes).astype(np.int64)
 
 
-def _values(column: "pd.Series[Any]") -> tuple[object, ...]:
-    return tuple(column.dropna().unique().tolist())
+def _all_whole(column: "pd.Series[Any]") -> bool:
+    """Whether every cell is a whole number of 64 bits, or the text that such a number is written as."""
+    if isinstance(column.dtype, pd.StringDtype):
+        return bool(column.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all())
+    return isinstance(column.dtype, np.dtype) and column.dtype.kind == "i"
+
+
+def _values(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
+    values = column.dropna().unique().tolist()
+    try:
+        return tuple(sorted(values))
+    except TypeError:
+        return tuple(sorted(values, key=str))

@@ -6,7 +6,6 @@ from textwrap import wrap
 import numpy as np
 import pandas as pd
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
 from rich.table import Table
 
 from foreknow.attacks import ForegroundBeliefs
@@ -14,18 +13,19 @@ from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.breaches import breaches
 from foreknow.evaluation.demo import FEWEST, SAFE, STRONGEST, Demo, story
 from foreknow.evaluation.risk_table import risk_table
+from foreknow.evaluation.terminal import literal
 from foreknow.models import Beliefs, FitStatus, History, ReleaseBeliefs, Status
 from foreknow.models.arrays import BoolArray
 
 
 def table(frame: pd.DataFrame, title: str) -> Table:
     """A data frame as a table: numbers to the right, fractions with three digits."""
-    shown = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD)
+    shown = Table(title=literal(title), title_justify="left", box=SIMPLE_HEAD)
     for name in frame.columns:
         number = pd.api.types.is_numeric_dtype(frame[name])
-        shown.add_column(escape(str(name)), justify="right" if number else "left", overflow="fold")
+        shown.add_column(literal(str(name)), justify="right" if number else "left", overflow="fold")
     for row in frame.itertuples(index=False):
-        shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell)) for cell in row))
+        shown.add_row(*(f"{cell:.3f}" if isinstance(cell, float) else literal(str(cell)) for cell in row))
     return shown
 
 

@@ -15,6 +15,7 @@ from foreknow.models.lookalikes import lookalike
 from foreknow.models.people import People
 from foreknow.models.plain_columns import plain_column, plain_columns, plain_value, without
 from foreknow.models.schema import LARGEST_WHOLE, Numeric, Schema, check_columns
+from foreknow.models.table_files import read_table as read_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,35 +193,6 @@ def check_order(before: Any, after: Any) -> None:
             f"time {after!r} comes after time {before!r}; times must increase, one view or release each. Sort them, or read "
             "the records with History.read."
         )
-
-
-def read_table(path: "str | Path", text: Iterable[str] = ()) -> pd.DataFrame:
-    """Read a CSV or Parquet file, chosen by its ending.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    text : iterable of str
-        Columns whose cells are text even where they look like numbers: a CSV's ``007`` is not 7 there.
-
-    Raises
-    ------
-    ValueError
-        If the ending is another, or the file cannot be read as what it says it is.
-    FileNotFoundError
-        If there is no such file.
-    """
-    path = Path(path)
-    kind = path.suffix.lower()
-    if kind not in (".csv", ".parquet"):
-        raise ValueError(f"{path} ends in {path.suffix!r}; a table is read from .csv or .parquet.")
-    if not path.exists():
-        raise FileNotFoundError(f"there is no file {path}.")
-    try:
-        return pd.read_csv(path, dtype=dict.fromkeys(text, str)) if kind == ".csv" else pd.read_parquet(path)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} cannot be read as {kind[1:]}: {error}") from None
 
 
 def _times(column: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import typer
+from commands import ROLES, TOWNS, read, records, run, write
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -22,21 +23,8 @@ from foreknow.evaluation.inputs import Columns, releases_of
 from foreknow.models import Categorical, Numeric, Schema
 from foreknow.models.view import read_table
 
-TOWNS = {"Rome": "Italy", "Milan": "Italy", "Turin": "Italy", "Paris": "France", "Lyon": "France"}
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
 SCHEMA = Schema({"age": Numeric(), "town": Categorical(tuple(TOWNS))}, "result", tuple("abc"))
-ROLES = ["--qi", "age", "--qi", "town", "--sensitive", "result"]
-
-
-def records(weeks=(3, 1, 2), people=30, present=24, seed=1):
-    """Weeks out of order, people in any, ids that are text; ages and towns never change, results often stay."""
-    rng = np.random.default_rng(seed)
-    ages, towns = rng.integers(20, 60, people), rng.choice(list(TOWNS), people)
-    results, rows = rng.choice(list("abc"), people), []
-    for week in weeks:
-        results = np.where(rng.random(people) < 0.7, results, rng.choice(list("abc"), people))
-        rows += [(f"p{i:02d}", week, ages[i], towns[i], results[i]) for i in rng.permutation(people)[:present]]
-    return pd.DataFrame(rows, columns=["id", "week", "age", "town", "result"])
 
 
 @pytest.fixture(autouse=True)
@@ -49,21 +37,6 @@ def wide(monkeypatch):
 @pytest.fixture(params=["csv", "parquet"])
 def kind(request):
     return request.param
-
-
-def write(table, path):
-    table.to_parquet(path, index=False) if path.suffix == ".parquet" else table.to_csv(path, index=False)
-    return str(path)
-
-
-def read(path):
-    return pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
-
-
-def run(*arguments, status=0):
-    result = CliRunner().invoke(command_line.app, [str(a) for a in arguments])
-    assert result.exit_code == status, (result.output, result.exception)
-    return result
 
 
 def printed(text):
@@ -97,28 +70,31 @@ def published(tmp_path, kind):
 class TestPublish:
     def test_the_two_files(self, published, kind):
         _, out, result = published
-        assert {path.name for path in out.iterdir()} == {f"published.{kind}", f"groups.{kind}"}
-        assert str(out / f"published.{kind}") in result.stdout
+        assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
+            f"public/published.{kind}", "public/release.json", f"private/groups.{kind}", "private/key.json",
+        }  # fmt: skip
+        assert str(out / "public" / f"published.{kind}") in result.stdout
+        assert f"The key, for you alone: {out / 'private' / f'groups.{kind}'}." in result.stdout
 
     def test_the_public_reads_no_respondent(self, published, kind):
         _, out, _ = published
-        public = read(out / f"published.{kind}")
+        public = read(out / "public" / f"published.{kind}")
         assert list(public.columns) == ["week", "group", "age", "town", "result"]
         assert not public.astype(str).apply(lambda column: column.str.fullmatch(r"p\d\d")).any(axis=None)
-        assert b"p07" not in (out / f"published.{kind}").read_bytes()
+        assert b"p07" not in (out / "public" / f"published.{kind}").read_bytes()
 
     def test_groups_name_every_record_once(self, published, kind):
         source, out, _ = published
-        private, original = read(out / f"groups.{kind}"), read(source)
+        private, original = read(out / "private" / f"groups.{kind}"), read(source)
         assert list(private.columns) == ["id", "week", "group"]
         keys = ["id", "week"]
         assert sorted(private[keys].itertuples(index=False)) == sorted(original[keys].itertuples(index=False))
 
     def test_each_group_shows_what_its_members_have(self, published, kind):
         source, out, _ = published
-        joined = read(source).merge(read(out / f"groups.{kind}"), on=["id", "week"])
+        joined = read(source).merge(read(out / "private" / f"groups.{kind}"), on=["id", "week"])
         joined = joined[joined["group"] >= 0]
-        public = read(out / f"published.{kind}")
+        public = read(out / "public" / f"published.{kind}")
         shown = dict(list(public.groupby(["week", "group"])))
         assert set(shown) == set(joined.groupby(["week", "group"]).groups)
         for key, members in joined.groupby(["week", "group"]):
@@ -131,7 +107,7 @@ class TestPublish:
 
     def test_what_it_prints_is_what_it_wrote(self, published, kind):
         source, out, result = published
-        private = read(out / f"groups.{kind}")
+        private = read(out / "private" / f"groups.{kind}")
         for row in printed(result.stdout):
             week = private[private["week"] == int(row["time"])]
             assert int(row["records"]) == len(week) == (read(source)["week"] == int(row["time"])).sum()
@@ -141,15 +117,16 @@ class TestPublish:
 
     def test_the_kind_of_file_does_not_matter(self, tmp_path):
         for kind in ("csv", "parquet"):
-            run("publish", write(records(), tmp_path / f"r.{kind}"), *ROLES, "--out", tmp_path, "--defense", "mondrian")
-        for name in ("published", "groups"):
-            csv, parquet = read(tmp_path / f"{name}.csv"), read(tmp_path / f"{name}.parquet")
+            source = write(records(), tmp_path / f"r.{kind}")
+            run("publish", source, *ROLES, "--out", tmp_path / kind, "--defense", "mondrian")
+        for name in ("public/published", "private/groups"):
+            csv, parquet = read(tmp_path / "csv" / f"{name}.csv"), read(tmp_path / "parquet" / f"{name}.parquet")
             pd.testing.assert_frame_equal(csv.astype(str), parquet.astype(str))
 
     def test_mondrian_suppresses_nobody(self, tmp_path, kind):
         source = write(records(), tmp_path / f"r.{kind}")
         run("publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian", "-k", 4, "-l", 2)
-        public = read(tmp_path / f"published.{kind}")
+        public = read(tmp_path / "public" / f"published.{kind}")
         assert len(public) == 72
         groups = public.groupby(["week", "group"])["result"]
         assert groups.size().min() >= 4
@@ -160,12 +137,12 @@ class TestPublish:
         source = write(records(), tmp_path / f"r.{kind}")
         settings = ["-t", 0.2, "-j", 0.6, "--leftovers", leftovers, "--patience", 8]
         run("publish", source, *ROLES, "--out", tmp_path / "out", *settings)
-        private = read(tmp_path / "out" / f"groups.{kind}")
+        private = read(tmp_path / "out" / "private" / f"groups.{kind}")
         assert ("published" in private.columns) == (leftovers == "counterfeit")
         if leftovers == "relax":
             assert (private["group"] >= 0).all()
             return
-        public = read(tmp_path / "out" / f"published.{kind}")
+        public = read(tmp_path / "out" / "public" / f"published.{kind}")
         kept = private[private["group"] >= 0]
         assert Counter(kept["published"]) == Counter(public["result"])
         own = read(source).merge(kept, on=["id", "week"])
@@ -176,11 +153,11 @@ class TestPublish:
         """What the two files say is the same release: values of everybody's group, counterfeits included."""
         source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
         run("publish", source, *ROLES, "--out", tmp_path, "--defense", defense)
-        public, private = read(tmp_path / f"published.{kind}"), read(tmp_path / f"groups.{kind}")
+        public, private = read(tmp_path / "public" / f"published.{kind}"), read(tmp_path / "private" / f"groups.{kind}")
         kept = private[private["group"] >= 0]
         sizes = kept.groupby(["week", "group"]).size().reset_index(drop=True)
         pd.testing.assert_series_equal(sizes, public.groupby(["week", "group"]).size().reset_index(drop=True))
-        _, releases = releases_of(read_table(source, ["id"]), tmp_path / f"groups.{kind}", COLUMNS, SCHEMA)
+        _, releases = releases_of(read_table(source, ["id"]), tmp_path / "private" / f"groups.{kind}", COLUMNS, SCHEMA)
         for release in releases:
             shown = Counter(
                 public.loc[public["week"] == release.time, ["group", "result"]].itertuples(index=False, name=None)
@@ -191,8 +168,8 @@ class TestPublish:
         source = write(records(), tmp_path / "r.csv")
         ages = set(records()["age"].astype(str))
         for flag, exact in [("--bucketized", True), ("--generalized", False)]:
-            run("publish", source, *ROLES, "--out", tmp_path, "--defense", "anatomy", flag)
-            public = pd.read_csv(tmp_path / "published.csv", dtype=str)
+            run("publish", source, *ROLES, "--out", tmp_path, "--defense", "anatomy", flag, "--overwrite")
+            public = pd.read_csv(tmp_path / "public" / "published.csv", dtype=str)
             assert (set(public["age"]) <= ages) == exact
 
     def test_printed_rule_without_patience(self, tmp_path):
@@ -222,8 +199,8 @@ class TestPublish:
             "--hierarchy",
             f"{column}={path}",
         )
-        joined = table.merge(read(tmp_path / "out" / f"groups.{kind}"), on=["id", "week"])
-        public = read(tmp_path / "out" / f"published.{kind}")
+        joined = table.merge(read(tmp_path / "out" / "private" / f"groups.{kind}"), on=["id", "week"])
+        public = read(tmp_path / "out" / "public" / f"published.{kind}")
         seen = set()
         for key, members in joined.groupby(["week", "group"]):
             shown = set(public.set_index(["week", "group"]).sort_index().loc[key][column].astype(str))
@@ -239,7 +216,7 @@ class TestPublish:
         table = records().assign(town=lambda rows: rows["town"] == "Rome")
         source = write(table, tmp_path / "r.parquet")
         run("publish", source, *ROLES, "--out", tmp_path / "out", "--defense", "mondrian")
-        assert set(read(tmp_path / "out" / "published.parquet")["town"]) <= {"True", "False", "*"}
+        assert set(read(tmp_path / "out" / "public" / "published.parquet")["town"]) <= {"True", "False", "*"}
 
     def test_times_and_ids_of_any_kind(self, tmp_path):
         """Days in Parquet, ids that are numbers, columns of other names."""
@@ -250,12 +227,12 @@ class TestPublish:
         names = ["--id", "who", "--time", "day"]
         out = tmp_path / "out"
         run("publish", source, *ROLES, *names, "--out", out, "-j", 2)
-        result = run("attack", source, *ROLES, *names, "--groups", out / "groups.parquet", "--out", out)
+        result = run("attack", source, *ROLES, *names, "--groups", out / "private" / "groups.parquet", "--out", out)
         assert len(printed(result.stdout)) == 3
         beliefs = read(out / "beliefs.parquet")
         assert list(beliefs.columns) == ["day", "who", "group", "a", "b", "c"]
         assert beliefs["day"].drop_duplicates().is_monotonic_increasing
-        run("check", out / "published.parquet", "--sensitive", "result", "--time", "day", "-k", 3)
+        run("check", out / "public" / "published.parquet", "--sensitive", "result", "--time", "day", "-k", 3)
 
     def test_nothing_can_be_published(self, tmp_path, kind):
         """Nine distinct values in no group: nothing is written."""
@@ -267,22 +244,22 @@ class TestPublish:
 
 def test_the_corpus_is_not_written_over(tmp_path):
     source = write(records(), tmp_path / "r.csv")
-    (tmp_path / "out").mkdir()
-    corpus = write(records(seed=5), tmp_path / "out" / "groups.csv")
+    (tmp_path / "out" / "private").mkdir(parents=True)
+    corpus = write(records(seed=5), tmp_path / "out" / "private" / "groups.csv")
     before = Path(corpus).read_bytes()
     refused = CliRunner().invoke(
-        command_line.app, ["publish", source, *ROLES, "--out", str(tmp_path / "out"), "--corpus", corpus]
+        command_line.app, ["publish", source, *ROLES, "--out", str(tmp_path / "out"), "--corpus", corpus, "--overwrite"]
     )
     assert "would be written over" in str(refused.exception)
     assert Path(corpus).read_bytes() == before
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["groups.csv"]
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["private", "groups.csv"]
 
 
 class TestAttack:
     def attacked(self, published, *more):
         source, out, _ = published
-        groups = out / f"groups{source.suffix}"
-        result = run("attack", source, *ROLES, "--groups", groups, "--out", out / "beliefs", *more)
+        groups = out / "private" / f"groups{source.suffix}"
+        result = run("attack", source, *ROLES, "--groups", groups, "--out", out / "beliefs", "--overwrite", *more)
         beliefs = read(out / "beliefs" / f"beliefs{source.suffix}")
         return beliefs, read(groups), read(source), result
 
@@ -376,7 +353,7 @@ class TestAttack:
     def test_without_a_folder_nothing_is_written(self, published, tmp_path):
         source, out, _ = published
         before = sorted(tmp_path.rglob("*"))
-        run("attack", source, *ROLES, "--groups", out / f"groups{source.suffix}", "--estimator", "omega")
+        run("attack", source, *ROLES, "--groups", out / "private" / f"groups{source.suffix}", "--estimator", "omega")
         assert sorted(tmp_path.rglob("*")) == before
 
     def test_distorted_values_are_what_the_adversary_reads(self, tmp_path, kind):
@@ -477,7 +454,7 @@ class TestForeground:
 class TestCheck:
     def test_what_was_published_passes(self, published):
         source, out, _ = published
-        table = out / f"published{source.suffix}"
+        table = out / "public" / f"published{source.suffix}"
         result = run("check", table, "--sensitive", "result", "--time", "week", "-k", 3, "-t", 0.5)
         public = read(table)
         rows = printed(result.stdout)
@@ -497,7 +474,7 @@ class TestCheck:
 
     def test_too_much_asked_is_status_1(self, published):
         source, out, _ = published
-        table = out / f"published{source.suffix}"
+        table = out / "public" / f"published{source.suffix}"
         sizes = read(table).groupby(["week", "group"]).size()
         result = run("check", table, "--sensitive", "result", "--time", "week", "-k", sizes.min() + 1, status=1)
         failing = {row["release"]: int(row["failing"]) for row in printed(result.stdout)}
@@ -505,7 +482,7 @@ class TestCheck:
 
     def test_one_bad_group_in_one_release_is_enough(self, published, tmp_path):
         source, out, _ = published
-        public = read(out / f"published{source.suffix}")
+        public = read(out / "public" / f"published{source.suffix}")
         public.loc[public.index[-1], "group"] = 999
         table = write(public, tmp_path / f"broken{source.suffix}")
         result = run("check", table, "--sensitive", "result", "-k", 2, status=1)
@@ -529,7 +506,7 @@ class TestCheck:
     def test_releases_are_not_merged_by_mistake(self, published, tmp_path):
         """Groups are numbered anew at each release: taken together they look three times as large."""
         source, out, _ = published
-        table = out / f"published{source.suffix}"
+        table = out / "public" / f"published{source.suffix}"
         size = read(table).groupby(["week", "group"]).size().min() + 1
         run("check", table, "--sensitive", "result", "-k", size, status=1)
         other = write(read(table).rename(columns={"week": "month"}), tmp_path / f"other{source.suffix}")
@@ -549,16 +526,19 @@ class TestDemo:
 
 
 OPTIONS = {
-    "demo": ["--out"],
+    "demo": ["--out", "--overwrite"],
     "publish": [
-        "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--defense", "-k", "-l", "-t",
-        "--beta", "-j", "-m", "--leftovers", "--patience", "--seed", "--bucketized", "--classes", "--order", "--pseudo-count",
+        "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--categorical", "--encoding",
+        "--missing-value", "--defense", "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--seed",
+        "--infeasible", "--bucketized", "--quote-formulas", "--overwrite", "--classes", "--order", "--pseudo-count",
+        "--revision", "--gaps",
     ],
     "attack": [
-        "--qi", "--sensitive", "--groups", "--corpus", "--out", "--id", "--time", "--hierarchy", "--attack", "--estimator",
-        "--secret", "--attribute-set", "--support", "-r", "--classes", "--order", "--pseudo-count",
+        "--qi", "--sensitive", "--groups", "--corpus", "--out", "--overwrite", "--id", "--time", "--hierarchy", "--categorical",
+        "--encoding", "--missing-value", "--attack", "--estimator", "--secret", "--attribute-set", "--support", "-r",
+        "--classes", "--order", "--pseudo-count", "--revision", "--gaps",
     ],
-    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta"],
+    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value"],
 }  # fmt: skip
 
 
@@ -750,7 +730,7 @@ BAD_ATTACK = {
     "an attribute without a name": (
         lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,"), "'', which is no quasi-identifier",
     ),
-    "a group too large to be exact": (lambda d: attack_one_large_group(d), "Auto() (--estimator auto)"),
+    "a group too large to be exact": (lambda d: attack_one_large_group(d), "Choose --estimator auto"),
 }  # fmt: skip
 
 
@@ -759,7 +739,7 @@ def attack_one_large_group(folder):
     n = 40
     rows = pd.DataFrame({"id": range(n), "week": 1, "age": range(n), "town": "Rome", "group": 0})
     rows["result"] = [f"v{i % 20}" for i in range(n)]
-    return ["attack", write(rows, folder / "large.csv"), *ROLES, "--classes", n]
+    return ["attack", write(rows, folder / "large.csv"), *ROLES, "--classes", n, "--estimator", "exact"]
 
 
 def check(folder, how, *more):
@@ -816,20 +796,24 @@ class TestBadInput:
         (folder / "in").mkdir()
         old = folder / "old"
         old.mkdir()
-        for name in ("published.csv", "groups.csv", "beliefs.csv"):
-            (old / name).write_text("from before")
+        (old / "public").mkdir()
+        (old / "private").mkdir()
         given = arguments(folder / "in")
+        ending = Path(given[1]).suffix or ".csv"
+        for name in (f"public/published{ending}", f"private/groups{ending}", "beliefs.csv"):
+            (old / name).write_text("from before")
         before = self.contents(folder)
-        self.judge(*main(capsys, monkeypatch, *given, "--out", old), words)
+        self.judge(*main(capsys, monkeypatch, *given, "--out", old, "--overwrite"), words)
         assert self.contents(folder) == before
         self.judge(*main(capsys, monkeypatch, *given, "--out", folder / "new" / "newer"), words)
         assert self.contents(folder) == before
 
     @pytest.mark.parametrize("out", ["a file", "below a file", "a folder in the way", "over the records"])
     def test_where_output_cannot_go(self, out, tmp_path, capsys, monkeypatch):
-        source = write(records(), tmp_path / "published.csv")
+        (tmp_path / "public").mkdir()
+        source = write(records(), tmp_path / "public" / "published.csv")
         bytes_of(tmp_path, "file", b"mine")
-        (tmp_path / "taken" / "published.csv").mkdir(parents=True)
+        (tmp_path / "taken" / "public" / "published.csv").mkdir(parents=True)
         bytes_of(tmp_path / "taken", "groups.csv", b"from before")
         where = {
             "a file": tmp_path / "file",
@@ -838,7 +822,7 @@ class TestBadInput:
             "over the records": tmp_path,
         }[out]
         before = self.contents(tmp_path)
-        status, error = main(capsys, monkeypatch, *publish(source), "--out", where)
+        status, error = main(capsys, monkeypatch, *publish(source), "--out", where, "--overwrite")
         self.judge(status, error, str(where))
         assert self.contents(tmp_path) == before
 
@@ -909,7 +893,13 @@ class TestConsoleScript:
     def test_the_round_trip(self, tmp_path):
         write(records(), tmp_path / "r.csv")
         assert self.shell(tmp_path, "publish", "r.csv", *ROLES, "--out", "out", "-j", 2).returncode == 0
-        attack = self.shell(tmp_path, "attack", "r.csv", *ROLES, "--groups", "out/groups.csv", "--out", "out")
+        attack = self.shell(
+            tmp_path, "attack", "r.csv", *ROLES, "--groups", "out/private/groups.csv", "--out", "out/private"
+        )
         assert (attack.returncode, "Traceback" in attack.stderr) == (0, False)
-        assert self.shell(tmp_path, "check", "out/published.csv", "--sensitive", "result", "-k", 3).returncode == 0
-        assert {path.name for path in (tmp_path / "out").iterdir()} == {"published.csv", "groups.csv", "beliefs.csv"}
+        assert (
+            self.shell(tmp_path, "check", "out/public/published.csv", "--sensitive", "result", "-k", 3).returncode == 0
+        )
+        assert {str(path.relative_to(tmp_path)) for path in (tmp_path / "out").rglob("*.csv")} == {
+            "out/public/published.csv", "out/private/groups.csv", "out/private/beliefs.csv",
+        }  # fmt: skip

@@ -1,0 +1,38 @@
+"""Records for the command line, and the command as a function."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from typer.testing import CliRunner
+
+from foreknow.evaluation import command_line
+
+TOWNS = {"Rome": "Italy", "Milan": "Italy", "Turin": "Italy", "Paris": "France", "Lyon": "France"}
+ROLES = ["--qi", "age", "--qi", "town", "--sensitive", "result"]
+
+
+def records(weeks=(3, 1, 2), people=30, present=24, seed=1):
+    """Weeks out of order, people in any, ids that are text; ages and towns never change, results often stay."""
+    rng = np.random.default_rng(seed)
+    ages, towns = rng.integers(20, 60, people), rng.choice(list(TOWNS), people)
+    results, rows = rng.choice(list("abc"), people), []
+    for week in weeks:
+        results = np.where(rng.random(people) < 0.7, results, rng.choice(list("abc"), people))
+        rows += [(f"p{i:02d}", week, ages[i], towns[i], results[i]) for i in rng.permutation(people)[:present]]
+    return pd.DataFrame(rows, columns=["id", "week", "age", "town", "result"])
+
+
+def write(table, path):
+    table.to_parquet(path, index=False) if path.suffix == ".parquet" else table.to_csv(path, index=False)
+    return str(path)
+
+
+def read(path):
+    return pd.read_parquet(path) if Path(path).suffix == ".parquet" else pd.read_csv(path)
+
+
+def run(*arguments, status=0):
+    result = CliRunner().invoke(command_line.app, [str(a) for a in arguments])
+    assert result.exit_code == status, (result.output, result.exception)
+    return result

@@ -89,9 +89,14 @@ class KPrimacy:
         """What every group satisfies, besides being of one cluster."""
         return all_of(KAnonymity(self.k), BetaLikeness(self.beta))
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group, k."""
+        return int(self.k)
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size(self.k, view)
+        check_size("k", self.k, view)
         rows = prior_of(view, prior)
         cluster = prior_clusters(rows, self.j, self.base)
         return group_clusters(view, rows, cluster, self.k, self.requirement, self._grouped, self.judged == "published")

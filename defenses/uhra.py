@@ -113,9 +113,14 @@ class UHRA:
         extra = () if self.also is None else (self.also,)
         return all_of(KAnonymity(self.k), TCloseness(self.t, self.distance), *extra)
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group, k."""
+        return int(self.k)
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size(self.k, view)
+        check_size("k", self.k, view)
         rows = prior_of(view, prior)
         given = self if self.also is None else replace(self, also=self.also.given(view, rows))
         cluster = prior_clusters(rows, self.j, self.base)

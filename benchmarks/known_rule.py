@@ -1,7 +1,7 @@
 """What an adversary who knows a defense's rule learns from the groups.
 
-``python benchmarks/known_rule.py`` prints the tables of docs/findings.md. The first enumerates all tables of six people of different
-ages and three values, equally likely; the adversary sees who is in each group and its values, and keeps the tables from
+``python benchmarks/known_rule.py`` prints the tables of docs/findings.md. The first enumerates all tables of six people of
+different ages and three values, equally likely; the adversary sees who is in each group and its values, and keeps the tables from
 which the defense makes this release. The second follows an insider, who knows one person's value as well, through the
 groups of bucketizers at several sizes.
 """
@@ -38,8 +38,10 @@ TABLES, INSIDERS = 10, 20
 
 
 def worlds(defense: Defense) -> tuple[float, float, float, int]:
-    """The shares of published records that are believed over the largest share of their group, certain, and certain for an
-    insider who knows the value of a person in another group; and the number of tables that are refused.
+    """What is believed of published records by an adversary who knows the rule, over all tables.
+
+    Returns the shares of records that are believed over the largest share of their group, that are certain, and that are
+    certain for an insider who knows the value of a person in another group; and the number of tables that are refused.
     """
     seen: dict[tuple[object, ...], list[tuple[int, ...]]] = defaultdict(list)
     refused = 0
@@ -66,7 +68,9 @@ def worlds(defense: Defense) -> tuple[float, float, float, int]:
                 asked += len(people) * len(tables)
                 for code in range(len(VALUES)):
                     left = possible[possible[:, known] == code]
-                    inside += open_ * len(left) * int((left == left[:1]).all(axis=0)[list(people)].sum()) if len(left) else 0
+                    inside += (
+                        open_ * len(left) * int((left == left[:1]).all(axis=0)[list(people)].sum()) if len(left) else 0
+                    )
     return above / published, certain / published, inside / asked, refused
 
 
@@ -95,7 +99,9 @@ def main() -> None:
         "`Injector(2, deterministic=True)`": Injector(2, deterministic=True),
         "`MInvariance(2, deterministic=True)`": MInvariance(2, deterministic=True),
     }
-    print("| defense | over the group's largest share | certain | certain for an insider | tables refused |\n|---|---|---|---|---|")
+    print(
+        "| defense | over the group's largest share | certain | certain for an insider | tables refused |\n|---|---|---|---|---|"
+    )
     for name, defense in defenses.items():
         above, certain, inside, refused = worlds(defense)
         print(f"| {name} | {above:.0%} | {certain:.0%} | {inside:.0%} | {refused} of {len(VALUES) ** PEOPLE} |")

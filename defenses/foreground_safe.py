@@ -60,8 +60,8 @@ class ForegroundSafe:
         If a setting is out of its range, or ``rng`` is given with ``deterministic``; when called, if the set is not in the
         domain or all of it, an attribute set is not among the quasi-identifiers, or the fit draws.
     Infeasible
-        When called, if r is larger than the view, more than one in r records have a value of the set, or after ``rounds`` attacks somebody is
-        over 1/r still.
+        When called, if r is larger than the view, more than one in r records have a value of the set, or somebody is still over
+        1/r after ``rounds`` attacks.
 
     Notes
     -----

@@ -47,7 +47,7 @@ class KPrimacy:
         fails against the published table with a neighbour of its cluster (`settle`).
     tolerance : float
         Priors within this divergence of another one, in units of ``base``, are clustered together with it, at most ``j / 4``.
-        It makes up to millions of distinct priors feasible; any two members of a cluster diverge by at most j all the same, and
+        Large views need it. Any two members of a cluster diverge by at most j all the same;
         clusters may be finer (`prior_clusters`). With 0, each distinct prior is clustered on its own, up to 30,000 of them.
 
     Raises
@@ -68,8 +68,8 @@ class KPrimacy:
     A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
     whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
 
-    Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them, and O(n (n + u d) / k) for the groups of a cluster of n
-    records with u distinct vectors of quasi-identifiers.
+    Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them, and O(n (n + u d) / k) for the
+    groups of a cluster of n records with u distinct vectors of quasi-identifiers.
 
     Examples
     --------

@@ -138,7 +138,8 @@ def _check_sizes(views: Sequence[View], defense: Defense) -> None:
     few = [f"{view.time!r} has {len(view)}" for view in views if len(view) < smallest]
     if few:
         raise Infeasible(
-            f"{defense!r} needs {smallest} records, and {len(few)} of {len(views)} views have fewer: the view at {', at '.join(few)}. "
+            f"{defense!r} needs {smallest} records, and {len(few)} of {len(views)} views have fewer: the view at "
+            f"{', at '.join(few)}. "
             "Ask for less, leave these views out, or publish them suppressed with infeasible='suppress'."
         )
 

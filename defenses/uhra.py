@@ -57,7 +57,7 @@ class UHRA:
         a group that fails against the published table with a neighbour of its cluster (`settle`).
     tolerance : float
         Priors within this divergence of another one, in units of ``base``, are clustered together with it, at most ``j / 4``.
-        It makes up to millions of distinct priors feasible; any two members of a cluster diverge by at most j all the same, and
+        Large views need it. Any two members of a cluster diverge by at most j all the same;
         clusters may be finer (`prior_clusters`). With 0, each distinct prior is clustered on its own, up to 30,000 of them.
 
     Raises
@@ -82,8 +82,8 @@ class UHRA:
     Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave:
     then step 3 has little to do.
 
-    Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them; then the order, O(n m) to grow groups of bounded size, and O(n sqrt(g) D)
-    a sweep (`refine`). ``also``, and other distances than "equal", are asked record by record: a millisecond or so for each
+    Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them; then the order, O(n m) to grow groups
+    of bounded size, and O(n sqrt(g) D) a sweep (`refine`). ``also``, and other distances than "equal", are asked record by record: a millisecond or so for each
     that has a nearer group.
 
     Examples

@@ -90,7 +90,7 @@ def test_too_many_distinct_rows_are_one_clear_error():
     share = np.linspace(0, 1, MOST_ROWS + 1)
     with pytest.raises(
         ValueError,
-        match=rf"{MOST_ROWS + 1} distinct rows, of which {MOST_ROWS + 1} are left .* at most {MOST_ROWS} can be.*UHRA\(..., tolerance=",
+        match=rf"{MOST_ROWS + 1} distinct rows, .* at most {MOST_ROWS} can be.*UHRA\(..., tolerance=",
     ):
         prior_clusters(np.column_stack([share, 1 - share]), 0.1)
 
@@ -126,9 +126,7 @@ class TestTolerance:
     def test_clusters_are_those_without_it_where_no_two_priors_are_within_it(self, j):
         for seed in range(6):
             rows = np.random.default_rng(seed).dirichlet(np.full(4, 0.5), size=12)
-            tolerance = min(
-                ((np.sqrt(a) - np.sqrt(b)) ** 2).sum() for a, b in itertools.combinations(rows, 2)
-            )
+            tolerance = min(((np.sqrt(a) - np.sqrt(b)) ** 2).sum() for a, b in itertools.combinations(rows, 2))
             rows = np.vstack([rows, rows])
             assert (
                 prior_clusters(rows, j, tolerance=min(0.9 * tolerance, j / 4)).tolist()

@@ -13,7 +13,9 @@ from strategies import view_of
 from foreknow.defenses import Anatomy, Injector, MInvariance
 from foreknow.models import Release
 
-SPEC = importlib.util.spec_from_file_location("insider", Path(__file__).resolve().parents[2] / "benchmarks" / "insider.py")
+SPEC = importlib.util.spec_from_file_location(
+    "insider", Path(__file__).resolve().parents[2] / "benchmarks" / "insider.py"
+)
 attack = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(attack)
 
@@ -34,7 +36,9 @@ def shares(kind, people, values, **chance):
 
 @pytest.mark.parametrize("kind", BUCKETIZERS)
 class TestAtAnySize:
-    @pytest.mark.parametrize(("people", "values", "least"), [(600, "ab", 0.25), (6000, "ab", 0.25), (600, "abcdef", 0.05)])
+    @pytest.mark.parametrize(
+        ("people", "values", "least"), [(600, "ab", 0.25), (6000, "ab", 0.25), (600, "abcdef", 0.05)]
+    )
     def test_without_chance_an_insider_is_certain_and_right_of_many(self, kind, people, values, least):
         claimed, right = shares(kind, people, values, deterministic=True).T
         assert (claimed == right).all(), "the rule is true, so no claim is wrong"
@@ -50,7 +54,7 @@ class TestAtAnySize:
 
 
 class Laid(np.random.Generator):
-    """Chance that is laid down beforehand: an order of the records, and the first group for a leftover."""
+    """Chance that is laid down beforehand: an order of the records."""
 
     def __init__(self, order):
         super().__init__(np.random.PCG64(0))
@@ -85,11 +89,9 @@ def surest_of_another_group(results, defenses):
 
 
 @pytest.mark.parametrize("kind", [Anatomy, Injector, MInvariance])
-@pytest.mark.parametrize("results", ["aabb", "abbc", "aabbc"[:4], "aabbcc"[:5] + "c"])
+@pytest.mark.parametrize("results", ["aabb", "aabc", "abbc"])
 def test_with_chance_an_insider_learns_nothing_of_other_groups(kind, results):
-    """Over all orders that can be drawn: one in two at most, what the group shows. Without chance, certainty where three
-    values overlap (and of Anatomy and MInvariance with two).
-    """
+    """Over all orders that can be drawn: one in two at most, which is what a group of two shows. Without chance: certainty."""
     orders = itertools.permutations(range(len(results)))
     assert surest_of_another_group(results, [kind(2, rng=Laid(order)) for order in orders]) == Fraction(1, 2)
     assert surest_of_another_group(results, [kind(2, deterministic=True)]) == 1

@@ -62,7 +62,9 @@ def squares(people):
         else:
             steps = np.round(codes * 100).astype(np.int64)
             width = round((kind.high - kind.low) * 100)
-            whole.append((np.abs(np.subtract.outer(steps, steps)) if width else np.zeros((len(codes),) * 2, int), width or 1))
+            whole.append(
+                (np.abs(np.subtract.outer(steps, steps)) if width else np.zeros((len(codes),) * 2, int), width or 1)
+            )
     unit = math.lcm(*(width for _, width in whole))
     return sum((apart.astype(object) * (unit // width)) ** 2 for apart, width in whole)
 

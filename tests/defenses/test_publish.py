@@ -171,7 +171,9 @@ class TestCycle:
                 Counted.calls += 1
                 return many(*given)
 
-        with pytest.raises(Infeasible, match="needs 5 records, and 2 of 4 views .* view at 2 has 4, at 3 has 1") as raised:
+        with pytest.raises(
+            Infeasible, match=r"needs 5 records, and 2 of 4 views .* view at 2 has 4, at 3 has 1"
+        ) as raised:
             publish(views, Counted(), ADVERSARY)
         assert Counted.calls == 0
         assert "infeasible='suppress'" in str(raised.value)

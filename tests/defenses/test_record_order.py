@@ -76,7 +76,9 @@ def test_the_law_of_what_is_published_does_not_depend_on_the_file(name):
 def test_all_orders_of_group_numbers_are_as_likely(name):
     numbered = Counter()
     for (membership, _), times in law(DEFENSES[name], PEOPLE).items():
-        groups = [tuple(who for who, group in membership if group == g) for g in range(max(g for _, g in membership) + 1)]
+        groups = [
+            tuple(who for who, group in membership if group == g) for g in range(max(g for _, g in membership) + 1)
+        ]
         numbered[frozenset(groups), tuple(groups)] += times
     for groups in {groups for groups, _ in numbered}:
         times = [numbered[groups, order] for order in itertools.permutations(sorted(groups))]

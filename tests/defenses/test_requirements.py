@@ -537,5 +537,7 @@ def test_a_value_the_hierarchy_lacks_is_named():
     ],
 )
 def test_and_or_and_not_are_refused_for_they_would_drop_a_requirement(combined):
-    with pytest.raises(TypeError, match=r"has no truth value.*Write & .*KAnonymity\(3\) & DistinctDiversity\(2\), and \|"):
+    with pytest.raises(
+        TypeError, match=r"has no truth value.*Write & .*KAnonymity\(3\) & DistinctDiversity\(2\), and \|"
+    ):
         combined()

@@ -83,8 +83,8 @@ class UHRA:
     then step 3 has little to do.
 
     Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them; then the order, O(n m) to grow groups
-    of bounded size, and O(n sqrt(g) D) a sweep (`refine`). ``also``, and other distances than "equal", are asked record by record: a millisecond or so for each
-    that has a nearer group.
+    of bounded size, and O(n sqrt(g) D) a sweep (`refine`). ``also``, and other distances than "equal", are asked record by
+    record: a millisecond or so for each that has a nearer group.
 
     Examples
     --------

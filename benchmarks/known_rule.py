@@ -1,8 +1,9 @@
-"""What somebody learns who knows how a defense groups: all tables of six records, enumerated.
+"""What an adversary who knows a defense's rule learns from the groups.
 
-``python benchmarks/known_rule.py`` prints the table of docs/findings.md. All tables of six people of different ages and three
-values are equally likely; the adversary sees who is in each group and its values, and keeps the tables that the defense
-publishes just so.
+``python benchmarks/known_rule.py`` prints the tables of docs/findings.md. The first enumerates all tables of six people of
+different ages and three values, equally likely; the adversary sees who is in each group and its values, and keeps the tables from
+which the defense makes this release. The second follows an insider, who knows one person's value as well, through the
+groups of bucketizers at several sizes.
 """
 
 import itertools
@@ -10,6 +11,7 @@ from collections import defaultdict
 
 import numpy as np
 import pandas as pd
+from insider import claims, crowd
 
 from foreknow.defenses import (
     BKAA,
@@ -26,14 +28,21 @@ from foreknow.defenses import (
     Mondrian,
 )
 from foreknow.models import Numeric, Release, Schema, View
+from foreknow.models.arrays import FloatArray
 
 PEOPLE, VALUES = 6, "abc"
 SCHEMA = Schema({"age": Numeric(0, PEOPLE - 1)}, "value", tuple(VALUES))
 PRIOR = np.full((PEOPLE, len(VALUES)), 1 / len(VALUES))
+SIZES = (60, 600, 6000)
+TABLES, INSIDERS = 10, 20
 
 
-def worlds(defense: Defense) -> tuple[int, int, int, int]:
-    """How many records are published, believed over the largest share of their group, and certain; how many tables refused."""
+def worlds(defense: Defense) -> tuple[float, float, float, int]:
+    """What is believed of published records by an adversary who knows the rule, over all tables.
+
+    Returns the shares of records that are believed over the largest share of their group, that are certain, and that are
+    certain for an insider who knows the value of a person in another group; and the number of tables that are refused.
+    """
     seen: dict[tuple[object, ...], list[tuple[int, ...]]] = defaultdict(list)
     refused = 0
     for table in itertools.product(range(len(VALUES)), repeat=PEOPLE):
@@ -46,20 +55,39 @@ def worlds(defense: Defense) -> tuple[int, int, int, int]:
             continue
         shown = [(tuple(np.flatnonzero(release.group == g)), tuple(release.counts[g])) for g in range(release.groups)]
         seen[tuple(sorted(shown))].append(table)
-    published = above = certain = 0
+    published = above = certain = asked = inside = 0
     for shown, tables in seen.items():
+        possible = np.array(tables)
         for people, counts in shown:
-            shares = [
-                np.bincount([table[i] for table in tables], minlength=len(VALUES)).max() / len(tables) for i in people
-            ]
+            shares = [np.bincount(possible[:, i]).max() / len(tables) for i in people]
             published += len(people) * len(tables)
             above += len(tables) * sum(share > max(counts) / sum(counts) + 1e-9 for share in shares)
-            certain += len(tables) * sum(share > 1 - 1e-9 for share in shares if max(counts) < sum(counts))
-    return published, above, certain, refused
+            open_ = max(counts) < sum(counts)
+            certain += len(tables) * sum(share > 1 - 1e-9 for share in shares if open_)
+            for known in set(range(PEOPLE)) - set(people):
+                asked += len(people) * len(tables)
+                for code in range(len(VALUES)):
+                    left = possible[possible[:, known] == code]
+                    inside += (
+                        open_ * len(left) * int((left == left[:1]).all(axis=0)[list(people)].sum()) if len(left) else 0
+                    )
+    return above / published, certain / published, inside / asked, refused
+
+
+def followed(kind: type[Anatomy] | type[MInvariance], deterministic: bool, people: int, values: str) -> FloatArray:
+    """What insiders of some tables claim, and rightly: float array, shape ``(i, 2)``."""
+    found = []
+    for seed in range(TABLES):
+        rng = np.random.default_rng(seed)
+        view = crowd(people, values, rng)
+        defense = kind(2, deterministic=True) if deterministic else kind(2, rng=rng)
+        release = Release(view, defense(view, np.full((people, len(values)), 1 / len(values)), ()))
+        found.append(claims(release, kind is MInvariance, rng.choice(people, INSIDERS, replace=False)))
+    return np.concatenate(found)
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     defenses = {
         "`Mondrian(FrequencyDiversity(2))`": Mondrian(FrequencyDiversity(2)),
         "`FullDomain(FrequencyDiversity(2))`": FullDomain(FrequencyDiversity(2)),
@@ -67,16 +95,24 @@ def main() -> None:
         "`BKAA(2, 1, .6)`": BKAA(2, 1, 0.6),
         "`UHRA(2, .5, .6)`": UHRA(2, 0.5, 0.6),
         "`KPrimacy(2, 1, .6)`": KPrimacy(2, 1, 0.6),
-        "`Anatomy(2)`, nothing drawn": Anatomy(2),
-        "`Injector(2)`": Injector(2),
-        "`MInvariance(2)`": MInvariance(2),
+        "`Anatomy(2, deterministic=True)`": Anatomy(2, deterministic=True),
+        "`Injector(2, deterministic=True)`": Injector(2, deterministic=True),
+        "`MInvariance(2, deterministic=True)`": MInvariance(2, deterministic=True),
     }
-    print("| defense | believed over the group's largest share | certain | tables refused |\n|---|---|---|---|")
+    print(
+        "| defense | over the group's largest share | certain | certain for an insider | tables refused |\n|---|---|---|---|---|"
+    )
     for name, defense in defenses.items():
-        published, above, certain, refused = worlds(defense)
-        print(
-            f"| {name} | {above / published:.0%} | {certain / published:.0%} | {refused} of {len(VALUES) ** PEOPLE} |"
-        )
+        above, certain, inside, refused = worlds(defense)
+        print(f"| {name} | {above:.0%} | {certain:.0%} | {inside:.0%} | {refused} of {len(VALUES) ** PEOPLE} |")
+    print("\n| defense | values | people | claimed | right | right, the best insider |\n|---|---|---|---|---|---|")
+    for kind, deterministic, values, people in itertools.product(
+        (Anatomy, MInvariance), (True, False), ("ab", "abcdef"), SIZES
+    ):
+        claimed = followed(kind, deterministic, people, values)
+        name = f"`{kind.__name__}(2{', deterministic=True' if deterministic else ''})`"
+        shares = " | ".join(f"{share:.1%}" for share in (*claimed.mean(axis=0), claimed[:, 1].max()))
+        print(f"| {name} | {len(values)} | {people:,} | {shares} |")
 
 
 if __name__ == "__main__":

@@ -52,9 +52,10 @@ class BKAA:
     Raises
     ------
     ValueError
-        If a setting is out of its range; when called, if k is larger than the view.
+        If a setting is out of its range.
     Infeasible
-        When called with ``leftovers="relax"``, if a record can be neither grouped nor joined.
+        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor
+        joined.
 
     Notes
     -----
@@ -93,9 +94,14 @@ class BKAA:
         """What every group satisfies."""
         return self._requirement(self.beta, self.j, self.also)
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group, k."""
+        return int(self.k)
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size(self.k, view)
+        check_size("k", self.k, view)
         rows = prior_of(view, prior)
         also = None if self.also is None else self.also.given(view, rows)
         js = loosened(self.j, math.log(rows.shape[1], self.base))

@@ -34,8 +34,10 @@ def served(wanted: IntArray, there: IntArray) -> IntArray:
     return np.asarray(np.clip(there - before, 0, wanted))
 
 
-def padding(rest: IntArray, frequent: IntArray, m: int) -> IntArray:
+def padding(rest: IntArray, frequent: IntArray, m: int, rng: np.random.Generator | None = None) -> IntArray:
     """The fewest counterfeits of each value that make new records eligible: int array, shape ``(v,)``.
+
+    No value is padded beyond the most frequent one, for then more counterfeits would be needed.
 
     Parameters
     ----------
@@ -45,13 +47,28 @@ def padding(rest: IntArray, frequent: IntArray, m: int) -> IntArray:
         How often values occur: of those that equally many new records have, the more frequent ones are padded.
     m : int
         At most v.
+    rng : numpy.random.Generator, optional
+        Draws the value of each counterfeit in proportion to ``frequent``, among the values that have room, so that counterfeits
+        look like records. Without it the values with the most new records are padded first.
     """
+    needed = max(m * int(rest.max()) - int(rest.sum()), 0)
+    if rng is not None:
+        return _drawn(rest.max() - rest, frequent, needed, rng)
     order = np.lexsort((-frequent, -rest))
     room = rest.max() - rest[order]
-    needed = max(m * int(rest.max()) - int(rest.sum()), 0)
     padded = np.zeros_like(rest)
     padded[order] = np.clip(needed - (np.cumsum(room) - room), 0, room)
     return padded
+
+
+def _drawn(room: IntArray, frequent: IntArray, needed: int, rng: np.random.Generator) -> IntArray:
+    """Draw a number of values in proportion to how frequent they are, none more often than it has room; the rest evenly."""
+    drawn = np.zeros_like(room)
+    while drawn.sum() < needed:
+        open_ = drawn < room
+        weight = frequent * open_ if (frequent * open_).any() else open_
+        drawn = np.minimum(drawn + rng.multinomial(needed - drawn.sum(), weight / weight.sum()), room)
+    return drawn
 
 
 def assign(rest: IntArray, m: int) -> tuple[BoolArray, IntArray]:

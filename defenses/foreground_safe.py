@@ -9,7 +9,8 @@ from foreknow.defenses.growing.alike_groups import around_each, grown, nearest_r
 from foreknow.defenses.growing.alike_points import alike_points
 from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.growing.mining_groups import Mining
-from foreknow.defenses.requirements.requirement import Infeasible, check_whole
+from foreknow.defenses.randomness import check_generator, generator
+from foreknow.defenses.requirements.requirement import Infeasible, check_size, check_whole
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -45,18 +46,22 @@ class ForegroundSafe:
         After how many attacks to give up.
     bucketized : bool
         Whether quasi-identifiers are published as they are, or generalized.
+    deterministic : bool
+        Among records that are equally like another, take the nearest along a Hilbert curve, and draw nothing: an adversary who
+        knows this rule may tell which record of a group is the sensitive one. Use it for experiments only.
     rng : numpy.random.Generator, optional
-        Draws which of several records that are equally like another join it; each call goes on from where the last one
-        stopped. Without it these are the nearest along the Hilbert curve, the same at every call.
+        Draws which of several records that are equally like another join it, for experiments that must be repeated; each call
+        continues where the last one stopped. A seed is found by trying all of them. By default each call draws from fresh
+        entropy.
 
     Raises
     ------
     ValueError, TypeError
-        If a setting is out of its range; when called, if r is larger than the view, the set is not in its domain or all of
-        it, an attribute set is not among the quasi-identifiers, or the fit draws.
+        If a setting is out of its range, or ``rng`` is given with ``deterministic``; when called, if the set is not in the
+        domain or all of it, an attribute set is not among the quasi-identifiers, or the fit draws.
     Infeasible
-        When called, if more than one in r records have a value of the set, or after ``rounds`` attacks somebody is
-        over 1/r still.
+        When called, if r is larger than the view, more than one in r records have a value of the set, or somebody is still over
+        1/r after ``rounds`` attacks.
 
     Notes
     -----
@@ -65,8 +70,8 @@ class ForegroundSafe:
     global distribution of every attribute set with enough support, as the same fit finds it in this very release, every group
     satisfies ``PosteriorBound(1 / r, Auto(), sensitive, "belief")``. That is all it promises. An attack with less support, other
     attribute sets or another fit (another of several solutions, `FitStatus.SEVERAL`) may find somebody. So may one who knows
-    this rule: a sensitive record is the middle of its group. Among people who match the same signatures, ``rng`` hides which
-    is; in groups that had to grow it cannot.
+    this rule: a sensitive record is the middle of its group. Among people who match the same signatures, the random choice
+    hides which is; in groups that had to grow it cannot.
 
     People who match the same signatures are alike whatever is learned; where they are enough, r of them are a group. Likeness is
     the Euclidean distance of log-odds, one per attribute set, of the table's shares with half a record added to each side.
@@ -86,7 +91,7 @@ class ForegroundSafe:
     >>> from foreknow.models import Categorical, Schema
     >>> frame = pd.DataFrame({"id": range(8), "sex": list("fmfmfmfm"), "result": ["ill"] * 4 + ["well"] * 4})
     >>> view = View(frame, Schema({"sex": Categorical(("f", "m"))}, "result", ("ill", "well")))
-    >>> grouping = ForegroundSafe(2, {"ill"}, support=1)(view, np.full((8, 2), 0.5))
+    >>> grouping = ForegroundSafe(2, {"ill"}, support=1, deterministic=True)(view, np.full((8, 2), 0.5))
     >>> frame["sex"].groupby(grouping.labels).agg("".join).tolist()
     ['ff', 'mm', 'ff', 'mm']
     """
@@ -98,6 +103,7 @@ class ForegroundSafe:
     fit: Fitting = field(default_factory=ExpectationMaximization)
     rounds: int = 50
     bucketized: bool = True
+    deterministic: bool = field(default=False, kw_only=True)
     rng: np.random.Generator | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -108,12 +114,14 @@ class ForegroundSafe:
             raise TypeError("ForegroundSafe: sensitive is None; name the values that nobody should be linked to.")
         if isinstance(self.fit, type) or not callable(self.fit):
             raise TypeError(f"ForegroundSafe: fit is {self.fit!r}; it is a Fitting, as ExpectationMaximization().")
-        if self.rng is not None and not isinstance(self.rng, np.random.Generator):
-            raise TypeError(
-                f"ForegroundSafe: rng is {self.rng!r}; it is a generator, as numpy.random.default_rng(1), or left out."
-            )
+        check_generator("ForegroundSafe", self.rng, self.deterministic)
         object.__setattr__(self, "sensitive", check_sensitive("ForegroundSafe", self.sensitive))
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundSafe", self.attribute_sets))
+
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group, r."""
+        return int(self.r)
 
     @property
     def _fewest(self) -> int:
@@ -127,7 +135,7 @@ class ForegroundSafe:
         self._check_eligible(view, sensitive)
         order = hilbert_order(view.people)
         sets = supported_sets(view.people, self.attribute_sets, self._fewest)
-        points = alike_points(sets, sensitive, order if self.rng is None else self.rng)
+        points = alike_points(sets, sensitive, order if self.deterministic else generator(self.rng))
         mining = Mining(1 / self.r, secret, self.attribute_sets, self._fewest, self.fit)
         labels = around_each(points, sensitive, int(self.r) - 1)
         for attack in range(1, int(self.rounds) + 1):
@@ -146,10 +154,7 @@ class ForegroundSafe:
 
     def _check_eligible(self, view: View, sensitive: BoolArray) -> None:
         n, holders = len(view), int(sensitive.sum())
-        if self.r > n:
-            raise ValueError(
-                f"r is {self.r} and the view at {view.time!r} has {n} records; lower r, or publish more at once."
-            )
+        check_size("r", self.r, view)
         if holders * self.r > n:
             raise Infeasible(
                 f"{holders} of the {n} records of the view at {view.time!r} have a value of the sensitive set, a share of "

@@ -1,6 +1,6 @@
-"""Injector: buckets that stay diverse for somebody who knows which values the table rules out for whom."""
+"""Injector: buckets that stay diverse for an adversary who mines negative rules from the table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -8,7 +8,8 @@ from foreknow.defenses.buckets.bucket_residues import insert
 from foreknow.defenses.buckets.bucketization import bucketize, kinds_of
 from foreknow.defenses.buckets.negative_rules import check_settings, negative_rules
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_whole
+from foreknow.defenses.randomness import check_generator, generator
+from foreknow.defenses.requirements.requirement import Infeasible, check_size, check_whole
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
@@ -16,7 +17,7 @@ from foreknow.models.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Injector:
-    """Mine the table's negative rules, and publish buckets in which nobody can be pinned down by them.
+    """Mine the table's negative rules, and publish buckets that stay diverse under them.
 
     A bucket shows at least l different values, none twice. Of each of its records, at least l are possible: sharing out the
     bucket's values so that the record has that one, and nobody has a value that a rule denies them, can be completed
@@ -34,13 +35,20 @@ class Injector:
         How probable a rule's exception would be by chance, where the rule did not hold.
     terms : int
         How many fuzzy terms a number has in rules, 2 or more.
+    deterministic : bool
+        Put records together that lie close on a Hilbert curve, and draw nothing. The cost: an insider who knows this rule, the
+        buckets and one person's value derives the values of other people with certainty, as with `Anatomy`. Use it for
+        experiments only.
+    rng : numpy.random.Generator, optional
+        Source of the random choices, for experiments that must be repeated; each call continues where the last one stopped. A
+        seed is found by trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------
     ValueError
-        If a setting is out of its range; when called, if l is larger than the view.
+        If a setting is out of its range, or ``rng`` is given with ``deterministic``.
     Infeasible
-        When called, if a value occurs in more than one in l records, or not one bucket can be made.
+        When called, if l is larger than the view, a value occurs in more than one in l records, or no bucket can be made.
 
     Notes
     -----
@@ -52,28 +60,32 @@ class Injector:
     everybody, by the matchings, still has l; where there is none it is suppressed. That no bucket shows a value twice is
     Anatomy's rule, kept here: it makes buckets diverse also for those who know no rule.
 
-    Among records of equal value the one next in the order of a Hilbert curve starts, and the nearest to it along the curve
-    joins. The choice is greedy: where l is over 2, a bucket may be given up that others could complete. The prior is not
-    looked at.
+    Among records of equal value, the first along a random order starts a bucket, and the nearest to it along that order joins;
+    with ``deterministic`` the order is that of a Hilbert curve. The choice is greedy: where l is over 2, a bucket may be given up
+    that others could complete. The prior is not looked at.
 
-    As nothing is drawn, who knows this rule can rule out assignments that the values of a bucket allow, in small tables all
-    but one; the guarantee is against those who know the negative rules.
+    Records with equal values and equal denied values are exchangeable in what is drawn. So an adversary who knows this rule
+    learns nothing about two members of a bucket who are denied the same values. The order in which values are served
+    depends on how many records are denied each; what it tells about members who are denied different values is not bounded.
 
     Cost: that of the rules, and O(n l c), with c the number of different pairs of a value and a set of denied ones.
 
     Examples
     --------
     >>> Injector(2)
-    Injector(l=2, min_confidence=1.0, min_expectation=0.9, terms=5)
+    Injector(l=2, min_confidence=1.0, min_expectation=0.9, terms=5, deterministic=False, rng=None)
     """
 
     l: int  # noqa: E741 - the field's own letter
     min_confidence: float = 1.0
     min_expectation: float = 0.9
     terms: int = 5
+    deterministic: bool = field(default=False, kw_only=True)
+    rng: np.random.Generator | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("Injector", "l", self.l, "values")
+        check_generator("Injector", self.rng, self.deterministic)
         check_settings("Injector", self.min_confidence, self.min_expectation, self.terms)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
@@ -81,7 +93,8 @@ class Injector:
         prior_of(view, prior)
         self._check_eligible(view)
         rules = negative_rules(view, self.min_confidence, self.min_expectation, self.terms)
-        kinds = kinds_of(rules.forbidden, view.sensitive, hilbert_order(view.people))
+        order = hilbert_order(view.people) if self.deterministic else generator(self.rng).permutation(len(view))
+        kinds = kinds_of(rules.forbidden, view.sensitive, order)
         labels = bucketize(kinds, int(self.l))
         if not (labels >= 0).any():
             raise Infeasible(
@@ -93,11 +106,13 @@ class Injector:
         notes = (f"{suppressed} records fit no bucket and are suppressed.",) if suppressed else ()
         return Grouping(labels, notes=notes, bucketized=True)
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a bucket, l."""
+        return int(self.l)
+
     def _check_eligible(self, view: View) -> None:
-        if self.l > len(view):
-            raise ValueError(
-                f"l is {self.l} and the view at {view.time!r} has {len(view)} records; lower l, or publish more at once."
-            )
+        check_size("l", self.l, view)
         counts = np.bincount(view.sensitive)
         most = int(counts.max())
         if most * self.l > len(view):

@@ -53,9 +53,10 @@ class JSReduce:
     Raises
     ------
     ValueError
-        If a setting is out of its range; when called, if k is larger than the view.
+        If a setting is out of its range.
     Infeasible
-        When called with ``leftovers="relax"``, if a record can be neither grouped nor joined.
+        When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor
+        joined.
 
     Notes
     -----
@@ -97,9 +98,14 @@ class JSReduce:
         """What every group satisfies."""
         return self._requirement(self.t, self.j, self.also)
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group, k."""
+        return int(self.k)
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size(self.k, view)
+        check_size("k", self.k, view)
         rows = prior_of(view, prior)
         also = None if self.also is None else self.also.given(view, rows)
         js, ts = loosened(self.j, math.log(rows.shape[1], self.base)), loosened(self.t, 1.0)

@@ -20,7 +20,7 @@ from foreknow.models.distance import scale
 
 @dataclass(frozen=True)
 class KPrimacy:
-    """Cluster records by what is believed of them; in each cluster, group k near records and make groups beta-like.
+    """Cluster records by their priors; in each cluster, group k near records and make groups beta-like.
 
     1. The records are clustered so that the priors of any two of a cluster diverge by at most j (`prior_clusters`);
        clusters of fewer than k records are suppressed.
@@ -45,12 +45,18 @@ class KPrimacy:
     judged : {"published", "view"}
         Against which distribution of values groups must be beta-like in the end. ``"published"`` then merges a group that
         fails against the published table with a neighbour of its cluster (`settle`).
+    tolerance : float
+        Priors within this divergence of another one, in units of ``base``, are clustered together with it, at most ``j / 4``.
+        Large views need it. Any two members of a cluster diverge by at most j all the same;
+        clusters may be finer (`prior_clusters`). With 0, each distinct prior is clustered on its own, up to 30,000 of them.
 
     Raises
     ------
     ValueError
-        If a setting is out of its range; when called, if k is larger than the view, or the prior has more distinct rows
-        than can be clustered.
+        If a setting is out of its range; when called, if the prior has more distinct rows than can be clustered at this
+        tolerance.
+    Infeasible
+        When called, if k is larger than the view.
 
     Notes
     -----
@@ -62,8 +68,8 @@ class KPrimacy:
     A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
     whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
 
-    Cost: O(u^2 m) for u distinct prior rows, and O(n (n + u d) / k) for the groups of a cluster of n
-    records with u distinct vectors of quasi-identifiers.
+    Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them, and O(n (n + u d) / k) for the
+    groups of a cluster of n records with u distinct vectors of quasi-identifiers.
 
     Examples
     --------
@@ -76,12 +82,13 @@ class KPrimacy:
     j: float
     base: float = 2.0
     judged: Literal["published", "view"] = "published"
+    tolerance: float = 0.0
 
     weighs_beliefs: ClassVar[bool] = True
     """Its clusters are of like priors."""
 
     def __post_init__(self) -> None:
-        check_clustered("KPrimacy", self.j, self.base, self.judged)
+        check_clustered("KPrimacy", self.j, self.base, self.judged, self.tolerance)
         self.requirement  # noqa: B018 - it checks k and beta
 
     @property
@@ -89,11 +96,16 @@ class KPrimacy:
         """What every group satisfies, besides being of one cluster."""
         return all_of(KAnonymity(self.k), BetaLikeness(self.beta))
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group, k."""
+        return int(self.k)
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size(self.k, view)
+        check_size("k", self.k, view)
         rows = prior_of(view, prior)
-        cluster = prior_clusters(rows, self.j, self.base)
+        cluster = prior_clusters(rows, self.j, self.base, self.tolerance)
         return group_clusters(view, rows, cluster, self.k, self.requirement, self._grouped, self.judged == "published")
 
     def _grouped(self, cluster: Cluster) -> Grouped:

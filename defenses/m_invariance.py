@@ -1,13 +1,14 @@
-"""m-invariance: whoever is published again is hidden among the same sensitive values as before."""
+"""m-invariance: a respondent who is published again stays hidden among the same sensitive values."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from foreknow.defenses.dealing import assign, balance, padding, served
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_whole
+from foreknow.defenses.randomness import check_generator, generator
+from foreknow.defenses.requirements.requirement import Infeasible, check_size, check_whole
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.defenses.signatures import Signatures, signatures
 from foreknow.models import Grouping, Release, View
@@ -22,11 +23,20 @@ class MInvariance:
     ----------
     m : int
         1 or more.
+    deterministic : bool
+        Put records together that lie close on a Hilbert curve, as far as the values allow, and draw nothing. The cost: an
+        insider who knows this rule, the groups and one person's value derives the values of most other people of the same
+        signature with certainty, at any table size (see Notes). Use it for experiments only.
+    rng : numpy.random.Generator, optional
+        Source of the random choices, for experiments that must be repeated; each call continues where the last one stopped. A
+        seed is found by trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------
+    ValueError
+        If m is out of its range, or ``rng`` is given with ``deterministic``.
     Infeasible
-        When called, if the sensitive domain has fewer than m values.
+        When called, if the view has fewer than m records, or the sensitive domain fewer than m values.
 
     Notes
     -----
@@ -38,8 +48,9 @@ class MInvariance:
        counterfeits for the rest.
     3. *Assignment*: of the new records that are left, equally many of each of the most frequent values go into the bucket
        of these values, in steps, until none is left (`foreknow.defenses.dealing.assign`).
-    4. *Split*: a bucket's records of each value are ordered along a Hilbert curve, and its groups are the first of each,
-       the second of each, and so on, spread evenly where counterfeits fill up. The paper's own split is not known here.
+    4. *Split*: a bucket's records of each value are put in a random order, and its groups are the first of each, the second
+       of each, and so on, spread evenly where counterfeits fill up. With ``deterministic`` the order is that of a Hilbert
+       curve. The paper's own split is not known here.
 
     Where more than one in m of the new records share a value, as they may after the balancing or in the first view, as many
     counterfeits of other values are added as make them eligible. Both kinds together are as few as these buckets allow at
@@ -51,39 +62,53 @@ class MInvariance:
     release that shows the record. So the sets of values among which a respondent is hidden, from one change of value to the
     next, have at least m in common.
 
-    Nothing is drawn: which record of a value stands in which group, and which values counterfeits show, follow from the
-    table. Who knows this rule can rule out assignments, and be surer than 1/m, in small tables even certain; the guarantee is
-    against those who know only what is published, as in the paper.
+    New records are drawn uniformly, both into buckets and into groups. In a first release all assignments of a group's
+    values to its members are therefore equally likely, also for an adversary who knows the rule and the values of some
+    people (enumerated in the tests). In later releases the rule still tells two things, as the algorithm needs the fewest
+    counterfeits. New records that balance a bucket have the values that its survivors lack; who knows one of them may know
+    others. A counterfeit never shows the value that is most frequent in its bucket, so that its group's records are more
+    likely to have that value.
+
+    The random order costs utility: groups are as wide as m records drawn from a bucket. Publish with
+    ``publish(..., bucketized=True)`` to keep quasi-identifiers exact. A rule that pairs near records where it can does not
+    help: a pair that lies far apart then says that the values around it are unbalanced, and an insider who knows one of them
+    knows the others. With ``deterministic`` this is extreme, as with `Anatomy`.
 
     Cost: O(n log n + n m + b m^2) and the reading of the past, with b the buckets.
 
     Examples
     --------
     >>> MInvariance(3)
-    MInvariance(m=3)
+    MInvariance(m=3, deterministic=False, rng=None)
     """
 
     m: int
+    deterministic: bool = field(default=False, kw_only=True)
+    rng: np.random.Generator | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("MInvariance", "m", self.m, "values")
+        check_generator("MInvariance", self.rng, self.deterministic)
+
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a view, m."""
+        return int(self.m)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
         """Group a view after the releases so far; the prior, shape ``(n, m)``, does not matter."""
         prior_of(view, prior)
         m, domain = int(self.m), len(view.schema.values)
-        if m > len(view):
-            raise ValueError(
-                f"m is {m} and the view at {view.time!r} has {len(view)} records; lower m, or publish more at once."
-            )
+        check_size("m", m, view)
         if m > domain:
             raise Infeasible(
                 f"m is {m} and the sensitive domain has {domain} values; a group needs m different ones. Lower m."
             )
         kept = signatures(view, past, m)
-        plan = _plan(view.sensitive, kept.values, m)
+        rng = None if self.deterministic else generator(self.rng)
+        plan = _plan(view.sensitive, kept.values, m, rng)
         rank = np.empty(len(view), dtype=np.int64)
-        rank[hilbert_order(view.people)] = np.arange(len(view))
+        rank[hilbert_order(view.people) if rng is None else rng.permutation(len(view))] = np.arange(len(view))
         bucket = _filled(plan, view.sensitive, rank)
         labels = _split(plan, bucket, view.sensitive, rank)
         counterfeits = _lacking(plan, labels, view.sensitive)
@@ -114,7 +139,7 @@ class _Plan(NamedTuple):
     padded: int
 
 
-def _plan(sensitive: IntArray, kept: BoolArray, m: int) -> _Plan:
+def _plan(sensitive: IntArray, kept: BoolArray, m: int, rng: np.random.Generator | None) -> _Plan:
     """Division, balancing and assignment."""
     old = np.flatnonzero(kept.any(axis=1))
     domain = kept.shape[1]
@@ -124,7 +149,7 @@ def _plan(sensitive: IntArray, kept: BoolArray, m: int) -> _Plan:
     fresh = everything - survivors.sum(axis=0)
     taken = balance(divided, survivors, fresh)
     rest = fresh - taken.sum(axis=0)
-    invented = padding(rest, everything, m)
+    invented = padding(rest, everything, m, rng)
     dealt, records = assign(rest + invented, m)
     true = served(dealt * records[:, None], rest)
     signatures, merged = np.unique(np.concatenate([divided, dealt]), axis=0, return_inverse=True)
@@ -137,7 +162,7 @@ def _plan(sensitive: IntArray, kept: BoolArray, m: int) -> _Plan:
 
 
 def _filled(plan: _Plan, sensitive: IntArray, rank: IntArray) -> IntArray:
-    """The bucket of every record: each bucket's share of a value's new records is spread along the Hilbert curve."""
+    """The bucket of every record: each bucket's share of a value's new records is spread along the order."""
     bucket, value = np.nonzero(plan.fresh)
     size = plan.fresh[bucket, value]
     place = (np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + 0.5) / np.repeat(size, size)
@@ -149,7 +174,7 @@ def _filled(plan: _Plan, sensitive: IntArray, rank: IntArray) -> IntArray:
 
 
 def _split(plan: _Plan, bucket: IntArray, sensitive: IntArray, rank: IntArray) -> IntArray:
-    """The group of every record: of each value in a bucket the first along the Hilbert curve, the second, ..."""
+    """The group of every record: of each value in a bucket the first along the order, the second, ..."""
     cell = bucket * plan.signatures.shape[1] + sensitive
     order = np.lexsort((rank, cell))
     size = np.bincount(cell)

@@ -1,4 +1,4 @@
-"""MASK: classes that show a sensitive set too often are made to look like others, so that merging gives nothing away."""
+"""MASK: groups that show a sensitive set too often are distorted to look like other groups."""
 
 import math
 from collections.abc import Callable, Hashable
@@ -9,6 +9,7 @@ import numpy as np
 from foreknow.defenses.buckets.bounded import bounded_kinds, check_set
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
+from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.requirement import ROUNDING, Infeasible, Requirement, check_whole
 from foreknow.defenses.requirements.summary import prior_of
@@ -18,7 +19,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class MASK:
-    """Group without a look at sensitive values, then change those of the groups in which too many records are sensitive.
+    """Group records without reading sensitive values, then change the values of groups with too many sensitive ones.
 
     No group depends on a sensitive value, so that nobody learns anything from how records were grouped. A group is
     violating if more than one in l of its records show the sensitive set. V such groups are masked: each draws, from the
@@ -40,9 +41,9 @@ class MASK:
         What groups the view under ``KAnonymity(k)``: `Mondrian`, or another that reads no sensitive value (not checked).
     bucketized : bool
         Whether quasi-identifiers are published as they are, or generalized.
-    rng : numpy.random.Generator
-        Draws the shares, and which records are changed into what; each call goes on from where the last one stopped, so that
-        two calls differ.
+    rng : numpy.random.Generator, optional
+        Draws the shares, and which records are changed into what, for experiments that must be repeated; each call continues
+        where the last one stopped. A seed is found by trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------
@@ -68,7 +69,7 @@ class MASK:
 
     Examples
     --------
-    >>> MASK(2, 3, sensitive=("flu", "HIV"), rng=np.random.default_rng(1)).sensitive
+    >>> MASK(2, 3, sensitive=("flu", "HIV")).sensitive
     ('flu', 'HIV')
     """
 
@@ -77,13 +78,12 @@ class MASK:
     sensitive: tuple[Hashable, ...] | None = None
     grouped: Callable[[Requirement], Defense] = Mondrian
     bucketized: bool = False
-    rng: np.random.Generator = field(kw_only=True)
+    rng: np.random.Generator | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("MASK", "k", self.k, "records")
         check_whole("MASK", "l", self.l, "records, of which one may be sensitive")
-        if not isinstance(self.rng, np.random.Generator):
-            raise TypeError(f"MASK: rng is {self.rng!r}; it is a generator, as numpy.random.default_rng(1).")
+        check_generator("MASK", self.rng)
         object.__setattr__(self, "sensitive", check_set("MASK", self.sensitive))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
@@ -114,6 +114,11 @@ class MASK:
             )
         return replace(grouping, values=values, notes=(*grouping.notes, *notes))
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group, k."""
+        return int(self.k)
+
     def _likened(self, share: FloatArray, violating: BoolArray, view: View) -> IntArray:
         """The groups that the violating ones are to look like."""
         order = np.argsort(-share, kind="stable")
@@ -132,11 +137,12 @@ class MASK:
         values = groups.view.sensitive.copy()
         by_group = np.argsort(groups.group, kind="stable")
         starts = np.searchsorted(groups.group[by_group], np.arange(groups.groups + 1))
+        rng = generator(self.rng)
         table, bounded = np.bincount(values, minlength=len(kinds)), int(kinds.max()) + 1
-        for group, share in zip(np.flatnonzero(violating), self.rng.choice(shares, violating.sum()), strict=True):
+        for group, share in zip(np.flatnonzero(violating), rng.choice(shares, violating.sum()), strict=True):
             rows = by_group[starts[group] : starts[group + 1]]
             most = np.append(np.full(bounded, self._most(len(rows), share, kinds)), len(rows))
-            values[rows] = _within(most, values[rows], np.where(kinds < 0, bounded, kinds), table, self.rng)
+            values[rows] = _within(most, values[rows], np.where(kinds < 0, bounded, kinds), table, rng)
         return values, int((values != groups.view.sensitive).sum())
 
     def _most(self, size: int, share: float, kinds: IntArray) -> int:

@@ -56,10 +56,15 @@ class Mondrian:
     def __post_init__(self) -> None:
         check_requirement("Mondrian", self.requirement)
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group that can satisfy the requirement."""
+        return self.requirement.smallest
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that read it."""
         if self.requirement.smallest > len(view):
-            raise ValueError(
+            raise Infeasible(
                 f"{self.requirement!r} needs groups of {self.requirement.smallest} records, and the view at {view.time!r} has "
                 f"{len(view)}; ask for less, or publish more at once."
             )

@@ -1,43 +1,61 @@
 """The knowledge revision cycle: revise, group, publish, observe."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Literal, Protocol
 
-from foreknow.defenses.requirements.requirement import Requirement
+import numpy as np
+
+from foreknow.defenses.randomness import check_generator, generator
+from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.view import check_order
 
 
 class Defense(Protocol):
-    """A grouping algorithm; a frozen settings object."""
+    """A grouping algorithm; a frozen settings object.
+
+    A defense with an attribute ``smallest``, the fewest records of a view that it can publish, lets `publish` name all views that
+    are too small before it starts.
+    """
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
-        """How to publish a view, given the defender's revised prior ``(n, m)`` and the releases already published."""
+        """Group a view, given the defender's revised prior ``(n, m)`` and the releases already published."""
         ...
 
 
 def publish(
-    views: Iterable[View], defense: Defense, adversary: Adversary | None = None, bucketized: bool | None = None
+    views: Iterable[View],
+    defense: Defense,
+    adversary: Adversary | None = None,
+    bucketized: bool | None = None,
+    *,
+    infeasible: Literal["raise", "suppress"] = "raise",
+    rng: np.random.Generator | None = None,
 ) -> tuple[Release, ...]:
-    """Publish views one after the other, each grouped in the knowledge of what the earlier releases taught.
+    """Publish views in the order of time, each grouped under what an adversary has learned from the earlier releases.
 
-    Before each view the defender revises what an adversary believes by then; the defense groups the view under it; the
-    release is published, and observed as that adversary would (JS-reduce, Algorithm 1 and Figure 2); but for the last, of
-    which nobody asks what it teaches.
+    Before each view the defender revises the assumed adversary's belief; the defense groups the view under it; the release is
+    published and observed by that adversary (JS-reduce, Algorithm 1 and Figure 2). The last release is not observed.
 
     Parameters
     ----------
     views : History or iterable of View
-        What is to be published, in the order of time.
+        The original records, in the order of time.
     defense : Defense
-        How to group.
+        How to group. It receives the records of each view in a random order.
     adversary : Adversary, optional
-        Whom the defender assumes. Without one, priors are uniform and nothing is revised.
+        The adversary that the defender assumes. Without one, priors are uniform and nothing is revised.
     bucketized : bool, optional
-        Whether quasi-identifiers are published as they are, and only the link within each group is broken, or
-        generalized. By default as the defense has it.
+        Publish exact quasi-identifiers and break only the link within each group (True), or generalize (False). By default as
+        the defense has it.
+    infeasible : {"raise", "suppress"}
+        What to do with a view that cannot be published as asked. ``"raise"`` stops and publishes nothing. ``"suppress"``
+        releases the view with all its records suppressed, says so in ``release.grouping.notes``, and goes on.
+    rng : numpy.random.Generator, optional
+        Draws the records' order and the groups' numbers, for experiments that must be repeated. A seed is found by trying all of
+        them. By default they are drawn from fresh entropy. What the defense itself draws comes from the defense's ``rng``.
 
     Returns
     -------
@@ -46,8 +64,17 @@ def publish(
 
     Raises
     ------
-    ValueError, Infeasible
+    ValueError
         If times do not increase, or as the defense does; then nothing is published.
+    Infeasible
+        Unless ``infeasible="suppress"``: before anything is grouped, if views have fewer records than ``defense.smallest``, where
+        a defense has that attribute, with all of these views named; or as the defense does.
+
+    Notes
+    -----
+    Defenses break ties, as between records with equal quasi-identifiers and equal priors, by the lowest row. In the random order
+    every such choice is a random one: the law of what is published does not depend on the order of the records in the file.
+    Groups are numbered at random too, as the number tells when a group was made.
     """
     if isinstance(views, View):
         raise TypeError("publish takes views in the order of time, and got one View; put it into a list.")
@@ -55,12 +82,19 @@ def publish(
         raise TypeError(
             f"publish: {defense!r} is no defense; give one with its settings, as Mondrian(KAnonymity(3)) or Anatomy(2)."
         )
+    if infeasible not in ("raise", "suppress"):
+        raise ValueError(f"publish: infeasible is {infeasible!r}; it is 'raise' or 'suppress'.")
+    check_generator("publish", rng)
     if adversary is None and _weighs_beliefs(defense):
         raise ValueError(
             f"{defense!r} weighs what is believed of people, and no adversary is assumed; give adversary=, as Adversary(prior, "
             "transitions), or Adversary(UniformPrior()) for one who knows nothing."
         )
+    views = tuple(views)
+    if infeasible == "raise":
+        _check_sizes(views, defense)
     assumed = adversary or Adversary(UniformPrior())
+    order = generator(rng)
     memory = Memory()
     releases: list[Release] = []
     prior: FloatArray | None = None
@@ -71,10 +105,43 @@ def publish(
                 seen = releases[-1].observation
                 memory = adversary.remember(memory, seen, adversary.weigh(prior, seen))
         prior = assumed.revise(memory, view.people, view.time)
-        grouping = defense(view, prior, tuple(releases))
+        try:
+            grouping = _grouped(defense, view, prior, tuple(releases), order)
+        except Infeasible as reason:
+            if infeasible == "raise":
+                raise
+            grouping = _suppressed(view, reason)
         releases.append(Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized)))
     assumed.check_times([release.time for release in releases])
     return tuple(releases)
+
+
+def _grouped(
+    defense: Defense, view: View, prior: FloatArray, past: tuple[Release, ...], rng: np.random.Generator
+) -> Grouping:
+    """Group a view whose records are in a random order, and number the groups at random."""
+    order = rng.permutation(len(view))
+    grouping = defense(View(view.frame.iloc[order], view.schema, view.time), prior[order], past)
+    if len(grouping.labels) != len(view):
+        return grouping  # Release says what is wrong
+    return grouping.in_rows(np.argsort(order)).renumbered(rng)
+
+
+def _suppressed(view: View, reason: Infeasible) -> Grouping:
+    note = f"the whole view cannot be published, and its {len(view)} records are suppressed: {reason}"
+    return Grouping(np.full(len(view), -1), notes=(note,))
+
+
+def _check_sizes(views: Sequence[View], defense: Defense) -> None:
+    """Raise Infeasible if views have fewer records than a defense needs, naming all of them."""
+    smallest = int(getattr(defense, "smallest", 1))
+    few = [f"{view.time!r} has {len(view)}" for view in views if len(view) < smallest]
+    if few:
+        raise Infeasible(
+            f"{defense!r} needs {smallest} records, and {len(few)} of {len(views)} views have fewer: the view at "
+            f"{', at '.join(few)}. "
+            "Ask for less, leave these views out, or publish them suppressed with infeasible='suppress'."
+        )
 
 
 def _weighs_beliefs(defense: Defense) -> bool:

@@ -1,4 +1,4 @@
-"""UHRA: groups within clusters of people of whom much the same is believed, made as alike as the requirement allows."""
+"""UHRA: groups within clusters of similar priors, refined towards the least distance within groups."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
@@ -20,7 +20,7 @@ from foreknow.models.arrays import FloatArray
 
 @dataclass(frozen=True)
 class UHRA:
-    """Cluster records by what is believed of them; in each cluster, grow groups and move records to nearer ones.
+    """Cluster records by their priors; in each cluster, grow groups and move records to nearer ones.
 
     1. The records are clustered so that the priors of any two of a cluster diverge by at most j (`prior_clusters`);
        clusters of fewer than k records are suppressed.
@@ -55,12 +55,18 @@ class UHRA:
     judged : {"published", "view"}
         Against which distribution of values groups must be close in the end, as in `JSReduce`. ``"published"`` then merges
         a group that fails against the published table with a neighbour of its cluster (`settle`).
+    tolerance : float
+        Priors within this divergence of another one, in units of ``base``, are clustered together with it, at most ``j / 4``.
+        Large views need it. Any two members of a cluster diverge by at most j all the same;
+        clusters may be finer (`prior_clusters`). With 0, each distinct prior is clustered on its own, up to 30,000 of them.
 
     Raises
     ------
     ValueError
-        If a setting is out of its range; when called, if k is larger than the view, or the prior has more distinct rows
-        than can be clustered.
+        If a setting is out of its range; when called, if the prior has more distinct rows than can be clustered at this
+        tolerance.
+    Infeasible
+        When called, if k is larger than the view.
 
     Notes
     -----
@@ -76,9 +82,9 @@ class UHRA:
     Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave:
     then step 3 has little to do.
 
-    Cost: O(u^2 m) for u distinct prior rows; then the order, O(n m) to grow groups of bounded size, and O(n sqrt(g) D)
-    a sweep (`refine`). ``also``, and other distances than "equal", are asked record by record: a millisecond or so for each
-    that has a nearer group.
+    Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them; then the order, O(n m) to grow groups
+    of bounded size, and O(n sqrt(g) D) a sweep (`refine`). ``also``, and other distances than "equal", are asked record by
+    record: a millisecond or so for each that has a nearer group.
 
     Examples
     --------
@@ -96,12 +102,13 @@ class UHRA:
     repaired: bool = False
     sweeps: int = 1000
     judged: Literal["published", "view"] = "published"
+    tolerance: float = 0.0
 
     weighs_beliefs: ClassVar[bool] = True
     """Its clusters are of like priors."""
 
     def __post_init__(self) -> None:
-        check_clustered("UHRA", self.j, self.base, self.judged)
+        check_clustered("UHRA", self.j, self.base, self.judged, self.tolerance)
         check_whole("UHRA", "sweeps", self.sweeps, "visits to all records")
         if self.patience is not None:
             check_whole("UHRA", "patience", self.patience, "records")
@@ -113,12 +120,17 @@ class UHRA:
         extra = () if self.also is None else (self.also,)
         return all_of(KAnonymity(self.k), TCloseness(self.t, self.distance), *extra)
 
+    @property
+    def smallest(self) -> int:
+        """The fewest records of a group, k."""
+        return int(self.k)
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size(self.k, view)
+        check_size("k", self.k, view)
         rows = prior_of(view, prior)
         given = self if self.also is None else replace(self, also=self.also.given(view, rows))
-        cluster = prior_clusters(rows, self.j, self.base)
+        cluster = prior_clusters(rows, self.j, self.base, self.tolerance)
         settled = self.judged == "published"
         return group_clusters(view, rows, cluster, self.k, given.requirement, given._grouped, settled)
 

@@ -1,6 +1,6 @@
-"""What a defense decides about a view."""
+"""The result of a defense: which records are published together, and what is changed in them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,21 @@ class Grouping:
                     f"a counterfeit stands in group {strangers[0]}, which has no record; use the label of a group."
                 )
             object.__setattr__(self, "counterfeits", counterfeits)
+
+    def in_rows(self, rows: IntArray) -> "Grouping":
+        """The same decisions for the records in another order: record i of the result is record ``rows[i]`` of this one."""
+        return replace(self, labels=self.labels[rows], values=None if self.values is None else self.values[rows])
+
+    def renumbered(self, rng: np.random.Generator) -> "Grouping":
+        """The same groups, numbered 0 to g - 1 in a random order; suppressed records stay at -1."""
+        names = np.unique(self.labels[self.labels >= 0])
+        numbers = np.append(rng.permutation(len(names)), -1)
+        labels = numbers[np.where(self.labels >= 0, np.searchsorted(names, self.labels), -1)]
+        if self.counterfeits is None:
+            return replace(self, labels=labels)
+        groups = numbers[np.searchsorted(names, self.counterfeits[:, 0])]
+        invented = np.column_stack([groups, self.counterfeits[:, 1]])
+        return replace(self, labels=labels, counterfeits=invented[np.lexsort(invented.T[::-1])])
 
 
 def _whole(numbers: ArrayLike, name: str) -> "IntArray":

@@ -41,12 +41,14 @@ type Grouped = tuple[IntArray, list[str]]
 """Each record's group within its cluster, 0 to g - 1 or -1, and notes."""
 
 
-def check_clustered(owner: str, j: float, base: float, judged: str) -> None:
+def check_clustered(owner: str, j: float, base: float, judged: str, tolerance: float) -> None:
     """Raise ValueError unless the settings of clustering and judging are in their ranges."""
     if not j >= 0:
         raise ValueError(f"{owner}: j is {j}; it is a divergence, 0 or more.")
     if not base > 1:
         raise ValueError(f"{owner}: the logarithm's base is {base}; it must be above 1.")
+    if not 0 <= tolerance <= j / 4:
+        raise ValueError(f"{owner}: tolerance is {tolerance}; it is a divergence from 0 to j / 4 = {j / 4:g}.")
     if judged not in ("published", "view"):
         raise ValueError(f"{owner}: judged is {judged!r}; it is 'published' or 'view'.")
 
@@ -84,8 +86,8 @@ def group_clusters(
     size = np.bincount(cluster)
     order: list[IntArray] = []
     notes: list[str] = []
-    for number in range(len(size)):
-        rows = np.flatnonzero(cluster == number)
+    members = np.split(np.argsort(cluster, kind="stable"), np.cumsum(size)[:-1])
+    for number, rows in enumerate(members):
         if size[number] >= k:
             people = view.people[rows]
             along = nearest_point_order(people)

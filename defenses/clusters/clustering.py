@@ -1,21 +1,22 @@
-"""Clusters of records of whom much the same is believed: the first stage of UHRA and of k-anonymity-primacy."""
+"""Clusters of records with similar priors: the first stage of UHRA and of k-anonymity-primacy."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial import cKDTree
 
 from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense
 from foreknow.defenses.requirements.summary import SMALLEST, Summary
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
 MOST_ROWS = 30_000
-"""The most distinct prior rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB."""
+"""The largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB."""
 
 
-def prior_clusters(prior: FloatArray, j: float, base: float = 2.0) -> IntArray:
+def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: float = 0.0) -> IntArray:
     """Clusters of records such that the priors of any two of a cluster diverge by at most j.
 
     Complete-linkage agglomerative clustering on the pairwise Jensen-Shannon divergence of the prior rows, cut at j: the
@@ -29,6 +30,9 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0) -> IntArray:
         The largest divergence, in units of ``base``.
     base : float
         The base of the divergence's logarithm.
+    tolerance : float
+        Distinct rows within this divergence of another one, in units of ``base``, are clustered together with it, at most
+        ``j / 4``. Without it all distinct rows are clustered on their own.
 
     Returns
     -------
@@ -38,7 +42,7 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0) -> IntArray:
     Raises
     ------
     ValueError
-        If there are more than `MOST_ROWS` distinct rows.
+        If more than `MOST_ROWS` rows are left to be clustered.
 
     Notes
     -----
@@ -48,7 +52,15 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0) -> IntArray:
     order SciPy comes upon them, and which clusters come out may depend on that: each is within j in any case, but not
     always would merging in another order have made the same ones.
 
-    Cost: O(u^2 m) time and 8 u^2 bytes for u distinct rows, O(n m log n) to find these.
+    With a tolerance, distinct rows are first assigned to leaders (`assign_leaders`), and the leaders are clustered. Let r be the
+    largest root divergence of a leader's rows from it. As the root of the divergence is a metric (Endres, Schindelin, IEEE
+    Trans. Inf. Theory 49, 2003), two leaders count as ``(sqrt(JS) + r + r')^2`` apart, which bounds the divergence of any
+    two of their rows. So any two records of a cluster are within j whatever the tolerance. The clusters equal those without
+    tolerance where no two distinct rows are within it; otherwise they may be other or finer ones. Two clusters stay apart
+    only if a pair of their members has a root divergence over ``sqrt(j) - 4 sqrt(tolerance)``.
+
+    Cost: O(u^2 m) time and 8 u^2 bytes for u distinct rows, or leaders; O(n m log n) to find the distinct rows, and a search of
+    a k-d tree for each leader.
 
     Examples
     --------
@@ -56,32 +68,80 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0) -> IntArray:
     [0, 1, 0, 0]
     """
     rows, which = np.unique(prior, axis=0, return_inverse=True)
-    if len(rows) > MOST_ROWS:
+    leaders = assign_leaders(rows, tolerance * math.log2(base))
+    few = len(leaders.rows)
+    if few > MOST_ROWS:
         raise ValueError(
-            f"the prior has {len(rows)} distinct rows, and at most {MOST_ROWS} can be clustered; use a prior that tells fewer "
-            "people apart, or round its rows."
+            f"the prior has {len(rows)} distinct rows, of which {few} are left to cluster at a tolerance of {tolerance:g}, and at "
+            f"most {MOST_ROWS} can be. Raise the defense's tolerance, up to j / 4 = {j / 4:g}, as UHRA(..., tolerance=0.001) and "
+            "KPrimacy(..., tolerance=0.001) take it, or use a prior that tells fewer people apart."
         )
-    if len(rows) == 1:
+    if few == 1:
         return np.zeros(len(prior), dtype=np.int64)
     most = (j + ROUNDING) * math.log2(base)
-    merges = linkage(pairwise_divergence(rows, most + ROUNDING), method="complete")
-    cluster = fcluster(merges, most, criterion="distance")[which.reshape(-1)]
+    merges = linkage(pairwise_divergence(rows[leaders.rows], most + ROUNDING, leaders.radius), method="complete")
+    cluster = fcluster(merges, most, criterion="distance")[leaders.of[which.reshape(-1)]]
     _, first, number = np.unique(cluster, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number])
 
 
-def pairwise_divergence(rows: FloatArray, most: float = np.inf) -> FloatArray:
+class Leaders(NamedTuple):
+    """Rows that stand for others near them.
+
+    Attributes
+    ----------
+    rows : int array, shape (l,)
+        The leaders.
+    of : int array, shape (u,)
+        The place in ``rows`` of each row's leader.
+    radius : float array, shape (l,)
+        The largest root divergence of a leader's rows from it, in root bits.
+    """
+
+    rows: IntArray
+    of: IntArray
+    radius: FloatArray
+
+
+def assign_leaders(rows: FloatArray, tolerance: float) -> Leaders:
+    """Leaders such that each of some distinct distributions diverges by at most a tolerance, in bits, from its leader.
+
+    The first row without a leader becomes one, and leads all such rows in reach of it, until all are led. In reach is what lies
+    within ``sqrt(tolerance)`` in Euclidean distance between roots of probabilities, for ``JS(p, q) <= sum (sqrt p - sqrt q)^2``
+    bits. Cost: a search of a k-d tree for each leader.
+    """
+    everyone = np.arange(len(rows))
+    if tolerance == 0:
+        return Leaders(everyone, everyone, np.zeros(len(rows)))
+    roots, leader = np.sqrt(rows), np.full(len(rows), -1)
+    tree = cKDTree(roots)
+    for row in everyone:
+        if leader[row] < 0:
+            near = np.array(tree.query_ball_point(roots[row], math.sqrt(tolerance)))
+            leader[near[leader[near] < 0]] = row
+    leaders, of = np.unique(leader, return_inverse=True)
+    both = rows + rows[leader]
+    bits = 2 + sum((x * np.log2(np.maximum(x, SMALLEST))).sum(axis=1) for x in (rows, rows[leader]))
+    bits -= (both * np.log2(np.maximum(both, SMALLEST))).sum(axis=1)
+    radius = np.zeros(len(leaders))
+    np.maximum.at(radius, of, np.where(leader == everyone, 0.0, np.sqrt(np.maximum(bits / 2, 0.0))))
+    return Leaders(leaders, of, radius)
+
+
+def pairwise_divergence(rows: FloatArray, most: float = np.inf, radius: FloatArray | None = None) -> FloatArray:
     """The Jensen-Shannon divergence of every two rows, in bits: a condensed array, as SciPy takes it.
 
     ``JS(p, q) = 1 + sum_s (p log p + q log q - (p + q) log(p + q)) / 2``, where only values that both can have count. It
     is at least ``1 - sum_s sqrt(p q)``, for ``h(x) <= 2 sqrt(x (1 - x))`` bits; pairs of which that is over ``most`` get it
-    instead, without a logarithm: complete linkage cut at ``most`` does not tell larger numbers apart. Cost: O(u^2 m).
+    instead, without a logarithm: complete linkage cut at ``most`` does not tell larger numbers apart. With a ``radius`` of
+    each row, shape ``(u,)``, the divergence is ``(sqrt(JS) + r + r')^2``. Cost: O(u^2 m).
     """
-    return _pairwise(rows, rows * np.log2(np.maximum(rows, SMALLEST)), np.sqrt(rows), most)
+    around = np.zeros(len(rows)) if radius is None else radius
+    return _pairwise(rows, rows * np.log2(np.maximum(rows, SMALLEST)), np.sqrt(rows), most, around)
 
 
 @compiled
-def _pairwise(rows: FloatArray, weighted: FloatArray, roots: FloatArray, most: float) -> FloatArray:
+def _pairwise(rows: FloatArray, weighted: FloatArray, roots: FloatArray, most: float, radius: FloatArray) -> FloatArray:
     n, m = rows.shape
     found = np.empty(n * (n - 1) // 2)
     place = 0
@@ -95,6 +155,8 @@ def _pairwise(rows: FloatArray, weighted: FloatArray, roots: FloatArray, most: f
                         both = rows[i, s] + rows[j, s]
                         bits += weighted[i, s] + weighted[j, s] - both * np.log2(both)
                 found[place] = max(bits / 2, 0.0)
+                if radius[i] + radius[j] > 0.0:
+                    found[place] = (np.sqrt(found[place]) + radius[i] + radius[j]) ** 2
             place += 1
     return found
 

@@ -1,4 +1,4 @@
-"""The order in which one meets records who always goes on to the nearest one not yet visited."""
+"""The order of nearest point next: each record is followed by the nearest one that is left."""
 
 import numpy as np
 
@@ -24,7 +24,8 @@ def nearest_point_order(people: People) -> IntArray:
     Returns
     -------
     int array, shape (n,)
-        Their rows, in that order. Ties go to the lowest row.
+        Their rows, in that order. Ties go to the lowest row, exactly: squared distances that differ by a relative 1e-12 or less
+        are a tie (`TIE`), as the same terms may be rounded differently in another order.
 
     Notes
     -----

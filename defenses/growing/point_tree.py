@@ -10,6 +10,9 @@ from foreknow.models.distance import Scale, apart, squared_distance
 LEAF = 8
 """How many points a node may hold without being split."""
 
+TIE = 1e-12
+"""By how much, relatively, two squared distances may differ for the sake of rounding and be a tie."""
+
 
 class PointTree(NamedTuple):
     """A k-d tree (Bentley, CACM 18, 1975) whose boxes shrink as points are taken.
@@ -137,34 +140,64 @@ def remove(tree: PointTree, point: int) -> None:
 
 @compiled
 def search(tree: PointTree, scale: Scale, at: FloatArray, waiting: IntArray, far: FloatArray) -> int:
-    """The nearest point left, the lowest where several are as near; -1 if none is left.
+    """The nearest point left, the lowest where several are equally near; -1 if none is left.
+
+    Points are equally near if their squared distances differ by at most `TIE`, relatively: sums of the same terms in another
+    order differ by rounding. ``waiting`` and ``far`` are room for the numbers and distances of all nodes.
+    """
+    nearest = _nearest(tree, scale, at, waiting, far)
+    return _lowest(tree, scale, at, waiting, nearest * (1 + TIE)) if nearest < np.inf else -1
+
+
+@compiled
+def _nearest(tree: PointTree, scale: Scale, at: FloatArray, waiting: IntArray, far: FloatArray) -> float:
+    """The squared distance of the nearest point left, infinite if none is left.
 
     No point of a box is nearer than the box, in floating point too, for the attributes' distances are rounded, squared and
-    added alike. A box that is just as near as the nearest point found may hold a lower one. ``waiting`` and ``far`` are room
-    for as many nodes as there are.
+    added alike.
     """
-    nearest, best = np.inf, len(tree.points)
+    nearest = np.inf
     waiting[0], far[0], size = 0, 0.0, 1
     while size > 0:
         size -= 1
         node = waiting[size]
-        if far[size] > nearest or (far[size] == nearest and tree.lowest[node] > best):
+        if far[size] >= nearest:
             continue
         if tree.child[node] < 0:
             for i in range(tree.starts[node], tree.ends[node]):
-                point = tree.points[i]
-                distance = squared_distance(scale, at, tree.codes[point])
-                if distance < nearest or (distance == nearest and point < best):
-                    nearest, best = distance, point
+                nearest = min(nearest, squared_distance(scale, at, tree.codes[tree.points[i]]))
             continue
         left = tree.child[node]
         to_left, to_right = _to_box(tree, scale, at, left), _to_box(tree, scale, at, left + 1)
         closer = left if to_left <= to_right else left + 1
         for which, distance in ((2 * left + 1 - closer, max(to_left, to_right)), (closer, min(to_left, to_right))):
-            if distance <= nearest:
+            if distance < nearest:
                 waiting[size], far[size] = which, distance
                 size += 1
-    return best if best < len(tree.points) else -1
+    return nearest
+
+
+@compiled
+def _lowest(tree: PointTree, scale: Scale, at: FloatArray, waiting: IntArray, within: float) -> int:
+    """The lowest point left whose squared distance is within a bound."""
+    best = len(tree.points)
+    waiting[0], size = 0, 1
+    while size > 0:
+        size -= 1
+        node = waiting[size]
+        if tree.lowest[node] >= best:
+            continue
+        if tree.child[node] < 0:
+            for i in range(tree.starts[node], tree.ends[node]):
+                point = tree.points[i]
+                if point < best and squared_distance(scale, at, tree.codes[point]) <= within:
+                    best = point
+            continue
+        for which in (tree.child[node], tree.child[node] + 1):
+            if tree.lowest[which] < best and _to_box(tree, scale, at, which) <= within:
+                waiting[size] = which
+                size += 1
+    return best
 
 
 @compiled

@@ -71,6 +71,13 @@ class Requirement(ABC):
             return level >= self.bound - ROUNDING
         return level <= self.bound + ROUNDING if self.sense == "at most" else level < self.bound
 
+    def __bool__(self) -> bool:
+        """Raise TypeError: ``and``, ``or`` and ``not`` would silently drop a requirement."""
+        raise TypeError(
+            f"{self!r} has no truth value, so that 'and', 'or' and 'not' cannot combine it. Write & for requirements that must "
+            "all hold, as KAnonymity(3) & DistinctDiversity(2), and | for at least one of them."
+        )
+
     def __and__(self, other: "Requirement") -> "Requirement":
         return all_of(self, other)
 
@@ -228,11 +235,11 @@ def check_whole(owner: str, letter: str, number: float, what: str) -> None:
         raise ValueError(f"{owner}: {letter} is {number}; it is a number of {what}, 1 or more.")
 
 
-def check_size(k: int, view: View) -> None:
-    """Raise ValueError if a view has fewer than k records."""
-    if k > len(view):
-        raise ValueError(
-            f"k is {k} and the view at {view.time!r} has {len(view)} records; lower k, or publish more at once."
+def check_size(letter: str, number: int, view: View) -> None:
+    """Raise Infeasible if a view has fewer records than a setting asks of each group."""
+    if number > len(view):
+        raise Infeasible(
+            f"{letter} is {number} and the view at {view.time!r} has {len(view)} records; lower {letter}, or publish more at once."
         )
 
 

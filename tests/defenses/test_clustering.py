@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
-from strategies import distributions, tables
+from strategies import distributions, tables, view_of
 
-from foreknow.defenses.clusters.clustering import MOST_ROWS, WithinCluster, pairwise_divergence, prior_clusters
+from foreknow.defenses import UHRA, KPrimacy
+from foreknow.defenses.clusters.clustering import (
+    MOST_ROWS,
+    WithinCluster,
+    assign_leaders,
+    pairwise_divergence,
+    prior_clusters,
+)
 from foreknow.defenses.requirements.requirement import ROUNDING
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 
@@ -81,8 +88,74 @@ def test_the_divergence_is_the_definition(rows):
 
 def test_too_many_distinct_rows_are_one_clear_error():
     share = np.linspace(0, 1, MOST_ROWS + 1)
-    with pytest.raises(ValueError, match=f"{MOST_ROWS + 1} distinct rows, and at most {MOST_ROWS}"):
+    with pytest.raises(
+        ValueError,
+        match=rf"{MOST_ROWS + 1} distinct rows, .* at most {MOST_ROWS} can be.*UHRA\(..., tolerance=",
+    ):
         prior_clusters(np.column_stack([share, 1 - share]), 0.1)
+
+
+class TestTolerance:
+    @given(
+        kinds=st.lists(distributions(3), min_size=1, max_size=12),
+        near=st.lists(st.floats(0, 0.05), min_size=12, max_size=12),
+        j=st.sampled_from([0.05, 0.2, 0.5, 1]),
+        fraction=st.sampled_from([0.01, 0.25, 1]),
+        base=st.sampled_from([2.0, np.e]),
+    )
+    def test_any_two_of_a_cluster_are_within_j_all_the_same(self, kinds, near, j, fraction, base):
+        """Each row, and one near it, moved towards the uniform one."""
+        rows = np.array(kinds)
+        rows = np.vstack([rows, rows + np.array(near[: len(rows)])[:, None] * (1 / 3 - rows)])
+        cluster = prior_clusters(rows, j, base, fraction * j / 4)
+        for a, b in itertools.combinations(range(len(rows)), 2):
+            if cluster[a] == cluster[b]:
+                assert oracle.divergence([rows[a], rows[b]], base) <= j + 2 * ROUNDING
+
+    @given(kinds=st.lists(distributions(3), min_size=1, max_size=12), tolerance=st.floats(1e-9, 0.2))
+    def test_every_row_is_within_it_of_its_leader_and_leaders_are_apart(self, kinds, tolerance):
+        rows = np.unique(np.array(kinds), axis=0)
+        leaders = assign_leaders(rows, tolerance)
+        for row, of in enumerate(leaders.of):
+            apart = oracle.divergence([rows[row], rows[leaders.rows[of]]], 2.0)
+            assert apart <= min(tolerance, leaders.radius[of] ** 2) + 1e-12
+        for a, b in itertools.combinations(leaders.rows, 2):
+            assert ((np.sqrt(rows[a]) - np.sqrt(rows[b])) ** 2).sum() > tolerance - 1e-12
+
+    @pytest.mark.parametrize("j", [0.05, 0.2, 0.5])
+    def test_clusters_are_those_without_it_where_no_two_priors_are_within_it(self, j):
+        for seed in range(6):
+            rows = np.random.default_rng(seed).dirichlet(np.full(4, 0.5), size=12)
+            tolerance = min(((np.sqrt(a) - np.sqrt(b)) ** 2).sum() for a, b in itertools.combinations(rows, 2))
+            rows = np.vstack([rows, rows])
+            assert (
+                prior_clusters(rows, j, tolerance=min(0.9 * tolerance, j / 4)).tolist()
+                == prior_clusters(rows, j).tolist()
+            )
+
+    def test_more_distinct_priors_than_can_be_clustered_are_with_it(self):
+        """Of two values, 40,000 shares make no more leaders than fit on a quarter of a circle, sqrt(tolerance) apart."""
+        share = np.linspace(0, 1, MOST_ROWS + 10_000)
+        rows = np.column_stack([share, 1 - share])
+        assert len(assign_leaders(rows, 1e-4).rows) <= np.pi / 2 / np.sqrt(1e-4) + 1
+        cluster = prior_clusters(rows, 0.2, tolerance=1e-4)
+        for number in range(cluster.max() + 1):
+            ends = rows[cluster == number][[0, -1]]
+            assert oracle.divergence(list(ends), 2.0) <= 0.2 + ROUNDING
+
+    @pytest.mark.parametrize("kind", [UHRA, KPrimacy])
+    def test_is_a_setting_of_the_defenses(self, kind):
+        with pytest.raises(ValueError, match=r"tolerance is 0.2; it is a divergence from 0 to j / 4 = 0.15"):
+            kind(2, 0.5, 0.6, tolerance=0.2)
+        with pytest.raises(ValueError, match=r"tolerance is -1; it is a divergence from 0"):
+            kind(2, 0.5, 0.6, tolerance=-1)
+        view = view_of("ABCDEF", "abcabc")
+        share = np.array([0.5, 0.501, 0.502, 0.1, 0.101, 0.102])
+        prior = np.column_stack([share, 1 - share, 0 * share])
+        labels = kind(3, 2, 0.004, tolerance=0.001)(view, prior).labels
+        assert (labels[:3] == labels[0]).all()
+        assert (labels[3:] == labels[3]).all()
+        assert labels[0] != labels[3]
 
 
 @given(drawn=tables(), data=st.data())

@@ -227,7 +227,7 @@ class TestBadInput:
             ({"k": 2, "l": 1.5}, ValueError, "MASK: l is 1.5; it is a number of records"),
             ({"k": 2, "l": 2, "sensitive": "flu"}, TypeError, "sensitive is the text 'flu'"),
             ({"k": 2, "l": 2, "sensitive": []}, ValueError, "name at least one value"),
-            ({"k": 2, "l": 2, "rng": None}, TypeError, "MASK: rng is None; it is a generator"),
+            ({"k": 2, "l": 2, "rng": 1}, TypeError, "MASK: rng is 1; it is a generator"),
         ],
     )
     def test_settings(self, settings, error, match):

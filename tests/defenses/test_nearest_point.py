@@ -1,5 +1,8 @@
 """Nearest point next, against looking at everybody left at every step."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -47,11 +50,23 @@ def people_of(columns, kinds=KINDS):
 
 
 def squares(people):
-    """The squared distances between all people, attribute after attribute."""
-    total = np.zeros((len(people), len(people)))
+    """The squared distances between all people in whole numbers, so that ties are exact; in a unit that all attributes share.
+
+    An attribute's distance is a whole number over its width in steps: a hundredth for numbers, a level of the tree for others.
+    """
+    whole = []
     for kind, codes in zip(people.schema.quasi_identifiers.values(), people.quasi_identifiers.T, strict=True):
-        total += distances(kind, codes, codes) ** 2
-    return total
+        if isinstance(kind, Categorical):
+            height = len(kind.tree.levels()) - 1
+            whole.append((np.round(distances(kind, codes, codes) * height).astype(np.int64), height))
+        else:
+            steps = np.round(codes * 100).astype(np.int64)
+            width = round((kind.high - kind.low) * 100)
+            whole.append(
+                (np.abs(np.subtract.outer(steps, steps)) if width else np.zeros((len(codes),) * 2, int), width or 1)
+            )
+    unit = math.lcm(*(width for _, width in whole))
+    return sum((apart.astype(object) * (unit // width)) ** 2 for apart, width in whole)
 
 
 def onward(people, first):
@@ -84,9 +99,9 @@ def test_always_goes_on_to_the_nearest_left(people):
 def test_starts_at_one_of_those_farthest_from_the_centroid(people):
     """The squared distance from a centroid is the mean of those from its people, less half the mean of all pairs'."""
     far = squares(people)
-    from_centroid = far.mean(axis=1) - far.mean() / 2
+    from_centroid = 2 * len(people) * far.sum(axis=1) - far.sum()
     first = nearest_point_order(people)[0]
-    assert from_centroid[first] >= from_centroid.max() - 1e-12
+    assert from_centroid[first] == from_centroid.max()
     alike = np.flatnonzero(far[first] == 0)
     assert first == alike[0]
 
@@ -117,6 +132,19 @@ def test_by_hand():
     """The centroid of 0, 1, 5, 6 and 10 is 4.4, and 10 is farthest; then 6, 5, 1, 0."""
     people = people_of({"x": [5, 0, 10, 6, 1]}, {"x": Numeric(0, 10)})
     assert nearest_point_order(people).tolist() == [2, 3, 0, 4, 1]
+
+
+def test_ties_are_exact_whatever_the_order_in_which_terms_are_added():
+    """All orders of 1/6, 2/6 and 4/6 lie equally far from the origin, and their sums of squares are not all rounded alike."""
+    ways = list(itertools.permutations([1, 2, 4]))
+    rounded = {((a / 6) ** 2 + (b / 6) ** 2) + (c / 6) ** 2 for a, b, c in ways}
+    assert len(rounded) > 1
+    kinds = {name: Numeric(0, 6) for name in "xyz"}
+    for shift in range(6):
+        turned = ways[shift:] + ways[:shift]
+        people = people_of(dict(zip("xyz", zip((6, 6, 6), (0, 0, 0), *turned, strict=True), strict=True)), kinds)
+        order = nearest_point_order(people).tolist()
+        assert order == onward(people, order[0])
 
 
 def test_ties_go_to_the_lowest_row_that_is_left():

@@ -523,3 +523,21 @@ def test_a_value_the_hierarchy_lacks_is_named():
     view = view_of("AB", "ab", domain="abe")
     with pytest.raises(ValueError, match="the hierarchy of TCloseness has no row for the sensitive value 'e'; add it"):
         TCloseness(0.5, TREE)(summarize_records(view, np.full((2, 3), 1 / 3)))
+
+
+@pytest.mark.parametrize(
+    "combined",
+    [
+        lambda: KAnonymity(3) and DistinctDiversity(2),
+        lambda: KAnonymity(3) or DistinctDiversity(2),
+        lambda: not KAnonymity(3),
+        lambda: bool(KAnonymity(3) & DistinctDiversity(2)),
+        lambda: bool(KAnonymity(3) | DistinctDiversity(2)),
+        lambda: 1 if JSimilarity(0.5) else 0,
+    ],
+)
+def test_and_or_and_not_are_refused_for_they_would_drop_a_requirement(combined):
+    with pytest.raises(
+        TypeError, match=r"has no truth value.*Write & .*KAnonymity\(3\) & DistinctDiversity\(2\), and \|"
+    ):
+        combined()

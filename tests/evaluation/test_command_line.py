@@ -654,7 +654,7 @@ BAD_PUBLISH = {
     "lists as values": (lambda d: listed(d, "result"), "'result' holds lists"),
     "lists as times": (lambda d: listed(d, "week"), "'week' holds lists"),
     "markup in a name": (lambda d: publish(good(d), "--qi", "[/x]"), "no column '[/x]'"),
-    "k larger than a view": (lambda d: publish(good(d), "-k", 25), "k is 25"),
+    "k larger than a view": (lambda d: publish(good(d), "-k", 25), "25 records"),
     "k larger than a view, mondrian": (lambda d: publish(good(d), "-k", 25, "--defense", "mondrian"), "25 records"),
     "k larger than patience": (lambda d: publish(good(d), "-k", 51), "patience is 50"),
     "too diverse": (lambda d: publish(good(d), "-l", 4, "--defense", "mondrian"), "does not satisfy"),

@@ -1,7 +1,8 @@
 """Somebody with background knowledge, who watches releases and remembers."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -9,11 +10,13 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.cascades import Cascade
 from foreknow.models.compromised import Claims, CompromisedRecords
+from foreknow.models.counterfeits import weigh_counterfeits
+from foreknow.models.distortion import weigh_distorted
 from foreknow.models.estimators import Exact, TooLarge
 from foreknow.models.markov_chain import LARGEST_TABLE, MarkovChain, Transitions
 from foreknow.models.people import People
 from foreknow.models.priors import Prior
-from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, probability_rows
+from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, probability_rows
 from foreknow.models.release import Observation
 from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
 
@@ -79,6 +82,14 @@ class Adversary:
         What happens in releases in which a respondent is not published. ``"ignore"``: nothing; the chain leads from
         one observation to the next, as in the papers. ``"power"``: the chain takes a step at every release (for a chain
         of order 1, its power).
+    counterfeits : {"dealt", "uniform"}
+        Law of the values of counterfeits. ``"dealt"``: they stand where records of a value are lacking; the law is
+        estimated from the release (`foreknow.models.counterfeits.weigh_counterfeits`). ``"uniform"``: each is a respondent with a
+        uniform prior over the domain, as if it had been drawn before the groups were formed.
+    distortion : {"counted", "ignored"}
+        What is known of distorted values. ``"counted"``: their number in the release, and of how many the own value is not
+        shown; the law is estimated (`foreknow.models.distortion.weigh_distorted`). ``"ignored"``: all published values are
+        taken for true.
 
     Raises
     ------
@@ -99,6 +110,8 @@ class Adversary:
     cascade: Cascade | None = None
     revision: Revision = "product"
     gaps: Literal["ignore", "power"] = "ignore"
+    counterfeits: Literal["dealt", "uniform"] = "dealt"
+    distortion: Literal["counted", "ignored"] = "counted"
 
     def __post_init__(self) -> None:
         if self.gaps not in ("ignore", "power"):
@@ -108,6 +121,14 @@ class Adversary:
         if self.revision not in ("product", "chain", "filter"):
             raise ValueError(
                 f"revision is {self.revision!r}; it is 'product' (JS-reduce), 'chain' (BayFrame) or 'filter' (the joint law)."
+            )
+        if self.counterfeits not in ("dealt", "uniform"):
+            raise ValueError(
+                f"counterfeits is {self.counterfeits!r}; it is 'dealt' (estimated from the release) or 'uniform'."
+            )
+        if self.distortion not in ("counted", "ignored"):
+            raise ValueError(
+                f"distortion is {self.distortion!r}; it is 'counted' (their number is known) or 'ignored'."
             )
         for name, setting in (("estimator", self.estimator), ("cascade", self.cascade)):
             if isinstance(setting, type):
@@ -146,10 +167,27 @@ class Adversary:
 
     def weigh(self, revised: FloatArray, observation: Observation) -> Posterior:
         """The posterior of a release under a revised prior: rows for the n people, none for counterfeits."""
-        problem = observation.problem(revised)
+        problem, people = observation.problem(revised), len(revised)
+        estimate: Callable[[Problem], Posterior] = partial(self.estimate, observation=observation)
+        if self.counterfeits == "dealt" and len(problem.group) > people:
+            estimate = partial(weigh_counterfeits, people=people, weigh=estimate)
+        if self.distortion == "counted" and observation.distorted:
+            answer = weigh_distorted(problem, people, observation.distorted, observation.vanished, estimate)
+        else:
+            answer = estimate(problem)
+        return answer.of_the_first(people)
+
+    def estimate(self, problem: Problem, observation: Observation) -> Posterior:
+        """The posterior of a problem of a release by the cascade and the estimator alone.
+
+        `weigh` calls it once, or once per round where counterfeits or distorted values follow an unknown law.
+        """
         claims = self._claims(observation.time, observation.people)
         contradicted = np.zeros(len(observation.counts), dtype=np.bool_)
-        if claims is not None:
+        if claims is not None and self.distortion == "counted" and observation.distorted:
+            # A group need not show what is surely known: the claim is in the prior, and removes nobody from the group.
+            claims = claims.unsure
+        elif claims is not None:
             contradicted[self._contradicted(claims, observation)] = True
         try:
             if claims is None or self.cascade is None:
@@ -158,8 +196,7 @@ class Adversary:
                 answer = self.cascade.weigh(problem, claims, self.estimator)
         except TooLarge as error:
             raise TooLarge(f"the release at {observation.time!r}: {error}") from None
-        status = np.where(contradicted, answer.status | CONTRADICTED, answer.status)
-        return replace(answer.of_the_first(len(revised)), status=status)
+        return replace(answer, status=np.where(contradicted, answer.status | CONTRADICTED, answer.status))
 
     def remember(self, memory: Memory, observation: Observation, posterior: Posterior) -> Memory:
         """The memory with a release's beliefs.

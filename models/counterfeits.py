@@ -47,7 +47,7 @@ def weigh_counterfeits(problem: Problem, people: int, weigh: Callable[[Problem],
 
     Notes
     -----
-    Exact for a release of one group with one counterfeit; otherwise approximate. The law relies on a prior that is right
+    Exact where one group has counterfeits and shows each value once; otherwise approximate. The law relies on a prior that is right
     about how frequent each value is in this release, as N tells which values are lacking. Groups without counterfeits are
     weighed as without this law. Several counterfeits of one value in one group weigh as independent ones. Cost: that of
     the estimator and O(g m) per round.

@@ -10,12 +10,14 @@ from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.attacks.linking import LinkingAttack
 from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
+from foreknow.attacks.signature import SignatureAttack
 from foreknow.attacks.snapshot import SnapshotAttack
 
 ATTACKS: dict[str, Callable[..., Attack]] = {
     "sequential": SequentialAttack,
     "snapshot": SnapshotAttack,
     "retrospective": RetrospectiveAttack,
+    "signature": SignatureAttack,
     "foreground": ForegroundAttack,
 }
 """Every attack, by the name the command line gives it. All but the foreground attack, which knows nothing beforehand, take an
@@ -33,5 +35,6 @@ __all__ = [
     "ReleaseLabelBeliefs",
     "RetrospectiveAttack",
     "SequentialAttack",
+    "SignatureAttack",
     "SnapshotAttack",
 ]

@@ -1,7 +1,8 @@
 """Adversaries: background knowledge, a rule of inference, and a memory of releases."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -10,11 +11,13 @@ from foreknow.models.adversary_settings import check_knowledge, check_rules
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.cascades import Cascade
 from foreknow.models.compromised import Claims, CompromisedRecords
+from foreknow.models.counterfeits import weigh_counterfeits
+from foreknow.models.distortion import weigh_distorted
 from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.markov_chain import MarkovChain, Transitions
 from foreknow.models.people import People
 from foreknow.models.priors import Prior
-from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, probability_rows
+from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, probability_rows
 from foreknow.models.release import Observation
 from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
 from foreknow.models.sequences import GapRule, check_gaps
@@ -92,6 +95,14 @@ class Adversary:
         What happens in releases in which a respondent is not published. ``"ignore"``: nothing; the chain leads from
         one observation to the next, as in the papers. ``"power"``: the chain takes a step at every release (for a chain
         of order 1, its power). A chain that is fit with the same ``gaps`` has the matching transitions.
+    counterfeits : {"dealt", "uniform"}
+        Law of the values of counterfeits. ``"dealt"``: they stand where records of a value are lacking; the law is
+        estimated from the release (`foreknow.models.counterfeits.weigh_counterfeits`). ``"uniform"``: each is a respondent with a
+        uniform prior over the domain, as if it had been drawn before the groups were formed.
+    distortion : {"counted", "ignored"}
+        What is known of distorted values. ``"counted"``: their number in the release, and of how many the own value is not
+        shown; the law is estimated (`foreknow.models.distortion.weigh_distorted`). ``"ignored"``: all published values are
+        taken for true.
 
     Raises
     ------
@@ -115,6 +126,8 @@ class Adversary:
     cascade: Cascade | None = None
     revision: Revision = "filter"
     gaps: GapRule = "ignore"
+    counterfeits: Literal["dealt", "uniform"] = "dealt"
+    distortion: Literal["counted", "ignored"] = "counted"
 
     def __post_init__(self) -> None:
         check_gaps(self.gaps)
@@ -127,6 +140,14 @@ class Adversary:
         check_rules(self.estimator, self.cascade)
         if self.transitions is not None:
             self._joint_size(self.transitions.at(0))
+        if self.counterfeits not in ("dealt", "uniform"):
+            raise ValueError(
+                f"counterfeits is {self.counterfeits!r}; it is 'dealt' (estimated from the release) or 'uniform'."
+            )
+        if self.distortion not in ("counted", "ignored"):
+            raise ValueError(
+                f"distortion is {self.distortion!r}; it is 'counted' (their number is known) or 'ignored'."
+            )
         if self.compromised is not None and not isinstance(self.compromised, CompromisedRecords):
             raise TypeError(
                 f"compromised is {type(self.compromised).__name__}; it must be CompromisedRecords(frame). (An estimator is named: "
@@ -159,10 +180,27 @@ class Adversary:
 
     def weigh(self, revised: FloatArray, observation: Observation) -> Posterior:
         """The posterior of a release under a revised prior: rows for the n people, none for counterfeits."""
-        problem = observation.problem(revised)
+        problem, people = observation.problem(revised), len(revised)
+        estimate: Callable[[Problem], Posterior] = partial(self.estimate, observation=observation)
+        if self.counterfeits == "dealt" and len(problem.group) > people:
+            estimate = partial(weigh_counterfeits, people=people, weigh=estimate)
+        if self.distortion == "counted" and observation.distorted:
+            answer = weigh_distorted(problem, people, observation.distorted, observation.vanished, estimate)
+        else:
+            answer = estimate(problem)
+        return answer.of_the_first(people)
+
+    def estimate(self, problem: Problem, observation: Observation) -> Posterior:
+        """The posterior of a problem of a release by the cascade and the estimator alone.
+
+        `weigh` calls it once, or once per round where counterfeits or distorted values follow an unknown law.
+        """
         claims = self._claims(observation.time, observation.people)
         contradicted = np.zeros(len(observation.counts), dtype=np.bool_)
-        if claims is not None:
+        if claims is not None and self.distortion == "counted" and observation.distorted:
+            # A group need not show what is surely known: the claim is in the prior, and removes nobody from the group.
+            claims = claims.unsure
+        elif claims is not None:
             contradicted[self._contradicted(claims, observation)] = True
         try:
             if claims is None or self.cascade is None:
@@ -171,8 +209,7 @@ class Adversary:
                 answer = self.cascade.weigh(problem, claims, self.estimator)
         except TooLarge as error:
             raise TooLarge(f"the release at {observation.time!r}: {error}") from None
-        status = np.where(contradicted, answer.status | CONTRADICTED, answer.status)
-        return replace(answer.of_the_first(len(revised)), status=status)
+        return replace(answer, status=np.where(contradicted, answer.status | CONTRADICTED, answer.status))
 
     def remember(self, memory: Memory, observation: Observation, posterior: Posterior) -> Memory:
         """The memory with a release's beliefs.

@@ -28,7 +28,9 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
     """
     infinite = [when for when, _ in views if isinstance(when, Real) and not np.isfinite(float(when))]
     if infinite:
-        raise ValueError(f"a time of {column!r} is {infinite[0]!r}; a time is a finite number, a date or a text. Correct it.")
+        raise ValueError(
+            f"a time of {column!r} is {infinite[0]!r}; a time is a finite number, a date or a text. Correct it."
+        )
     fine = [when for when, _ in views if _is_fine(when)]
     single = sum(records == 1 for _, records in views)
     if fine and 2 * single > len(views):

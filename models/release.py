@@ -31,17 +31,27 @@ class Observation:
         are counterfeits.
     time : optional
         When it was published.
+    distorted : int
+        Number of people who are published with another value than their own.
+    vanished : int
+        Number of them whose own value their group does not show.
+
+    Notes
+    -----
+    The two numbers are of the whole release, and say of no respondent or group more than of another.
     """
 
     people: People
     group: IntArray
     counts: IntArray
     time: Any = 0
+    distorted: int = 0
+    vanished: int = 0
 
     def problem(self, prior: FloatArray) -> Problem:
-        """The estimation problem under a prior of shape ``(n, m)``.
+        """The estimation problem under a prior of shape ``(n, m)``, as if no value were distorted.
 
-        Counterfeits become respondents of whom nothing is known (uniform rows), after the n people.
+        Counterfeits become respondents after the n people, with uniform rows. `Adversary.weigh` reads neither as they stand here.
         """
         groups, m = self.counts.shape
         invented = self.counts.sum(axis=1) - np.bincount(self.group[self.group >= 0], minlength=groups)
@@ -112,8 +122,12 @@ class Release:
 
     @property
     def observation(self) -> Observation:
-        """What the worst-case adversary holds, and nothing more."""
-        return Observation(self.view.people, self.group, self.counts, self.time)
+        """The release as the worst-case adversary sees it."""
+        kept, true = self.group >= 0, self.view.sensitive
+        shown = true if self.grouping.values is None else self.grouping.values
+        other = kept & (shown != true)
+        vanished = self.counts[self.group[other], true[other]] == 0
+        return Observation(self.view.people, self.group, self.counts, self.time, int(other.sum()), int(vanished.sum()))
 
     @property
     def table(self) -> pd.DataFrame:

@@ -161,16 +161,30 @@ class TestObserve:
         assert "E" not in memory.rows
         assert np.array_equal(adversary.revise(memory, released("E", "a", [0]).people)[0], ROWS["E"])
 
-    def test_counterfeits_are_unknown_respondents_and_drop_out(self):
-        """A and B with a, b and an invented c: A has a, b, c in the six ways, each weighing prior A, B and 1/3."""
+    def test_counterfeits_are_lacking_values_and_drop_out(self):
+        """A and B with a, b, c and one counterfeit; a and c are true in the other group as well.
+
+        Of the records of a and of c the first group received one of two if it shows a true one, of those of b all: the ways in
+        which b is the counterfeit weigh half.
+        """
         observation = released("ABCD", "abca", [0, 0, 1, 1], counterfeits=np.array([[0, 2]]))
         posterior, memory = Adversary(ByName(), estimator=Exact()).observe(Memory(), observation)
         a, b = ROWS["A"], ROWS["B"]
-        ways = {(s, r): a[s] * b[r] for s in range(3) for r in range(3) if s != r}
+        ways = {(s, r): a[s] * b[r] * (1 if 1 in (s, r) else 0.5) for s in range(3) for r in range(3) if s != r}
         expected = [sum(w for (s, _), w in ways.items() if s == v) / sum(ways.values()) for v in range(3)]
         assert posterior.probabilities.shape == (4, 3)
         assert np.allclose(posterior.probabilities[0], expected)
         assert set(memory.rows) == set("ABCD")
+
+    def test_counterfeits_as_unknown_respondents(self):
+        """A and B with a, b and an invented c: A has a, b, c in the six ways, each weighing prior A, B and 1/3."""
+        observation = released("ABCD", "abca", [0, 0, 1, 1], counterfeits=np.array([[0, 2]]))
+        adversary = Adversary(ByName(), estimator=Exact(), counterfeits="uniform")
+        posterior, _ = adversary.observe(Memory(), observation)
+        a, b = ROWS["A"], ROWS["B"]
+        ways = {(s, r): a[s] * b[r] for s in range(3) for r in range(3) if s != r}
+        expected = [sum(w for (s, _), w in ways.items() if s == v) / sum(ways.values()) for v in range(3)]
+        assert np.allclose(posterior.probabilities[0], expected)
 
     def test_nobody_published_is_no_trouble(self, adversary):
         posterior, memory = adversary.observe(Memory(), released("AB", "ab", [-1, -1]))

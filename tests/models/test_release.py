@@ -166,7 +166,8 @@ def leaves(thing):
 
 class TestObservation:
     def test_it_holds_people_groups_counts_and_time(self):
-        assert [field.name for field in dataclasses.fields(Observation)] == ["people", "group", "counts", "time"]
+        names = ["people", "group", "counts", "time", "distorted", "vanished"]
+        assert [field.name for field in dataclasses.fields(Observation)] == names
         assert [field.name for field in dataclasses.fields(People)] == ["respondents", "quasi_identifiers", "schema"]
         observation = Release(VIEW, LABELS).observation
         assert observation.time == 9

@@ -1,0 +1,147 @@
+"""The attack on m-invariance by an adversary who knows its rule: a new signature tells of a new value."""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.attacks.attack import each_release
+from foreknow.attacks.repeated_pairs import overconfident
+from foreknow.models import Adversary, Beliefs, Memory, Observation, Posterior, Release, ReleaseBeliefs
+from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.signature_law import weigh_signatures
+
+
+class _Published(NamedTuple):
+    """What is remembered of a respondent: the number of the release that last showed the record, belief, signature."""
+
+    release: int
+    belief: FloatArray
+    signature: BoolArray
+
+
+@dataclass(frozen=True)
+class SignatureAttack:
+    """Sequential attack by an adversary who knows the rule of m-invariance.
+
+    By the rule, a respondent with the same value as when last published is in a group of the same signature (the set of
+    shown values); every other one is dealt afresh, at random among the records of the same value. With x' the value when
+    last published, x the present one, S' and S the signatures, the likelihood of the transition is::
+
+        P(S | S', x', x) = [x = x'] [S = S'] + [x != x'] r_S(x)
+
+    where r_S(x) is the share of the fresh records of value x that signature S received; for a newcomer it is r_S(x). The
+    forward filter of order 1 carries it. A respondent of another signature than before has another value, for certain.
+
+    The shares r and the law of the counterfeits of each signature are unknown. Both are estimated from each release
+    together with its beliefs (`foreknow.models.signature_law.weigh_signatures`).
+
+    Parameters
+    ----------
+    adversary : Adversary
+        With transitions of order 1. Its setting for counterfeits is not read.
+
+    Raises
+    ------
+    ValueError
+        If the adversary has no transitions of order 1. When called, if a release is not of m-invariance: a group
+        shows a value twice, or values are distorted; or if a compromised record is about a time without release.
+
+    Notes
+    -----
+    Assumed, and not checked: all releases are of one m and one rule, and all of them are known, so that no
+    respondent was last published among values without the own one.
+
+    Exact: the exclusions. Approximate: expectations stand for unknown counts, and the groups of different releases are taken for
+    independent evidence, as in `SequentialAttack`, so that beliefs are too sure where the same people meet again. Where the chain
+    and the rule leave a respondent no value, the signature is not read, and the status of the group is ``CONTRADICTED``.
+    Compromised records of a release in which their respondent is not published enter by the chain, not by the signature.
+
+    Cost: that of the estimator and O(n m + g m) per round, up to 200 rounds per release.
+    """
+
+    adversary: Adversary
+
+    def __post_init__(self) -> None:
+        order = None if self.adversary.transitions is None else self.adversary.transitions.at(0).order
+        if order != 1:
+            raise ValueError(
+                f"SignatureAttack needs transitions of order 1; the adversary's are {'missing' if order is None else order}. "
+                "Truncate the chain, or use SequentialAttack."
+            )
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """What the adversary believes around each release. Only the releases' observations are read."""
+        memory, found = Memory(), list[ReleaseBeliefs]()
+        last: dict[Hashable, _Published] = {}
+        for number, release in enumerate(each_release(self, releases)):
+            seen = release.observation
+            check_unique(seen)
+            revised = self.adversary.revise(memory, seen.people, seen.time)
+            posterior = self._weigh(revised, seen, last, number)
+            found.append(ReleaseBeliefs(seen, self.adversary.prior(seen.people), revised, posterior))
+            memory = self.adversary.remember(memory, seen, posterior)
+            shown = seen.counts > 0
+            for row in np.flatnonzero(seen.group >= 0):
+                published = _Published(number, posterior.probabilities[row], shown[seen.group[row]])
+                last[seen.people.respondents[row]] = published
+        self.adversary.check_times([belief.observation.time for belief in found])
+        return Beliefs(tuple(found), notes=overconfident(self.adversary, [belief.observation for belief in found]))
+
+    def _weigh(
+        self, revised: FloatArray, seen: Observation, last: dict[Hashable, _Published], number: int
+    ) -> Posterior:
+        """The posterior of one release: rows for people only."""
+        kept, dealt = np.zeros(revised.shape), np.ones(revised.shape)
+        shown, steps = seen.counts > 0, dict[int, FloatArray]()
+        for row, respondent in enumerate(seen.people.respondents):
+            before = last.get(respondent)
+            if before is not None and seen.group[row] >= 0:
+                if before.release not in steps:
+                    steps[before.release] = self._step(before.release, number)
+                stays = stay_probabilities(before.belief, steps[before.release])
+                dealt[row] = 1 - stays
+                if np.array_equal(before.signature, shown[seen.group[row]]):
+                    kept[row] = stays
+        estimate = partial(self.adversary.estimate, observation=seen)
+        return weigh_signatures(seen.problem(revised), kept, dealt, estimate).of_the_first(len(revised))
+
+    def _step(self, last: int, now: int) -> FloatArray:
+        """Transition probabilities from a release to a later one: shape ``(m, m)``."""
+        transitions, adversary = self.adversary.transitions, self.adversary
+        assert transitions is not None
+        releases = range(last + 1, now + 1) if adversary.gaps == "power" else (now,)
+        step = np.eye(transitions.at(now).values)
+        for release in releases:
+            step = step @ transitions.at(release).probabilities
+        return step
+
+
+def stay_probabilities(belief: FloatArray, step: FloatArray) -> FloatArray:
+    """Probability that a present value was the value before as well, for each present value: shape ``(m,)``.
+
+    Parameters
+    ----------
+    belief : float array, shape (m,)
+        In the value before.
+    step : float array, shape (m, m)
+        Transition probabilities from the value before, in rows, to the present one.
+    """
+    ahead = belief @ step
+    return np.divide(belief * step.diagonal(), ahead, out=np.zeros_like(ahead), where=ahead > 0)
+
+
+def check_unique(seen: Observation) -> None:
+    """Raise ValueError if a release is not of m-invariance: a group shows a value twice, or values are distorted."""
+    rule = "SignatureAttack reads releases of m-invariance, whose groups show each value once and no value is distorted"
+    way = "Use SequentialAttack for releases of other defenses."
+    if (seen.counts > 1).any():
+        group, value = np.argwhere(seen.counts > 1)[0]
+        raise ValueError(
+            f"{rule}; the group {group} of the release at {seen.time!r} shows {seen.people.schema.values[value]!r} "
+            f"{seen.counts[group, value]} times. {way}"
+        )
+    if seen.distorted:
+        raise ValueError(f"{rule}; in the release at {seen.time!r} there are {seen.distorted} distorted ones. {way}")

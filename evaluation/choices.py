@@ -1,5 +1,6 @@
 """From the options of the command line to a defense or an attack: which options each reads, and what it has without them."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from foreknow.defenses import (
     Requirement,
     TCloseness,
     all_of,
+    publish,
 )
 from foreknow.evaluation.breaches import over
 from foreknow.models import Estimator, SampleSize, Schema
@@ -91,9 +93,21 @@ class Choice(NamedTuple):
         return KNOWLEDGE[0] in self.reads
 
 
-def generator(seed: int | None) -> np.random.Generator:
-    """A generator of a seed, which can be found by trying, or without one of 128 bits of the operating system's entropy."""
-    return np.random.default_rng(seed)
+def generator(seed: int | None, stream: int = 0) -> np.random.Generator:
+    """A generator of a seed, which can be found by trying, or without one of 128 bits of the operating system's entropy.
+
+    Generators of one seed and different streams are independent.
+    """
+    return np.random.default_rng(None if seed is None else [seed, stream])
+
+
+PUBLISH_DRAWS = "rng" in inspect.signature(publish).parameters
+"""Whether `publish` itself draws: the order of records and groups, for every defense."""
+
+
+def publication_draws(seed: int | None) -> dict[str, Any]:
+    """What `publish` is given for draws that repeat."""
+    return {} if seed is None or not PUBLISH_DRAWS else {"rng": generator(seed, 1)}
 
 
 def _draws(defense: type[Any]) -> bool:
@@ -102,7 +116,8 @@ def _draws(defense: type[Any]) -> bool:
 
 
 def _seed(defense: type[Any]) -> tuple[str, ...]:
-    return ("seed",) if _draws(defense) else ()
+    """The option of a defense that alone draws; where `publish` does, every defense reads it."""
+    return ("seed",) if _draws(defense) and not PUBLISH_DRAWS else ()
 
 
 def _drawn(defense: type[Any], bound: int | float, seed: int | None) -> Any:
@@ -145,8 +160,8 @@ CHOICES: dict[str, Choice] = {
     "k-primacy": Choice(("k", "beta", "j", *KNOWLEDGE), lambda o: KPrimacy(o.k, _or(o.beta, 5.0), _or(o.j, 0.6))),
     "mondrian": Choice(("k", "l", "t", "beta"), lambda o: Mondrian(_with_diversity(o).requirement)),
     "full-domain": Choice(("k", "l", "t", "beta"), lambda o: FullDomain(_with_diversity(o).requirement)),
-    "anatomy": Choice(("l", "seed"), lambda o: _drawn(Anatomy, _or(o.l, 2), o.seed)),
-    "mask": Choice(("k", "l", "seed"), lambda o: MASK(o.k, _or(o.l, 2), rng=generator(o.seed))),
+    "anatomy": Choice(("l", *_seed(Anatomy)), lambda o: _drawn(Anatomy, _or(o.l, 2), o.seed)),
+    "mask": Choice(("k", "l", *_seed(MASK)), lambda o: MASK(o.k, _or(o.l, 2), rng=generator(o.seed))),
     "injector": Choice(("l", *_seed(Injector)), lambda o: _drawn(Injector, _or(o.l, 2), o.seed)),
     "m-invariance": Choice(("m", *_seed(MInvariance)), lambda o: _drawn(MInvariance, _or(o.m, 2), o.seed)),
 }

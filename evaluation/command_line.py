@@ -19,7 +19,14 @@ from foreknow.defenses import publish
 from foreknow.evaluation import demo as demonstration
 from foreknow.evaluation import report
 from foreknow.evaluation.checksums import KEY, RELEASE, check_key, settings, write_key, write_release
-from foreknow.evaluation.choices import ATTACK_READS, CHOICES, DEFENSE_READS, Thresholds, foreground_attack
+from foreknow.evaluation.choices import (
+    ATTACK_READS,
+    CHOICES,
+    DEFENSE_READS,
+    Thresholds,
+    foreground_attack,
+    publication_draws,
+)
 from foreknow.evaluation.cost import gcp, suppressed
 from foreknow.evaluation.formulas import formula_cells, without_formulas
 from foreknow.evaluation.inputs import (
@@ -274,7 +281,7 @@ def publish_command(
         learned = None if corpus is None else History.read(tables[1], schema, time)
         defender = assumed(history, learned, Learning(classes, order, pseudo_count, revision.value, gaps.value))
     views = track(history.views, "publishing", console=notices, transient=True)
-    given: dict[str, Any] = {} if infeasible is None else {"infeasible": infeasible.value}
+    given = publication_draws(seed) | ({} if infeasible is None else {"infeasible": infeasible.value})
     releases = publish(views, chosen, defender, bucketized, **given)
     if not any(release.groups for release in releases):
         raise ValueError(

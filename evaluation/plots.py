@@ -52,11 +52,12 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
             for attack in here:
                 rows = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
                 line = {"linestyle": "-" if apart else LINES[attacks.index(attack) % len(LINES)], **_mark(d)}
-                axes.plot(rows["time"].to_numpy(), rows[measure].to_numpy(), linewidth=1.8, **line)
+                times = [literal(when) if isinstance(when, str) else when for when in rows["time"]]
+                axes.plot(times, rows[measure].to_numpy(), linewidth=1.8, **line)
         axes.axhline(0, color="black", linewidth=0.6)
-        axes.set(xlabel=time, title=f"attack: {here[0]}" if apart else title)
-    panels[0].set_ylabel(f"adversary's {measure}")
-    figure.suptitle(title if apart else "")
+        axes.set(xlabel=literal(time), title=literal(f"attack: {here[0]}" if apart else title))
+    panels[0].set_ylabel(literal(f"adversary's {measure}"))
+    figure.suptitle(literal(title if apart else ""))
     colours = [(str(name), {"linewidth": 1.8, **_mark(d), "markersize": 6}) for d, name in enumerate(defenses)]
     kinds = [(str(name), {"color": "black", "linestyle": LINES[a % len(LINES)]}) for a, name in enumerate(attacks)]
     legend(panels[-1], colours if apart else colours + kinds)
@@ -103,11 +104,11 @@ def belief_over_time(
                 (column - 0.47, truth[when] - 0.46), 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6
             )
             axes.add_patch(frame)
-        axes.set_xticks(range(len(table)), [str(when) for when in table.index])
-        axes.set_yticks(range(len(values)), [str(value) for value in values])
-        axes.set(xlabel=time, title=title)
+        axes.set_xticks(range(len(table)), [literal(when) for when in table.index])
+        axes.set_yticks(range(len(values)), [literal(value) for value in values])
+        axes.set(xlabel=literal(time), title=literal(title))
     figure.colorbar(image, ax=list(panels), aspect=20 * down, label="belief after the release")
-    figure.suptitle(f"What is believed of respondent {respondent} (framed: the truth)")
+    figure.suptitle(literal(f"What is believed of respondent {respondent} (framed: the truth)"))
     return figure
 
 
@@ -135,9 +136,9 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
         share = np.concatenate([[lost[name]], records[1:]]) / total[name]
         offset = 0.0 if apart else (d - (len(found) - 1) / 2) * width
         axes = panels[d if apart else 0]
-        axes.bar(places + offset, share, width, label=name, color=COLORS[d % len(COLORS)])
+        axes.bar(places + offset, share, width, label=literal(name), color=COLORS[d % len(COLORS)])
         if apart:
-            axes.text(0.995, 0.9, name, transform=axes.transAxes, ha="right", va="top", fontsize=9)
+            axes.text(0.995, 0.9, literal(name), transform=axes.transAxes, ha="right", va="top", fontsize=9)
     ticks = [-2, *range(edge, 0, -max(1, edge // 15))]
     labels = ["suppressed", *(f"{t}+" if t == edge and largest > edge else str(t) for t in ticks[1:])]
     panels[-1].set_xticks(ticks, labels)
@@ -147,6 +148,17 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
     if not apart:
         panels[0].legend(frameon=False)
     return figure
+
+
+def literal(label: object) -> str:
+    """A label from data, with its dollar signs escaped: matplotlib reads what stands between two of them as mathematics.
+
+    Examples
+    --------
+    >>> literal("$5 to $10")
+    '\\\\$5 to \\\\$10'
+    """
+    return str(label).replace("$", r"\$")
 
 
 def _bare(axes: Axes) -> None:
@@ -162,7 +174,7 @@ def _mark(d: int) -> dict[str, Any]:
 
 def legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
     """Names and what they look like, to the right of the axes."""
-    handles = [Line2D([], [], label=name, **style) for name, style in entries]
+    handles = [Line2D([], [], label=literal(name), **style) for name, style in entries]
     axes.legend(handles=handles, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

@@ -39,7 +39,13 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
         What the horizontal axis is called.
     measure : str
         The column shown.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, as in the table of one attack.
     """
+    _check_risk(risk, measure)
     defenses, attacks = list(risk["defense"].unique()), list(risk["attack"].unique())
     apart = len(defenses) * len(attacks) > CROWD
     shown = [[attack] for attack in attacks] if apart else [attacks]
@@ -81,7 +87,13 @@ def belief_over_time(
         Who.
     time : str
         What the horizontal axis is called.
+
+    Raises
+    ------
+    TypeError
+        If the beliefs have no titles.
     """
+    _check_titles("belief_over_time", beliefs, "beliefs")
     tables = {title: belief.of(respondent).xs("posterior", level="stage") for title, belief in beliefs.items()}
     releases, values = max(map(len, tables.values())), history.schema.values
     width, height = max(3.2, 0.45 * releases), max(3.4, 0.32 * len(values))
@@ -116,7 +128,13 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
     """How many published records stand in groups of each size, over all releases, and how many were suppressed.
 
     Bars of up to four publications stand side by side; more have a panel each, one below the other.
+
+    Raises
+    ------
+    TypeError
+        If the releases have no titles.
     """
+    _check_titles("group_sizes", releases, "releases")
     found = {
         name: np.concatenate([np.bincount(release.group[release.group >= 0]) for release in published]).astype(int)
         for name, published in releases.items()
@@ -151,14 +169,30 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
 
 
 def literal(label: object) -> str:
-    """A label from data, with its dollar signs escaped: matplotlib reads what stands between two of them as mathematics.
+    r"""A label from data, with its dollar signs escaped: matplotlib reads what stands between two of them as mathematics.
 
     Examples
     --------
     >>> literal("$5 to $10")
-    '\\\\$5 to \\\\$10'
+    '\\$5 to \\$10'
     """
     return str(label).replace("$", r"\$")
+
+
+def _check_risk(risk: pd.DataFrame, measure: str) -> None:
+    for name in ("defense", "attack", "time", measure):
+        if name not in risk.columns:
+            raise ValueError(
+                f"gain_over_time: the table has no column {name!r}; it has {', '.join(map(repr, risk.columns))}. Give the table of "
+                'Comparison.risk, or add the columns, as table.assign(defense="JS-reduce", attack="snapshot").'
+            )
+
+
+def _check_titles(owner: str, titled: object, of: str) -> None:
+    if not isinstance(titled, Mapping):
+        raise TypeError(
+            f'{owner} takes a mapping of titles to {of}, and got {type(titled).__name__}; write {{"a title": {of}}}.'
+        )
 
 
 def _bare(axes: Axes) -> None:

@@ -61,9 +61,14 @@ class Numeric:
     @property
     def domain(self) -> str:
         """The domain in words, for messages."""
-        return (
-            f"a number from {'-inf' if self.low is None else self.low} to {'inf' if self.high is None else self.high}"
-        )
+        match self.low, self.high:
+            case None, None:
+                return "a number"
+            case low, None:
+                return f"a number of at least {low}"
+            case None, high:
+                return f"a number of at most {high}"
+        return f"a number from {self.low} to {self.high}"
 
 
 @dataclass(frozen=True)

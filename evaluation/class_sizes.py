@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from foreknow.evaluation.several import several
 from foreknow.models import Release
 from foreknow.models.arrays import IntArray
 
@@ -23,7 +24,7 @@ def discernibility(releases: Iterable[Release]) -> pd.DataFrame:
         ``records`` (of the view), ``suppressed``. Cost: O(n).
     """
     rows = []
-    for release in releases:
+    for release in several("discernibility", releases):
         sizes, records = class_sizes(release), len(release.view)
         suppressed, published = records - int(sizes.sum()), int((sizes**2).sum())
         rows.append(
@@ -64,7 +65,7 @@ def average_class_size(releases: Iterable[Release], k: int = 1) -> pd.DataFrame:
     if k < 1:
         raise ValueError(f"k is {k}; the sizes of groups are measured in multiples of 1 or more records.")
     rows = []
-    for release in releases:
+    for release in several("average_class_size", releases):
         sizes = class_sizes(release)
         rows.append(
             {

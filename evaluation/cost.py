@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.boxes import published_hulls
+from foreknow.evaluation.several import several
 from foreknow.models import Categorical, Release
 from foreknow.models.arrays import FloatArray
 
@@ -42,7 +43,7 @@ def gcp(releases: Iterable[Release], penalize_suppressed: bool = False, width: W
         ``suppressed``. Cost: O(n d).
     """
     rows = []
-    for release in releases:
+    for release in several("gcp", releases):
         penalty = certainty_penalty(release, width)
         sizes = np.bincount(release.group[release.group >= 0], minlength=release.groups)
         suppressed, d = int((release.group < 0).sum()), len(release.view.schema.quasi_identifiers)
@@ -99,7 +100,7 @@ def suppressed(releases: Iterable[Release]) -> pd.DataFrame:
         ``counterfeits``.
     """
     rows = []
-    for release in releases:
+    for release in several("suppressed", releases):
         grouping, left_out = release.grouping, int((release.group < 0).sum())
         kept = release.group >= 0
         changed = 0 if grouping.values is None else int((grouping.values != release.view.sensitive)[kept].sum())

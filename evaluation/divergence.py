@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.boxes import Boxes, Domains, domains, original_boxes, published_boxes
+from foreknow.evaluation.several import several
 from foreknow.models import Release
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
@@ -40,7 +41,7 @@ def kl_loss(releases: Iterable[Release], penalize_suppressed: bool = False) -> p
     apart.
     """
     rows = []
-    for release in releases:
+    for release in several("kl_loss", releases):
         left_out = int((release.group < 0).sum())
         known = domains([release.view])
         published = published_boxes(release, known)

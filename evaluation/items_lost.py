@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.defenses.suppression.item_cost import removal_cost
+from foreknow.evaluation.several import several
 from foreknow.models import ItemRelease
 from foreknow.models.members import members
 
@@ -37,10 +38,8 @@ def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
     TypeError
         If it is given one release.
     """
-    if isinstance(releases, ItemRelease):
-        raise TypeError("items_lost takes several releases, and got one ItemRelease; put it into a list.")
     rows = []
-    for release in releases:
+    for release in several("items_lost", releases):
         group, before, after = release.release.group, release.original.sizes, release.published.sizes
         order, starts = members(group, release.release.groups)
         costs = [removal_cost(before[own], after[own]) for own in np.split(order, starts)[1:-1]]

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, hstack
 
 from foreknow.evaluation.boxes import published_hulls
 from foreknow.evaluation.nearest_groups import Points, nearest_groups, points_of
+from foreknow.evaluation.several import several
 from foreknow.models import Categorical, People, Release
 from foreknow.models.arrays import FloatArray
 
@@ -48,7 +49,7 @@ def record_linkage(releases: Iterable[Release], representative: Representative =
     where most values are under one label, O(groups values) as well.
     """
     rows = []
-    for release in releases:
+    for release in several("record_linkage", releases):
         probability = linkage_probability(release, representative)
         rows.append(
             {

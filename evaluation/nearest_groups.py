@@ -137,11 +137,10 @@ class _Pairs(NamedTuple):
 def _closest(vectors: Points, centres: Points, least: FloatArray) -> _Pairs:
     """The pairs that are as close as the closest of their vector, or might be but for rounding."""
     holders = np.bincount(centres.sparse.indices, minlength=centres.sparse.shape[1]).astype(np.float64)
-    expected = np.cumsum((vectors.sparse != 0) @ holders)
-    ends = np.searchsorted(expected, np.arange(PAIRS, expected[-1] + PAIRS, PAIRS)) if len(expected) else []
-    found = [_Pairs(*(np.zeros(0, dtype=kind) for kind in (np.int64, np.int64, np.float64)))]
+    batch = np.cumsum((vectors.sparse != 0) @ holders) // PAIRS
+    found = [_Pairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
     norms = _norms(centres.sparse)
-    for rows in np.split(np.arange(len(least)), np.unique(ends).astype(np.int64)):
+    for rows in np.split(np.arange(len(least)), np.flatnonzero(np.diff(batch)) + 1):
         some = vectors.at(rows)
         product = (some.sparse @ centres.sparse.T).tocoo()
         row, group = product.coords

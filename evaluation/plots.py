@@ -39,7 +39,13 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
         What the horizontal axis is called.
     measure : str
         The column shown.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, as in the table of one attack.
     """
+    _check_risk(risk, measure)
     defenses, attacks = list(risk["defense"].unique()), list(risk["attack"].unique())
     apart = len(defenses) * len(attacks) > CROWD
     shown = [[attack] for attack in attacks] if apart else [attacks]
@@ -52,11 +58,12 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
             for attack in here:
                 rows = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
                 line = {"linestyle": "-" if apart else LINES[attacks.index(attack) % len(LINES)], **_mark(d)}
-                axes.plot(rows["time"].to_numpy(), rows[measure].to_numpy(), linewidth=1.8, **line)
+                times = [literal(when) if isinstance(when, str) else when for when in rows["time"]]
+                axes.plot(times, rows[measure].to_numpy(), linewidth=1.8, **line)
         axes.axhline(0, color="black", linewidth=0.6)
-        axes.set(xlabel=time, title=f"attack: {here[0]}" if apart else title)
-    panels[0].set_ylabel(f"adversary's {measure}")
-    figure.suptitle(title if apart else "")
+        axes.set(xlabel=literal(time), title=literal(f"attack: {here[0]}" if apart else title))
+    panels[0].set_ylabel(literal(f"adversary's {measure}"))
+    figure.suptitle(literal(title if apart else ""))
     colours = [(str(name), {"linewidth": 1.8, **_mark(d), "markersize": 6}) for d, name in enumerate(defenses)]
     kinds = [(str(name), {"color": "black", "linestyle": LINES[a % len(LINES)]}) for a, name in enumerate(attacks)]
     legend(panels[-1], colours if apart else colours + kinds)
@@ -80,7 +87,13 @@ def belief_over_time(
         Who.
     time : str
         What the horizontal axis is called.
+
+    Raises
+    ------
+    TypeError
+        If the beliefs have no titles.
     """
+    _check_titles("belief_over_time", beliefs, "beliefs")
     tables = {title: belief.of(respondent).xs("posterior", level="stage") for title, belief in beliefs.items()}
     releases, values = max(map(len, tables.values())), history.schema.values
     width, height = max(3.2, 0.45 * releases), max(3.4, 0.32 * len(values))
@@ -103,11 +116,11 @@ def belief_over_time(
                 (column - 0.47, truth[when] - 0.46), 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6
             )
             axes.add_patch(frame)
-        axes.set_xticks(range(len(table)), [str(when) for when in table.index])
-        axes.set_yticks(range(len(values)), [str(value) for value in values])
-        axes.set(xlabel=time, title=title)
+        axes.set_xticks(range(len(table)), [literal(when) for when in table.index])
+        axes.set_yticks(range(len(values)), [literal(value) for value in values])
+        axes.set(xlabel=literal(time), title=literal(title))
     figure.colorbar(image, ax=list(panels), aspect=20 * down, label="belief after the release")
-    figure.suptitle(f"What is believed of respondent {respondent} (framed: the truth)")
+    figure.suptitle(literal(f"What is believed of respondent {respondent} (framed: the truth)"))
     return figure
 
 
@@ -115,7 +128,13 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
     """How many published records stand in groups of each size, over all releases, and how many were suppressed.
 
     Bars of up to four publications stand side by side; more have a panel each, one below the other.
+
+    Raises
+    ------
+    TypeError
+        If the releases have no titles.
     """
+    _check_titles("group_sizes", releases, "releases")
     found = {
         name: np.concatenate([np.bincount(release.group[release.group >= 0]) for release in published]).astype(int)
         for name, published in releases.items()
@@ -135,9 +154,9 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
         share = np.concatenate([[lost[name]], records[1:]]) / total[name]
         offset = 0.0 if apart else (d - (len(found) - 1) / 2) * width
         axes = panels[d if apart else 0]
-        axes.bar(places + offset, share, width, label=name, color=COLORS[d % len(COLORS)])
+        axes.bar(places + offset, share, width, label=literal(name), color=COLORS[d % len(COLORS)])
         if apart:
-            axes.text(0.995, 0.9, name, transform=axes.transAxes, ha="right", va="top", fontsize=9)
+            axes.text(0.995, 0.9, literal(name), transform=axes.transAxes, ha="right", va="top", fontsize=9)
     ticks = [-2, *range(edge, 0, -max(1, edge // 15))]
     labels = ["suppressed", *(f"{t}+" if t == edge and largest > edge else str(t) for t in ticks[1:])]
     panels[-1].set_xticks(ticks, labels)
@@ -147,6 +166,33 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
     if not apart:
         panels[0].legend(frameon=False)
     return figure
+
+
+def literal(label: object) -> str:
+    r"""A label from data, with its dollar signs escaped: matplotlib reads what stands between two of them as mathematics.
+
+    Examples
+    --------
+    >>> literal("$5 to $10")
+    '\\$5 to \\$10'
+    """
+    return str(label).replace("$", r"\$")
+
+
+def _check_risk(risk: pd.DataFrame, measure: str) -> None:
+    for name in ("defense", "attack", "time", measure):
+        if name not in risk.columns:
+            raise ValueError(
+                f"gain_over_time: the table has no column {name!r}; it has {', '.join(map(repr, risk.columns))}. Give the table of "
+                'Comparison.risk, or add the columns, as table.assign(defense="JS-reduce", attack="snapshot").'
+            )
+
+
+def _check_titles(owner: str, titled: object, of: str) -> None:
+    if not isinstance(titled, Mapping):
+        raise TypeError(
+            f'{owner} takes a mapping of titles to {of}, and got {type(titled).__name__}; write {{"a title": {of}}}.'
+        )
 
 
 def _bare(axes: Axes) -> None:
@@ -162,7 +208,7 @@ def _mark(d: int) -> dict[str, Any]:
 
 def legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
     """Names and what they look like, to the right of the axes."""
-    handles = [Line2D([], [], label=name, **style) for name, style in entries]
+    handles = [Line2D([], [], label=literal(name), **style) for name, style in entries]
     axes.legend(handles=handles, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

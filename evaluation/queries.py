@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.boxes import original_boxes, published_boxes
+from foreknow.evaluation.several import several
 from foreknow.evaluation.workload import Workload
 from foreknow.models import Release, View
 from foreknow.models.arrays import FloatArray
@@ -14,11 +15,11 @@ from foreknow.models.arrays import FloatArray
 def query_error(releases: Iterable[Release], workload: Workload) -> pd.DataFrame:
     """The relative error of counting queries, over a workload: ``|act - est| / act`` (Xiao and Tao, VLDB 2006).
 
-    ``act`` counts the original records. ``est`` is what a reader of the release counts: generalized, the records of a group
-    are spread evenly over the vectors of the domain inside its box, where the domain of a number is the numbers that occur
-    (`foreknow.evaluation.boxes.domains`), whatever their unit; bucketized, those of a group with quasi-identifiers asked for have the sensitive values asked for in the proportion
-    of the group's. Suppressed records are missing from it, and so are part of the error; counterfeits are among what is
-    published, and are counted with it.
+    ``act`` counts the original records. ``est`` is what a reader of the release counts. Generalized, the records of a group are
+    spread evenly over the vectors of the domain inside its box; the domain of a number is the numbers that occur
+    (`foreknow.evaluation.boxes.domains`), whatever their unit. Bucketized, those of a group with quasi-identifiers asked for
+    have the sensitive values asked for in the proportion of the group's. Suppressed records are missing from it, and so are part
+    of the error; counterfeits are among what is published, and are counted with it.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def query_error(releases: Iterable[Release], workload: Workload) -> pd.DataFrame
     """
     actual: dict[View, FloatArray] = {}
     rows = []
-    for release in releases:
+    for release in several("query_error", releases):
         if release.view not in actual:
             actual[release.view] = actual_counts(release.view, workload)
         errors = query_errors(release, workload, actual[release.view])["error"]

@@ -37,10 +37,9 @@ def demo(found: Demo) -> Iterator[Table | str]:
         f"the adversary learned from {len(found.corpus.respondents)} others. Years with fewer\n"
         f"than {FEWEST} patients are left out.\n"
     )
-    by_attack = {"columns": "attack", "sort": False}
-    gains = summary.pivot_table(index=["defense", "certain"], values="gain", **by_attack)
+    gains = summary.pivot_table(index=["defense", "certain"], columns="attack", values="gain", sort=False)
     yield table(gains.reset_index(), "Gain: belief in the truth beyond its share f of the group, over 1 - f")
-    risks = summary.pivot_table(index="defense", values="total_risk", **by_attack)
+    risks = summary.pivot_table(index="defense", columns="attack", values="total_risk", sort=False)
     yield table(risks.reset_index(), "Total risk: the same with groups of one value (certain) counted as 1")
     strongest = summary[summary["attack"] == STRONGEST]
     read = ["defense", "confidence", "success", "log_score", "sure", "expected", "right"]

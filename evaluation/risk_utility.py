@@ -8,11 +8,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from foreknow.evaluation.plots import COLORS, MARKERS, legend
+from foreknow.evaluation.plots import COLORS, MARKERS, legend, literal
 from foreknow.models.schema import check_columns
 
 WORDS = {
     "gain": "gain of the adversary",
+    "total_risk": "total risk: gain, groups of one value as disclosed",
     "linkage": "record linkage, mean probability",
     "success": "share of values guessed right",
     "confidence": "mean belief in the true value",
@@ -94,8 +95,9 @@ def risk_utility_map(
         axes.grid(color="0.92")
         axes.set_axisbelow(True)
         axes.margins(0.12)
-        axes.set(xlabel=f"cost: {WORDS.get(cost, cost)}", title="" if panel is None else f"{panel}: {shown}")
-    all_axes[0].set_ylabel(f"risk: {WORDS.get(risk, risk)}")
+        title = "" if panel is None else literal(f"{panel}: {shown}")
+        axes.set(xlabel=literal(f"cost: {WORDS.get(cost, cost)}"), title=title)
+    all_axes[0].set_ylabel(literal(f"risk: {WORDS.get(risk, risk)}"))
     figure.suptitle("What is given away, against what it costs: down and left is better", fontsize=11)
     legend(all_axes[-1], [(str(name), _style(d, along is not None)) for d, name in enumerate(curves)])
     return figure
@@ -143,7 +145,7 @@ def _write(axes: Axes, ends: list[_End]) -> None:
             continue
         written.append(end)
         axes.annotate(
-            end.text, (end.x, end.y), (7 * end.right, 7 * end.up), textcoords="offset points", fontsize=8, color=end.color,
+            literal(end.text), (end.x, end.y), (7 * end.right, 7 * end.up), textcoords="offset points", fontsize=8, color=end.color,
             ha="left" if end.right > 0 else "right", va="bottom" if end.up > 0 else "top",
         )  # fmt: skip
 

@@ -97,7 +97,8 @@ class Workload:
         Notes
         -----
         Xiao and Tao do not say whether they drew again, nor that b stays under ``|A|``; with ``b = |A|`` a predicate asks for
-        everybody, and tables of binary attributes are judged by queries that restrict nothing. The bound is Garofalakis and Kumar's (ACM TODS 30(1), 2005).
+        everybody, and tables of binary attributes are judged by queries that restrict nothing. The bound is Garofalakis and
+        Kumar's (ACM TODS 30(1), 2005).
         Cost: O(q v) memory for v values of the domains, and the time of one `query_error` per view where queries are drawn again.
         """
         views = (views,) if isinstance(views, View) else tuple(views)

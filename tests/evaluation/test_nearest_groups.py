@@ -154,7 +154,7 @@ class TestGrowth:
             return closest(vectors, centres, least)
 
         module = nearest_groups_module()
-        closest = module._closest  # noqa: SLF001 - counted here
+        closest = module._closest
         with mock.patch.object(module, "_closest", spy):
             record_linkage([self.SMALL, self.LARGE])
         assert 0 < seen[1] < 2.6 * seen[0]

@@ -94,7 +94,7 @@ def test_of_a_gain_and_numbers():
 class TestSkewedValues:
     """Nine in ten people pay: a group of three who pay is .1 from the table, far under t = .5."""
 
-    IDS = [f"p{i:02d}" for i in range(60)]
+    IDS = tuple(f"p{i:02d}" for i in range(60))
     RESULTS = "".join("b" if i % 10 == 9 else "a" for i in range(60))
     HISTORY = History([view_of(IDS, RESULTS, ages=list(range(20, 80)), domain="ab")])
     KNOWS_NOTHING = Adversary(UniformPrior(), estimator=Exact())

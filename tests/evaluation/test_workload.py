@@ -98,13 +98,12 @@ class TestDrawnAgain:
         assert len(draw(history, queries=10, selectivity=0.5)) == 10
 
     def test_nobody_to_count(self):
-        with pytest.raises(
-            ValueError,
-            match=r"count anybody; raise the selectivity \(1e-06\), ask fewer dimensions, or .* sanity_bound",
-        ):
-            schema = Schema({"a": Numeric(), "b": Numeric()}, "result", ("x",))
-            frame = pd.DataFrame({"id": range(100), "a": range(100), "b": range(100), "result": "x"})
-            draw(View(frame, schema), queries=100, dimensions=2, selectivity=1e-6)  # one in a hundred counts anybody
+        """One query in a hundred counts anybody."""
+        schema = Schema({"a": Numeric(), "b": Numeric()}, "result", ("x",))
+        view = View(pd.DataFrame({"id": range(100), "a": range(100), "b": range(100), "result": "x"}), schema)
+        words = r"count anybody; raise the selectivity \(1e-06\), ask fewer dimensions, or .* sanity_bound"
+        with pytest.raises(ValueError, match=words):
+            draw(view, queries=100, dimensions=2, selectivity=1e-6)
 
 
 class TestEveryPredicateRestricts:

@@ -70,3 +70,16 @@ def test_bad_schemas_are_one_clear_error(build, match):
 def test_an_end_of_a_domain_is_a_number(ends):
     with pytest.raises(ValueError, match=r"an end of the domain is (nan|inf)"):
         Numeric(**ends)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Numeric(), "a number"),
+        (Numeric(low=0), "a number of at least 0"),
+        (Numeric(high=9.5), "a number of at most 9.5"),
+        (Numeric(0, 9), "a number from 0 to 9"),
+    ],
+)
+def test_the_domain_of_a_number_in_words(kind, words):
+    assert kind.domain == words

@@ -1,0 +1,67 @@
+"""What measures and figures say of one release where they take several, and of tables and beliefs that are not theirs."""
+
+import numpy as np
+import pytest
+from strategies import history_of, view_of
+
+from foreknow.attacks import SnapshotAttack
+from foreknow.evaluation import (
+    Workload,
+    adversary_gain,
+    average_class_size,
+    belief_over_time,
+    discernibility,
+    gain_over_time,
+    gcp,
+    group_sizes,
+    kl_loss,
+    m_invariance,
+    query_error,
+    record_linkage,
+    suppressed,
+)
+from foreknow.models import Adversary, Release, UniformPrior
+
+RELEASE = Release(view_of("ABC", "abc"), [0, 0, 1])
+WORKLOAD = Workload.draw(RELEASE.view, rng=np.random.default_rng(0), queries=1, sanity_bound=1)
+HISTORY = history_of(("ABC", "abc"))
+BELIEFS = SnapshotAttack(Adversary(UniformPrior()))([Release(HISTORY[0], [0, 0, 1])])
+
+
+@pytest.mark.parametrize(
+    ("measure", "more"),
+    [
+        (average_class_size, ()),
+        (discernibility, ()),
+        (gcp, ()),
+        (kl_loss, ()),
+        (m_invariance, (2,)),
+        (query_error, (WORKLOAD,)),
+        (record_linkage, ()),
+        (suppressed, ()),
+    ],
+    ids=lambda measure: getattr(measure, "__name__", ""),
+)
+def test_one_release(measure, more):
+    words = f"{measure.__name__} takes several releases, and got one Release; put it into a list."
+    with pytest.raises(TypeError, match=words):
+        measure(RELEASE, *more)
+    assert len(measure(iter([RELEASE]), *more)) == 1
+
+
+def test_the_table_of_one_attack():
+    with pytest.raises(ValueError, match=r"gain_over_time: the table has no column 'defense'; .* Comparison\.risk"):
+        gain_over_time(adversary_gain(BELIEFS, HISTORY))
+    titled = adversary_gain(BELIEFS, HISTORY).assign(defense="none", attack="snapshot")
+    assert len(gain_over_time(titled).axes) == 1
+    with pytest.raises(ValueError, match="has no column 'loss'"):
+        gain_over_time(titled, measure="loss")
+
+
+def test_beliefs_without_a_title():
+    with pytest.raises(
+        TypeError, match="belief_over_time takes a mapping of titles to beliefs, and got Beliefs; write"
+    ):
+        belief_over_time(BELIEFS, HISTORY, "A")
+    with pytest.raises(TypeError, match="group_sizes takes a mapping of titles to releases, and got list"):
+        group_sizes([RELEASE])

@@ -153,9 +153,9 @@ class TestGaps:
     def test_nothing_consecutive_is_one_clear_error(self):
         apart = history_of(("A", "a"), ("B", "b"), ("A", "b"), domain="ab")
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit, InhomogeneousChain.fit):
-            with pytest.raises(ValueError, match="no two values of one person in consecutive views.*gaps='ignore'"):
+            with pytest.raises(ValueError, match=r"no two values of one person in consecutive views.*gaps='ignore'"):
                 fit(apart, gaps="power")
-            with pytest.raises(ValueError, match="gaps is 'skip'; it is 'ignore' .* or 'power'"):
+            with pytest.raises(ValueError, match=r"gaps is 'skip'; it is 'ignore' .* or 'power'"):
                 fit(apart, gaps="skip")
         with pytest.raises(ValueError, match=r"nobody has more than 3 values in consecutive views"):
             MarkovChain.fit(self.HISTORY, order=3, gaps="power")

@@ -28,7 +28,7 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
     Notes
     -----
     JS-reduce, Algorithm 3. Beliefs in values further back than d sum to 1 and drop out. Each belief already contains the
-    evidence of the earlier ones, so their product counts evidence twice (docs/findings.md, section 10): it is not the joint
+    evidence of the earlier ones, so their product counts evidence twice (docs/findings.md, sections 5 and 10): it is not the joint
     distribution of the last values, which `filter_revision` takes.
 
     Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.

@@ -299,6 +299,8 @@ class TestIncrementalChain:
         expected = MarkovChain.fit(History(history.views[:3]), 2, 1.0, True)
         assert np.array_equal(chain.at(2).probabilities, expected.probabilities)
         assert chain.at(0).order == chain.at(1).order == 2
+        assert np.array_equal(chain.truncate(1).at(2).probabilities, chain.at(2).shorter[0])
+        assert chain.truncate(1).inclusive
 
     def test_an_order_longer_than_anybodys_values_is_refused(self):
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):

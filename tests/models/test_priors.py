@@ -19,7 +19,10 @@ from foreknow.models import (
     History,
     MarkovChain,
     Numeric,
+    Observation,
+    People,
     PriorByTime,
+    PublishedTable,
     Schema,
     UniformPrior,
     View,
@@ -139,6 +142,13 @@ class TestPriorByTime:
         for view in self.VIEWS:
             assert np.array_equal(self.PRIOR(view.people), [SHARES[view.time]] * 2)
             assert np.array_equal(self.PRIOR(view.people[1:]), [SHARES[view.time]])
+
+    def test_of_a_published_table_and_of_any_observation_it_is_that_of_the_release(self):
+        rows = pd.DataFrame({"age": [20, 30], "group": [1, 1], "result": ["a", "b"]})
+        table = PublishedTable(rows, sensitive="result", time=2)
+        people = People(np.array(["A"], dtype=object), np.zeros((1, 1)), SCHEMA)
+        for seen in (table.observation, Observation(people, np.array([0]), np.array([[1, 0, 0]]), 2)):
+            assert np.array_equal(self.PRIOR(seen.people), [SHARES[2]] * len(seen.people))
 
     @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack])
     def test_people_first_seen_later_have_that_time_s_prior(self, attack):

@@ -167,7 +167,12 @@ def leaves(thing):
 class TestObservation:
     def test_it_holds_people_groups_counts_and_time(self):
         assert [field.name for field in dataclasses.fields(Observation)] == ["people", "group", "counts", "time"]
-        assert [field.name for field in dataclasses.fields(People)] == ["respondents", "quasi_identifiers", "schema"]
+        assert [field.name for field in dataclasses.fields(People)] == [
+            "respondents",
+            "quasi_identifiers",
+            "schema",
+            "time",
+        ]
         observation = Release(VIEW, LABELS).observation
         assert observation.time == 9
         assert observation.group.tolist() == [1, 1, 0, 0, 2, 2, 2]

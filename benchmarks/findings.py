@@ -353,7 +353,7 @@ def revisions() -> Iterator[str]:
         rng = seeded(seed)
         releases = tuple(Release(view, rng.permutation(len(view)) // 4) for view in simulation.history)
         for chain in (simulation.transitions, simulation.transitions.truncate(1)):
-            for revision in ("product", "chain", "filter") if chain.order == 2 else ("product",):
+            for revision in ("product", "chain", "filter") if chain.order == 2 else ("filter",):
                 adversary = Adversary(simulation.prior, chain, estimator=Exact(), revision=revision)
                 beliefs = SequentialAttack(adversary)(releases)
                 risk = adversary_gain(beliefs, simulation.history)["gain"]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from foreknow.models import (
 from foreknow.models.adversary import Revision
 from foreknow.models.arrays import IntArray
 from foreknow.models.schema import check_columns
+from foreknow.models.sequences import GapRule
 from foreknow.models.table_files import EXACT, read_table
 
 WRITTEN = ("group", "published")
@@ -175,20 +176,19 @@ class Learning:
         The number of past values that the chain looks back over.
     pseudo_count : float
         Added to every count.
-    revision, gaps : str
+    revision, gaps
         As `Adversary` has them.
     """
 
     classes: int = 3
     order: int = 1
     pseudo_count: float = 0.1
-    revision: str = "filter"
-    gaps: str = "ignore"
+    revision: Revision = "filter"
+    gaps: GapRule = "ignore"
 
     def adversary(self, prior: ClassFrequencies, transitions: Transitions | None, estimator: Estimator) -> Adversary:
         """An adversary of this knowledge."""
-        revision, gaps = cast("Revision", self.revision), cast('Literal["ignore", "power"]', self.gaps)
-        return Adversary(prior, transitions, estimator=estimator, revision=revision, gaps=gaps)
+        return Adversary(prior, transitions, estimator=estimator, revision=self.revision, gaps=self.gaps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,14 +285,16 @@ def mine(corpus: History, learning: Learning) -> Knowledge:
     prior = ClassFrequencies.fit(corpus, cuts, learning.pseudo_count)
     if len(corpus.respondents) == records:
         return Knowledge(prior, None)
-    return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count))
+    return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps))
 
 
 def assumed(history: History, corpus: History | None, learning: Learning) -> Adversary:
     """The adversary that a defender assumes: one who mined a corpus, or the published history and the chain of what came before."""
     known = mine(history if corpus is None else corpus, learning)
     own = corpus is None and known.transitions is not None
-    chain = IncrementalChain.fit(history, learning.order, learning.pseudo_count) if own else known.transitions
+    chain = known.transitions
+    if own:
+        chain = IncrementalChain.fit(history, learning.order, learning.pseudo_count, gaps=learning.gaps)
     return learning.adversary(known.prior, chain, Omega())
 
 

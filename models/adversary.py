@@ -90,7 +90,7 @@ class Adversary:
         ``"filter"``: the joint distribution of the last values, as in a hidden Markov model (`filter_revision`); it keeps m^d
         numbers per respondent. ``"product"``: past posteriors multiplied, as JS-reduce, Algorithm 3 (`product_revision`).
         ``"chain"``: the oldest posterior carried on, as BayFrame, Equations 3 and 4 (`chain_revision`). Both keep d m
-        numbers, and both are overconfident (docs/findings.md, section 10).
+        numbers, and lose evidence that the filter has (docs/findings.md, section 10).
     gaps : {"ignore", "power"}
         What happens in releases in which a respondent is not published. ``"ignore"``: nothing; the chain leads from
         one observation to the next, as in the papers. ``"power"``: the chain takes a step at every release (for a chain

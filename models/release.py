@@ -1,6 +1,6 @@
 """What is published at one time, and what the worst-case adversary holds of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ class Observation:
     Parameters
     ----------
     people : People
-        Everybody whose record was taken, suppressed ones included.
+        Everybody whose record was taken, suppressed ones included. Their ``time`` becomes that of the release.
     group : int array, shape (n,)
         Each person's group, 0 to g - 1; -1 for those who are not published.
     counts : int array, shape (g, m)
@@ -47,6 +47,10 @@ class Observation:
     time: Any = 0
     distorted: int = 0
     vanished: int = 0
+
+    def __post_init__(self) -> None:
+        if self.people.time != self.time:
+            object.__setattr__(self, "people", replace(self.people, time=self.time))
 
     def problem(self, prior: FloatArray) -> Problem:
         """The estimation problem under a prior of shape ``(n, m)``, as if no value were distorted.

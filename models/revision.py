@@ -28,8 +28,10 @@ def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> F
     Notes
     -----
     JS-reduce, Algorithm 3. Beliefs in values further back than d sum to 1 and drop out. Each belief already contains the
-    evidence of the earlier ones, so their product counts evidence twice (docs/findings.md, section 10): it is not the joint
-    distribution of the last values, which `filter_revision` takes. Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.
+    evidence of the earlier ones, so their product counts evidence twice (docs/findings.md, sections 5 and 10): it is not the joint
+    distribution of the last values, which `filter_revision` takes.
+
+    Cost: O(n m^2) for d = 1; in general O(n m) times the number of sequences with positive probability.
     """
     revised = np.zeros(past.shape[1:])
     for length, table in enumerate(chain.tables, start=1):

@@ -240,6 +240,50 @@ def test_a_prior_of_one_s_own_is_checked(row):
         adversary.revise(Memory(), FIRST.people)
 
 
+WRONG = {
+    "a name": ({"estimator": "omega"}, r"estimator is 'omega'; .* write estimator=Omega\(\)"),
+    "another spelling": (
+        {"estimator": "DIRICHLET_multinomial"},
+        r"estimator is 'DIRICHLET_multinomial'; .* write estimator=DirichletMultinomial\(\)",
+    ),
+    "no name of any": (
+        {"estimator": "bayes"},
+        r"estimator is 'bayes'; .* one of .*Omega.*, as estimator=Exact\(\)",
+    ),
+    "a class": ({"estimator": Omega}, r"estimator is the class Omega; write estimator=Omega\(...\)"),
+    "a number": ({"estimator": 3}, "estimator is 3; an estimator is an object"),
+    "a cascade's name": (
+        {"cascade": "prior"},
+        r"cascade is 'prior'; it is an object: RemoveKnown\(\), PriorCascade\(\)",
+    ),
+    "a cascade's class": ({"cascade": PriorCascade}, r"cascade is the class PriorCascade; write cascade="),
+    "swapped": (
+        {"prior": CHAIN, "transitions": UniformPrior()},
+        r"prior is of type MarkovChain, .* write Adversary\(prior, transitions\), the prior first",
+    ),
+    "a chain alone": ({"prior": CHAIN}, r"prior is of type MarkovChain, .* the prior first"),
+    "two priors": (
+        {"transitions": UniformPrior()},
+        r"transitions is of type UniformPrior, .* write Adversary\(prior, transitions\), the prior first",
+    ),
+    "a prior's class": (
+        {"prior": UniformPrior},
+        r"prior is the class UniformPrior; write prior=UniformPrior\(...\)",
+    ),
+    "a chain's class": ({"transitions": MarkovChain}, "transitions is the class MarkovChain; write transitions="),
+    "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is of type DataFrame, .* GivenPrior\(frame\)"),
+    "an array for a prior": ({"prior": np.eye(3)}, r"prior is of type ndarray, .* UniformPrior\(\)"),
+    "an array for a chain": (
+        {"transitions": np.eye(3)},
+        r"transitions is of type ndarray, .* MarkovChain\(1, probabilities\)",
+    ),
+    "a table for a chain": (
+        {"transitions": pd.DataFrame()},
+        "transitions is of type DataFrame, which holds no chain",
+    ),
+}
+
+
 class TestSettings:
     @pytest.mark.parametrize("word", ["sum", "Product", None])
     def test_there_are_three_revisions(self, word):
@@ -279,53 +323,10 @@ class TestSettings:
 
         adversary = Adversary(UniformPrior(), Growing())
         _, memory = adversary.observe(Memory(), FIRST)
-        with pytest.raises(ValueError, match="the transitions change their order .* needs one order"):
+        with pytest.raises(ValueError, match=r"the transitions change their order .* needs one order"):
             adversary.observe(memory, SECOND)
 
-    WRONG = {
-        "a name": ({"estimator": "omega"}, r"estimator is 'omega'; .* write estimator=Omega\(\)"),
-        "another spelling": (
-            {"estimator": "DIRICHLET_multinomial"},
-            r"estimator is 'DIRICHLET_multinomial'; .* write estimator=DirichletMultinomial\(\)",
-        ),
-        "no name of any": (
-            {"estimator": "bayes"},
-            r"estimator is 'bayes'; .* one of .*Omega.*, as estimator=Exact\(\)",
-        ),
-        "a class": ({"estimator": Omega}, r"estimator is the class Omega; write estimator=Omega\(...\)"),
-        "a number": ({"estimator": 3}, "estimator is 3; an estimator is an object"),
-        "a cascade's name": (
-            {"cascade": "prior"},
-            r"cascade is 'prior'; it is an object: RemoveKnown\(\), PriorCascade\(\)",
-        ),
-        "a cascade's class": ({"cascade": PriorCascade}, r"cascade is the class PriorCascade; write cascade="),
-        "swapped": (
-            {"prior": CHAIN, "transitions": UniformPrior()},
-            r"prior is of type MarkovChain, .* write Adversary\(prior, transitions\), the prior first",
-        ),
-        "a chain alone": ({"prior": CHAIN}, r"prior is of type MarkovChain, .* the prior first"),
-        "two priors": (
-            {"transitions": UniformPrior()},
-            r"transitions is of type UniformPrior, .* write Adversary\(prior, transitions\), the prior first",
-        ),
-        "a prior's class": (
-            {"prior": UniformPrior},
-            r"prior is the class UniformPrior; write prior=UniformPrior\(...\)",
-        ),
-        "a chain's class": ({"transitions": MarkovChain}, "transitions is the class MarkovChain; write transitions="),
-        "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is of type DataFrame, .* GivenPrior\(frame\)"),
-        "an array for a prior": ({"prior": np.eye(3)}, r"prior is of type ndarray, .* UniformPrior\(\)"),
-        "an array for a chain": (
-            {"transitions": np.eye(3)},
-            r"transitions is of type ndarray, .* MarkovChain\(1, probabilities\)",
-        ),
-        "a table for a chain": (
-            {"transitions": pd.DataFrame()},
-            "transitions is of type DataFrame, which holds no chain",
-        ),
-    }
-
-    @pytest.mark.parametrize("settings, match", WRONG.values(), ids=WRONG)
+    @pytest.mark.parametrize(("settings", "match"), WRONG.values(), ids=WRONG)
     def test_a_wrong_setting_is_one_clear_error(self, settings, match):
         with pytest.raises(TypeError, match=match):
             Adversary(**({"prior": UniformPrior()} | settings))

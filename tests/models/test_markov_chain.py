@@ -153,9 +153,9 @@ class TestGaps:
     def test_nothing_consecutive_is_one_clear_error(self):
         apart = history_of(("A", "a"), ("B", "b"), ("A", "b"), domain="ab")
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit, InhomogeneousChain.fit):
-            with pytest.raises(ValueError, match="no two values of one person in consecutive views.*gaps='ignore'"):
+            with pytest.raises(ValueError, match=r"no two values of one person in consecutive views.*gaps='ignore'"):
                 fit(apart, gaps="power")
-            with pytest.raises(ValueError, match="gaps is 'skip'; it is 'ignore' .* or 'power'"):
+            with pytest.raises(ValueError, match=r"gaps is 'skip'; it is 'ignore' .* or 'power'"):
                 fit(apart, gaps="skip")
         with pytest.raises(ValueError, match=r"nobody has more than 3 values in consecutive views"):
             MarkovChain.fit(self.HISTORY, order=3, gaps="power")
@@ -299,6 +299,8 @@ class TestIncrementalChain:
         expected = MarkovChain.fit(History(history.views[:3]), 2, 1.0, True)
         assert np.array_equal(chain.at(2).probabilities, expected.probabilities)
         assert chain.at(0).order == chain.at(1).order == 2
+        assert np.array_equal(chain.truncate(1).at(2).probabilities, chain.at(2).shorter[0])
+        assert chain.truncate(1).inclusive
 
     def test_an_order_longer_than_anybodys_values_is_refused(self):
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):

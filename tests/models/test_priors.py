@@ -19,7 +19,10 @@ from foreknow.models import (
     History,
     MarkovChain,
     Numeric,
+    Observation,
+    People,
     PriorByTime,
+    PublishedTable,
     Schema,
     UniformPrior,
     View,
@@ -127,17 +130,25 @@ class TestClassFrequencies:
             ClassFrequencies({"age": (20.0, 40.0)}, np.array(rows))
 
 
-class TestPriorByTime:
-    """The belief in a is .9, .5 and .1 at the times 1, 2 and 3."""
+SHARES = {1: [0.9, 0.1, 0.0], 2: [0.5, 0.5, 0.0], 3: [0.1, 0.9, 0.0]}
+"""The beliefs in a, b and c at the times 1, 2 and 3."""
 
-    SHARES = {1: [0.9, 0.1, 0.0], 2: [0.5, 0.5, 0.0], 3: [0.1, 0.9, 0.0]}
+
+class TestPriorByTime:
     PRIOR = PriorByTime({time: ClassFrequencies({}, np.array(row)) for time, row in SHARES.items()})
     VIEWS = tuple(view_of(ids, "ab", time=time) for time, ids in ((1, "AB"), (2, "AC"), (3, "AD")))
 
     def test_is_the_prior_of_the_people_s_time(self):
         for view in self.VIEWS:
-            assert np.array_equal(self.PRIOR(view.people), [self.SHARES[view.time]] * 2)
-            assert np.array_equal(self.PRIOR(view.people[1:]), [self.SHARES[view.time]])
+            assert np.array_equal(self.PRIOR(view.people), [SHARES[view.time]] * 2)
+            assert np.array_equal(self.PRIOR(view.people[1:]), [SHARES[view.time]])
+
+    def test_of_a_published_table_and_of_any_observation_it_is_that_of_the_release(self):
+        rows = pd.DataFrame({"age": [20, 30], "group": [1, 1], "result": ["a", "b"]})
+        table = PublishedTable(rows, sensitive="result", time=2)
+        people = People(np.array(["A"], dtype=object), np.zeros((1, 1)), SCHEMA)
+        for seen in (table.observation, Observation(people, np.array([0]), np.array([[1, 0, 0]]), 2)):
+            assert np.array_equal(self.PRIOR(seen.people), [SHARES[2]] * len(seen.people))
 
     @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack])
     def test_people_first_seen_later_have_that_time_s_prior(self, attack):
@@ -152,15 +163,15 @@ class TestPriorByTime:
 
         beliefs = attack(adversary)(publish(self.VIEWS, group_all, adversary))
         for time, newcomer, prior in ((1, "B", seen[0]), (2, "C", seen[1]), (3, "D", seen[2])):
-            assert np.array_equal(prior[1], self.SHARES[time])
-            assert np.array_equal(beliefs.prior(time).loc[newcomer], self.SHARES[time])
-            assert np.array_equal(beliefs.revised(time).loc[newcomer], self.SHARES[time])
-            again = self.SHARES[time] if time == 1 or attack is SnapshotAttack else [0.5, 0.5, 0]
+            assert np.array_equal(prior[1], SHARES[time])
+            assert np.array_equal(beliefs.prior(time).loc[newcomer], SHARES[time])
+            assert np.array_equal(beliefs.revised(time).loc[newcomer], SHARES[time])
+            again = SHARES[time] if time == 1 or attack is SnapshotAttack else [0.5, 0.5, 0]
             assert np.allclose(beliefs.revised(time).loc["A"], again)
         assert np.allclose(seen[1][0], [0.5, 0.5, 0])
 
     def test_a_time_without_a_prior_is_one_clear_error(self):
-        with pytest.raises(ValueError, match="no prior of the time 7; there are those of 1, 2, 3. Give one"):
+        with pytest.raises(ValueError, match=r"no prior of the time 7; there are those of 1, 2, 3\. Give one"):
             self.PRIOR(view_of("A", "a", time=7).people)
 
     @pytest.mark.parametrize("priors", [UniformPrior(), [UniformPrior()], {1: [0.5, 0.5]}])

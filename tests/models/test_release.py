@@ -168,7 +168,8 @@ class TestObservation:
     def test_it_holds_people_groups_counts_and_time(self):
         names = ["people", "group", "counts", "time", "distorted", "vanished"]
         assert [field.name for field in dataclasses.fields(Observation)] == names
-        assert [field.name for field in dataclasses.fields(People)] == ["respondents", "quasi_identifiers", "schema"]
+        names = ["respondents", "quasi_identifiers", "schema", "time"]
+        assert [field.name for field in dataclasses.fields(People)] == names
         observation = Release(VIEW, LABELS).observation
         assert observation.time == 9
         assert observation.group.tolist() == [1, 1, 0, 0, 2, 2, 2]

@@ -75,9 +75,9 @@ def test_an_end_of_a_domain_is_a_number(ends):
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Numeric(), "a number"),
-        (Numeric(low=0), "a number of at least 0"),
-        (Numeric(high=9.5), "a number of at most 9.5"),
+        (Numeric(), "a number from -2**53 to 2**53"),
+        (Numeric(low=0), "a number from 0 to 2**53"),
+        (Numeric(high=9.5), "a number from -2**53 to 9.5"),
         (Numeric(0, 9), "a number from 0 to 9"),
     ],
 )

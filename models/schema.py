@@ -360,7 +360,9 @@ def listed_values(values: Iterable[Any], of: str) -> tuple[Hashable, ...]:
         if not is_hashable(value):
             raise ValueError(f"{of} lists {value!r}; a value is one text, number or date. Join it to a text.")
         if pd.api.types.is_scalar(value) and pd.isna(value):
-            raise ValueError(f"{of} lists {value!r}, which marks a missing cell; leave it out, or name it, as 'unknown'.")
+            raise ValueError(
+                f"{of} lists {value!r}, which marks a missing cell; leave it out, or name it, as 'unknown'."
+            )
         if value in seen:
             other = seen[value]
             raise ValueError(

@@ -58,7 +58,9 @@ class View:
     def __post_init__(self) -> None:
         schema, time = self.schema, plain_value(self.time)
         if not isinstance(schema, Schema):
-            raise TypeError(f"the schema is a {type(schema).__name__}; make it a Schema, as Schema.infer(frame, ['age']).")
+            raise TypeError(
+                f"the schema is a {type(schema).__name__}; make it a Schema, as Schema.infer(frame, ['age'])."
+            )
         names = [*schema.quasi_identifiers, schema.sensitive, schema.respondent]
         check_columns(self.frame, names)
         _check_names(schema)
@@ -290,7 +292,11 @@ def _codes(frame: pd.DataFrame, schema: Schema, name: str, time: Any) -> FloatAr
     column = frame[name]
     if name == schema.sensitive:
         codes = schema.codes(column)
-        inside, domain, values = np.isfinite(codes), f"one of the {len(schema.values)} values of the schema", schema.values
+        inside, domain, values = (
+            np.isfinite(codes),
+            f"one of the {len(schema.values)} values of the schema",
+            schema.values,
+        )
     else:
         kind = schema.quasi_identifiers[name]
         codes = kind.codes(column)

@@ -20,14 +20,50 @@ from foreknow.attacks import SnapshotAttack
 from foreknow.defenses import Infeasible, KAnonymity, Mondrian, publish
 from foreknow.models import Adversary, History, PublishedTable, RandomWorlds, Schema, UniformPrior
 
-FOLDERS = {Path(package.__file__).resolve().parent for package in (foreknow.models, foreknow.defenses, foreknow.attacks)}
+FOLDERS = {
+    Path(package.__file__).resolve().parent for package in (foreknow.models, foreknow.defenses, foreknow.attacks)
+}
 MISSING = (None, np.nan, pd.NA, pd.NaT)
 CELLS = (
     *(0, 1, 2, -3, 2**53, 2**53 + 1, -(2**63), 2**63, 2**70, 10**400, 0.5, 1.0, -0.0, 1e308, -1e308, 5e-324),
-    *(np.inf, -np.inf, True, False, "a", "b", "1", "1.0", "", " ", "nan", "inf", "9007199254740993", "\x00", "é", "\ud800"),
-    *(b"a", 1j, Decimal("0.1"), Decimal("1e400"), Decimal("NaN"), dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 3), dt.time(3)),
+    *(
+        np.inf,
+        -np.inf,
+        True,
+        False,
+        "a",
+        "b",
+        "1",
+        "1.0",
+        "",
+        " ",
+        "nan",
+        "inf",
+        "9007199254740993",
+        "\x00",
+        "é",
+        "\ud800",
+    ),
+    *(
+        b"a",
+        1j,
+        Decimal("0.1"),
+        Decimal("1e400"),
+        Decimal("NaN"),
+        dt.date(2020, 1, 1),
+        dt.datetime(2020, 1, 1, 3),
+        dt.time(3),
+    ),
     *(pd.Timestamp("2020"), pd.Timestamp("2020", tz="UTC"), pd.Timedelta("1h"), pd.Period("2020"), pd.Interval(0, 1)),
-    *(np.str_("a"), np.int64(1), np.float64(1), np.float32(0.1), np.bool_(True), np.datetime64("2020-01-01"), np.longdouble(1)),
+    *(
+        np.str_("a"),
+        np.int64(1),
+        np.float64(1),
+        np.float32(0.1),
+        np.bool_(True),
+        np.datetime64("2020-01-01"),
+        np.longdouble(1),
+    ),
     *((1, 2), ("a",), (), [1], {"a": 1}, {1}, np.array([1, 2]), ([1],), frozenset({1}), slice(1), object, *MISSING),
 )
 SIMPLE = {
@@ -58,7 +94,11 @@ def cast(cells, dtype):
             if dtype == "ordered":
                 return column.astype(pd.CategoricalDtype(["c", "b", "a", "10", "2", "1"], ordered=True))
             if dtype == "dictionary":
-                return pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array(cells, from_pandas=True).dictionary_encode()])))
+                return pd.Series(
+                    pd.arrays.ArrowExtensionArray(
+                        pa.chunked_array([pa.array(cells, from_pandas=True).dictionary_encode()])
+                    )
+                )
             if dtype == "decimal":
                 return column.astype(pd.ArrowDtype(pa.decimal128(8, 2)))
             if dtype == "arrow_string":
@@ -89,7 +129,9 @@ def hostile_tables(draw):
     parts["id"] = draw(columns(n)) if draw(st.booleans()) else pd.Series(range(n))
     parts["week"] = draw(columns(n)) if draw(st.booleans()) else pd.Series([row % 2 for row in range(n)])
     frame = pd.concat([parts[name].rename(name) for name in draw(st.permutations(sorted(parts)))], axis=1)
-    change = draw(st.sampled_from(["", "", "", "twice", "levels", "index", "repeated index", "other twice", "names", "attrs"]))
+    change = draw(
+        st.sampled_from(["", "", "", "twice", "levels", "index", "repeated index", "other twice", "names", "attrs"])
+    )
     if change == "twice":
         return pd.concat([frame, frame[[draw(st.sampled_from(sorted(parts)))]]], axis=1)
     if change == "levels":
@@ -99,7 +141,9 @@ def hostile_tables(draw):
     if change == "repeated index":
         return frame.set_axis(pd.Index([0] * n), axis=0)
     if change == "other twice":
-        return pd.concat([frame, frame[["age"]].set_axis(["x"], axis=1), frame[["age"]].set_axis(["x"], axis=1)], axis=1)
+        return pd.concat(
+            [frame, frame[["age"]].set_axis(["x"], axis=1), frame[["age"]].set_axis(["x"], axis=1)], axis=1
+        )
     return frame.rename_axis(columns="week") if change == "names" else frame
 
 
@@ -107,7 +151,9 @@ def ours(error):
     """Whether an error is raised by a line of this package, as ``raise``, and is of a kind that it raises."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     here = FOLDERS.intersection(Path(last.filename).resolve().parents)
-    lines = [linecache.getline(last.filename, line) for line in range(last.lineno, (last.end_lineno or last.lineno) + 1)]
+    lines = [
+        linecache.getline(last.filename, line) for line in range(last.lineno, (last.end_lineno or last.lineno) + 1)
+    ]
     return bool(here) and isinstance(error, ValueError | TypeError) and "raise" in "".join(lines)
 
 

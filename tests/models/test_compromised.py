@@ -133,7 +133,7 @@ class TestChecks:
         assert CompromisedRecords(given).frame.to_dict("list") == plain.frame.to_dict("list")
 
     def test_numbers_in_messages_never_pass_through_float(self):
-        with pytest.raises(ValueError, match="respondent 9007199254740993 with value 1 at 2 has the confidence 0.0"):
+        with pytest.raises(ValueError, match=r"respondent 9007199254740993 with value 1 at 2 has the confidence 0\.0"):
             records((2**53 + 1, 1, 2, 0.0))
         with pytest.raises(ValueError, match="respondent 9007199254740993 with value 1 at 2 stands twice"):
             records((2**53 + 1, 1, 2, 0.5), (2**53 + 1, 1, 2, 0.25))
@@ -153,7 +153,7 @@ class TestChecks:
 
     def test_a_column_that_stands_twice(self):
         given = frame(("A", "a", 1, 1))
-        with pytest.raises(ValueError, match="'time' stands twice. Drop one"):
+        with pytest.raises(ValueError, match=r"'time' stands twice\. Drop one"):
             CompromisedRecords(pd.concat([given, given[["time"]]], axis=1))
 
     def test_times_may_be_tuples(self):

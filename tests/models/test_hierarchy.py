@@ -108,7 +108,7 @@ class TestRead:
             Hierarchy.read(self.write(tmp_path, "a;*\n"), separator)
 
     def test_a_cell_that_never_ends_names_the_file(self, tmp_path):
-        with pytest.raises(ValueError, match="hierarchy.csv: field larger than field limit"):
+        with pytest.raises(ValueError, match=r"hierarchy\.csv: field larger than field limit"):
             Hierarchy.read(self.write(tmp_path, "a" * 200_000))
 
     def test_no_file(self, tmp_path):

@@ -50,6 +50,6 @@ class TestMessages:
         view = View(frame_of([1, 5], "ab"), view_of("AB", "ab").schema)
         prior = GivenPrior(pd.DataFrame(np.full((2, 3), 1 / 3), index=["1", "5"], columns=list("abc")))
         with pytest.raises(
-            ValueError, match="no row for respondent 1; add one. The types differ: 1 is a number, and '1' text"
+            ValueError, match=r"no row for respondent 1; add one\. The types differ: 1 is a number, and '1' text"
         ):
             prior(view.people)

@@ -36,7 +36,7 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
     if fine and len(views) > 1 and 2 * single > len(views):
         rounded = "frame[column].dt.floor('D')" if isinstance(fine[0], date) else "frame[column].round()"
         raise ValueError(
-            f"the times of {column!r} are continuous, as {fine[0]!r}, and make {len(views):,} views, {single:,} of them of a single "
+            f"the times of {column!r} are continuous, as {fine[0]!r}, and make {len(views):,} views, {single:,} of them of one "
             f"record; a view holds the records of one time, as a week or a year. Round them, as {rounded}, or pass the "
             "views yourself: History(View(rows, schema, time) for time, rows in frame.groupby(column))."
         )

@@ -267,7 +267,7 @@ class TestTimes:
     )
     def test_continuous_times_are_refused(self, times, way):
         with pytest.raises(
-            ValueError, match=r"'week' are continuous, .* 1,026 views, 1,026 of them of a single record; .*" + way
+            ValueError, match=r"'week' are continuous, .* 1,026 views, 1,026 of them of one record; .*" + way
         ):
             self.read(times)
 

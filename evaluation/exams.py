@@ -69,7 +69,7 @@ def exams(views: int = 24, records: int = 5000, weeks_per_step: float = 1.0, *, 
     Raises
     ------
     ValueError
-        If ``views`` or ``records`` is less than 1, or ``weeks_per_step`` is not a positive number.
+        If ``views`` or ``records`` is not a whole number of at least 1, or ``weeks_per_step`` is not a positive number.
 
     Notes
     -----
@@ -83,8 +83,8 @@ def exams(views: int = 24, records: int = 5000, weeks_per_step: float = 1.0, *, 
     History(views=3, records=300)
     """
     for name, number in (("views", views), ("records", records)):
-        if number < 1:
-            raise ValueError(f"{name} is {number}; a history has a view, and a view a record. Write 1 or more.")
+        if not isinstance(number, int | np.integer) or number < 1:
+            raise ValueError(f"{name} is {number!r}; it is a whole number of {name}, 1 or more.")
     prior, transitions = _prior(), exam_transitions(weeks_per_step)
     weeks = enumerate(_weeks(views, records, prior, transitions, rng), start=1)
     return Simulation(History(View(_frame(care, week), SCHEMA, week) for week, care in weeks), prior, transitions)

@@ -63,8 +63,9 @@ class CompromisedRecords:
     Raises
     ------
     ValueError
-        If a column is missing or stands twice, a cell is missing or not one value, a confidence is not over 0 and up to 1, a claim stands twice with different confidences, or
-        the confidences in one respondent's values at one time sum over 1. When used on a release: if a claim is about
+        If a column is missing or stands twice, a cell is missing or not one value, a confidence is not over 0 and up to 1, a
+        claim stands twice with different confidences, or the confidences in one respondent's values at one time sum over 1.
+        When used on a release: if a claim is about
         somebody who has no record there, or a value that is not in the sensitive domain.
     """
 
@@ -88,7 +89,7 @@ class CompromisedRecords:
             missing = given[name].isna().to_numpy()
             if missing.any():
                 raise ValueError(
-                    f"{without(missing, name, 'the compromised records')} (it is missing, as NaN); fill it in, or leave the claim out."
+                    f"{without(missing, name, 'the compromised records')} (a missing cell, as NaN); fill it in, or leave it out."
                 )
         confidence = Numeric().codes(given["confidence"])
         outside = ~((confidence > 0) & (confidence <= 1))
@@ -112,8 +113,8 @@ class CompromisedRecords:
             place: Any = sums.idxmax()
             respondent, time = place
             raise ValueError(
-                f"the confidences in the values of respondent {plain_value(respondent)!r} at {plain_value(time)!r} sum to {sums.max():g}; "
-                "one value is true, so they can sum to at most 1. Lower them."
+                f"the confidences in the values of respondent {plain_value(respondent)!r} at {plain_value(time)!r} sum to "
+                f"{sums.max():g}; one value is true, so they can sum to at most 1. Lower them."
             )
         object.__setattr__(self, "frame", frame)
 

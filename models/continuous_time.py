@@ -23,8 +23,8 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
     Raises
     ------
     ValueError
-        If a time is infinite; or if some time is a fractional number or has a time of day, and more than half of the views hold
-        one record.
+        If a time is infinite; or if some time is a fractional number or has a time of day, and more than half of several views
+        hold one record.
     """
     infinite = [when for when, _ in views if isinstance(when, Real) and not np.isfinite(float(when))]
     if infinite:
@@ -33,12 +33,12 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
         )
     fine = [when for when, _ in views if _is_fine(when)]
     single = sum(records == 1 for _, records in views)
-    if fine and 2 * single > len(views):
+    if fine and len(views) > 1 and 2 * single > len(views):
         rounded = "frame[column].dt.floor('D')" if isinstance(fine[0], date) else "frame[column].round()"
         raise ValueError(
-            f"the times of {column!r} are continuous, as {fine[0]!r}, and make {len(views):,} views, {single:,} of them of a single "
-            f"record; a view holds the records of one time, as a week or a year. Round them first, as {rounded}, or pass the views "
-            "yourself: History(View(rows, schema, time) for time, rows in frame.groupby(column))."
+            f"the times of {column!r} are continuous, as {fine[0]!r}, and make {len(views):,} views, {single:,} of them of one "
+            f"record; a view holds the records of one time, as a week or a year. Round them, as {rounded}, or pass the "
+            "views yourself: History(View(rows, schema, time) for time, rows in frame.groupby(column))."
         )
 
 

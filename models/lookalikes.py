@@ -1,7 +1,7 @@
 """Values that read alike and differ in type, as the text '5' and the number 5: a hint for error messages."""
 
 from collections.abc import Iterable
-from numbers import Number
+from numbers import Number, Real
 from typing import Any
 
 
@@ -28,8 +28,8 @@ def _reads_like(one: Any, other: Any) -> bool:
         return False
     text, number = (one, other) if isinstance(one, str) else (other, one)
     try:
-        return isinstance(number, Number) and float(text) == number
-    except ValueError:
+        return isinstance(number, Real) and float(text) == float(number)
+    except (ValueError, OverflowError):
         return False
 
 

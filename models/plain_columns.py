@@ -61,8 +61,8 @@ def plain_column(column: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
     Cost: O(n).
     """
     dtype = column.dtype
-    if isinstance(dtype, np.dtype) and dtype != object:
-        return column.astype(np.float64) if dtype == np.longdouble else column
+    if isinstance(dtype, np.dtype) and dtype.kind != "O":
+        return column.astype(np.float64) if dtype.char == "g" else column
     if isinstance(dtype, pd.DatetimeTZDtype) or (isinstance(dtype, pd.StringDtype) and dtype.na_value is np.nan):
         return column
     if _holds_numbers(dtype) and not column.isna().any():
@@ -99,8 +99,8 @@ def _plain_cells(cells: list[Any], name: Any, place: str) -> Sequence[Any]:
         for row, cell in enumerate(cells):
             if type(cell) not in PLAIN and not is_hashable(cell):
                 raise ValueError(
-                    f"the column {name!r} of {place} holds {type(cell).__name__}s, as {cell!r} in row {row}; a cell is one value. Split "
-                    "the column, or join each cell to a text."
+                    f"the column {name!r} of {place} holds {type(cell).__name__}s, as {cell!r} in row {row}; a cell is one value. "
+                    "Split the column, or join each cell to a text."
                 )
         cells = [plain_value(cell) for cell in cells]
         types = set(map(type, cells))
@@ -125,7 +125,7 @@ def is_hashable(cell: Any) -> bool:
 def _check_unmixed(cells: list[Any], name: Any, place: str) -> None:
     truth = next(row for row, cell in enumerate(cells) if isinstance(cell, bool))
     for row, cell in enumerate(cells):
-        if isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell:  # noqa: PLR0124 - NaN is missing
+        if isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell:
             raise ValueError(
                 f"the column {name!r} of {place} mixes truth values and numbers: {cells[truth]!r} in row {truth}, {cell!r} in row "
                 f"{row}. True equals 1 and False equals 0, so that they could not be told apart. Write all cells one way."
@@ -137,8 +137,8 @@ def _check_unicode(cells: list[Any], name: Any, place: str) -> None:
     if not _is_unicode("".join(texts)):
         row = next(row for row, text in enumerate(texts) if not _is_unicode(text))
         raise ValueError(
-            f"the column {name!r} of {place} holds {texts[row]!r} in row {row}, which is not Unicode text and could not be written to "
-            "a file. Read the table in its own encoding, or correct the cell."
+            f"the column {name!r} of {place} holds {texts[row]!r} in row {row}, which is not Unicode text and could not be "
+            "written to a file. Read the table in its own encoding, or correct the cell."
         )
 
 

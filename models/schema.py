@@ -301,7 +301,7 @@ def _domain(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
     values = _sorted_values(plain_column(column, "the table")) if scale is None else scale
     if not values:
         raise ValueError(
-            f"the column {column.name!r} of the table is empty; a domain needs at least one value. Fill it in, or leave the column out."
+            f"the column {column.name!r} of the table is empty; a domain needs at least one value. Fill it in, or leave it out."
         )
     return listed_values(values, f"the column {column.name!r} of the table")
 

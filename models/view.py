@@ -210,8 +210,8 @@ def _times(column: "pd.Series[Any]") -> "pd.Series[Any]":
         for before, after in itertools.pairwise(scale):
             if not before < after:
                 raise ValueError(
-                    f"the times of {column.name!r} are ordered categories, in which {before!r} comes before {after!r}; as values they "
-                    "sort otherwise. Write times as numbers or dates, as the category codes: frame[time].cat.codes."
+                    f"the times of {column.name!r} are ordered categories, in which {before!r} comes before {after!r}; as values "
+                    "they sort otherwise. Write times as numbers or dates, as the category codes: frame[time].cat.codes."
                 )
     return times
 
@@ -225,8 +225,8 @@ def _by_time(times: "pd.Series[Any]") -> list[tuple[Any, IntArray]]:
     except TypeError:
         kinds = {type(when): when for when in values}
         raise ValueError(
-            f"the times of {times.name!r} cannot be ordered, as {' and '.join(map(repr, list(kinds.values())[:2]))}; write all times as "
-            "numbers, dates or texts."
+            f"the times of {times.name!r} cannot be ordered, as {' and '.join(map(repr, list(kinds.values())[:2]))}; write all "
+            "times as numbers, dates or texts."
         ) from None
     rows = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
     return [(values[code], rows[code]) for code in order]
@@ -245,8 +245,8 @@ def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> ObjectArray:
     missing = column.isna().to_numpy()
     if missing.any():
         raise ValueError(
-            f"{without(missing, column.name, f'the view at {time!r}')}; every record needs a respondent. Drop the record, or fill it "
-            "in."
+            f"{without(missing, column.name, f'the view at {time!r}')}; every record needs a respondent. Drop the record, or fill "
+            "it in."
         )
     twice = column[column.duplicated()]
     if len(twice):

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.plain_columns import is_hashable, plain_value
 from foreknow.models.quasi_sensitive.items import is_missing, item_set
 from foreknow.models.schema import check_columns
 from foreknow.models.view import read_table
@@ -110,6 +111,11 @@ class ExternalKnowledge:
         check_columns(frame, [label, items])
         names = [_stripped(name) for name in frame[label].tolist()]
         read = [item_set(cell, separator, _row(row)) for row, cell in enumerate(frame[items].tolist())]
+        for row, name in enumerate(names):
+            if not is_hashable(name):
+                raise ValueError(
+                    f"{_row(row)} has the label {name!r}, a {type(name).__name__}; a label is one text or number."
+                )
         rows = Counter(names)
         found: dict[Hashable, tuple[Hashable, ...]] = {}
         for row, (name, listed) in enumerate(zip(names, read, strict=True)):
@@ -211,7 +217,8 @@ def _relative(prevalence: Mapping[Hashable, float], labels: Sequence[Hashable]) 
 
 
 def _stripped(label: Hashable) -> Hashable:
-    return label.strip() if isinstance(label, str) else label
+    plain = plain_value(label)
+    return plain.strip() if isinstance(plain, str) else plain
 
 
 def _row(row: int) -> str:

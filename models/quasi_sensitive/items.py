@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, IntArray
+from foreknow.models.plain_columns import is_hashable, plain_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +114,9 @@ def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[
     (('cough', 'headache'), (1, 2), ())
     """
     check_separator(separator)
-    parts = [part.strip() if isinstance(part, str) else part for part in _parts(cell, separator, whose)]
-    loose = [part for part in parts if not isinstance(part, Hashable)]
+    plain = plain_values(_parts(cell, separator, whose))
+    parts = [part.strip() if isinstance(part, str) else part for part in plain]
+    loose = [part for part in parts if not is_hashable(part)]
     if loose:
         raise TypeError(
             f"{whose} has the item {loose[0]!r}, a {type(loose[0]).__name__}; an item is a text or a number."
@@ -124,6 +126,8 @@ def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[
 
 def check_separator(separator: str) -> None:
     """Raise ValueError if what should stand between the items of a text is empty."""
+    if not isinstance(separator, str):
+        raise TypeError(f"the separator of items is {separator!r}; it is a text, as ',' or ';'.")
     if not separator:
         raise ValueError("the separator of items is empty; name what stands between two items, as ',' or ';'.")
 

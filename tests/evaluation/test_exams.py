@@ -142,3 +142,9 @@ def test_the_smallest_history_is_one_record():
 def test_a_wrong_setting_is_named(settings, words):
     with pytest.raises(ValueError, match=words):
         exams(**settings, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("sizes", [{"views": 2.5}, {"records": "10"}, {"views": 0}])
+def test_sizes_are_whole_numbers(sizes):
+    with pytest.raises(ValueError, match=r"it is a whole number of (views|records), 1 or more"):
+        exams(**sizes, rng=np.random.default_rng(1))

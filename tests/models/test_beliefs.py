@@ -60,6 +60,24 @@ def test_one_person_s_evolution():
         BELIEFS.of("Z")
 
 
+def test_a_time_or_respondent_of_another_type_is_named():
+    with pytest.raises(KeyError, match="The types differ: '2' is text, and 2 a number"):
+        BELIEFS.posterior("2")
+
+
+@pytest.mark.parametrize(
+    "times", [((2020, 1), (2020, 2)), (pd.Timestamp("2020-01-01"), pd.Timestamp("2020-02-01")), ("a", "b")]
+)
+def test_any_time_opens_in_arviz(times):
+    views = [view_of("AB", "ab", time=time) for time in times]
+    beliefs = SequentialAttack(Adversary(UniformPrior()))([Release(view, [0, 0]) for view in views])
+    found = beliefs.to_datatree()["posterior"]["belief"]["release"].values.tolist()
+    assert len(found) == 2
+    if isinstance(times[0], tuple):
+        assert found == ["(2020, 1)", "(2020, 2)"]
+    assert beliefs.posterior(times[1]).loc["A", "a"] == 0.5
+
+
 class TestDataTree:
     TREE = BELIEFS.to_datatree()
 

@@ -125,6 +125,40 @@ class TestChecks:
         assert records(("A", "a", 1, 1), ("B", "a", 3, 1), ("C", "a", 1, 1)).times == [1, 3]
         assert len(records()) == 0
 
+    def test_any_type_of_column(self):
+        plain = records((2**53 + 1, "a", 1, 0.5))
+        given = plain.frame.astype(
+            {"respondent": "Int64", "value": "category", "time": "int64[pyarrow]", "confidence": "Float64"}
+        )
+        assert CompromisedRecords(given).frame.to_dict("list") == plain.frame.to_dict("list")
+
+    def test_numbers_in_messages_never_pass_through_float(self):
+        with pytest.raises(ValueError, match=r"respondent 9007199254740993 with value 1 at 2 has the confidence 0\.0"):
+            records((2**53 + 1, 1, 2, 0.0))
+        with pytest.raises(ValueError, match="respondent 9007199254740993 with value 1 at 2 stands twice"):
+            records((2**53 + 1, 1, 2, 0.5), (2**53 + 1, 1, 2, 0.25))
+
+    @pytest.mark.parametrize(
+        ("claim", "match"),
+        [
+            (("A", ["a"], 1, 0.5), "the column 'value' of the compromised records holds lists"),
+            (("A", pd.NA, 1, 0.5), "row 0 of the compromised records has no 'value' .*fill it in, or leave"),
+            (("A", "a", pd.NaT, 0.5), "row 0 of the compromised records has no 'time'"),
+            (("A", "a", 1, pd.NA), "has the confidence <NA>; it must be over 0"),
+        ],
+    )
+    def test_cells_that_are_no_values(self, claim, match):
+        with pytest.raises(ValueError, match=match):
+            records(claim)
+
+    def test_a_column_that_stands_twice(self):
+        given = frame(("A", "a", 1, 1))
+        with pytest.raises(ValueError, match=r"'time' stands twice\. Drop one"):
+            CompromisedRecords(pd.concat([given, given[["time"]]], axis=1))
+
+    def test_times_may_be_tuples(self):
+        assert records(("A", "a", (1, 2), 1)).at((1, 2), PEOPLE).rows.tolist() == [0]
+
 
 class TestAt:
     def test_claims_are_rows_and_codes(self):

@@ -157,3 +157,11 @@ def test_a_missing_file_is_named(tmp_path):
 def test_items_with_a_number_in_a_cell_of_a_table_are_refused():
     with pytest.raises(TypeError, match="row 0 of the external knowledge has the items 3"):
         ExternalKnowledge.read(pd.DataFrame({"label": ["flu"], "items": [3]}))
+
+
+def test_a_label_that_is_a_list_is_one_clear_error():
+    rows = pd.DataFrame({"label": [["flu"]], "items": ["cough"]})
+    with pytest.raises(
+        ValueError, match=r"row 0 of the external knowledge has the label \['flu'\], a list; a label is one"
+    ):
+        ExternalKnowledge.read(rows)

@@ -88,6 +88,29 @@ class TestRead:
         with pytest.raises(ValueError, match=r"hierarchy\.csv: .*" + match):
             Hierarchy.read(self.write(tmp_path, text))
 
+    @pytest.mark.parametrize(
+        ("encoding", "match"),
+        [
+            ("latin-1", "hierarchy.csv is not UTF-8: byte 8 is 0xe9, in line 2. Save the file as UTF-8"),
+            ("utf-16", "hierarchy.csv is not UTF-8: byte 0 is 0xff, in line 1"),
+            ("cp437", "byte 8 is 0x82, in line 2"),
+        ],
+    )
+    def test_another_encoding_is_one_clear_error(self, tmp_path, encoding, match):
+        path = tmp_path / "hierarchy.csv"
+        path.write_bytes("a;x;*\nbb\u00e9;x;*\n".encode(encoding))
+        with pytest.raises(ValueError, match=match):
+            Hierarchy.read(path)
+
+    @pytest.mark.parametrize("separator", ["", ";;", 1, '"'])
+    def test_a_separator_is_one_character(self, tmp_path, separator):
+        with pytest.raises(ValueError, match=r"separator|delimiter"):
+            Hierarchy.read(self.write(tmp_path, "a;*\n"), separator)
+
+    def test_a_cell_that_never_ends_names_the_file(self, tmp_path):
+        with pytest.raises(ValueError, match=r"hierarchy\.csv: field larger than field limit"):
+            Hierarchy.read(self.write(tmp_path, "a" * 200_000))
+
     def test_no_file(self, tmp_path):
         with pytest.raises(FileNotFoundError):
             Hierarchy.read(tmp_path / "nowhere.csv")

@@ -92,3 +92,12 @@ def test_records_are_found_from_both_ends():
 def test_sets_are_read_in_an_order_that_does_not_change_from_run_to_run(texts):
     """Python's own order of texts does, with the seed of their hashes."""
     assert item_set(texts) == tuple(sorted(texts))
+
+
+def test_numpy_items_are_python_values_and_loose_ones_are_named():
+    assert list(map(type, item_set(np.array(["cough", "fever"])))) == [str, str]
+    assert list(map(type, item_set(np.array([1, 2])))) == [int, int]
+    with pytest.raises(TypeError, match=r"row 3 has the item \('a', \[1\]\), a tuple; an item is"):
+        item_set([("a", [1])], whose="row 3")
+    with pytest.raises(TypeError, match="the separator of items is 1; it is a text"):
+        item_set("a", 1)

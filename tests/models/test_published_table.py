@@ -249,3 +249,17 @@ def test_bad_tables_are_one_clear_error(case):
     with pytest.raises(kind, match=words) as error:
         make()
     assert "np." not in str(error.value)
+
+
+def test_any_type_of_column_is_the_same_table():
+    rows = pd.DataFrame({"age": [1, 2, 2], "group": ["x", "x", "y"], "disease": ["a", "b", "b"]})
+    plain = PublishedTable(rows, sensitive="disease")
+    for types in (
+        {"age": "Int64", "group": "category", "disease": "string[pyarrow]"},
+        {"age": "int64[pyarrow]", "group": object, "disease": "category"},
+    ):
+        found = PublishedTable(rows.astype(types), sensitive="disease").observation
+        assert found.counts.tolist() == plain.observation.counts.tolist()
+        assert found.people.schema == plain.observation.people.schema
+    texts = rows.assign(disease=pd.Series(map(np.str_, rows["disease"]), dtype=object))
+    assert repr(PublishedTable(texts, sensitive="disease").observation.people.schema.values) == "('a', 'b')"

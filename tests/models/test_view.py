@@ -171,6 +171,147 @@ class TestBadView:
             View(FRAME.iloc[:0], SCHEMA, time=3)
 
 
+class TestPlainValues:
+    """Whatever types a table has, a view holds Python and NumPy values."""
+
+    def test_numpy_texts_are_texts_in_a_release(self):
+        frame = FRAME.assign(
+            **{name: pd.Series(map(np.str_, FRAME[name]), dtype=object) for name in ("id", "sex", "result")}
+        )
+        schema = Schema(
+            {"age": Numeric(0, 99), "sex": Categorical(np.array(["f", "m"]))}, "result", np.array(["a", "b"])
+        )
+        view = View(frame, schema, np.int64(3))
+        (release,) = publish([view], Mondrian(KAnonymity(1)))
+        assert type(view.time) is int
+        assert {type(cell) for name in ("sex", "result") for cell in release.table[name]} == {str}
+        assert {type(respondent) for respondent in view.people.respondents} == {str}
+
+    def test_respondents_and_times_never_pass_through_float(self):
+        large = 2**53 + 1
+        frame = frame_of([large, large - 1, large], "aba", [1, 2, 3]).assign(week=[large - 1, large, large])
+        for dtype in ("int64", "Int64", "int64[pyarrow]", object):
+            history = History.read(
+                frame.astype({"id": dtype, "week": dtype}), Schema({"age": Numeric()}, "result", ("a", "b"))
+            )
+            assert history.times == (large - 1, large)
+            assert history.respondents == (large, large - 1)
+
+    @pytest.mark.parametrize(("results", "types"), [([1, 0.5], {int, float}), ([1, 2], {int})])
+    def test_sensitive_numbers_are_published_as_they_are(self, results, types):
+        frame = frame_of("AB", "ab").assign(result=pd.Series(results, dtype=object))
+        (release,) = publish([View(frame, Schema.infer(frame, ["age"]))], Mondrian(KAnonymity(1)))
+        assert {type(cell) for cell in release.table["result"].tolist()} == types
+        assert {type(cell) for cell in release.tables[1]["result"].tolist()} == types
+
+    def test_whole_numbers_are_published_exactly_up_to_2_53(self):
+        ages = [2**53 - 3, 2**53 - 1, -(2**53), 2**53]
+        frame = frame_of("ABCD", "abab", ages)
+        (release,) = publish([View(frame, Schema({"age": Numeric()}, "result", ("a", "b")))], Mondrian(KAnonymity(1)))
+        assert sorted(map(int, release.table["age"])) == sorted(ages)
+        with pytest.raises(
+            ValueError, match=r"'age' of respondent 'B' .* is 9007199254740993; .* 2\*\*53 = 9007199254740992. Declare"
+        ):
+            View(frame_of("AB", "ab", [1, 2**53 + 1]), Schema({"age": Numeric()}, "result", ("a", "b")))
+        codes = Schema({"age": Categorical((1, 2**53 + 1))}, "result", ("a", "b"))
+        (release,) = publish([View(frame_of("AB", "ab", [1, 2**53 + 1]), codes)], Mondrian(KAnonymity(1)))
+        assert set(release.table["age"]) == {1, 2**53 + 1}
+
+    def test_all_rows_with_a_missing_cell_are_named(self):
+        frame = FRAME.assign(age=pd.Series([30, pd.NA, 50, pd.NA], dtype="Int64"))
+        with pytest.raises(
+            ValueError, match=r"'age' of respondent 'Bob' in the view at 3 is missing \(rows 1, 3 have no 'age'\)"
+        ):
+            View(frame, SCHEMA, 3)
+
+    @pytest.mark.parametrize("name", ["group", "count"])
+    def test_names_that_a_release_adds_are_refused(self, name):
+        frame = FRAME.rename(columns={"result": name})
+        with pytest.raises(
+            ValueError, match=f"the column '{name}' has the name of a column that a release adds; rename"
+        ):
+            View(frame, Schema({"age": Numeric()}, name, ("a", "b")))
+
+    def test_columns_named_by_numbers(self):
+        frame = FRAME.rename(columns={"age": 1, "result": 2, "id": 0})
+        (release,) = publish([View(frame, Schema.infer(frame, [1], 2, 0))], Mondrian(KAnonymity(2)))
+        assert release.table.columns.tolist() == ["group", 1, 2]
+
+    @pytest.mark.parametrize(
+        ("build", "match"),
+        [
+            (lambda: View(FRAME.to_dict(), SCHEMA), "the table is a dict; it is a DataFrame"),
+            (lambda: View(FRAME, {"age": Numeric()}), "the schema is a dict; make it a Schema"),
+        ],
+    )
+    def test_other_kinds_of_tables_are_refused(self, build, match):
+        with pytest.raises(TypeError, match=match):
+            build()
+
+
+class TestTimes:
+    """Times that make a view of each record are refused; a history of single records that is meant so is not."""
+
+    SCHEMA = Schema({"age": Numeric(0, 99)}, "result", ("a", "b"))
+
+    def read(self, times):
+        n = len(times)
+        return History.read(frame_of(range(n), "ab" * (n // 2), [30] * n).assign(week=times), self.SCHEMA)
+
+    @pytest.mark.parametrize(
+        ("times", "way"),
+        [
+            (np.linspace(0, 7, 1026), r"as frame\[column\].round\(\)"),
+            (pd.date_range("2020-01-01", periods=1026, freq="7h"), r"as frame\[column\].dt.floor\('D'\)"),
+        ],
+    )
+    def test_continuous_times_are_refused(self, times, way):
+        with pytest.raises(
+            ValueError, match=r"'week' are continuous, .* 1,026 views, 1,026 of them of one record; .*" + way
+        ):
+            self.read(times)
+
+    @pytest.mark.parametrize(
+        "times",
+        [
+            [1, 2, 3, 4],
+            [1.0, 2.0, 3.0, 4.0],
+            [0.5, 0.5, 1.5, 1.5],
+            pd.date_range("2020-01-01", periods=4),
+            pd.to_datetime(["2020-01-01 08:00", "2020-01-01 08:00", "2020-01-01 16:00", "2020-01-01 16:00"]),
+            ["2020-01", "2020-02", "2020-03", "2020-04"],
+        ],
+    )
+    def test_others_are_taken(self, times):
+        assert self.read(times).times == tuple(sorted(set(times)))
+
+    def test_to_insist_pass_the_views(self):
+        frame = frame_of("AB", "ab").assign(week=[0.5, 1.5])
+        with pytest.raises(ValueError, match=r"pass the views yourself: History\(View"):
+            History.read(frame, self.SCHEMA)
+        assert History(View(rows, self.SCHEMA, time) for time, rows in frame.groupby("week")).times == (0.5, 1.5)
+
+    @pytest.mark.parametrize(
+        ("times", "match"),
+        [
+            ([1, np.inf], "a time of 'week' is inf; a time is a finite number"),
+            (["a", 1], "the times of 'week' cannot be ordered, as 'a' and 1; write all"),
+            (
+                pd.Categorical(["post", "pre"], ["pre", "post"], ordered=True),
+                "'pre' comes before 'post'; as values they sort otherwise",
+            ),
+            ([[1], [2]], r"the column 'week' of the table holds lists, as \[1\] in row 0"),
+            (pd.array([1, None], dtype="Int64"), "row 1 has no 'week'; every record needs its time"),
+        ],
+    )
+    def test_times_without_an_order_are_one_clear_error(self, times, match):
+        with pytest.raises(ValueError, match=match):
+            self.read(times)
+
+    def test_an_ordered_scale_that_sorts_as_it_is(self):
+        assert self.read(pd.Categorical([2, 1], [1, 2, 3], ordered=True)).times == (1, 2)
+
+
 class TestHistory:
     HISTORY = history_of(("AB", "ab"), ("BC", "bc"), ("AC", "ac"))
 

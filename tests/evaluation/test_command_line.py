@@ -360,7 +360,9 @@ class TestAttack:
         joined = read(tmp_path / f"beliefs.{kind}").merge(told.assign(shown=shown), on=["week", "id", "group"])
         assert len(joined) == 72
         for _, week in joined.merge(table, on=["week", "id"]).groupby("week"):
-            moved = np.abs(week[["a", "b", "c"]].sum().to_numpy() - [(week["shown"] == v).sum() for v in "abc"]).sum() / 2
+            moved = (
+                np.abs(week[["a", "b", "c"]].sum().to_numpy() - [(week["shown"] == v).sum() for v in "abc"]).sum() / 2
+            )
             assert 0.1 < moved < (week["shown"] != week["result"]).sum() + 0.5
 
     def test_one_release_has_no_chain_to_mine(self, tmp_path):

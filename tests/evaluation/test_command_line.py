@@ -359,7 +359,10 @@ class TestAttack:
         assert sorted(tmp_path.rglob("*")) == before
 
     def test_distorted_values_are_what_the_adversary_reads(self, tmp_path, kind):
-        """In groups of four, the first is published with the second's value; where a cell is empty, with its own."""
+        """In groups of four, the first is published with the second's value; where a cell is empty, with its own.
+
+        The adversary knows how many are distorted: the beliefs of a week sum to its published values but for so many.
+        """
         table = records()
         place = table.groupby("week").cumcount()
         told = table[["id", "week"]].assign(group=place // 4)
@@ -371,8 +374,11 @@ class TestAttack:
         run("attack", source, *ROLES, "--groups", groups, "--out", tmp_path)
         joined = read(tmp_path / f"beliefs.{kind}").merge(told.assign(shown=shown), on=["week", "id", "group"])
         assert len(joined) == 72
-        for _, members in joined.groupby(["week", "group"]):
-            np.testing.assert_allclose(members[["a", "b", "c"]].sum(), [(members["shown"] == v).sum() for v in "abc"])
+        for _, week in joined.merge(table, on=["week", "id"]).groupby("week"):
+            moved = (
+                np.abs(week[["a", "b", "c"]].sum().to_numpy() - [(week["shown"] == v).sum() for v in "abc"]).sum() / 2
+            )
+            assert 0.1 < moved < (week["shown"] != week["result"]).sum() + 0.5
 
     def test_one_release_has_no_chain_to_mine(self, tmp_path):
         source = write(records(weeks=(1,)).assign(group=lambda rows: np.arange(len(rows)) // 4), tmp_path / "r.csv")

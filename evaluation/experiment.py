@@ -141,6 +141,8 @@ def compare(
     defender: Adversary | None = None,
     progress: Callable[[Iterable[str]], Iterable[str]] = iter,
     bucketized: bool | None = None,
+    *,
+    rng: np.random.Generator | None = None,
 ) -> Comparison:
     """Publish a history with every defense, and run every attack on every publication.
 
@@ -156,11 +158,13 @@ def compare(
         What the names of the defenses go through, as ``rich.progress.track``.
     bucketized : bool, optional
         Whether all publish quasi-identifiers as they are, or generalized, as in `publish`; by default each as it does.
+    rng : numpy.random.Generator, optional
+        Draws the order of records and the numbers of groups, as in `publish`, for a comparison that must be repeated.
     """
     releases: dict[str, tuple[Release, ...]] = {}
     beliefs: dict[tuple[str, str], Beliefs] = {}
     for name in progress(list(defenses)):
-        releases[name] = publish(history, defenses[name], defender, bucketized)
+        releases[name] = publish(history, defenses[name], defender, bucketized, rng=rng)
         beliefs |= {(name, other): attack(releases[name]) for other, attack in attacks.items()}
     return Comparison(history, releases, beliefs)
 

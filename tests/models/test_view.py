@@ -59,7 +59,7 @@ class TestAnyIndex:
 
     def told(self, first, second):
         history = History([View(first, SCHEMA, 1), View(second, SCHEMA, 2)])
-        releases = publish(history, Mondrian(KAnonymity(2)), self.ADVERSARY)
+        releases = publish(history, Mondrian(KAnonymity(2)), self.ADVERSARY, rng=np.random.default_rng(1))
         beliefs = SequentialAttack(self.ADVERSARY)(releases)
         return [release.table for release in releases], [beliefs.posterior(time) for time in (1, 2)]
 

@@ -66,7 +66,9 @@ class ExpectationMaximization:
     accelerated: bool = True
 
     def __post_init__(self) -> None:
-        check_rounds("ExpectationMaximization", self.tolerance, self.iterations, 1 if self.starts is None else self.starts)
+        check_rounds(
+            "ExpectationMaximization", self.tolerance, self.iterations, 1 if self.starts is None else self.starts
+        )
 
     def __call__(self, evidence: Evidence, estimator: Estimator) -> Fit:
         """The global distribution of one attribute set."""

@@ -34,7 +34,11 @@ def mined(
     them, one stranger for each counterfeit.
     """
     counts = secret.counts(seen.counts)
-    shown = counts if counts.any() and unmatched == "table" else secret.counts(np.ones((1, len(secret.domain)), dtype=np.int64))
+    shown = (
+        counts
+        if counts.any() and unmatched == "table"
+        else secret.counts(np.ones((1, len(secret.domain)), dtype=np.int64))
+    )
     rest = shown.sum(axis=0) / shown.sum()
     group = _with_strangers(seen)
     strangers = np.full(len(group) - len(seen.group), -1, dtype=np.int64)

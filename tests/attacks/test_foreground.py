@@ -416,9 +416,9 @@ def test_groups_computed_by_the_law_of_large_numbers_are_said():
     rows = " ".join(town + "f" + value for town, value in zip("ABB" * (n // 3), "aabbcb" * (n // 6), strict=True))
     release = release_of(rows, [0] * n)
     found, exact = (
-        ForegroundAttack([["town"]], sensitive={"a"}, support=1, estimator=rule, fit=ExpectationMaximization(iterations=5))(
-            [release]
-        )
+        ForegroundAttack(
+            [["town"]], sensitive={"a"}, support=1, estimator=rule, fit=ExpectationMaximization(iterations=5)
+        )([release])
         for rule in (Auto(), Exact())
     )
     assert FitStatus.LARGE_GROUPS in found.knowledge[0][0].status

@@ -113,7 +113,9 @@ class TestTheLawOfLargeNumbers:
     def test_the_bound_on_pairs_is_inclusive(self, pairs, rule):
         """Forty people and two shown values of three: 80 pairs."""
         problem = crowd(40)
-        wider = Problem(np.column_stack([problem.prior, np.zeros(40)]), problem.group, np.append(problem.counts, [[0]], 1))
+        wider = Problem(
+            np.column_stack([problem.prior, np.zeros(40)]), problem.group, np.append(problem.counts, [[0]], 1)
+        )
         posterior = Auto(limit=1, beyond=Omega(), pairs=pairs)(wider)
         assert posterior.rule.tolist() == [rule]
         assert np.isnan(posterior.error[0]) == (rule == "Omega")

@@ -73,14 +73,18 @@ class TestRounds:
         for _ in range(rounds):
             counts = expected_counts(evidence, table)
             table = np.where(seen[:, None] > 0, counts / np.maximum(seen, 1)[:, None], evidence.rest)
-        fit = ExpectationMaximization(tolerance=1e-300, starts=1, iterations=rounds, accelerated=False)(evidence, Exact())
+        fit = ExpectationMaximization(tolerance=1e-300, starts=1, iterations=rounds, accelerated=False)(
+            evidence, Exact()
+        )
         assert np.allclose(fit.probabilities, table, rtol=0, atol=1e-9)
 
     @given(evidences(), st.booleans())
     def test_no_round_makes_the_groups_less_likely(self, evidence, accelerated):
         assume(evidence.signatures > 0)
         fits = [
-            ExpectationMaximization(tolerance=1e-300, starts=1, iterations=rounds, accelerated=accelerated)(evidence, Auto())
+            ExpectationMaximization(tolerance=1e-300, starts=1, iterations=rounds, accelerated=accelerated)(
+                evidence, Auto()
+            )
             for rounds in (2, 4, 6, 10, 20)
         ]
         likelihoods = [fit.log_likelihood for fit in fits]

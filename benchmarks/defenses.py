@@ -257,7 +257,7 @@ def bayframe() -> Iterator[str]:
 
 
 def bayframe_sizes() -> Iterator[str]:
-    """BayFrame, Figure 9, with small groups of `Mixed` of up to 4, 8, 16 and 32 people; attacked by the defender's rule and Auto."""
+    """BayFrame, Figure 9, small groups of `Mixed` having up to 4, 8, 16, 32 people; attacked by the same rule and Auto."""
     simulation, rows = simulated(24, 4000), []
     for size in (4, 8, 16, 32):
         own = Adversary(simulation.prior, simulation.transitions, estimator=Mixed(size=size))

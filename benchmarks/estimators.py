@@ -164,9 +164,11 @@ def large() -> list[str]:
     """One group by size, of people whose true values are drawn: the largest error of a belief, and the error that `Auto` states."""
     lines = [
         f"One group of k people, priors as above; {machine()}. Errors are the largest of any belief, against `Exact`, or against "
-        "`BeliefPropagation` (BP) where `Exact` would walk over 2^24 states; *stated* is `Posterior.error`; seconds are of one run.",
+        "`BeliefPropagation` (BP) where `Exact` would walk over 2^24 states; *stated* is "
+        "`Posterior.error`; seconds are of one run.",
         "",
-        "| knowledge | values | k | against | `Sinkhorn` | stated | `BeliefPropagation` | s, `Sinkhorn` | s, `BeliefPropagation` | s, `Auto` | `Auto` takes |",
+        "| knowledge | values | k | against | `Sinkhorn` | stated | `BeliefPropagation` | s, `Sinkhorn` | s, `BeliefPropagation` | "
+        "s, `Auto` | `Auto` takes |",
         "|---" * 11 + "|",
     ]
     for knowledge, concentration in SHARPNESS.items():

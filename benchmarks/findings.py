@@ -423,7 +423,10 @@ def mixed_rules(views: int = 24, records: int = 5000) -> Iterator[str]:
     simulation = exams(views, records, rng=seeded())
     rules: dict[str, Estimator] = {"Omega": Omega(), "DirichletMultinomial": DirichletMultinomial()}
     rules |= {f"Mixed(size={size})": Mixed(size=size) for size in MIXED_SIZES}
-    yield "| published under | defense | suppressed | GCP | mean group | own rule: largest gain | last | Equation 8, mean | Auto: largest gain | last |"
+    yield (
+        "| published under | defense | suppressed | GCP | mean group | own rule: largest gain | last | Equation 8, mean | "
+        "Auto: largest gain | last |"
+    )
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for rule, estimator in rules.items():
         for name, defense in bayframe_defenses().items():
@@ -438,9 +441,9 @@ def mixed_rules(views: int = 24, records: int = 5000) -> Iterator[str]:
             lost = suppressed(releases)
             kept = lost["records"].sum() - lost["suppressed"].sum()
             yield (
-                f"| {rule} | {name} | {lost['suppressed'].sum() / lost['records'].sum():.1%} | {gcp(releases)['normalized'].mean():.3f} | "
-                f"{kept / max(sum(r.groups for r in releases), 1):.1f} | {own.max():.3f} | {own.iloc[-1]:.3f} | {absolute.mean():.3f} | "
-                f"{exact.max():.3f} | {exact.iloc[-1]:.3f} |"
+                f"| {rule} | {name} | {lost['suppressed'].sum() / lost['records'].sum():.1%} | "
+                f"{gcp(releases)['normalized'].mean():.3f} | {kept / max(sum(r.groups for r in releases), 1):.1f} | "
+                f"{own.max():.3f} | {own.iloc[-1]:.3f} | {absolute.mean():.3f} | {exact.max():.3f} | {exact.iloc[-1]:.3f} |"
             )
 
 
@@ -460,8 +463,8 @@ def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] 
     simulation = exams(views, records, rng=seeded())
     history = simulation.history
     yield (
-        "| size | defense | sigma | claims | defender | cascade | groups of small records | gain | not compromised now | Equation 8 | "
-        "not compromised now |"
+        "| size | defense | sigma | claims | defender | cascade | records in small groups | gain | not compromised now | "
+        "Equation 8 | not compromised now |"
     )
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for size in sizes:

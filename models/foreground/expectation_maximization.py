@@ -15,7 +15,7 @@ CHEAP = 2**11
 """The largest number of operations of an expectation step for which a fit begins from `STARTS` points."""
 
 STARTS = 8
-"""The number of starts of a cheap fit. Of 400 random releases of two signatures, 1 start missed the best solution in 64, 8 in none."""
+"""The number of starts of a cheap fit: of 400 random releases of two signatures 1 start missed the best solution in 64, 8 in none."""
 
 
 @dataclass(frozen=True)

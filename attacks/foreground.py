@@ -274,8 +274,8 @@ def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
     if several:
         starts = max(one.fit.starts for one in several)
         yield (
-            f"the global distribution of {_counted(several, knowledge)} has several solutions (its status is SEVERAL); the likeliest "
-            f"of those found from {starts} starts is believed, and the others are in fit.others."
+            f"the global distribution of {_counted(several, knowledge)} has several solutions (its status is SEVERAL); the "
+            f"likeliest of those found from {starts} starts is believed, and the others are in fit.others."
         )
     if large:
         yield (

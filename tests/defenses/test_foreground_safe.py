@@ -59,7 +59,7 @@ DEFENSES = st.builds(
     st.sampled_from([{"a"}, {"b", "c"}]),
     st.just("all"),
     st.sampled_from([1, 2, 4]),
-    st.sampled_from([ExpectationMaximization(), ExpectationMaximization(starts=3), Newton()]),
+    st.sampled_from([ExpectationMaximization(starts=1), ExpectationMaximization(), Newton()]),
     st.just(30),
     st.booleans(),
 )
@@ -80,7 +80,7 @@ class TestPromise:
             release = defended(view, defense)
         except Infeasible:
             # One group, mined from the shares, tells nothing: only other starts may find somebody there.
-            assert defense.fit != ExpectationMaximization()
+            assert defense.fit != ExpectationMaximization(starts=1)
             return
         assert release.bucketized == defense.bucketized
         check_promise(release, defense)

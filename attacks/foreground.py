@@ -110,8 +110,8 @@ class ForegroundAttack:
         _check_support(self.support)
         if self.unmatched not in ("table", "uniform"):
             raise ValueError(
-                f"ForegroundAttack: unmatched is {self.unmatched!r}; it is 'table' (the table's shares) or 'uniform' (equally likely "
-                "values)."
+                f"ForegroundAttack: unmatched is {self.unmatched!r}; it is 'table' (the table's shares) or 'uniform' "
+                "(equally likely values)."
             )
 
     @property
@@ -268,20 +268,20 @@ def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
     )
     if unsettled:
         yield (
-            f"the global distribution of {_counted(unsettled, knowledge)} did not converge (its status is UNCONVERGED): give the fit "
-            "more rounds or draws, ask for more support, or trust its numbers less."
+            f"the global distribution of {_counted(unsettled, knowledge)} did not converge (its status is UNCONVERGED): give the "
+            "fit more rounds or draws, ask for more support, or trust its numbers less."
         )
     if several:
         starts = max(one.fit.starts for one in several)
         yield (
-            f"the global distribution of {_counted(several, knowledge)} has several solutions (its status is SEVERAL); the likeliest of "
-            f"those found from {starts} starts is believed, and the others are in fit.others."
+            f"the global distribution of {_counted(several, knowledge)} has several solutions (its status is SEVERAL); the "
+            f"likeliest of those found from {starts} starts is believed, and the others are in fit.others."
         )
     if large:
         yield (
-            f"for {_counted(large, knowledge)}, groups too large to be computed exactly were computed by the law of large numbers (its "
-            f"status is LARGE_GROUPS); its largest correction of a probability is {max(one.fit.error for one in large):.1e}, and the "
-            "error left is of the order of its square. estimator=Exact() computes them exactly."
+            f"for {_counted(large, knowledge)}, groups too large to be computed exactly were computed by the law of large numbers "
+            f"(its status is LARGE_GROUPS); its largest correction of a probability is {max(one.fit.error for one in large):.1e}, "
+            "and the error left is of the order of its square. estimator=Exact() computes them exactly."
         )
 
 

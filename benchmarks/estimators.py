@@ -1,10 +1,11 @@
-"""Compute the tables of docs/estimators.md, in place: ``python benchmarks/estimators.py``, a minute or two on two cores.
+"""Compute the tables of docs/estimators.md, in place: ``python benchmarks/estimators.py [small|large]``, minutes on two cores.
 
 Every rule meets the same random problems and is held against `Exact`. A problem is a release of equal groups; everybody's
 prior is drawn from a symmetric Dirichlet distribution, whose concentration says how sharp the knowledge is, and everybody's
 true value from the prior: knowledge is right, and says as much as it seems to.
 """
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,13 @@ from rich.progress import track
 from run import machine
 
 from foreknow.models import (
+    Auto,
     BeliefPropagation,
     ConfidenceSum,
     DirichletMultinomial,
     Estimator,
     Exact,
+    Mixed,
     Omega,
     Posterior,
     Problem,
@@ -43,6 +46,7 @@ def rules() -> dict[str, Estimator]:
         "ConfidenceSum": ConfidenceSum(),
         "DirichletMultinomial": DirichletMultinomial(),
         "Omega": Omega(),
+        "Mixed": Mixed(),
         "Sinkhorn": Sinkhorn(),
         "BeliefPropagation": BeliefPropagation(),
         "SwapChain": SwapChain(rng=np.random.default_rng(3)),
@@ -151,11 +155,71 @@ def report(found: pd.DataFrame) -> list[str]:
     ]
 
 
+LARGE = (10, 30, 100, 300, 1_000, 10_000, 100_000)
+WALKED = 2**24
+"""The largest number of states for which `Exact` gives the truth of a large group."""
+
+
+def large() -> list[str]:
+    """One group by size, of people whose true values are drawn: the largest error of a belief, and the error that `Auto` states."""
+    lines = [
+        f"One group of k people, priors as above; {machine()}. Errors are the largest of any belief, against `Exact`, or against "
+        "`BeliefPropagation` (BP) where `Exact` would walk over 2^24 states; *stated* is "
+        "`Posterior.error`; seconds are of one run.",
+        "",
+        "| knowledge | values | k | against | `Sinkhorn` | stated | `BeliefPropagation` | s, `Sinkhorn` | s, `BeliefPropagation` | "
+        "s, `Auto` | `Auto` takes |",
+        "|---" * 11 + "|",
+    ]
+    for knowledge, concentration in SHARPNESS.items():
+        for values in (2, 3, 6):
+            for k in LARGE:
+                lines.append(f"| {knowledge} | {values} | {k:,} | {large_row(values, k, concentration)} |")
+    return lines
+
+
+def large_row(values: int, k: int, concentration: float) -> str:
+    rng = np.random.default_rng(2019)
+    prior = np.maximum(rng.dirichlet(np.full(values, concentration), k), 1e-12)
+    true = np.minimum((prior.cumsum(axis=1) < rng.random((k, 1))).sum(axis=1), values - 1)
+    problem = Problem(prior, np.zeros(k, dtype=np.int64), np.bincount(true, minlength=values)[None])
+    walked = float(np.prod(problem.counts + 1.0)) <= WALKED
+    scaled, scaling = once(Sinkhorn(), problem)
+    passed, passing = once(BeliefPropagation(), problem)
+    truth = Exact(WALKED)(problem).probabilities if walked else passed.probabilities
+    stated = Auto(limit=1, pairs=1)(problem).error
+    chosen, choosing = once(Auto(), problem)
+    assert stated is not None
+    assert chosen.rule is not None
+    errors = [float(np.abs(answer.probabilities - truth).max()) for answer in (scaled, passed)]
+    return " | ".join(
+        [
+            "Exact" if walked else "BP",
+            f"{errors[0]:.1e}",
+            f"{stated[0]:.1e}",
+            f"{errors[1]:.1e}" if walked else "",
+            *(f"{seconds:.2g}" for seconds in (scaling, passing, choosing)),
+            f"`{chosen.rule[0]}`",
+        ]
+    )
+
+
+def once(rule: Estimator, problem: Problem) -> tuple[Posterior, float]:
+    """The posterior, and seconds."""
+    start = time.perf_counter()
+    return rule(problem), time.perf_counter() - start
+
+
+SECTIONS: dict[str, Callable[[], list[str]]] = {"small": lambda: report(measure()), "large": large}
+
+
 def main() -> None:
-    before, _, rest = PAGE.read_text().partition("<!-- measured: benchmarks/estimators.py -->")
-    _, _, after = rest.partition("<!-- end -->")
-    lines = ["<!-- measured: benchmarks/estimators.py -->", "", *report(measure()), "", "<!-- end -->"]
-    PAGE.write_text(before + "\n".join(lines) + after)
+    for name in sys.argv[1:] or SECTIONS:
+        mark = f"<!-- measured: benchmarks/estimators.py {name} -->"
+        before, _, rest = PAGE.read_text().partition(mark)
+        _, _, after = rest.partition("<!-- end -->")
+        lines = [mark, "", *SECTIONS[name](), "", "<!-- end -->"]
+        PAGE.write_text(before + "\n".join(lines) + after)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pandas as pd
 
 from foreknow.attacks import Influence, SequentialAttack, SnapshotAttack
 from foreknow.defenses import (
+    BKAA,
     Defense,
     DistinctDiversity,
     JSimilarity,
@@ -52,6 +53,7 @@ from foreknow.models import (
     IncrementalChain,
     MarkovChain,
     Memory,
+    Mixed,
     Numeric,
     Omega,
     PosteriorCascade,
@@ -404,6 +406,107 @@ def cascades_on_exams() -> Iterator[str]:
                     )
 
 
+MIXED_SIZES = (4, 8, 16, 32)
+"""Largest small groups of `Mixed`: the paper gives no number."""
+
+
+def bayframe_defenses() -> dict[str, Defense]:
+    return {
+        "JSReduce": JSReduce(3, 0.5, 0.6, patience=50),
+        "BKAA": BKAA(3, 5, 0.6),
+        "BKAA, patience": BKAA(3, 5, 0.6, patience=50),
+    }
+
+
+def mixed_rules(views: int = 24, records: int = 5000) -> Iterator[str]:
+    """Section 9 with `Mixed`: published under each rule, attacked by the same rule and by Auto; signed gain and Equation 8."""
+    simulation = exams(views, records, rng=seeded())
+    rules: dict[str, Estimator] = {"Omega": Omega(), "DirichletMultinomial": DirichletMultinomial()}
+    rules |= {f"Mixed(size={size})": Mixed(size=size) for size in MIXED_SIZES}
+    yield (
+        "| published under | defense | suppressed | GCP | mean group | own rule: largest gain | last | Equation 8, mean | "
+        "Auto: largest gain | last |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for rule, estimator in rules.items():
+        for name, defense in bayframe_defenses().items():
+            known = Adversary(simulation.prior, simulation.transitions, estimator=estimator)
+            releases = publish(simulation.history, defense, known)
+            beliefs = SequentialAttack(known)(releases)
+            own = adversary_gain(beliefs, simulation.history)["gain"]
+            absolute = adversary_gain(beliefs, simulation.history, absolute=True)["gain"]
+            exact = gains(
+                Adversary(simulation.prior, simulation.transitions, estimator=Auto()), releases, simulation.history
+            )
+            lost = suppressed(releases)
+            kept = lost["records"].sum() - lost["suppressed"].sum()
+            yield (
+                f"| {rule} | {name} | {lost['suppressed'].sum() / lost['records'].sum():.1%} | "
+                f"{gcp(releases)['normalized'].mean():.3f} | {kept / max(sum(r.groups for r in releases), 1):.1f} | "
+                f"{own.max():.3f} | {own.iloc[-1]:.3f} | {absolute.mean():.3f} | {exact.max():.3f} | {exact.iloc[-1]:.3f} |"
+            )
+
+
+def about_nothing(records: CompromisedRecords, history: History) -> CompromisedRecords:
+    """The same claims with values drawn from the domain: what a measure makes of claims that tell nothing."""
+    values = np.array(history.schema.values, dtype=object)
+    drawn = values[seeded(7).integers(0, len(values), len(records.frame))]
+    return CompromisedRecords(records.frame.assign(value=drawn), contradicted="report")
+
+
+def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] = MIXED_SIZES) -> Iterator[str]:
+    """Section 11 with `Mixed`: Figures 5 and 11; mean gain over the releases, signed and by Equation 8.
+
+    The defender cascades by the adversary's own cascade, or not at all. Claims "of nothing" have values drawn from the domain: what
+    Equation 8 gives them is no knowledge.
+    """
+    simulation = exams(views, records, rng=seeded())
+    history = simulation.history
+    yield (
+        "| size | defense | sigma | claims | defender | cascade | records in small groups | gain | not compromised now | "
+        "Equation 8 | not compromised now |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
+    for size in sizes:
+        cascades: dict[str, tuple[Cascade | None, Mixed]] = {
+            "none": (None, Mixed(size=size)),
+            "prior": (PriorCascade(), Mixed(size=size)),
+            "prior, as printed": (PriorCascade(normalized=False), Mixed(size=size)),
+            "posterior, drop": (PosteriorCascade(), Mixed(size=size)),
+            "posterior, prior": (PosteriorCascade(), Mixed(size=size, evidence="prior")),
+        }
+        for name, defense in list(bayframe_defenses().items())[:2]:
+            unaware = publish(
+                history, defense, Adversary(simulation.prior, simulation.transitions, estimator=Mixed(size=size))
+            )
+            for sigma in (0.01, 0.1):
+                true = CompromisedRecords.sample(history, sigma, 0.9, rng=seeded(2019))
+                for claims, told in (("true", true), ("of nothing", about_nothing(true, history))):
+                    for cascade, (rule, estimator) in cascades.items():
+                        known = told if rule is not None else None
+                        adversary = Adversary(simulation.prior, simulation.transitions, known, estimator, rule)
+                        for defender in (
+                            ("unaware", "cascades") if rule is not None and claims == "true" else ("unaware",)
+                        ):
+                            releases = publish(history, defense, adversary) if defender == "cascades" else unaware
+                            found = mixed_gains(SequentialAttack(adversary)(releases), history, true)
+                            small = np.concatenate([release.observation.counts.sum(axis=1) for release in releases])
+                            share = small[small <= size].sum() / max(small.sum(), 1)
+                            yield (
+                                f"| {size} | {name} | {sigma} | {claims} | {defender} | {cascade} | {share:.1%} | "
+                                f"{' | '.join(f'{gain:.4f}' for gain in found)} |"
+                            )
+
+
+def mixed_gains(beliefs: Beliefs, history: History, records: CompromisedRecords) -> list[float]:
+    """Mean gain of all records and of those not compromised at the release; signed, then by Equation 8."""
+    return [
+        float(adversary_gain(beliefs, history, absolute, left)["gain"].mean())
+        for absolute in (False, True)
+        for left in (None, records)
+    ]
+
+
 def reach_of_a_record() -> Iterator[str]:
     """Section 11: the influence of 60 single records of the first release, surely known, on two publications."""
     simulation = exams(rng=seeded())
@@ -428,7 +531,7 @@ def reach_of_a_record() -> Iterator[str]:
 
 SECTIONS = (
     attack_on_exams, knowledge, js_reduce_on_exams, divergence_on_exams, pbc_over_splits, settling, counted_twice, nothing_to_learn,
-    rules_on_exams, fixed_adversary, revisions, cascades_on_exams, reach_of_a_record,
+    rules_on_exams, fixed_adversary, mixed_rules, revisions, cascades_on_exams, mixed_cascades, reach_of_a_record,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -76,7 +76,8 @@ class ForegroundSafe:
     People who match the same signatures are alike whatever is learned; where they are enough, r of them are a group. Likeness is
     the Euclidean distance of log-odds, one per attribute set, of the table's shares with half a record added to each side.
     A group that must grow takes in one record for eight that it has, at least, and at most doubles; with no free record left
-    it joins the nearest group. A single group tells nothing but its share.
+    it joins the nearest group. A single group tells nothing but its share to a fit that begins there; one of several starts, the
+    default where a fit is cheap, may find that all of one signature have the value, so that a small view is refused.
 
     Cost: per attack that of `ForegroundAttack`; a search of a k-d tree for each sensitive record, and O(n a) for each that must
     grow, with a attribute sets. Where signatures are of few people each, as with ``support=1`` and thousands of different numbers,

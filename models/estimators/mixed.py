@@ -19,10 +19,10 @@ class Mixed:
     The posterior's ``rule`` has the name of each group's estimator.
 
     Definition 6 adds the pseudo-counts of compromised records (`Problem.evidence`, from `PosteriorCascade`) to the Dirichlet
-    parameters of the assignments that they match. `Omega` has no such parameters, and the paper does not say what the definition
-    means there. Section 4.4.2 keeps claims out of the revised prior, which is all that `Omega` reads; so with
-    ``evidence="drop"`` the claims of a large group have no effect in it. ``evidence="prior"`` reads a prior row as the mean of a Dirichlet
-    distribution of concentration 1, as each assignment has, and adds the pseudo-counts M to it::
+    parameters of the assignments that they match. `Omega` has no such parameters, and the paper does not say what the
+    definition means there. Section 4.4.2 keeps claims out of the revised prior, which is all that `Omega` reads. So with
+    ``evidence="drop"`` the claims of a large group have no effect in it. ``evidence="prior"`` reads a prior row as the mean
+    of a Dirichlet distribution of concentration 1, as each assignment has, and adds the pseudo-counts M to it::
 
         prior[i, s] = (P[i, s] + M[i, s]) / (1 + sum over r of M[i, r])
 

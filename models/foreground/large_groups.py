@@ -41,8 +41,8 @@ def group_expectations(
 
     Notes
     -----
-    H. Daniels, "Saddlepoint approximations in statistics", Annals of Mathematical Statistics 25 (1954). Cost: O(k) for k cells, some
-    tens of times.
+    H. Daniels, "Saddlepoint approximations in statistics", Annals of Mathematical Statistics 25 (1954). Cost: O(k) for k cells,
+    some tens of times.
     """
     people, left = undecided(probability, size, c)
     if left < 0 or left > people or people * float(min(left, people - left)) <= most:

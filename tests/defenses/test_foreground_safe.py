@@ -59,7 +59,7 @@ DEFENSES = st.builds(
     st.sampled_from([{"a"}, {"b", "c"}]),
     st.just("all"),
     st.sampled_from([1, 2, 4]),
-    st.sampled_from([ExpectationMaximization(), ExpectationMaximization(starts=3), Newton()]),
+    st.sampled_from([ExpectationMaximization(starts=1), ExpectationMaximization(), Newton()]),
     st.just(30),
     st.booleans(),
 )
@@ -80,7 +80,7 @@ class TestPromise:
             release = defended(view, defense)
         except Infeasible:
             # One group, mined from the shares, tells nothing: only other starts may find somebody there.
-            assert defense.fit != ExpectationMaximization()
+            assert defense.fit != ExpectationMaximization(starts=1)
             return
         assert release.bucketized == defense.bucketized
         check_promise(release, defense)
@@ -135,10 +135,15 @@ class TestGroups:
         assert learned.probabilities[:, 0] == pytest.approx([1 / 4, 1 / 2])
 
     def test_who_is_too_many_for_its_own_is_hidden_among_others(self):
-        """Both men are ill. Two and two, of whom one woman each, give them away: no woman of the other groups is."""
+        """Both men are ill. Two and two, of whom one woman each, give them away: no woman of the other groups is.
+
+        Hidden from a fit of one start: in a single group it is likeliest that just the two men are ill, and several starts find it.
+        """
         view = of_sexes("ffffffffffmm", "bbbbbbbbbbaa")
+        with pytest.raises(Infeasible, match="finds somebody with a sensitive value with more than 1/r"):
+            defended(view, ForegroundSafe(2, {"a"}, support=1))
         pairs = Release(view, [0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 0, 1])
-        defense = ForegroundSafe(2, {"a"}, support=1)
+        defense = ForegroundSafe(2, {"a"}, support=1, fit=ExpectationMaximization(starts=1))
         assert believed(pairs, attack_of(defense))[-2:] == pytest.approx([1, 1], abs=1e-3)
         release = defended(view, defense)
         check_promise(release, defense)

@@ -1,6 +1,6 @@
 """The knowledge revision cycle: revise, group, publish, observe."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
 
@@ -33,6 +33,7 @@ def publish(
     *,
     infeasible: Literal["raise", "suppress"] = "raise",
     rng: np.random.Generator | None = None,
+    progress: Callable[[Sequence[View]], Iterable[View]] = iter,
 ) -> tuple[Release, ...]:
     """Publish views in the order of time, each grouped under what an adversary has learned from the earlier releases.
 
@@ -56,6 +57,9 @@ def publish(
     rng : numpy.random.Generator, optional
         Draws the records' order and the groups' numbers, for experiments that must be repeated. A seed is found by trying all of
         them. By default they are drawn from fresh entropy. What the defense itself draws comes from the defense's ``rng``.
+
+    progress : callable, optional
+        Yields the views it is given, as ``rich.progress.track`` does; to show how far it is.
 
     Returns
     -------
@@ -98,7 +102,7 @@ def publish(
     memory = Memory()
     releases: list[Release] = []
     prior: FloatArray | None = None
-    for view in views:
+    for view in progress(views):
         if releases:
             check_order(releases[-1].time, view.time)
             if adversary is not None and prior is not None:

@@ -1,8 +1,7 @@
 """From the options of the command line to a defense or an attack: which options each reads, and what it has without them."""
 
-import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,6 @@ from foreknow.defenses import (
     Requirement,
     TCloseness,
     all_of,
-    publish,
 )
 from foreknow.evaluation.breaches import over
 from foreknow.models import Estimator, SampleSize, Schema
@@ -54,6 +52,13 @@ class Thresholds:
     leftovers: str | None = None
     patience: int | None = 50
     seed: int | None = None
+    deterministic: bool = False
+    tolerance: float = 0.0
+
+    @property
+    def draws(self) -> dict[str, Any]:
+        """What a defense that deals records into buckets draws from: a generator, or nothing."""
+        return {"deterministic": True} if self.deterministic else {"rng": generator(self.seed)}
 
     @property
     def requirement(self) -> Requirement:
@@ -101,30 +106,6 @@ def generator(seed: int | None, stream: int = 0) -> np.random.Generator:
     return np.random.default_rng(None if seed is None else [seed, stream])
 
 
-PUBLISH_DRAWS = "rng" in inspect.signature(publish).parameters
-"""Whether `publish` itself draws: the order of records and groups, for every defense."""
-
-
-def publication_draws(seed: int | None) -> dict[str, Any]:
-    """What `publish` is given for draws that repeat."""
-    return {} if seed is None or not PUBLISH_DRAWS else {"rng": generator(seed, 1)}
-
-
-def _draws(defense: type[Any]) -> bool:
-    """Whether a defense takes a generator."""
-    return "rng" in {field.name for field in fields(defense)}
-
-
-def _seed(defense: type[Any]) -> tuple[str, ...]:
-    """The option of a defense that alone draws; where `publish` does, every defense reads it."""
-    return ("seed",) if _draws(defense) and not PUBLISH_DRAWS else ()
-
-
-def _drawn(defense: type[Any], bound: int | float, seed: int | None) -> Any:
-    """A defense that draws if it can: Injector and MInvariance of before they drew take no generator."""
-    return defense(bound, rng=generator(seed)) if _draws(defense) else defense(bound)
-
-
 def _or(number: Any, otherwise: Any) -> Any:
     return otherwise if number is None else number
 
@@ -154,16 +135,19 @@ CHOICES: dict[str, Choice] = {
         ),
     ),
     "uhra": Choice(
-        ("k", "l", "t", "beta", "j", *KNOWLEDGE),
-        lambda o: UHRA(o.k, _or(o.t, 0.5), _or(o.j, 0.6), also=_with_diversity(o).also("t")),
+        ("k", "l", "t", "beta", "j", "tolerance", *KNOWLEDGE),
+        lambda o: UHRA(o.k, _or(o.t, 0.5), _or(o.j, 0.6), also=_with_diversity(o).also("t"), tolerance=o.tolerance),
     ),
-    "k-primacy": Choice(("k", "beta", "j", *KNOWLEDGE), lambda o: KPrimacy(o.k, _or(o.beta, 5.0), _or(o.j, 0.6))),
+    "k-primacy": Choice(
+        ("k", "beta", "j", "tolerance", *KNOWLEDGE),
+        lambda o: KPrimacy(o.k, _or(o.beta, 5.0), _or(o.j, 0.6), tolerance=o.tolerance),
+    ),
     "mondrian": Choice(("k", "l", "t", "beta"), lambda o: Mondrian(_with_diversity(o).requirement)),
     "full-domain": Choice(("k", "l", "t", "beta"), lambda o: FullDomain(_with_diversity(o).requirement)),
-    "anatomy": Choice(("l", *_seed(Anatomy)), lambda o: _drawn(Anatomy, _or(o.l, 2), o.seed)),
-    "mask": Choice(("k", "l", *_seed(MASK)), lambda o: MASK(o.k, _or(o.l, 2), rng=generator(o.seed))),
-    "injector": Choice(("l", *_seed(Injector)), lambda o: _drawn(Injector, _or(o.l, 2), o.seed)),
-    "m-invariance": Choice(("m", *_seed(MInvariance)), lambda o: _drawn(MInvariance, _or(o.m, 2), o.seed)),
+    "anatomy": Choice(("l", "deterministic"), lambda o: Anatomy(_or(o.l, 2), **o.draws)),
+    "mask": Choice(("k", "l"), lambda o: MASK(o.k, _or(o.l, 2), rng=generator(o.seed))),
+    "injector": Choice(("l", "deterministic"), lambda o: Injector(_or(o.l, 2), **o.draws)),
+    "m-invariance": Choice(("m", "deterministic"), lambda o: MInvariance(_or(o.m, 2), **o.draws)),
 }
 """Every defense of `DEFENSES` that needs no sensitive set to be named, as the command line makes it."""
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import pandas as pd
 import typer
@@ -25,7 +25,7 @@ from foreknow.evaluation.choices import (
     DEFENSE_READS,
     Thresholds,
     foreground_attack,
-    publication_draws,
+    generator,
 )
 from foreknow.evaluation.cost import gcp, suppressed
 from foreknow.evaluation.formulas import formula_cells, without_formulas
@@ -45,6 +45,8 @@ from foreknow.evaluation.terminal import visible
 from foreknow.evaluation.verify import verify_table
 from foreknow.evaluation.whole_files import check_output, whole_files, write_table
 from foreknow.models import ESTIMATORS, History, Release, Schema
+from foreknow.models.adversary import Revision as RevisionRule
+from foreknow.models.sequences import GapRule
 from foreknow.models.table_files import read_table
 
 DefenseName = StrEnum("DefenseName", list(CHOICES))  # type: ignore[misc]
@@ -222,12 +224,27 @@ def publish_command(
             "128 bits of fresh entropy are drawn.",
         ),
     ] = None,
-    infeasible: Annotated[
-        Infeasible | None,
+    tolerance: Annotated[
+        float,
         typer.Option(
-            help="What becomes of a release that cannot be published: an error, by default, or nothing of it is."
+            min=0,
+            help="uhra, k-primacy: beliefs within this distance are clustered as one, for over 30,000 different ones.",
         ),
-    ] = None,
+    ] = 0.0,
+    deterministic: Annotated[
+        bool,
+        typer.Option(
+            "--deterministic",
+            help="anatomy, injector, m-invariance: put neighbours together instead of drawing. Queries are answered better; who "
+            "knows the rule and one person's value reads most of the others'.",
+        ),
+    ] = False,
+    infeasible: Annotated[
+        Infeasible,
+        typer.Option(
+            help="A release that cannot be published: stop with an error, or suppress all its records and go on."
+        ),
+    ] = Infeasible["raise"],
     bucketized: Annotated[
         bool | None,
         typer.Option(
@@ -274,15 +291,22 @@ def publish_command(
     schema = columns.schema(*tables)
     history = History.read(tables[0], schema, time)
     _tell_codes(schema, tables[0])
-    asked = Thresholds(k, l, t, j, beta, m, None if leftovers is None else leftovers.value, patience or None, seed)
+    kept = None if leftovers is None else leftovers.value
+    asked = Thresholds(k, l, t, j, beta, m, kept, patience or None, seed, deterministic, tolerance)
     chosen = choice.make(asked)
     defender = None
     if choice.believes:
         learned = None if corpus is None else History.read(tables[1], schema, time)
-        defender = assumed(history, learned, Learning(classes, order, pseudo_count, revision.value, gaps.value))
-    views = track(history.views, "publishing", console=notices, transient=True)
-    given = publication_draws(seed) | ({} if infeasible is None else {"infeasible": infeasible.value})
-    releases = publish(views, chosen, defender, bucketized, **given)
+        defender = assumed(history, learned, _learning(classes, order, pseudo_count, revision, gaps))
+    releases = publish(
+        history,
+        chosen,
+        defender,
+        bucketized,
+        infeasible=cast(Any, infeasible.value),
+        rng=generator(seed, 1),
+        progress=lambda views: track(views, "publishing", console=notices, transient=True),
+    )
     if not any(release.groups for release in releases):
         raise ValueError(
             f"{settings(chosen)} finds no group of these records that satisfies, and would publish nothing; ask for less."
@@ -393,7 +417,7 @@ def attack_command(
     else:
         if corpus is None:
             _notice("No --corpus: the adversary's knowledge is mined from the published records themselves.")
-        learning = Learning(classes, order, pseudo_count, revision.value, gaps.value)
+        learning = _learning(classes, order, pseudo_count, revision, gaps)
         known = mine(History.read(tables[-1], schema, time), learning)
         attacker = ATTACKS[attack.value](learning.adversary(known.prior, known.transitions, rule))
     beliefs = attacker(track(releases, "attacking", console=notices, transient=True))
@@ -509,6 +533,10 @@ def _check_alone(out: Path, public: Path) -> None:
         raise ValueError(
             f"{other} is there, of another run, and would be published beside {public.name}; move it away, or name another folder."
         )
+
+
+def _learning(classes: int, order: int, pseudo_count: float, revision: Revision, gaps: Gaps) -> Learning:
+    return Learning(classes, order, pseudo_count, cast(RevisionRule, revision.value), cast(GapRule, gaps.value))
 
 
 def _tell_codes(schema: Schema, table: pd.DataFrame) -> None:

@@ -292,7 +292,7 @@ def assumed(history: History, corpus: History | None, learning: Learning) -> Adv
     """The adversary that a defender assumes: one who mined a corpus, or the published history and the chain of what came before."""
     known = mine(history if corpus is None else corpus, learning)
     own = corpus is None and known.transitions is not None
-    chain = known.transitions
+    chain: Transitions | None = known.transitions
     if own:
         chain = IncrementalChain.fit(history, learning.order, learning.pseudo_count, gaps=learning.gaps)
     return learning.adversary(known.prior, chain, Omega())

@@ -10,7 +10,6 @@ from commands import ROLES, read, records, run, write
 from rich.console import Console
 
 from foreknow.evaluation import command_line
-from foreknow.evaluation.choices import PUBLISH_DRAWS
 from foreknow.evaluation.inputs import Columns, Learning, check_times, mine
 from foreknow.models import Categorical, History, Numeric, Omega
 
@@ -42,7 +41,7 @@ def shown(out, kind):
 
 
 MONDRIAN = ["--defense", "mondrian", "-k", 2, "-l", 1]
-REPEATED = ["--seed", 1] if PUBLISH_DRAWS else []
+REPEATED = ["--seed", 1]
 """For what is published twice."""
 
 

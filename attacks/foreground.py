@@ -279,7 +279,7 @@ def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
         )
     if large:
         yield (
-            f"for {_counted(large, knowledge)}, groups too large to be computed exactly were computed by the law of large numbers "
+            f"for {_counted(large, knowledge)} groups too large to be computed exactly were computed by the law of large numbers "
             f"(its status is LARGE_GROUPS); its largest correction of a probability is {max(one.fit.error for one in large):.1e}, "
             "and the error left is of the order of its square. estimator=Exact() computes them exactly."
         )

@@ -39,14 +39,16 @@ def js_reduce(patience: int | None) -> Callable[[], object]:
     adversary = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
 
     def work() -> object:
-        releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=patience), adversary)
+        releases = publish(
+            simulation.history, JSReduce(3, 0.5, 0.6, patience=patience), adversary, rng=np.random.default_rng(1)
+        )
         return SequentialAttack(adversary)(releases)
 
     return work
 
 
 def mondrian_releases(simulation: Simulation) -> tuple[Release, ...]:
-    return publish(simulation.history, Mondrian(KAnonymity(2) & DistinctDiversity(2)))
+    return publish(simulation.history, Mondrian(KAnonymity(2) & DistinctDiversity(2)), rng=np.random.default_rng(1))
 
 
 def attack(estimator: Estimator) -> Callable[[], object]:
@@ -60,7 +62,7 @@ def attack_on_large_groups(estimator: Estimator) -> Callable[[], object]:
     """On the releases of JSReduce, whose groups are larger; Exact cannot attack some of them."""
     simulation = history()
     defender = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
-    releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), defender)
+    releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), defender, rng=np.random.default_rng(1))
     adversary = Adversary(simulation.prior, simulation.transitions, estimator=estimator)
     return lambda: SequentialAttack(adversary)(releases)
 
@@ -77,7 +79,9 @@ def bayframe() -> Callable[[], object]:
             adversary = Adversary(
                 simulation.prior, simulation.transitions, known, DirichletMultinomial(), cascade, revision="chain"
             )
-            releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), adversary)
+            releases = publish(
+                simulation.history, JSReduce(3, 0.5, 0.6, patience=50), adversary, rng=np.random.default_rng(1)
+            )
             found.append(SequentialAttack(adversary)(releases))
         return found
 

@@ -171,7 +171,7 @@ def honest() -> Iterator[str]:
 def methods(r: int, size: int) -> Iterator[tuple[str, Callable[[], Defense]]]:
     """The defenses; told of 500 people, `ForegroundSafe` attacks 179 attribute sets of 8 again and again, for minutes: left out."""
     yield f"Anatomy({r}, set)", lambda: Anatomy(r, LOW, rng=draw(1))
-    yield f"Injector({r})", lambda: Injector(r)
+    yield f"Injector({r})", lambda: Injector(r, rng=draw(1))
     yield f"MASK({r}, {r})", lambda: MASK(r, r, LOW, rng=draw(7))
     yield "full-domain, t = .2", lambda: FullDomain(KAnonymity(r) & TCloseness(0.2))
     yield f"ForegroundSafe({r})", lambda: ForegroundSafe(r, LOW)

@@ -64,7 +64,9 @@ def releases() -> dict[str, Defense]:
         "Mondrian: k, enhanced beta = 2": Mondrian(k & BetaLikeness(2)),
         "JSReduce(5, .5, .6, patience=50)": JSReduce(K, 0.5, 0.6, patience=50),
     }
-    return made | ({"Anatomy(5)": defenses.Anatomy(5)} if hasattr(defenses, "Anatomy") else {})
+    return made | (
+        {"Anatomy(5)": defenses.Anatomy(5, rng=np.random.default_rng(1))} if hasattr(defenses, "Anatomy") else {}
+    )
 
 
 def agreement(program: Program, view: View, folder: Path) -> tuple[list[Said], list[str]]:
@@ -74,7 +76,7 @@ def agreement(program: Program, view: View, folder: Path) -> tuple[list[Said], l
     for size in sorted({min(SMALL, len(view)), len(view)}):
         part = View(view.frame.iloc[:size], view.schema)
         for name, defense in releases().items():
-            release = publish([part], defense, Adversary(UniformPrior()))[0]
+            release = publish([part], defense, Adversary(UniformPrior()), rng=np.random.default_rng(1))[0]
             # Of a bucketized release, that an identifier and a value share a row means nothing.
             by = ["group"] if release.bucketized or size > SMALL else ["group", "labels"]
             try:

@@ -45,9 +45,9 @@ def calls() -> dict[str, Callable[[], Defense]]:
         "BKAA": ("BKAA(5, 2, .6, patience=50): k", lambda: defenses.BKAA(K, 2.0, 0.6, patience=50)),
         "UHRA": ("UHRA(5, .5, .6): k, t", lambda: defenses.UHRA(K, T, 0.6)),
         "KPrimacy": ("KPrimacy(5, 2, .6): k", lambda: defenses.KPrimacy(K, 2.0, 0.6)),
-        "Anatomy": ("Anatomy(5): k, l", lambda: defenses.Anatomy(K)),
+        "Anatomy": ("Anatomy(5): k, l", lambda: defenses.Anatomy(K, rng=seeded())),
         "MASK": ("MASK(5, 2): k, l", lambda: defenses.MASK(K, L, rng=seeded())),
-        "Injector": ("Injector(2): l", lambda: defenses.Injector(L)),
+        "Injector": ("Injector(2): l", lambda: defenses.Injector(L, rng=seeded())),
     }
     return made | dict(call for name, call in others.items() if hasattr(defenses, name))
 
@@ -77,7 +77,7 @@ def main() -> None:
     data, defense = view(folder), calls()[call]()
 
     def work() -> tuple[Release, pd.DataFrame]:
-        release = publish([data], defense, Adversary(UniformPrior()))[0]
+        release = publish([data], defense, Adversary(UniformPrior()), rng=np.random.default_rng(1))[0]
         return release, release.table
 
     (release, _), seconds = clocked(work, compiles=True)

@@ -11,7 +11,6 @@ from typing import Annotated, Any, cast
 import pandas as pd
 import typer
 from rich.console import Console
-from rich.progress import track
 from rich.text import Text
 
 from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs
@@ -41,7 +40,7 @@ from foreknow.evaluation.inputs import (
     published_table,
     releases_of,
 )
-from foreknow.evaluation.terminal import visible
+from foreknow.evaluation.terminal import tracked, visible
 from foreknow.evaluation.verify import verify_table
 from foreknow.evaluation.whole_files import check_output, whole_files, write_table
 from foreknow.models import ESTIMATORS, History, Release, Schema
@@ -159,9 +158,7 @@ def demo_command(
     notices.print(
         "Mayo Clinic, primary biliary cirrhosis: a third of the patients\nteach the adversary, two thirds are published."
     )
-    found = demonstration.run(
-        progress=lambda names: track(names, "publishing and attacking", console=notices, transient=True)
-    )
+    found = demonstration.run(progress=lambda names: tracked(names, "publishing and attacking", notices))
     with notices.status("drawing"), whole_files(out, overwrite=overwrite) as folder:
         demonstration.pictures(found, folder)
         names = ", ".join(sorted(file.name for file in folder.iterdir()))
@@ -305,7 +302,7 @@ def publish_command(
         bucketized,
         infeasible=cast(Any, infeasible.value),
         rng=generator(seed, 1),
-        progress=lambda views: track(views, "publishing", console=notices, transient=True),
+        progress=lambda views: tracked(views, "publishing", notices),
     )
     if not any(release.groups for release in releases):
         raise ValueError(
@@ -420,7 +417,7 @@ def attack_command(
         learning = _learning(classes, order, pseudo_count, revision, gaps)
         known = mine(History.read(tables[-1], schema, time), learning)
         attacker = ATTACKS[attack.value](learning.adversary(known.prior, known.transitions, rule))
-    beliefs = attacker(track(releases, "attacking", console=notices, transient=True))
+    beliefs = attacker(tracked(releases, "attacking", notices))
     if out is not None:
         with whole_files(out, keep, overwrite) as folder:
             write_table(report.posteriors(beliefs, time), folder / believed, private=True)

@@ -1,5 +1,9 @@
-"""Text of files on a terminal: control characters are shown, not obeyed."""
+"""Output to a terminal: text of files with control characters shown, not obeyed, and progress bars."""
 
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.progress import Progress
 from rich.text import Text
 
 CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
@@ -24,3 +28,13 @@ def visible(text: str) -> str:
 def literal(text: str) -> Text:
     """The text as Rich prints it unchanged: control characters as codes, and no brackets taken for styles."""
     return Text(visible(text))
+
+
+def tracked[T](things: Iterable[T], description: str, console: Console) -> Iterator[T]:
+    """The things, one after another, behind a progress bar that vanishes at the end.
+
+    The bar is drawn at each step, by no thread of its own: `rich.progress.track` has a thread, and deadlocks if its iterator
+    is collected after an error while another bar is drawn.
+    """
+    with Progress(console=console, transient=True, auto_refresh=False) as bar:
+        yield from bar.track(things, description=description)

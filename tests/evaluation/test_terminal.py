@@ -2,13 +2,14 @@
 
 import io
 import string
+import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from foreknow.evaluation.terminal import literal, visible
+from foreknow.evaluation.terminal import literal, tracked, visible
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,13 @@ def test_rich_prints_it_unchanged(text):
     console = Console(file=io.StringIO(), width=500, highlight=False)
     console.print(literal(text), soft_wrap=True)
     assert console.file.getvalue() == f"{visible(text)}\n"
+
+
+def test_a_progress_bar_starts_no_thread():
+    """A bar with a thread, left half way by an error and collected while another is drawn, waits for ever."""
+    console = Console(file=io.StringIO(), force_terminal=True)
+    before, bar = threading.active_count(), tracked(range(3), "counting", console)
+    assert next(bar) == 0
+    assert threading.active_count() == before
+    assert list(bar) == [1, 2]
+    assert "counting" in console.file.getvalue()

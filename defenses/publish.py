@@ -1,6 +1,6 @@
 """The knowledge revision cycle: revise, group, publish, observe."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol
 
@@ -78,7 +78,9 @@ def publish(
     -----
     Defenses break ties, as between records with equal quasi-identifiers and equal priors, by the lowest row. In the random order
     every such choice is a random one: the law of what is published does not depend on the order of the records in the file.
-    Groups are numbered at random too, as the number tells when a group was made.
+    One order of all respondents serves all views, so that ties are broken alike at each release: people whom nothing tells
+    apart stay together, and do not meet others each time. Groups are numbered at random too, as the number tells when a
+    group was made.
     """
     if isinstance(views, View):
         raise TypeError("publish takes views in the order of time, and got one View; put it into a list.")
@@ -98,7 +100,8 @@ def publish(
     if infeasible == "raise":
         _check_sizes(views, defense)
     assumed = adversary or Adversary(UniformPrior())
-    order = generator(rng)
+    draws = generator(rng)
+    ranks = _ranks(views, draws)
     memory = Memory()
     releases: list[Release] = []
     prior: FloatArray | None = None
@@ -110,7 +113,7 @@ def publish(
                 memory = adversary.remember(memory, seen, adversary.weigh(prior, seen))
         prior = assumed.revise(memory, view.people, view.time)
         try:
-            grouping = _grouped(defense, view, prior, tuple(releases), order)
+            grouping = _grouped(defense, view, prior, tuple(releases), ranks, draws)
         except Infeasible as reason:
             if infeasible == "raise":
                 raise
@@ -120,11 +123,22 @@ def publish(
     return tuple(releases)
 
 
+def _ranks(views: Sequence[View], rng: np.random.Generator) -> dict[Hashable, int]:
+    """A random order of all respondents of a history."""
+    everybody = list(dict.fromkeys(respondent for view in views for respondent in view.people.respondents))
+    return dict(zip(everybody, rng.permutation(len(everybody)).tolist(), strict=True))
+
+
 def _grouped(
-    defense: Defense, view: View, prior: FloatArray, past: tuple[Release, ...], rng: np.random.Generator
+    defense: Defense,
+    view: View,
+    prior: FloatArray,
+    past: tuple[Release, ...],
+    ranks: Mapping[Hashable, int],
+    rng: np.random.Generator,
 ) -> Grouping:
-    """Group a view whose records are in a random order, and number the groups at random."""
-    order = rng.permutation(len(view))
+    """Group a view whose records are in the order of their respondents' ranks, and number the groups at random."""
+    order = np.argsort([ranks[respondent] for respondent in view.people.respondents])
     grouping = defense(View(view.frame.iloc[order], view.schema, view.time), prior[order], past)
     if len(grouping.labels) != len(view):
         return grouping  # Release says what is wrong

@@ -134,3 +134,15 @@ def test_the_file_s_order_gives_nobody_s_group_away(defense, order):
     (release,) = publish([view], defense, NOBODY, rng=np.random.default_rng(2))
     assert (guessed(direct, order(view.people)) == direct.group).mean() > 0.75
     assert (guessed(release, order(view.people)) == release.group).mean() < 0.25
+
+
+def test_ties_are_broken_alike_at_every_release():
+    """Twelve people whom nothing tells apart are in the same pairs at each of four releases."""
+    frame = pd.DataFrame({"id": range(12), "age": 3, "result": list("ab") * 6})
+    views = [View(frame.iloc[::step], SCHEMA, time) for time, step in enumerate([1, -1, 1, -1])]
+    releases = publish(views, JSReduce(2, 1, 1), NOBODY)
+    pairs = [
+        {frozenset(rows["id"]) for _, rows in release.view.frame[["id"]].groupby(release.group)} for release in releases
+    ]
+    assert len(pairs[0]) == 6
+    assert all(later == pairs[0] for later in pairs)

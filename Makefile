@@ -26,7 +26,7 @@ test: lint types ## everything: style, types, all tests, the notebooks in their 
 	FOREKNOW_SMALL=1 NUMBA_OPT=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
 
 notebooks: .venv/installed ## run the notebooks whole, and keep their outputs
-	$(BIN)/python -m pytest --nbmake --nbmake-timeout=1200 --overwrite notebooks
+	PYTHONHASHSEED=0 $(BIN)/python -m pytest --nbmake --nbmake-timeout=1200 --overwrite notebooks
 	$(BIN)/python notebooks/tidy.py
 
 lint: .venv/installed ## ruff, style and formatting

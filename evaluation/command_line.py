@@ -127,7 +127,7 @@ MUCH = 0.2
 ADVICE = (
     (r" Use [^.]*(SwapChain|Auto)\(.*", " Choose --estimator auto."),
     (
-        r" Round them first, as frame.*",
+        r" Round them, as frame.*",
         " Round them in the file, or name a column of weeks, months or years, as --time month.",
     ),
     (r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2"),

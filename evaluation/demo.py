@@ -67,7 +67,7 @@ def run(
     Parameters
     ----------
     split : int
-        The seed by which the third is drawn.
+        The seed by which the third, and the order of the records, are drawn.
     defenses : mapping of name to Defense
         What is compared; `SAFE` must be among them.
     progress : callable, optional
@@ -85,7 +85,7 @@ def run(
         "sequential, Omega": SequentialAttack(omega),
         "snapshot, Exact": SnapshotAttack(exact),
     }
-    comparison = compare(published, defenses, attacks, omega, progress)
+    comparison = compare(published, defenses, attacks, omega, progress, rng=np.random.default_rng([split, 1]))
     return Demo(comparison, corpus, _victim(comparison))
 
 

@@ -69,7 +69,8 @@ def weigh_counterfeits(problem: Problem, people: int, weigh: Callable[[Problem],
         weights = lacking_weights(counts, lacking, signature) * dealt_weights(counts, lacking, signature)
         rows = np.vstack([problem.prior[:people], shares(weights)[strangers]])
         found = weigh(replace(part, prior=rows)).probabilities[people:]
-        before, lacking = lacking, by_group(found, strangers, len(counts))
+        # An estimator that does not keep a group's counts, as Omega, may believe more counterfeits of a value than it shows.
+        before, lacking = lacking, np.minimum(by_group(found, strangers, len(counts)), counts)
         change = float(np.abs(lacking - before).max())
         if change <= SETTLED:
             break

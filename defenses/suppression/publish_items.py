@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import overload
 
+import numpy as np
+
 from foreknow.defenses.publish import Defense, publish
 from foreknow.defenses.suppression.item_suppression import ItemSuppression
 from foreknow.defenses.suppression.suppressed_items import SuppressedItems
@@ -17,6 +19,8 @@ def publish_items(
     suppression: ItemSuppression,
     adversary: Adversary | None = None,
     progress: Progress = iter,
+    *,
+    rng: np.random.Generator | None = None,
 ) -> SuppressedItems: ...
 
 
@@ -27,6 +31,8 @@ def publish_items(
     suppression: ItemSuppression,
     adversary: Adversary | None = None,
     progress: Progress = iter,
+    *,
+    rng: np.random.Generator | None = None,
 ) -> tuple[SuppressedItems, ...]: ...
 
 
@@ -36,6 +42,8 @@ def publish_items(
     suppression: ItemSuppression,
     adversary: Adversary | None = None,
     progress: Progress = iter,
+    *,
+    rng: np.random.Generator | None = None,
 ) -> SuppressedItems | tuple[SuppressedItems, ...]:
     """Publish a view, or views one after the other, with the items of their records.
 
@@ -54,6 +62,8 @@ def publish_items(
         Whom the defense assumes, as `publish` has it.
     progress : callable, optional
         As `ItemSuppression` has it.
+    rng : numpy.random.Generator, optional
+        As `publish` has it.
 
     Returns
     -------
@@ -78,6 +88,6 @@ def publish_items(
             f"publish_items: {suppression!r} is no ItemSuppression; give one, as ItemSuppression(QSCloseness(0.4, linking))."
         )
     single = isinstance(views, View)
-    releases = publish([views] if isinstance(views, View) else views, defense, adversary)
+    releases = publish([views] if isinstance(views, View) else views, defense, adversary, rng=rng)
     published = tuple(suppression(release, progress) for release in releases)
     return published[0] if single else published

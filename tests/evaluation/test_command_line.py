@@ -537,7 +537,8 @@ OPTIONS = {
     "publish": [
         "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--categorical", "--encoding",
         "--missing-value", "--defense", "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--seed",
-        "--infeasible", "--bucketized", "--quote-formulas", "--overwrite", "--classes", "--order", "--pseudo-count",
+        "--tolerance", "--deterministic", "--infeasible", "--bucketized", "--quote-formulas", "--overwrite", "--classes",
+        "--order", "--pseudo-count",
         "--revision", "--gaps",
     ],
     "attack": [

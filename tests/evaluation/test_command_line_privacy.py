@@ -10,7 +10,6 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.defenses import publish
 from foreknow.evaluation import command_line
 from foreknow.evaluation.choices import CHOICES, DEFENSE_READS, Thresholds, generator
 
@@ -271,22 +270,6 @@ class TestOlderOutput:
         run(*command, "--overwrite")
         (tmp_path / "gain.png").write_text("mine")
         assert "gain.png is already there" in refused("demo", "--out", tmp_path)
-
-
-def test_infeasible_is_passed_on_when_given(tmp_path, monkeypatch):
-    """Only then, as `publish` has a default of its own."""
-    given = []
-
-    def watched(*args, **options):
-        given.append(options)
-        return publish(*args)
-
-    monkeypatch.setattr(command_line, "publish", watched)
-    source = write(records(), tmp_path / "r.csv")
-    command = ["publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian", "--overwrite"]
-    for more in ([], ["--infeasible", "suppress"], ["--infeasible", "raise"]):
-        run(*command, *more)
-    assert given == [{}, {"infeasible": "suppress"}, {"infeasible": "raise"}]
 
 
 @pytest.mark.parametrize("defense", ["js-reduce", "bkaa", "uhra"])

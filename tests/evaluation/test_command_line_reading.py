@@ -1,6 +1,5 @@
 """Files as people have them: encodings, codes, missing cells, large numbers, what pandas and spreadsheets write."""
 
-import inspect
 from collections import Counter
 
 import numpy as np
@@ -308,7 +307,7 @@ class TestAdvice:
                 "it is large. Choose --estimator auto.",
             ),
             (
-                "continuous, as 1.5. Round them first, as frame[column].round(), or pass the views yourself: History(...).",
+                "continuous, as 1.5. Round them, as frame[column].round(), or pass the views yourself: History(...).",
                 "continuous, as 1.5. Round them in the file, or name a column of weeks, months or years, as --time month.",
             ),
             ("the estimator is odd; drop it.", "the estimator is odd; drop it."),
@@ -321,9 +320,6 @@ class TestAdvice:
         monkeypatch.setattr(command_line, "app", fail)
         assert self.error(capsys, monkeypatch) == f"error: {option}\n"
 
-    @pytest.mark.skipif(
-        "continuous" not in inspect.getsource(History.read), reason="History.read does not refuse them yet"
-    )
     def test_continuous_times(self, tmp_path, capsys, monkeypatch):
         table = records().assign(week=np.linspace(1, 3, 72) + 0.001)
         error = self.error(capsys, monkeypatch, "publish", write(table, tmp_path / "r.csv"), *ROLES, "--out", tmp_path)

@@ -59,10 +59,10 @@ LAST = Fraction(1083, 1349)
 
 
 def attacked(results, estimator, prior=PRIOR, labels=LABELS, ids=IDS):
-    """What is believed of one release, and its history."""
+    """What is believed of one release, whose values are taken for true, and its history."""
     history = history_of((ids, results))
     release = Release(history[0], labels if isinstance(labels, Grouping) else np.array(labels))
-    return SnapshotAttack(Adversary(prior, estimator=estimator))([release]), history
+    return SnapshotAttack(Adversary(prior, estimator=estimator, distortion="ignored"))([release]), history
 
 
 def only(table):

@@ -158,17 +158,17 @@ class TestPriorByTime:
         seen = []
 
         def group_all(view, prior, past):
-            seen.append(prior)
+            seen.append(dict(zip(view.people.respondents, prior, strict=True)))
             return Grouping(np.zeros(len(view), dtype=int))
 
         beliefs = attack(adversary)(publish(self.VIEWS, group_all, adversary))
         for time, newcomer, prior in ((1, "B", seen[0]), (2, "C", seen[1]), (3, "D", seen[2])):
-            assert np.array_equal(prior[1], SHARES[time])
+            assert np.array_equal(prior[newcomer], SHARES[time])
             assert np.array_equal(beliefs.prior(time).loc[newcomer], SHARES[time])
             assert np.array_equal(beliefs.revised(time).loc[newcomer], SHARES[time])
             again = SHARES[time] if time == 1 or attack is SnapshotAttack else [0.5, 0.5, 0]
             assert np.allclose(beliefs.revised(time).loc["A"], again)
-        assert np.allclose(seen[1][0], [0.5, 0.5, 0])
+        assert np.allclose(seen[1]["A"], [0.5, 0.5, 0])
 
     def test_a_time_without_a_prior_is_one_clear_error(self):
         with pytest.raises(ValueError, match=r"no prior of the time 7; there are those of 1, 2, 3\. Give one"):

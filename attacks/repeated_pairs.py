@@ -56,7 +56,7 @@ def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> 
         return ()
     return (
         f"{share:.0%} of the pairs of people in a group shared one before: the attack counts this evidence twice and tends "
-        "to be overconfident. Compare expected with right, and the log score with a snapshot attack's (docs/findings.md, 5 and 8).",
+        "to be overconfident. Compare expected with right, and the log score with a snapshot attack's.",
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from foreknow.attacks.attack import each_release
-from foreknow.attacks.repeated_pairs import overconfident
+from foreknow.attacks.belief_notes import belief_notes
 from foreknow.attacks.sequential import steps
 from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -73,7 +73,8 @@ class RetrospectiveAttack:
             for row in np.flatnonzero(heard[number]):
                 message = told[row] * later[row]
                 after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
-        return Beliefs(tuple(reversed(found)), notes=overconfident(self.adversary, [one.observation for one in held]))
+        beliefs = tuple(reversed(found))
+        return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))
 
     def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
         """The sequential attack; beside each release the revised prior without compromised records, and who was heard of."""

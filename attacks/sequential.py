@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from foreknow.attacks.attack import each_release
-from foreknow.attacks.repeated_pairs import overconfident
+from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -35,7 +35,7 @@ class SequentialAttack:
         """What the adversary believes around each release. Only the releases' observations are read."""
         beliefs = tuple(belief for _, belief in steps(self.adversary, each_release(self, releases)))
         self.adversary.check_times([belief.observation.time for belief in beliefs])
-        return Beliefs(beliefs, notes=overconfident(self.adversary, [belief.observation for belief in beliefs]))
+        return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))
 
 
 def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:

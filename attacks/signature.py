@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.attacks.attack import each_release
-from foreknow.attacks.repeated_pairs import overconfident
+from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Observation, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.signature_law import weigh_signatures
@@ -88,7 +88,7 @@ class SignatureAttack:
                 published = _Published(number, posterior.probabilities[row], shown[seen.group[row]])
                 last[seen.people.respondents[row]] = published
         self.adversary.check_times([belief.observation.time for belief in found])
-        return Beliefs(tuple(found), notes=overconfident(self.adversary, [belief.observation for belief in found]))
+        return Beliefs(tuple(found), notes=belief_notes(self.adversary, found, signatures=True))
 
     def _weigh(
         self, revised: FloatArray, seen: Observation, last: dict[Hashable, _Published], number: int

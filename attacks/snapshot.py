@@ -1,9 +1,10 @@
 """The attack of somebody who looks at each release alone."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from foreknow.attacks.attack import each_release
+from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -28,4 +29,4 @@ class SnapshotAttack:
             posterior = self.adversary.weigh(revised, seen)
             beliefs.append(ReleaseBeliefs(seen, self.adversary.prior(seen.people), revised, posterior))
         self.adversary.check_times([belief.observation.time for belief in beliefs])
-        return Beliefs(tuple(beliefs))
+        return Beliefs(tuple(beliefs), notes=belief_notes(replace(self.adversary, transitions=None), beliefs))

@@ -20,7 +20,7 @@ class Published(Protocol):
         ...
 
 
-def each_release(attack: object, releases: Iterable[Release]) -> Iterator[Release]:
+def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterator[P]:
     """The releases, one after another, each checked to have an observation.
 
     Raises
@@ -48,5 +48,5 @@ class Attack(Protocol):
     """An adversary at work; a frozen settings object."""
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """What is believed around each release. Only the releases' observations may be read."""
+        """Beliefs around each release. Only the releases' observations may be read."""
         ...

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.attacks.attack import Published
+from foreknow.attacks.attack import Published, each_release
 from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
 from foreknow.models import Auto, Estimator, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray, IntArray
@@ -120,12 +120,8 @@ class ForegroundAttack:
         return self.support.records if isinstance(self.support, SampleSize) else int(self.support)
 
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
-        """What each release teaches, and what follows for everybody in it. Only the releases' observations are read."""
-        if hasattr(releases, "observation"):
-            raise TypeError(
-                f"ForegroundAttack takes releases, and got one {type(releases).__name__}; put it into a list."
-            )
-        found = [self._learned(_observed(release)) for release in releases]
+        """Learn from each release, and weigh what that says of everybody in it. Only the releases' observations are read."""
+        found = [self._learned(release.observation) for release in each_release(self, releases)]
         beliefs = tuple(one.beliefs for one in found)
         _check_domains([one.observation for one in beliefs])
         sampled = any(one.interval is not None for one in found)
@@ -249,15 +245,6 @@ def _shown(seen: Observation) -> IntArray:
 
 def _or_unknown(interval: FloatArray | None, n: int) -> FloatArray:
     return np.full((n, 2), np.nan) if interval is None else interval
-
-
-def _observed(release: object) -> Observation:
-    seen = getattr(release, "observation", None)
-    if not isinstance(seen, Observation):
-        raise TypeError(
-            f"ForegroundAttack takes releases, and got a {type(release).__name__}; make a PublishedTable of a table with groups."
-        )
-    return seen
 
 
 def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:

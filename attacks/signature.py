@@ -73,7 +73,7 @@ class SignatureAttack:
             )
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """What the adversary believes around each release. Only the releases' observations are read."""
+        """Beliefs around each release. Only the releases' observations are read."""
         memory, found = Memory(), list[ReleaseBeliefs]()
         last: dict[Hashable, _Published] = {}
         for number, release in enumerate(each_release(self, releases)):

@@ -42,8 +42,9 @@ class MASK:
     bucketized : bool
         Whether quasi-identifiers are published as they are, or generalized.
     rng : numpy.random.Generator, optional
-        Draws the shares, and which records are changed into what, for experiments that must be repeated; each call continues
-        where the last one stopped. A seed is found by trying all of them. By default each call draws from fresh entropy.
+        Draws the shares, and which records are changed into what, for experiments that must be repeated; these need
+        `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. Each call continues where the
+        last one stopped. A seed is found by trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from foreknow.evaluation.influence import influence_by_distance
-from foreknow.evaluation.plots import COLORS, literal
+from foreknow.evaluation.plots import COLORS, without_mathtext
 
 MOST_PEOPLE = 40
 """How many people an influence map has a line for."""
@@ -66,12 +66,12 @@ def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = M
     axes.scatter(
         [start["release"]], [shown[source[0]]], s=190, facecolors="none", edgecolors="black", linewidths=1.6, zorder=3
     )
-    axes.set_xticks(sorted(releases), [literal(releases[number]) for number in sorted(releases)])
-    axes.set_yticks(range(len(shown)), [literal(respondent) for respondent in shown])
+    axes.set_xticks(sorted(releases), [without_mathtext(releases[number]) for number in sorted(releases)])
+    axes.set_yticks(range(len(shown)), [without_mathtext(respondent) for respondent in shown])
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)
     left_out = f", the {len(shown)} most touched of {len(people)} people" if len(people) > len(shown) else ""
-    axes.set(xlabel=literal(time), ylabel="respondent", title=f"Whom one compromised record reaches{left_out}")
+    axes.set(xlabel=without_mathtext(time), ylabel="respondent", title=f"Whom one compromised record reaches{left_out}")
     figure.colorbar(points, ax=axes, label=f"change of belief (bits)\nlight: {FAINTEST:g} or less")
     return figure
 

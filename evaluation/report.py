@@ -63,13 +63,13 @@ def demo(found: Demo) -> Iterator[Table | str]:
 WORDS = {"total_risk": "total risk", "log_score": "log score", "suppressed": "lost"}
 """Names of columns in printed tables."""
 
-GLOSSARY = """\
-gain: belief in the true value beyond its share f of the group, over 1 - f; those in groups of one value (certain) are
-left out. total risk: the share of those, and the gain of the others. success: the value believed most is the true one.
-confidence: mean belief in the true value. sure: beliefs of 90% or more; expected: the number of them that the adversary
-expects to be right; right: the number that are. log score: mean log2 of the belief in the true value; lower than a
-weaker attack's, or fewer right than expected: overconfident. ruled out: groups that the knowledge rules out."""
-
+GLOSSARY = (
+    "gain: belief in the true value beyond its share f of the group, over 1 - f; those in groups of one value (certain) are left "
+    "out. total risk: the share of those, and the gain of the others. success: the value believed most is the true one. "
+    "confidence: mean belief in the true value. sure: beliefs of 90% or more; expected: the number of them that the adversary "
+    "expects to be right; right: the number that are. log score: mean log2 of the belief in the true value; lower than a weaker "
+    "attack's, or fewer right than expected: overconfident. ruled out: groups that the knowledge rules out."
+)
 
 BREACHES = (
     "in breach: believed to have a secret value with more than 1/r. breached: share in breach of those who have one; flagged: of "

@@ -11,12 +11,12 @@ class Published(Protocol):
 
     @property
     def time(self) -> Any:
-        """When it was published."""
+        """Time of publication."""
         ...
 
     @property
     def observation(self) -> Observation:
-        """Who is in each group, and each group's values."""
+        """Each group's members and values, as the adversary sees them."""
         ...
 
 

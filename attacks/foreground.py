@@ -116,7 +116,7 @@ class ForegroundAttack:
 
     @property
     def fewest(self) -> int:
-        """How many people must match a signature."""
+        """Number of people who must match a signature."""
         return self.support.records if isinstance(self.support, SampleSize) else int(self.support)
 
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
@@ -145,7 +145,7 @@ class ForegroundAttack:
         return mined(seen, secret, self.attribute_sets, self.fewest, self.fit, self.estimator, self.unmatched)
 
     def _learned(self, seen: Observation) -> "_Learned":
-        """What one release teaches: of each attribute set in turn, and for everybody the worst so far."""
+        """Learn from one release: each attribute set in turn, for everybody the worst so far."""
         secret = self._secret(seen)
         worst, knowledge = _Worst.before(seen, secret), []
         for number, (distribution, evidence) in enumerate(self._mined(seen, secret)):
@@ -158,7 +158,7 @@ class ForegroundAttack:
         return _Learned(beliefs, tuple(knowledge), worst.chosen, worst.interval, secret)
 
     def _notes(self, learned: "_Learned") -> tuple[str, ...]:
-        """What is to be said of a release that taught nothing, or of what did not settle."""
+        """Notes about a release that taught nothing, and about fits that did not settle."""
         seen, knowledge = learned.beliefs.observation, learned.knowledge
         if knowledge:
             return tuple(_of_the_fits(knowledge))
@@ -174,7 +174,7 @@ class ForegroundAttack:
 
 
 class _Learned(NamedTuple):
-    """What one release teaches."""
+    """The lessons of one release."""
 
     beliefs: ReleaseBeliefs
     knowledge: tuple[GlobalDistribution, ...]
@@ -184,7 +184,7 @@ class _Learned(NamedTuple):
 
 
 class _Weighed(NamedTuple):
-    """What follows for everybody from one attribute set: prior and posterior ``(n, c)``, and the posterior's interval."""
+    """Everybody's beliefs from one attribute set: prior and posterior ``(n, c)``, and the posterior's interval."""
 
     prior: FloatArray
     posterior: FloatArray
@@ -248,7 +248,7 @@ def _or_unknown(interval: FloatArray | None, n: int) -> FloatArray:
 
 
 def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
-    """What the statuses of the global distributions say."""
+    """Sentences for the statuses of the global distributions."""
     unsettled, several, large = (
         [one for one in knowledge if status in one.status]
         for status in (FitStatus.UNCONVERGED, FitStatus.SEVERAL, FitStatus.LARGE_GROUPS)

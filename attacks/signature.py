@@ -15,7 +15,7 @@ from foreknow.models.signature_law import weigh_signatures
 
 
 class _Published(NamedTuple):
-    """What is remembered of a respondent: the number of the release that last showed the record, belief, signature."""
+    """Memory of a respondent: the number of the release that last showed the record, belief, signature."""
 
     release: int
     belief: FloatArray

@@ -68,7 +68,7 @@ class Anatomy:
     and of 83 % at worst, among 6,000 people as among 600 (``benchmarks/known_rule.py``).
 
     ``bound`` is our reading of the foreground-knowledge paper, which runs Anatomy for l up to 10 on a table where one value is
-    a third of the records (METHODS A.4): it must have bounded its sensitive set alone (``"together"``: each of its
+    a third of the records: it must have bounded its sensitive set alone (``"together"``: each of its
     records with l - 1 others, then groups of others). ``"all"`` treats the set as one value among the others.
 
     Cost: O(n log n); exact.

@@ -182,7 +182,7 @@ class ForegroundSafe:
 
 
 def _notes(attacks: int, labels: IntArray, r: int) -> tuple[str, ...]:
-    """How often the groups were attacked, and how large they had to be."""
+    """Counts of the attacks on the groups, and the size that these had to reach."""
     size = np.bincount(labels[labels >= 0])
     if not len(size):
         return ()

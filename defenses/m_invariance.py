@@ -41,7 +41,7 @@ class MInvariance:
 
     Notes
     -----
-    Xiao, Tao, SIGMOD 2007, rebuilt from METHODS A.8, which has the paper's four phases but not its text.
+    Xiao, Tao, SIGMOD 2007: a reconstruction of the paper's four phases.
 
     1. *Division*: respondents who were published before go into a bucket per signature, the set of values of the group
        they were in.
@@ -120,7 +120,7 @@ class MInvariance:
 
 
 class _Plan(NamedTuple):
-    """What every signature's bucket will hold.
+    """Contents of every signature's bucket.
 
     Attributes
     ----------

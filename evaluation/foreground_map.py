@@ -29,7 +29,7 @@ def foreground_map(
     attributes: str | Sequence[str],
     time: Any = None,
 ) -> Figure:
-    """What a release taught of one attribute set: each signature's mined probability against its true frequency.
+    """Knowledge of one attribute set from a release: each signature's mined probability against its true frequency.
 
     On the diagonal it taught the truth; on the level line, the whole table's share, it taught nothing. A mark is the larger
     the more people match its signature; where the fit has draws, its bar is the 90 % credible interval. Names are written
@@ -142,7 +142,7 @@ def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 
 def _explained(largest: int, sampled: bool) -> list[tuple[str, dict[str, Any]]]:
-    """What the lines and marks mean."""
+    """Legend of the lines and marks."""
     mark = {"color": COLORS[0], "alpha": 0.5, "marker": "o", "linestyle": "", "markeredgecolor": "white"}
     sizes = [
         (

@@ -20,7 +20,7 @@ FAINTEST = 1e-4
 
 
 def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = MOST_PEOPLE) -> Figure:
-    """Who was reached, when and how strongly: a line per person, a column per release, the stronger the darker.
+    """People reached by one record, over time: a line per person, a column per release, the stronger the darker.
 
     Lines between people are groups, lines along a person are time; the record itself has a ring. Where more people were
     reached than there is room for, those with the strongest total influence are shown, and the title says so.
@@ -77,7 +77,7 @@ def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = M
 
 
 def influence_over_distance(graph: "nx.DiGraph[Any]") -> Figure:
-    """How many places were reached at each distance (bars), and how strongly on average (line)."""
+    """Number of places reached at each distance (bars), and mean strength (line)."""
     table = influence_by_distance(graph)
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()

@@ -196,7 +196,7 @@ class Learning:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What an adversary mined from a corpus."""
+    """Knowledge that an adversary mined from a corpus."""
 
     prior: ClassFrequencies
     transitions: MarkovChain | None
@@ -311,7 +311,7 @@ def assumed(history: History, corpus: History | None, learning: Learning) -> Adv
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
-    """What the public sees of all releases, one table; generalized values are text, for Parquet has one type a column."""
+    """The published table of all releases; generalized values are text, for Parquet has one type a column."""
     tables = []
     for release in releases:
         table = release.table.astype(dict.fromkeys(release.view.schema.quasi_identifiers, str))
@@ -321,7 +321,7 @@ def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
 
 
 def private_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
-    """Who was published in which group, -1 for nobody's, and with which value where it is not their own.
+    """The key: each record's group, -1 if suppressed, and its published value where this is not its own.
 
     A counterfeit is a row without a respondent.
     """

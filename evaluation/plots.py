@@ -134,7 +134,7 @@ def belief_over_time(
 
 
 def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
-    """How many published records stand in groups of each size, over all releases, and how many were suppressed.
+    """Numbers of published records in groups of each size, over all releases, and of suppressed records.
 
     Bars of up to four publications stand side by side; more have a panel each, one below the other.
 
@@ -211,7 +211,7 @@ def _bare(axes: Axes) -> None:
 
 
 def _mark(d: int) -> dict[str, Any]:
-    """What the d-th defense looks like in every picture."""
+    """Marker and colour of the d-th defense in every picture."""
     return {"color": COLORS[d % len(COLORS)], "marker": MARKERS[d % len(MARKERS)], "markersize": 4}
 
 

@@ -209,7 +209,7 @@ def calibration(
 
 
 def _held(outcome: Outcome) -> BoolArray:
-    """Which value is each respondent's: shape ``(n', m)``."""
+    """Mask of each respondent's true value: shape ``(n', m)``."""
     return np.asarray(outcome.true[:, None] == np.arange(outcome.belief.shape[1]))
 
 

@@ -104,7 +104,7 @@ def risk_utility_map(
 
 
 class _End(NamedTuple):
-    """Where a curve ends, what is written there, on which side, and in which colour."""
+    """The end of a curve, with its label, the label's side and its colour."""
 
     x: float
     y: float

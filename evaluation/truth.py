@@ -56,7 +56,7 @@ class Outcome:
 
     @property
     def missing(self) -> dict[str, object]:
-        """How many are not among them, as columns: ``suppressed``, and ``compromised`` where somebody was left out."""
+        """Counts of respondents not among them, as columns: ``suppressed``, and ``compromised`` where somebody was left out."""
         columns: dict[str, object] = {"suppressed": self.suppressed}
         return columns if self.compromised is None else columns | {"compromised": self.compromised}
 
@@ -188,7 +188,7 @@ def _some(values: tuple[Hashable, ...]) -> str:
 
 
 def _left_out(leaving_out: CompromisedRecords | Collection[Hashable], seen: Observation) -> BoolArray:
-    """Who is left out of a release."""
+    """Mask of the respondents left out of a release."""
     gone = np.zeros(len(seen.people), dtype=np.bool_)
     if isinstance(leaving_out, CompromisedRecords):
         gone[leaving_out.at(seen.time, seen.people).rows] = True

@@ -111,7 +111,7 @@ class Hierarchy:
 
     @property
     def height(self) -> int:
-        """How many steps lead from a value to the root."""
+        """Number of steps from a value to the root."""
         return len(self.rows[0]) - 1
 
     @property

@@ -62,7 +62,8 @@ def read_table(
     ------
     ValueError
         If the ending is another, the encoding of a CSV is none that Python knows, the file cannot be read as what it
-        says it is, in that encoding, the lines of a CSV do not have the same number of cells, or there are more than `MOST_COLUMNS` columns.
+        says it is, in that encoding, the lines of a CSV do not have the same number of cells, or there are more than
+        `MOST_COLUMNS` columns.
     FileNotFoundError
         If there is no such file.
     """

@@ -153,7 +153,7 @@ class History:
 
     @property
     def schema(self) -> Schema:
-        """What the columns of every view mean."""
+        """The schema of every view."""
         return self.views[0].schema
 
     @property

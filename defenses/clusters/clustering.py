@@ -212,7 +212,7 @@ class WithinCluster(Requirement):
         return True
 
     def level(self, summary: Summary) -> FloatArray:
-        """How far apart the numbers of the members' clusters are: 0 where all are of one."""
+        """Largest difference between the numbers of the members' clusters: 0 where all are of one."""
         members = summary.members
         if members is None:
             raise ValueError("WithinCluster needs to know who is in each group; make summaries with members=True.")

@@ -24,7 +24,7 @@ def attacked(results, labels, estimator=None, prior=None):
 
 
 def breaches_of_a(beliefs, history):
-    return breaches(beliefs, history, {"a"})
+    return breaches(beliefs, history, {"a"}, 2)
 
 
 def believing(rows):

@@ -11,16 +11,16 @@ class Published(Protocol):
 
     @property
     def time(self) -> Any:
-        """When it was published."""
+        """Time of publication."""
         ...
 
     @property
     def observation(self) -> Observation:
-        """Who is in each group, and each group's values."""
+        """Each group's members and values, as the adversary sees them."""
         ...
 
 
-def each_release(attack: object, releases: Iterable[Release]) -> Iterator[Release]:
+def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterator[P]:
     """The releases, one after another, each checked to have an observation.
 
     Raises
@@ -48,5 +48,5 @@ class Attack(Protocol):
     """An adversary at work; a frozen settings object."""
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """What is believed around each release. Only the releases' observations may be read."""
+        """Beliefs around each release. Only the releases' observations may be read."""
         ...

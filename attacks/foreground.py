@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.attacks.attack import Published
+from foreknow.attacks.attack import Published, each_release
 from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
 from foreknow.models import Auto, Estimator, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray, IntArray
@@ -116,16 +116,12 @@ class ForegroundAttack:
 
     @property
     def fewest(self) -> int:
-        """How many people must match a signature."""
+        """Number of people who must match a signature."""
         return self.support.records if isinstance(self.support, SampleSize) else int(self.support)
 
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
-        """What each release teaches, and what follows for everybody in it. Only the releases' observations are read."""
-        if hasattr(releases, "observation"):
-            raise TypeError(
-                f"ForegroundAttack takes releases, and got one {type(releases).__name__}; put it into a list."
-            )
-        found = [self._learned(_observed(release)) for release in releases]
+        """Learn from each release, and weigh what that says of everybody in it. Only the releases' observations are read."""
+        found = [self._learned(release.observation) for release in each_release(self, releases)]
         beliefs = tuple(one.beliefs for one in found)
         _check_domains([one.observation for one in beliefs])
         sampled = any(one.interval is not None for one in found)
@@ -149,7 +145,7 @@ class ForegroundAttack:
         return mined(seen, secret, self.attribute_sets, self.fewest, self.fit, self.estimator, self.unmatched)
 
     def _learned(self, seen: Observation) -> "_Learned":
-        """What one release teaches: of each attribute set in turn, and for everybody the worst so far."""
+        """Learn from one release: each attribute set in turn, for everybody the worst so far."""
         secret = self._secret(seen)
         worst, knowledge = _Worst.before(seen, secret), []
         for number, (distribution, evidence) in enumerate(self._mined(seen, secret)):
@@ -162,7 +158,7 @@ class ForegroundAttack:
         return _Learned(beliefs, tuple(knowledge), worst.chosen, worst.interval, secret)
 
     def _notes(self, learned: "_Learned") -> tuple[str, ...]:
-        """What is to be said of a release that taught nothing, or of what did not settle."""
+        """Notes about a release that taught nothing, and about fits that did not settle."""
         seen, knowledge = learned.beliefs.observation, learned.knowledge
         if knowledge:
             return tuple(_of_the_fits(knowledge))
@@ -178,7 +174,7 @@ class ForegroundAttack:
 
 
 class _Learned(NamedTuple):
-    """What one release teaches."""
+    """The lessons of one release."""
 
     beliefs: ReleaseBeliefs
     knowledge: tuple[GlobalDistribution, ...]
@@ -188,7 +184,7 @@ class _Learned(NamedTuple):
 
 
 class _Weighed(NamedTuple):
-    """What follows for everybody from one attribute set: prior and posterior ``(n, c)``, and the posterior's interval."""
+    """Everybody's beliefs from one attribute set: prior and posterior ``(n, c)``, and the posterior's interval."""
 
     prior: FloatArray
     posterior: FloatArray
@@ -251,17 +247,8 @@ def _or_unknown(interval: FloatArray | None, n: int) -> FloatArray:
     return np.full((n, 2), np.nan) if interval is None else interval
 
 
-def _observed(release: object) -> Observation:
-    seen = getattr(release, "observation", None)
-    if not isinstance(seen, Observation):
-        raise TypeError(
-            f"ForegroundAttack takes releases, and got a {type(release).__name__}; make a PublishedTable of a table with groups."
-        )
-    return seen
-
-
 def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
-    """What the statuses of the global distributions say."""
+    """Sentences for the statuses of the global distributions."""
     unsettled, several, large = (
         [one for one in knowledge if status in one.status]
         for status in (FitStatus.UNCONVERGED, FitStatus.SEVERAL, FitStatus.LARGE_GROUPS)

@@ -45,7 +45,7 @@ class ForegroundBeliefs(Beliefs):
         return f"ForegroundBeliefs(times={self.times!r}, attribute sets={tuple(map(len, self.knowledge))!r})"
 
     def over(self, r: float) -> pd.DataFrame:
-        """Who is in breach, as far as the attack believes: whom it links to a sensitive value with more than 1/r.
+        """Respondents in breach, as far as the attack believes: those it links to a sensitive value with more than 1/r.
 
         No truth is needed; how often such beliefs are right `foreknow.evaluation.breaches` measures, where it is known.
 

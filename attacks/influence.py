@@ -134,7 +134,7 @@ def _places(without: Beliefs, with_record: Beliefs) -> dict[tuple[Hashable, Any]
 def _next_places(
     places: dict[tuple[Hashable, Any], dict[str, Any]], order: int
 ) -> dict[tuple[Hashable, Any], list[tuple[Hashable, Any]]]:
-    """Where a belief can be remembered: the person's next ``order`` publications, and unpublished records before them."""
+    """Places at which a belief can be remembered: the person's next ``order`` publications, and unpublished records before them."""
     of: dict[Hashable, list[tuple[Hashable, Any]]] = {}
     for place in places:
         of.setdefault(place[0], []).append(place)

@@ -57,7 +57,7 @@ class RetrospectiveAttack:
             )
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """What the adversary believes around each release in the end. Only the releases' observations are read."""
+        """Beliefs around each release, in the end. Only the releases' observations are read."""
         held, untold, heard = self._forward(releases)
         after: dict[Hashable, tuple[int, FloatArray]] = {}
         found: list[ReleaseBeliefs] = []
@@ -88,7 +88,7 @@ class RetrospectiveAttack:
         return held, untold, heard
 
     def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
-        """How well each value of each person explains what came after: beta, shape ``(n, m)``."""
+        """Likelihood of later releases given each value of each person: beta, shape ``(n, m)``."""
         later = np.ones(release.revised.shape)
         for row, respondent in enumerate(release.observation.people.respondents):
             if respondent in after:

@@ -32,7 +32,7 @@ class SequentialAttack:
     adversary: Adversary
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """What the adversary believes around each release. Only the releases' observations are read."""
+        """Beliefs around each release. Only the releases' observations are read."""
         beliefs = tuple(belief for _, belief in steps(self.adversary, each_release(self, releases)))
         self.adversary.check_times([belief.observation.time for belief in beliefs])
         return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))

@@ -15,7 +15,7 @@ from foreknow.models.signature_law import weigh_signatures
 
 
 class _Published(NamedTuple):
-    """What is remembered of a respondent: the number of the release that last showed the record, belief, signature."""
+    """Memory of a respondent: the number of the release that last showed the record, belief, signature."""
 
     release: int
     belief: FloatArray
@@ -73,7 +73,7 @@ class SignatureAttack:
             )
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """What the adversary believes around each release. Only the releases' observations are read."""
+        """Beliefs around each release. Only the releases' observations are read."""
         memory, found = Memory(), list[ReleaseBeliefs]()
         last: dict[Hashable, _Published] = {}
         for number, release in enumerate(each_release(self, releases)):

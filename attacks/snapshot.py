@@ -21,7 +21,7 @@ class SnapshotAttack:
     adversary: Adversary
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """What the adversary believes around each release. Only the releases' observations are read."""
+        """Beliefs around each release. Only the releases' observations are read."""
         beliefs = []
         for release in each_release(self, releases):
             seen = release.observation

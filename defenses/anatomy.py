@@ -42,8 +42,9 @@ class Anatomy:
         an insider who knows this rule, the groups and one person's value derives the values of most other people with
         certainty, at any table size (see Notes). Use it for experiments only.
     rng : numpy.random.Generator, optional
-        Source of the random choices, for experiments that must be repeated; each call continues where the last one stopped. A
-        seed is found by trying all of them. By default each call draws from fresh entropy.
+        Source of the random choices, for experiments that must be repeated; these need `publish(rng=...)` too, which draws the
+        order of the records and the numbers of the groups. Each call continues where the last one stopped. A seed is found by
+        trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------
@@ -67,7 +68,7 @@ class Anatomy:
     and of 83 % at worst, among 6,000 people as among 600 (``benchmarks/known_rule.py``).
 
     ``bound`` is our reading of the foreground-knowledge paper, which runs Anatomy for l up to 10 on a table where one value is
-    a third of the records (METHODS A.4): it must have bounded its sensitive set alone (``"together"``: each of its
+    a third of the records: it must have bounded its sensitive set alone (``"together"``: each of its
     records with l - 1 others, then groups of others). ``"all"`` treats the set as one value among the others.
 
     Cost: O(n log n); exact.

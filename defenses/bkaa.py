@@ -91,7 +91,7 @@ class BKAA:
 
     @property
     def requirement(self) -> Requirement:
-        """What every group satisfies."""
+        """The requirement that every group satisfies."""
         return self._requirement(self.beta, self.j, self.also)
 
     @property

@@ -6,7 +6,7 @@ from foreknow.models.arrays import BoolArray, IntArray
 
 
 def balance(buckets: BoolArray, survivors: IntArray, fresh: IntArray) -> IntArray:
-    """How many new records of each value a bucket takes in, to show each value as often as its most frequent one.
+    """Number of new records of each value that a bucket takes in, to show each value as often as its most frequent one.
 
     All that are lacking, while there are any; the first buckets are served first. A record taken in saves a counterfeit
     here, and costs at most one among those that are left (`padding`), so that nothing else needs fewer counterfeits.
@@ -29,7 +29,7 @@ def balance(buckets: BoolArray, survivors: IntArray, fresh: IntArray) -> IntArra
 
 
 def served(wanted: IntArray, there: IntArray) -> IntArray:
-    """What each row gets of what it wants, ``(b, v)``, where there is only so much of each column; the first come first."""
+    """Each row's share of what it wants, ``(b, v)``, where there is only so much of each column; the first come first."""
     before = np.cumsum(wanted, axis=0) - wanted
     return np.asarray(np.clip(there - before, 0, wanted))
 

@@ -50,9 +50,9 @@ class ForegroundSafe:
         Among records that are equally like another, take the nearest along a Hilbert curve, and draw nothing: an adversary who
         knows this rule may tell which record of a group is the sensitive one. Use it for experiments only.
     rng : numpy.random.Generator, optional
-        Draws which of several records that are equally like another join it, for experiments that must be repeated; each call
-        continues where the last one stopped. A seed is found by trying all of them. By default each call draws from fresh
-        entropy.
+        Draws which of several records that are equally like another join it, for experiments that must be repeated; these need
+        `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. Each call continues where the
+        last one stopped. A seed is found by trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------
@@ -182,7 +182,7 @@ class ForegroundSafe:
 
 
 def _notes(attacks: int, labels: IntArray, r: int) -> tuple[str, ...]:
-    """How often the groups were attacked, and how large they had to be."""
+    """Counts of the attacks on the groups, and the size that these had to reach."""
     size = np.bincount(labels[labels >= 0])
     if not len(size):
         return ()

@@ -40,8 +40,9 @@ class Injector:
         buckets and one person's value derives the values of other people with certainty, as with `Anatomy`. Use it for
         experiments only.
     rng : numpy.random.Generator, optional
-        Source of the random choices, for experiments that must be repeated; each call continues where the last one stopped. A
-        seed is found by trying all of them. By default each call draws from fresh entropy.
+        Source of the random choices, for experiments that must be repeated; these need `publish(rng=...)` too, which draws the
+        order of the records and the numbers of the groups. Each call continues where the last one stopped. A seed is found by
+        trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------

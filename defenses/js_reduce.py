@@ -95,7 +95,7 @@ class JSReduce:
 
     @property
     def requirement(self) -> Requirement:
-        """What every group satisfies."""
+        """The requirement that every group satisfies."""
         return self._requirement(self.t, self.j, self.also)
 
     @property

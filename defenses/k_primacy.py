@@ -93,7 +93,7 @@ class KPrimacy:
 
     @property
     def requirement(self) -> Requirement:
-        """What every group satisfies, besides being of one cluster."""
+        """The requirement that every group satisfies, besides being of one cluster."""
         return all_of(KAnonymity(self.k), BetaLikeness(self.beta))
 
     @property

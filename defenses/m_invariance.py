@@ -28,8 +28,9 @@ class MInvariance:
         insider who knows this rule, the groups and one person's value derives the values of most other people of the same
         signature with certainty, at any table size (see Notes). Use it for experiments only.
     rng : numpy.random.Generator, optional
-        Source of the random choices, for experiments that must be repeated; each call continues where the last one stopped. A
-        seed is found by trying all of them. By default each call draws from fresh entropy.
+        Source of the random choices, for experiments that must be repeated; these need `publish(rng=...)` too, which draws the
+        order of the records and the numbers of the groups. Each call continues where the last one stopped. A seed is found by
+        trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------
@@ -40,7 +41,7 @@ class MInvariance:
 
     Notes
     -----
-    Xiao, Tao, SIGMOD 2007, rebuilt from METHODS A.8, which has the paper's four phases but not its text.
+    Xiao, Tao, SIGMOD 2007: a reconstruction of the paper's four phases.
 
     1. *Division*: respondents who were published before go into a bucket per signature, the set of values of the group
        they were in.
@@ -119,7 +120,7 @@ class MInvariance:
 
 
 class _Plan(NamedTuple):
-    """What every signature's bucket will hold.
+    """Contents of every signature's bucket.
 
     Attributes
     ----------

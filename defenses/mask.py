@@ -42,8 +42,9 @@ class MASK:
     bucketized : bool
         Whether quasi-identifiers are published as they are, or generalized.
     rng : numpy.random.Generator, optional
-        Draws the shares, and which records are changed into what, for experiments that must be repeated; each call continues
-        where the last one stopped. A seed is found by trying all of them. By default each call draws from fresh entropy.
+        Draws the shares, and which records are changed into what, for experiments that must be repeated; these need
+        `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. Each call continues where the
+        last one stopped. A seed is found by trying all of them. By default each call draws from fresh entropy.
 
     Raises
     ------
@@ -56,7 +57,7 @@ class MASK:
 
     Notes
     -----
-    Wong, Fu, Wang, Pei, VLDB 2007. Grouping, masking and the guarantee follow METHODS A.5, which is a reconstruction:
+    Wong, Fu, Wang, Pei, VLDB 2007. Grouping, masking and the guarantee are a reconstruction of the paper's:
     the choice of the groups to look like, by the highest shares (ties to the first group), is likely; what values are
     changed into is our reading. A group of n records that is to show the share p keeps the whole number nearest to p n,
     or n / l if that is less: for groups of other sizes than those they imitate the guarantee holds as nearly as shares can
@@ -146,7 +147,7 @@ class MASK:
         return values, int((values != groups.view.sensitive).sum())
 
     def _most(self, size: int, share: float, kinds: IntArray) -> int:
-        """How many records of each kind a group may keep."""
+        """Number of records of each kind that a group may keep."""
         most, allowed = int(np.floor(share * size + 0.5)), size // int(self.l)
         needed = 0 if self.sensitive else math.ceil(size / len(kinds))
         if needed > allowed:

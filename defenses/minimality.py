@@ -34,7 +34,7 @@ def merge_credibility(first: int, second: int, sensitive: int, l: int) -> tuple[
 
     Notes
     -----
-    Wong, Fu, Wang, Pei, VLDB 2007, for two classes and with no further tie-break of the defense (METHODS A.5). m-confidentiality
+    Wong, Fu, Wang, Pei, VLDB 2007, for two classes and with no further tie-break of it: a reconstruction. m-confidentiality
     asks it to be at most 1/m. Exact. Cost: O(first).
 
     Examples

@@ -116,7 +116,7 @@ class UHRA:
 
     @property
     def requirement(self) -> Requirement:
-        """What every group satisfies, besides being of one cluster."""
+        """The requirement that every group satisfies, besides being of one cluster."""
         extra = () if self.also is None else (self.also,)
         return all_of(KAnonymity(self.k), TCloseness(self.t, self.distance), *extra)
 

@@ -33,7 +33,7 @@ class Boxes(NamedTuple):
 
     @property
     def volume(self) -> FloatArray:
-        """How many vectors of the domains lie in each box: float array, shape ``(c,)``."""
+        """Number of vectors of the domains in each box: float array, shape ``(c,)``."""
         return np.asarray(np.prod(self.high - self.low + 1.0, axis=1))
 
 
@@ -60,7 +60,7 @@ def original_boxes(view: View, domains: Domains, rows: "BoolArray | slice" = EVE
 
 
 def published_boxes(release: Release, domains: Domains) -> Boxes:
-    """What a release says: suppressed records are missing, counterfeits cannot be told and are there.
+    """Contents of a release: suppressed records are missing, counterfeits cannot be told and are there.
 
     Generalized, a box for each group, with its sensitive values. Bucketized, one for each vector that a group shows, with
     as many records as show it, whose sensitive values are in the proportion of the group's. Cost: O(n d log n).
@@ -97,7 +97,7 @@ def published_hulls(release: Release) -> Hulls:
 
 
 def positions(codes: FloatArray, domains: Domains, view: View) -> IntArray:
-    """Where codes of shape ``(c, d)`` stand in the domains."""
+    """Positions of codes of shape ``(c, d)`` in the domains."""
     places = np.zeros(codes.shape, dtype=np.int64)
     for a, domain in enumerate(domains):
         places[:, a] = np.minimum(np.searchsorted(domain, codes[:, a]), len(domain) - 1)

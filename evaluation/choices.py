@@ -41,7 +41,7 @@ ATTACK_READS = {name: FOREGROUND if name == "foreground" else KNOWLEDGE for name
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What may be asked of groups on the command line; None where it was left out."""
+    """Settings of groups on the command line; None where it was left out."""
 
     k: int = 3
     l: float | None = None  # noqa: E741
@@ -57,7 +57,7 @@ class Thresholds:
 
     @property
     def draws(self) -> dict[str, Any]:
-        """What a defense that deals records into buckets draws from: a generator, or nothing."""
+        """Source of the draws of a defense that deals records into buckets: a generator, or nothing."""
         return {"deterministic": True} if self.deterministic else {"rng": generator(self.seed)}
 
     @property

@@ -82,5 +82,5 @@ def average_class_size(releases: Iterable[Release], k: int = 1) -> pd.DataFrame:
 
 
 def class_sizes(release: Release) -> IntArray:
-    """How many original records each group has: int array, shape ``(g,)``."""
+    """Number of original records of each group: int array, shape ``(g,)``."""
     return np.bincount(release.group[release.group >= 0], minlength=release.groups).astype(np.int64)

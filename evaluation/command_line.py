@@ -33,6 +33,7 @@ from foreknow.evaluation.inputs import (
     Learning,
     assumed,
     check_complete,
+    check_encoding_read,
     check_roles,
     few_numbers,
     mine,
@@ -70,7 +71,9 @@ Categorical = Annotated[
         help="A quasi-identifier whose numbers are codes, as of sex or race: an average of them means nothing. Repeat it."
     ),
 ]
-Encoding = Annotated[str, typer.Option(help="The encoding of your CSV files, as latin-1, cp1252 or utf-16.")]
+Encoding = Annotated[
+    str, typer.Option(help="The encoding of your CSV and --hierarchy files, as latin-1, cp1252 or utf-16.")
+]
 Missing = Annotated[
     list[str],
     typer.Option(
@@ -127,9 +130,12 @@ MUCH = 0.2
 ADVICE = (
     (r" Use [^.]*(SwapChain|Auto)\(.*", " Choose --estimator auto."),
     (
-        r" Round them, as frame.*",
+        r" Round them, as .*",
         " Round them in the file, or name a column of weeks, months or years, as --time month.",
     ),
+    (r"\bencoding is ('[^']*')", r"--encoding is \1"),
+    (r"\bGive the defense tolerance=([0-9.e-]*[0-9])", r"Say --tolerance \1"),
+    (r"^SignatureAttack needs transitions of order 1;.*", "The signature attack needs --order 1."),
     (r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2"),
 )
 """What errors advise in Python, and what to do at the command line instead."""
@@ -452,6 +458,7 @@ def check_command(
     missing_value: Missing = [],  # noqa: B006
 ) -> None:
     """Recompute what was asked of groups from a published table alone; exit status 1 if one requirement fails."""
+    check_encoding_read(encoding, [published])
     table = read_table(published, [sensitive], encoding, ("", *missing_value))
     if time is None and "week" in table.columns and "week" not in (group, sensitive):
         time = "week"

@@ -91,7 +91,7 @@ def _widths(release: Release, width: Width) -> FloatArray:
 
 
 def suppressed(releases: Iterable[Release]) -> pd.DataFrame:
-    """How many records were left out, and how many are published with a value not their own or do not exist.
+    """Counts of records that were left out, that are published with a value not their own, and that do not exist.
 
     Returns
     -------

@@ -36,7 +36,7 @@ FILES = ("gain.png", "belief.png", "groups.png", "summary.csv", "risk.csv", "cos
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """What the demo measured.
+    """Measurements of the demo.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def pictures(demo: Demo, folder: Path) -> None:
 
 
 def story(demo: Demo) -> pd.DataFrame:
-    """What happened to one patient in the releases called safe: one row per year."""
+    """History of one patient in the releases called safe: one row per year."""
     rows = []
     for release, view in zip(demo.comparison.beliefs[SAFE, STRONGEST], demo.comparison.history, strict=True):
         seen = release.observation

@@ -61,8 +61,8 @@ SEPSIS_PER_DAY: Rates = {
     "septic shock": {"deceased": 0.079},
 }
 
-# Per day, all assumed: how the rest of the printed rows splits, and the two rows that are not printed (tests: METHODS 13.1
-# suggests all of them but the first).
+# Per day, all assumed: how the rest of the printed rows splits, and the two rows that are not printed (tests: a
+# reconstruction).
 SEPSIS_PER_DAY_ASSUMED: Rates = {
     "infection without SIRS": {"SIRS": 0.05, "sepsis": 0.02, "deceased": 0.001, "discharged": 0.079},
     "SIRS": {"sepsis": 0.05, "severe sepsis": 0.01, "septic shock": 0.002, "deceased": 0.003, "discharged": 0.135},

@@ -12,7 +12,7 @@ from matplotlib.ticker import PercentFormatter
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.evaluation.global_errors import mined_and_true
 from foreknow.evaluation.mined import knowledge, named, of_set
-from foreknow.evaluation.plots import COLORS, legend, literal
+from foreknow.evaluation.plots import COLORS, legend, without_mathtext
 from foreknow.evaluation.truth import check_set, original
 from foreknow.models import GlobalDistribution, History, View
 
@@ -29,7 +29,7 @@ def foreground_map(
     attributes: str | Sequence[str],
     time: Any = None,
 ) -> Figure:
-    """What a release taught of one attribute set: each signature's mined probability against its true frequency.
+    """Knowledge of one attribute set from a release: each signature's mined probability against its true frequency.
 
     On the diagonal it taught the truth; on the level line, the whole table's share, it taught nothing. A mark is the larger
     the more people match its signature; where the fit has draws, its bar is the 90 % credible interval. Names are written
@@ -69,9 +69,9 @@ def foreground_map(
     _write(axes, table.assign(size=size, far=(table[["frequency", "probability"]] - share).abs().max(axis=1)))
     words = ", ".join(map(str, checked[:4])) + (", ..." if len(checked) > 4 else "")
     axes.set(
-        xlabel=literal(f"true share of these people who have {words}"),
+        xlabel=without_mathtext(f"true share of these people who have {words}"),
         ylabel="their share, as mined from the published groups",
-        title=literal(f"What the groups teach of people by {named(distribution)}"),
+        title=without_mathtext(f"What the groups teach of people by {named(distribution)}"),
     )
     legend(axes, _explained(int(table["support"].max()), sampled))
     return figure
@@ -126,7 +126,13 @@ def _write(axes: Axes, table: pd.DataFrame) -> None:
                 taken.append(box)
                 shift = away if side == "left" else -away
                 axes.annotate(
-                    literal(word), points[row], (shift, 0), textcoords="offset points", ha=side, va="center", fontsize=8
+                    without_mathtext(word),
+                    points[row],
+                    (shift, 0),
+                    textcoords="offset points",
+                    ha=side,
+                    va="center",
+                    fontsize=8,
                 )
                 break
 
@@ -136,7 +142,7 @@ def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 
 
 def _explained(largest: int, sampled: bool) -> list[tuple[str, dict[str, Any]]]:
-    """What the lines and marks mean."""
+    """Legend of the lines and marks."""
     mark = {"color": COLORS[0], "alpha": 0.5, "marker": "o", "linestyle": "", "markeredgecolor": "white"}
     sizes = [
         (

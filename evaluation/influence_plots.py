@@ -10,7 +10,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from foreknow.evaluation.influence import influence_by_distance
-from foreknow.evaluation.plots import COLORS, literal
+from foreknow.evaluation.plots import COLORS, without_mathtext
 
 MOST_PEOPLE = 40
 """How many people an influence map has a line for."""
@@ -20,7 +20,7 @@ FAINTEST = 1e-4
 
 
 def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = MOST_PEOPLE) -> Figure:
-    """Who was reached, when and how strongly: a line per person, a column per release, the stronger the darker.
+    """People reached by one record, over time: a line per person, a column per release, the stronger the darker.
 
     Lines between people are groups, lines along a person are time; the record itself has a ring. Where more people were
     reached than there is room for, those with the strongest total influence are shown, and the title says so.
@@ -66,18 +66,18 @@ def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = M
     axes.scatter(
         [start["release"]], [shown[source[0]]], s=190, facecolors="none", edgecolors="black", linewidths=1.6, zorder=3
     )
-    axes.set_xticks(sorted(releases), [literal(releases[number]) for number in sorted(releases)])
-    axes.set_yticks(range(len(shown)), [literal(respondent) for respondent in shown])
+    axes.set_xticks(sorted(releases), [without_mathtext(releases[number]) for number in sorted(releases)])
+    axes.set_yticks(range(len(shown)), [without_mathtext(respondent) for respondent in shown])
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)
     left_out = f", the {len(shown)} most touched of {len(people)} people" if len(people) > len(shown) else ""
-    axes.set(xlabel=literal(time), ylabel="respondent", title=f"Whom one compromised record reaches{left_out}")
+    axes.set(xlabel=without_mathtext(time), ylabel="respondent", title=f"Whom one compromised record reaches{left_out}")
     figure.colorbar(points, ax=axes, label=f"change of belief (bits)\nlight: {FAINTEST:g} or less")
     return figure
 
 
 def influence_over_distance(graph: "nx.DiGraph[Any]") -> Figure:
-    """How many places were reached at each distance (bars), and how strongly on average (line)."""
+    """Number of places reached at each distance (bars), and mean strength (line)."""
     table = influence_by_distance(graph)
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()

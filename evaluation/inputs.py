@@ -28,9 +28,10 @@ from foreknow.models import (
 )
 from foreknow.models.adversary import Revision
 from foreknow.models.arrays import IntArray
+from foreknow.models.plain_columns import LARGEST_WHOLE, is_hashable
 from foreknow.models.schema import check_columns
 from foreknow.models.sequences import GapRule
-from foreknow.models.table_files import EXACT, read_table
+from foreknow.models.table_files import read_table
 
 WRITTEN = ("group", "published")
 """The columns that `foreknow publish` adds and `foreknow attack` reads."""
@@ -41,7 +42,7 @@ FEW = 10
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of the user's tables are called.
+    """Names of the columns of the user's tables, and how their files are written.
 
     Attributes
     ----------
@@ -52,7 +53,7 @@ class Columns:
     categorical : tuple of str
         Quasi-identifiers whose numbers are codes.
     encoding : str
-        The encoding of CSV files that foreknow has not written.
+        The encoding of CSV and hierarchy files that foreknow has not written.
     missing : tuple of str
         Cells of such files that are missing, beside the empty one.
 
@@ -101,8 +102,10 @@ class Columns:
         Raises
         ------
         ValueError
-            If a file cannot be read, or a column is missing or has two roles.
+            If a file cannot be read, a column is missing or has two roles, or an encoding is given and no file is text.
         """
+        if not self.hierarchies:
+            check_encoding_read(self.encoding, paths)
         text = [self.respondent, *self.coded]
         tables = tuple(read_table(path, text, self.encoding, ("", *self.missing)) for path in paths)
         for table in tables:
@@ -144,7 +147,7 @@ class Columns:
                 )
             if [other.partition("=")[0] for other in self.hierarchies].count(name) > 1:
                 raise ValueError(f"--hierarchy names {name!r} twice; give it one file.")
-            kinds[name] = Categorical(_values(everything[name]), Hierarchy.read(path))
+            kinds[name] = Categorical(_values(everything[name]), Hierarchy.read(path, encoding=self.encoding))
         return Schema(kinds, schema.sensitive, schema.values, schema.respondent)
 
     def _check_cells(self, table: pd.DataFrame) -> None:
@@ -166,7 +169,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Learning:
-    """How an adversary of the command line learns and remembers.
+    """Settings of the learning and memory of an adversary of the command line.
 
     Attributes
     ----------
@@ -193,10 +196,19 @@ class Learning:
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What an adversary mined from a corpus."""
+    """Knowledge that an adversary mined from a corpus."""
 
     prior: ClassFrequencies
     transitions: MarkovChain | None
+
+
+def check_encoding_read(encoding: str, paths: Sequence[Path]) -> None:
+    """Raise ValueError if an encoding other than UTF-8 is given and no file is a CSV, so that it would not be read."""
+    if encoding != "utf-8" and not any(path.suffix.lower() == ".csv" for path in paths):
+        raise ValueError(
+            f"--encoding {encoding} is not read: {', '.join(map(str, paths))} {'is' if len(paths) == 1 else 'are'} no CSV; leave "
+            "it out."
+        )
 
 
 def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
@@ -205,7 +217,7 @@ def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
-        if table[name].dtype == object and not table[name].map(lambda cell: isinstance(cell, Hashable)).all():
+        if table[name].dtype == object and not table[name].map(is_hashable).all():
             raise ValueError(
                 f"the column {name!r} holds lists; a cell is one value. Split the column, or join each list."
             )
@@ -239,11 +251,11 @@ def check_numbers(column: "pd.Series[Any]") -> None:
     """Raise ValueError, naming a cell, if a column of numbers holds words here and there, or whole numbers that floats round."""
     known = column.dropna()
     if pd.api.types.infer_dtype(known) == "integer":
-        large = next((int(cell) for cell in known.tolist() if abs(cell) > EXACT), None)
+        large = next((int(cell) for cell in known.tolist() if abs(cell) > LARGEST_WHOLE), None)
         if large is not None:
             raise ValueError(
-                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = {int(EXACT)}; name "
-                f"it --categorical {column.name} if it is a code, or write it in a larger unit."
+                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = {LARGEST_WHOLE}; "
+                f"name it --categorical {column.name} if it is a code, or write it in a larger unit."
             )
     if pd.api.types.is_numeric_dtype(column):
         return
@@ -299,7 +311,7 @@ def assumed(history: History, corpus: History | None, learning: Learning) -> Adv
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
-    """What the public sees of all releases, one table; generalized values are text, for Parquet has one type a column."""
+    """The published table of all releases; generalized values are text, for Parquet has one type a column."""
     tables = []
     for release in releases:
         table = release.table.astype(dict.fromkeys(release.view.schema.quasi_identifiers, str))
@@ -309,7 +321,7 @@ def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
 
 
 def private_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
-    """Who was published in which group, -1 for nobody's, and with which value where it is not their own.
+    """The key: each record's group, -1 if suppressed, and its published value where this is not its own.
 
     A counterfeit is a row without a respondent.
     """

@@ -62,7 +62,7 @@ def _shown(release: Release) -> dict[int, Counter[Hashable]]:
 
 
 def _published(release: Release) -> list[tuple[Hashable, int, Hashable]]:
-    """Who is published, in which group, with which true value."""
+    """Published respondents with their groups and true values."""
     schema = release.view.schema
     frame = release.view.frame
     everybody = zip(

@@ -13,7 +13,7 @@ from foreknow.models.members import members
 
 
 def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
-    """How many items were left out of published records, and at what cost.
+    """Counts of the items left out of published records, and their cost.
 
     Each item costs the inverse of the number that its record still had: one of many is missed less than one of few. Over
     what leaving out everything would cost, of d records with w items each, v of them left out (Equation 1):

@@ -79,7 +79,7 @@ class _Linked:
 
 
 def _before(linked: _Linked, original: Iterable[Any], reading: str) -> Belief:
-    """The prior belief in each label, as METHODS B.2 reads it."""
+    """The prior belief in each label, in one of the readings of `LinkingAttack`."""
     if reading == "uniform":
         total = math.fsum(linked.prevalence[label] for label in linked.every)
         return {label: linked.prevalence[label] / total for label in linked.every}

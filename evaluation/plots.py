@@ -58,12 +58,12 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
             for attack in here:
                 rows = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
                 line = {"linestyle": "-" if apart else LINES[attacks.index(attack) % len(LINES)], **_mark(d)}
-                times = [literal(when) if isinstance(when, str) else when for when in rows["time"]]
+                times = [without_mathtext(when) if isinstance(when, str) else when for when in rows["time"]]
                 axes.plot(times, rows[measure].to_numpy(), linewidth=1.8, **line)
         axes.axhline(0, color="black", linewidth=0.6)
-        axes.set(xlabel=literal(time), title=literal(f"attack: {here[0]}" if apart else title))
-    panels[0].set_ylabel(literal(f"adversary's {measure}"))
-    figure.suptitle(literal(title if apart else ""))
+        axes.set(xlabel=without_mathtext(time), title=without_mathtext(f"attack: {here[0]}" if apart else title))
+    panels[0].set_ylabel(without_mathtext(f"adversary's {measure}"))
+    figure.suptitle(without_mathtext(title if apart else ""))
     colours = [(str(name), {"linewidth": 1.8, **_mark(d), "markersize": 6}) for d, name in enumerate(defenses)]
     kinds = [(str(name), {"color": "black", "linestyle": LINES[a % len(LINES)]}) for a, name in enumerate(attacks)]
     legend(panels[-1], colours if apart else colours + kinds)
@@ -71,7 +71,10 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
 
 
 def belief_over_time(
-    beliefs: Mapping[str, Beliefs], history: History, respondent: Hashable, time: str = "release"
+    beliefs: Mapping[str, Beliefs],
+    history: History | None = None,
+    respondent: Hashable | None = None,
+    time: str = "release",
 ) -> Figure:
     """One person's evolution: what is believed after each release, one panel per publication, four in a row, the truth framed.
 
@@ -91,9 +94,15 @@ def belief_over_time(
     Raises
     ------
     TypeError
-        If the beliefs have no titles.
+        If the beliefs have no titles, or the history or the respondent is left out.
     """
     _check_titles("belief_over_time", beliefs, "beliefs")
+    if not isinstance(history, History) or respondent is None:
+        got = "no respondent" if isinstance(history, History) else f"{history!r} in place of the history"
+        raise TypeError(
+            f"belief_over_time takes titled beliefs, the original records and a respondent, and got {got}; write "
+            "belief_over_time(beliefs, history, respondent)."
+        )
     tables = {title: belief.of(respondent).xs("posterior", level="stage") for title, belief in beliefs.items()}
     releases, values = max(map(len, tables.values())), history.schema.values
     width, height = max(3.2, 0.45 * releases), max(3.4, 0.32 * len(values))
@@ -116,16 +125,16 @@ def belief_over_time(
                 (column - 0.47, truth[when] - 0.46), 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6
             )
             axes.add_patch(frame)
-        axes.set_xticks(range(len(table)), [literal(when) for when in table.index])
-        axes.set_yticks(range(len(values)), [literal(value) for value in values])
-        axes.set(xlabel=literal(time), title=literal(title))
+        axes.set_xticks(range(len(table)), [without_mathtext(when) for when in table.index])
+        axes.set_yticks(range(len(values)), [without_mathtext(value) for value in values])
+        axes.set(xlabel=without_mathtext(time), title=without_mathtext(title))
     figure.colorbar(image, ax=list(panels), aspect=20 * down, label="belief after the release")
-    figure.suptitle(literal(f"What is believed of respondent {respondent} (framed: the truth)"))
+    figure.suptitle(without_mathtext(f"What is believed of respondent {respondent} (framed: the truth)"))
     return figure
 
 
 def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
-    """How many published records stand in groups of each size, over all releases, and how many were suppressed.
+    """Numbers of published records in groups of each size, over all releases, and of suppressed records.
 
     Bars of up to four publications stand side by side; more have a panel each, one below the other.
 
@@ -154,9 +163,9 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
         share = np.concatenate([[lost[name]], records[1:]]) / total[name]
         offset = 0.0 if apart else (d - (len(found) - 1) / 2) * width
         axes = panels[d if apart else 0]
-        axes.bar(places + offset, share, width, label=literal(name), color=COLORS[d % len(COLORS)])
+        axes.bar(places + offset, share, width, label=without_mathtext(name), color=COLORS[d % len(COLORS)])
         if apart:
-            axes.text(0.995, 0.9, literal(name), transform=axes.transAxes, ha="right", va="top", fontsize=9)
+            axes.text(0.995, 0.9, without_mathtext(name), transform=axes.transAxes, ha="right", va="top", fontsize=9)
     ticks = [-2, *range(edge, 0, -max(1, edge // 15))]
     labels = ["suppressed", *(f"{t}+" if t == edge and largest > edge else str(t) for t in ticks[1:])]
     panels[-1].set_xticks(ticks, labels)
@@ -168,12 +177,12 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
     return figure
 
 
-def literal(label: object) -> str:
+def without_mathtext(label: object) -> str:
     r"""A label from data, with its dollar signs escaped: matplotlib reads what stands between two of them as mathematics.
 
     Examples
     --------
-    >>> literal("$5 to $10")
+    >>> without_mathtext("$5 to $10")
     '\\$5 to \\$10'
     """
     return str(label).replace("$", r"\$")
@@ -202,13 +211,13 @@ def _bare(axes: Axes) -> None:
 
 
 def _mark(d: int) -> dict[str, Any]:
-    """What the d-th defense looks like in every picture."""
+    """Marker and colour of the d-th defense in every picture."""
     return {"color": COLORS[d % len(COLORS)], "marker": MARKERS[d % len(MARKERS)], "markersize": 4}
 
 
 def legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
     """Names and what they look like, to the right of the axes."""
-    handles = [Line2D([], [], label=literal(name), **style) for name, style in entries]
+    handles = [Line2D([], [], label=without_mathtext(name), **style) for name, style in entries]
     axes.legend(handles=handles, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

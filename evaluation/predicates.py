@@ -13,7 +13,7 @@ type Predicates = Literal["values", "ranges"]
 
 
 class Asked(NamedTuple):
-    """What q queries ask for: of each quasi-identifier ``(q, v)``, of the sensitive values ``(q, m)``, and of how many."""
+    """Predicates of q queries: of each quasi-identifier ``(q, v)``, of the sensitive values ``(q, m)``, and of how many."""
 
     wanted: tuple[BoolArray, ...]
     sensitive: BoolArray
@@ -36,7 +36,7 @@ def joined(parts: Sequence[Asked]) -> Asked:
 
 @dataclass(frozen=True)
 class Draw:
-    """How queries are drawn, before anybody counts with them; the settings are those of `Workload.draw`.
+    """Rule by which queries are drawn, before anybody counts with them; the settings are those of `Workload.draw`.
 
     Attributes
     ----------

@@ -104,5 +104,5 @@ def query_errors(release: Release, workload: Workload, actual: FloatArray | None
 
 
 def actual_counts(view: View, workload: Workload) -> FloatArray:
-    """How many original records each query counts: float array, shape ``(q,)``."""
+    """Number of original records that each query counts: float array, shape ``(q,)``."""
     return workload.count(original_boxes(view, workload.domains))

@@ -91,7 +91,7 @@ def random_knowledge(
     Notes
     -----
     Shi, Xiong, Fung, section 3: "3000 pieces of knowledge labels linked to random QS terms whose appearance in each tuple follows
-    a Poisson distribution with lambda = 100", read as above (METHODS B.2). Cost: O(labels vocabulary).
+    a Poisson distribution with lambda = 100", read as above. Cost: O(labels vocabulary).
 
     Examples
     --------

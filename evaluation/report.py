@@ -30,7 +30,7 @@ def table(frame: pd.DataFrame, title: str) -> Table:
 
 
 def demo(found: Demo) -> Iterator[Table | str]:
-    """What the demo measured, part by part, each no wider than 80 characters."""
+    """Measurements of the demo, part by part, each no wider than 80 characters."""
     history, summary = found.comparison.history, found.comparison.summary()
     yield (
         f"\n{len(history.respondents)} patients, {sum(map(len, history))} records, published in {len(history)} yearly releases;\n"
@@ -63,13 +63,13 @@ def demo(found: Demo) -> Iterator[Table | str]:
 WORDS = {"total_risk": "total risk", "log_score": "log score", "suppressed": "lost"}
 """Names of columns in printed tables."""
 
-GLOSSARY = """\
-gain: belief in the true value beyond its share f of the group, over 1 - f; those in groups of one value (certain) are
-left out. total risk: the share of those, and the gain of the others. success: the value believed most is the true one.
-confidence: mean belief in the true value. sure: beliefs of 90% or more; expected: the number of them that the adversary
-expects to be right; right: the number that are. log score: mean log2 of the belief in the true value; lower than a
-weaker attack's, or fewer right than expected: overconfident. ruled out: groups that the knowledge rules out."""
-
+GLOSSARY = (
+    "gain: belief in the true value beyond its share f of the group, over 1 - f; those in groups of one value (certain) are left "
+    "out. total risk: the share of those, and the gain of the others. success: the value believed most is the true one. "
+    "confidence: mean belief in the true value. sure: beliefs of 90% or more; expected: the number of them that the adversary "
+    "expects to be right; right: the number that are. log score: mean log2 of the belief in the true value; lower than a weaker "
+    "attack's, or fewer right than expected: overconfident. ruled out: groups that the knowledge rules out."
+)
 
 BREACHES = (
     "in breach: believed to have a secret value with more than 1/r. breached: share in breach of those who have one; flagged: of "
@@ -80,7 +80,7 @@ BREACHES = (
 
 
 def linked(beliefs: Beliefs, history: History, secret: Collection[Hashable], r: float) -> pd.DataFrame:
-    """Whom an attack links to a secret value, and how often rightly, one row per release."""
+    """Counts of the people an attack links to a secret value, and of those linked rightly, one row per release."""
     found = breaches(beliefs, history, secret, r)
     names = ["time", "records", "sensitive", "breached", "flagged", "probability", "precision", "counted", "auc_within"]
     return found[names].rename(columns={"sensitive": "secret", "probability": "p", "auc_within": "auc"})
@@ -96,7 +96,7 @@ SHOWN = 12
 
 
 def mined(beliefs: ForegroundBeliefs) -> pd.DataFrame:
-    """What a foreground attack learned of each release's attribute sets, those first that are the worst for most people."""
+    """Knowledge that a foreground attack has of each release's attribute sets, those first that are the worst for most people."""
     rows = []
     for release, knowledge, worst in zip(beliefs, beliefs.knowledge, beliefs.worst, strict=True):
         told = worst[_told(release)]

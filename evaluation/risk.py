@@ -15,8 +15,8 @@ def adversary_gain(
 ) -> pd.DataFrame:
     """Adversary gain: belief in the true value beyond its share of the group, relative to the most it could exceed it by.
 
-    The mean of ``(p - f) / (1 - f)`` over the respondents, p being the belief in the true value and f its share of the group:
-    0 for an adversary who only counts, 1 for certainty, negative where the knowledge misleads.
+    The mean of ``(p - f) / (1 - f)`` over the respondents, p being the belief in the true value and f its share of the values
+    that the group publishes: 0 for an adversary who only counts, 1 for certainty, negative where p is below f.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def adversary_gain(
     history : History
         The original records.
     absolute : bool
-        BayFrame's measure (Equation 8): ``|p - f| / (1 - f)``, in which being misled counts as gain, and ``|1 - p|``
+        BayFrame's measure (Equation 8): ``|p - f| / (1 - f)``, in which a belief below f counts as gain, and ``|1 - p|``
         where the group holds one value only. Otherwise JS-reduce's rho (section 7.2).
     leaving_out : CompromisedRecords or collection of respondents, optional
         Records leave their respondents out of each release they are about (BayFrame, section 6.3.2); but who is compromised
@@ -41,6 +41,10 @@ def adversary_gain(
 
     Notes
     -----
+    The baseline f is a share of published values. Where a release distorts values (`MASK`), f is not the rate of the truth in the
+    group, and an adversary who allows for the distortion may believe less than f and be right: a gain of 0 or below is no sign
+    of safety there. Read the log score (`log_score`), which has no baseline.
+
     A gain of 0 is no absence of risk: with ``certain`` respondents, read `total_risk`, which counts them as disclosed.
     ``absolute=True`` averages over them too, but counts a certain and right belief as a gain of ``|1 - 1| = 0``.
     """
@@ -68,7 +72,7 @@ def adversary_confidence(beliefs: Beliefs, history: History, leaving_out: LeftOu
 
 
 def success_rate(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> pd.DataFrame:
-    """How often the value believed most is the true one; one of q equally believed counts 1/q.
+    """Frequency with which the value believed most is the true one; one of q equally believed counts 1/q.
 
     Returns
     -------
@@ -85,7 +89,7 @@ def success_rate(beliefs: Beliefs, history: History, leaving_out: LeftOut = None
 
 
 def disclosures(beliefs: Beliefs, history: History, sure: float = 0.9, leaving_out: LeftOut = None) -> pd.DataFrame:
-    """How many respondents the adversary is sure of, and how often rightly.
+    """Counts of the respondents of whom the adversary is sure, and of those of them of whom it is right.
 
     Parameters
     ----------
@@ -160,7 +164,7 @@ def calibration(
     leaving_out: LeftOut = None,
     sensitive: Collection[Hashable] | None = None,
 ) -> pd.DataFrame:
-    """How often beliefs of each size are right, over all releases: an adversary is calibrated if as often as believed.
+    """Frequency with which beliefs of each size are right, over all releases; calibrated beliefs are right as often as they say.
 
     Parameters
     ----------
@@ -205,7 +209,7 @@ def calibration(
 
 
 def _held(outcome: Outcome) -> BoolArray:
-    """Which value is each respondent's: shape ``(n', m)``."""
+    """Mask of each respondent's true value: shape ``(n', m)``."""
     return np.asarray(outcome.true[:, None] == np.arange(outcome.belief.shape[1]))
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from foreknow.evaluation.plots import COLORS, MARKERS, legend, literal
+from foreknow.evaluation.plots import COLORS, MARKERS, legend, without_mathtext
 from foreknow.models.schema import check_columns
 
 WORDS = {
@@ -95,16 +95,16 @@ def risk_utility_map(
         axes.grid(color="0.92")
         axes.set_axisbelow(True)
         axes.margins(0.12)
-        title = "" if panel is None else literal(f"{panel}: {shown}")
-        axes.set(xlabel=literal(f"cost: {WORDS.get(cost, cost)}"), title=title)
-    all_axes[0].set_ylabel(literal(f"risk: {WORDS.get(risk, risk)}"))
+        title = "" if panel is None else without_mathtext(f"{panel}: {shown}")
+        axes.set(xlabel=without_mathtext(f"cost: {WORDS.get(cost, cost)}"), title=title)
+    all_axes[0].set_ylabel(without_mathtext(f"risk: {WORDS.get(risk, risk)}"))
     figure.suptitle("What is given away, against what it costs: down and left is better", fontsize=11)
     legend(all_axes[-1], [(str(name), _style(d, along is not None)) for d, name in enumerate(curves)])
     return figure
 
 
 class _End(NamedTuple):
-    """Where a curve ends, what is written there, on which side, and in which colour."""
+    """The end of a curve, with its label, the label's side and its colour."""
 
     x: float
     y: float
@@ -145,8 +145,8 @@ def _write(axes: Axes, ends: list[_End]) -> None:
             continue
         written.append(end)
         axes.annotate(
-            literal(end.text), (end.x, end.y), (7 * end.right, 7 * end.up), textcoords="offset points", fontsize=8, color=end.color,
-            ha="left" if end.right > 0 else "right", va="bottom" if end.up > 0 else "top",
+            without_mathtext(end.text), (end.x, end.y), (7 * end.right, 7 * end.up), textcoords="offset points", fontsize=8,
+            color=end.color, ha="left" if end.right > 0 else "right", va="bottom" if end.up > 0 else "top",
         )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ def total_risk(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) 
         total risk = c + (1 - c) max(rho, 0)
 
     It is at least c, so that it is 0 only if no group shows one value; it equals the gain where there is no such group and
-    the gain is not negative; it is at most 1. An adversary whose knowledge misleads on average gains nothing: a negative
+    the gain is not negative; it is at most 1. A negative
     rho counts as 0 and does not make up for what the groups disclose.
 
     Parameters
@@ -43,6 +43,9 @@ def total_risk(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) 
     BayFrame's Equation 8 sets the gain to ``|1 - p|`` there, p being the belief in the true value; an adversary who reads the
     group has p = 1, so that complete disclosure counts as a gain of 0. Here it counts as 1, the value of
     ``(p - f) / (1 - f)`` for a certain belief at any share f < 1. The formula is ours; neither paper has it.
+
+    The share f is one of published values. For releases with distorted values (`MASK`) rho, and so the total risk, may be 0
+    although the adversary learns: read `log_score`, which has no baseline.
 
     Examples
     --------

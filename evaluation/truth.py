@@ -1,6 +1,6 @@
 """Beliefs held against what was true: where the measures of risk meet the original records."""
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,7 @@ class Outcome:
 
     @property
     def missing(self) -> dict[str, object]:
-        """How many are not among them, as columns: ``suppressed``, and ``compromised`` where somebody was left out."""
+        """Counts of respondents not among them, as columns: ``suppressed``, and ``compromised`` where somebody was left out."""
         columns: dict[str, object] = {"suppressed": self.suppressed}
         return columns if self.compromised is None else columns | {"compromised": self.compromised}
 
@@ -91,6 +91,8 @@ def outcomes(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) ->
     ------
     ValueError
         If the history has no view of a release's time, or another population or sensitive domain in it.
+    TypeError
+        If ``history`` is no sequence of views, as a History is.
     """
     for release in beliefs:
         seen = release.observation
@@ -145,7 +147,17 @@ def original(history: History, seen: Observation) -> View:
     ------
     ValueError
         If the history has no view of its time, or another population or sensitive domain in it.
+    TypeError
+        If ``history`` is no sequence of views, as a History is.
     """
+    other = (
+        history if not isinstance(history, Iterable) else next((v for v in history if not isinstance(v, View)), None)
+    )
+    if other is not None:
+        raise TypeError(
+            f"beliefs are measured against the original records, a History, and got {_kind(history, other)}; pass the History that "
+            "was published."
+        )
     view = next((view for view in history if view.time == seen.time), None)
     if view is None or not np.array_equal(view.people.respondents, seen.people.respondents):
         raise ValueError(
@@ -165,12 +177,18 @@ def mean(each: FloatArray | BoolArray) -> float:
     return float(each.mean()) if len(each) else float("nan")
 
 
+def _kind(history: object, other: object) -> str:
+    """The type of something that is no history, with that of what it holds."""
+    held = "" if other is history else f" that holds a {type(other).__name__}"
+    return f"a {type(history).__name__}{held}"
+
+
 def _some(values: tuple[Hashable, ...]) -> str:
     return ", ".join(map(repr, values[:8])) + (", ..." if len(values) > 8 else "")
 
 
 def _left_out(leaving_out: CompromisedRecords | Collection[Hashable], seen: Observation) -> BoolArray:
-    """Who is left out of a release."""
+    """Mask of the respondents left out of a release."""
     gone = np.zeros(len(seen.people), dtype=np.bool_)
     if isinstance(leaving_out, CompromisedRecords):
         gone[leaving_out.at(seen.time, seen.people).rows] = True

@@ -131,7 +131,7 @@ class Workload:
         return f"Workload(queries={len(self)}, redrawn={self.redrawn}, sanity_bound={self.sanity_bound})"
 
     def count(self, boxes: Boxes) -> FloatArray:
-        """How many records each query counts, if those of a box are spread evenly over it: float array, shape ``(q,)``."""
+        """Number of records that each query counts, if those of a box are spread evenly over it: float array, shape ``(q,)``."""
         return answers(boxes, self.wanted, self.sensitive)
 
 

@@ -38,7 +38,7 @@ type Revision = Literal["filter", "product", "chain"]
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What an adversary keeps of the releases seen so far; ``Memory()`` is empty.
+    """State of an adversary after the releases seen so far; ``Memory()`` is empty.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Memory:
     joint: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
 
     def places(self, people: People) -> IntArray:
-        """Where each person's beliefs stand, -1 for one never seen: int array, shape ``(n,)``."""
+        """Rows of each person's beliefs, -1 for one never seen: int array, shape ``(n,)``."""
         rows = self.rows
         return np.array([rows.get(respondent, -1) for respondent in people.respondents], dtype=np.int64)
 

@@ -90,19 +90,19 @@ class Beliefs:
 
     @property
     def times(self) -> tuple[Any, ...]:
-        """When each release was published."""
+        """Times of the releases."""
         return tuple(release.observation.time for release in self.releases)
 
     def prior(self, time: Any) -> pd.DataFrame:
-        """What was believed before anything was published: respondents x values."""
+        """Beliefs before anything was published: respondents x values."""
         return self.at(time).frame("prior")
 
     def revised(self, time: Any) -> pd.DataFrame:
-        """What was believed just before the release of a time: respondents x values."""
+        """Beliefs just before the release of a time: respondents x values."""
         return self.at(time).frame("revised")
 
     def posterior(self, time: Any) -> pd.DataFrame:
-        """What was believed after the release of a time: respondents x values."""
+        """Beliefs after the release of a time: respondents x values."""
         return self.at(time).frame("posterior")
 
     def of(self, respondent: Hashable) -> pd.DataFrame:
@@ -157,7 +157,7 @@ class Beliefs:
         return xarray.DataTree.from_dict(groups)
 
     def at(self, time: Any) -> ReleaseBeliefs:
-        """What was believed around the release of a time, as arrays: its ``posterior`` has the status of each group.
+        """Beliefs around the release of a time, as arrays: its ``posterior`` has the status of each group.
 
         Raises
         ------

@@ -20,10 +20,10 @@ SAME = 1e-12
 
 
 class Cascade(Protocol):
-    """How compromised records enter an adversary's beliefs; a frozen settings object."""
+    """Rule by which compromised records enter an adversary's beliefs; a frozen settings object."""
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
-        """What claims make of the revised prior of shape ``(n, m)`` before the release; rows are probabilities."""
+        """Apply claims to the revised prior of shape ``(n, m)`` before the release; rows are probabilities."""
         ...
 
     def weigh(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
@@ -229,7 +229,7 @@ def matching(problem: Problem, claims: Claims, keep_stated: bool) -> Claims:
 
 
 def _derived(problem: Problem, row: int, stated: dict[int, float]) -> dict[int, float]:
-    """What is left over for the values of the respondent's group that no claim names."""
+    """The rest of the probability, for the values of the respondent's group that no claim names."""
     if problem.group[row] < 0:
         return {}
     others: IntArray = np.array([s for s in np.flatnonzero(problem.counts[problem.group[row]]) if s not in stated])

@@ -15,7 +15,7 @@ from foreknow.models.view import History
 
 @dataclass(frozen=True, eq=False)
 class DirichletFrequencies:
-    """What an adversary who has counted a corpus knows of the frequencies in every class, and how surely.
+    """Knowledge of the frequencies in every class, and its certainty, of an adversary who has counted a corpus.
 
     Each class's frequencies are ``Dirichlet(a)``, independent of the other classes', where a are the prior's
     concentration plus the counts. It is a `Prior`, and so may stand wherever `ClassFrequencies` may.
@@ -120,7 +120,7 @@ class DirichletFrequencies:
 
 @dataclass(frozen=True, eq=False)
 class DirichletChain:
-    """What an adversary who has counted a corpus knows of how values follow each other, and how surely.
+    """Knowledge of the transitions between values, and its certainty, of an adversary who has counted a corpus.
 
     The distribution of the next value after each sequence is ``Dirichlet(a)``, independent of the others, where a are the
     prior's concentration plus the counts. It is sequential knowledge (`Transitions`), and so may stand wherever a
@@ -213,7 +213,7 @@ class DirichletChain:
 
     @property
     def order(self) -> int:
-        """How many past values matter."""
+        """Number of past values that matter."""
         return len(self.concentrations)
 
     @property

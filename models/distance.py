@@ -48,7 +48,7 @@ def scale(schema: Schema) -> Scale:
 
 @compiled
 def apart(scale: Scale, a: int, x: float, y: float) -> float:
-    """How far two codes of attribute a lie apart, from 0 to 1.
+    """Distance of two codes of attribute a, from 0 to 1.
 
     Codes of a categorical attribute stand in the order of its tree's traversal, so that ``apart(x, y)`` never decreases as
     y moves away from x: nothing between two codes is farther from one of them than they are from each other.
@@ -68,7 +68,7 @@ def squared_distance(scale: Scale, x: FloatArray, y: FloatArray) -> float:
 
 
 def distances(kind: Numeric | Categorical, some: FloatArray, others: FloatArray) -> FloatArray:
-    """How far codes of an attribute lie from others: float array, shape ``(b, c)``."""
+    """Distances of codes of an attribute from others: float array, shape ``(b, c)``."""
     if isinstance(kind, Categorical):
         return np.asarray(tree_distances(kind)[np.ix_(some.astype(np.int64), others.astype(np.int64))])
     low, high = kind.bounds

@@ -11,7 +11,7 @@ from foreknow.models.arrays import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """Which records are published together, and what is changed in them.
+    """Partition of a view's records into groups, with the changes made to them.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 
 from foreknow.models.arrays import IntArray
+from foreknow.models.table_files import check_encoding, undecodable
 
 
 @dataclass(frozen=True)
@@ -46,28 +47,34 @@ class Hierarchy:
         object.__setattr__(self, "rows", _checked([tuple(str(label) for label in row) for row in rows]))
 
     @classmethod
-    def read(cls, path: str | Path, separator: str = ";") -> "Hierarchy":
-        """Read an ARX-style file in UTF-8: no header, one row per value, the leftmost column the raw value.
+    def read(cls, path: str | Path, separator: str = ";", encoding: str = "utf-8") -> "Hierarchy":
+        """Read an ARX-style file: no header, one row per value, the leftmost column the raw value.
+
+        Parameters
+        ----------
+        path : path
+        separator : str
+            One character, between the labels of a row.
+        encoding : str
+            The encoding of the file. A byte order mark is skipped.
 
         Raises
         ------
         FileNotFoundError
             If there is no such file.
         ValueError
-            If the file is not UTF-8 or not text with separators, the separator is not one character, or as the constructor does;
-            the message names the file.
+            If the file is not in that encoding or not text with separators, Python has no such encoding, the separator is
+            not one character, or as the constructor does; the message names the file.
         """
         if not (isinstance(separator, str) and len(separator) == 1):
             raise ValueError(f"the separator of a hierarchy file is {separator!r}; it is one character, as ';'.")
         if not Path(path).is_file():
             raise FileNotFoundError(f"there is no file {path}; name a hierarchy file.")
+        check_encoding(encoding)
         try:
-            text = Path(path).read_bytes().decode("utf-8").removeprefix("\ufeff")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{path} is not UTF-8: byte {error.start} is 0x{error.object[error.start]:02x}, in line "
-                f"{error.object.count(b'\n', 0, error.start) + 1}. Save the file as UTF-8."
-            ) from None
+            text = Path(path).read_bytes().decode(encoding).removeprefix("\ufeff")
+        except UnicodeError:
+            raise ValueError(f"{path} cannot be read as a hierarchy: {undecodable(Path(path), encoding)}") from None
         try:
             lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
             return cls([[label.strip() for label in row] for row in lines if row])
@@ -104,7 +111,7 @@ class Hierarchy:
 
     @property
     def height(self) -> int:
-        """How many steps lead from a value to the root."""
+        """Number of steps from a value to the root."""
         return len(self.rows[0]) - 1
 
     @property

@@ -8,6 +8,9 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray
 
+LARGEST_WHOLE = 2**53
+"""The end of the range in which float64 holds every whole number."""
+
 PLAIN = frozenset({str, int, float, bool, bytes, type(None), type(pd.NA), type(pd.NaT), pd.Timestamp})
 """Types of cells that need neither a conversion nor a test of their hash."""
 

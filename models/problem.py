@@ -14,7 +14,7 @@ negative rounding errors are set to 0."""
 
 
 class Status(IntFlag):
-    """What an estimator has to say of a group, beside its belief."""
+    """Flags of an estimator for a group, beside its belief."""
 
     FINE = 0
     CONTRADICTED = 1
@@ -34,7 +34,7 @@ DOUBT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a release asks: who has which value, given a prior per respondent and each group's values.
+    """The question of a release: the assignment of values to respondents, given a prior of each and each group's values.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What is believed after a release.
+    """Beliefs after a release.
 
     Attributes
     ----------

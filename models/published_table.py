@@ -145,7 +145,7 @@ class PublishedTable:
         return rows
 
     def _times(self, shown: pd.DataFrame) -> IntArray:
-        """How often each row's value is shown."""
+        """Number of times that each row's value is shown."""
         if self.values is None or "count" not in shown.columns or "count" in (self.group, self.sensitive):
             return np.ones(len(shown), dtype=np.int64)
         times = Numeric().codes(plain_column(shown["count"], "the table of values"))

@@ -121,7 +121,7 @@ class Release:
 
     @property
     def groups(self) -> int:
-        """How many groups are published."""
+        """Number of published groups."""
         return len(self.counts)
 
     @property
@@ -135,7 +135,7 @@ class Release:
 
     @property
     def table(self) -> pd.DataFrame:
-        """What the public sees: the group, its generalized quasi-identifiers, and one row per published value.
+        """The published table: the group, its generalized quasi-identifiers, and one row per published value.
 
         There is no respondent, and suppressed records are not there. Within a group the rows stand in the order of the
         sensitive domain: a random order can be undone by whoever learns its seed, this one says nothing. Of a bucketized

@@ -12,10 +12,7 @@ import pandas as pd
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.hierarchy import Hierarchy
 from foreknow.models.lookalikes import lookalike
-from foreknow.models.plain_columns import is_hashable, plain_column, plain_value, plain_values
-
-LARGEST_WHOLE = 2**53
-"""The end of the range in which float64 holds every whole number."""
+from foreknow.models.plain_columns import LARGEST_WHOLE, is_hashable, plain_column, plain_value, plain_values
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class Sequences:
         return int(self.before.max(initial=-1)) + 1
 
     def followed(self, length: int, visit: int | None = None) -> FloatArray:
-        """How often each sequence of that length was followed by each value: shape ``(m,) * (length + 1)``.
+        """Count of each value after each sequence of that length: shape ``(m,) * (length + 1)``.
 
         For length 0: how often each value followed another. With a visit, only where the value that follows is of it.
         """
@@ -81,11 +81,11 @@ class Sequences:
         return self._count(np.flatnonzero(counted if visit is None else counted & (self.visit == visit)), length + 1)
 
     def occurring(self, length: int) -> FloatArray:
-        """How often each sequence of that length occurred, followed or not: shape ``(m,) * length``."""
+        """Count of each sequence of that length, followed or not: shape ``(m,) * length``."""
         return self._count(np.flatnonzero(self.before >= length - 1), length)
 
     def _count(self, ends: IntArray, length: int) -> FloatArray:
-        """How often each sequence of that length occurs among those that end at some places."""
+        """Count of each sequence of that length among those that end at some places."""
         cell = np.zeros(len(ends), dtype=np.int64)
         for back in range(length - 1, -1, -1):
             cell = cell * self.domain + self.values[ends - back]

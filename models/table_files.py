@@ -14,11 +14,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.models.plain_columns import LARGEST_WHOLE
+
 MOST_COLUMNS = 16_384
 """The most columns of a table, as in spreadsheets: pandas takes minutes to read a line of a million commas."""
-
-EXACT = 2.0**53
-"""Whole numbers from here on are not all floats."""
 
 WHOLE = r"\s*[+-]?[0-9]{1,4000}\s*"
 """A whole number as it is written."""
@@ -62,8 +61,9 @@ def read_table(
     Raises
     ------
     ValueError
-        If the ending is another, the file cannot be read as what it says it is, in that encoding, the lines of a CSV do not
-        have the same number of cells, or there are more than `MOST_COLUMNS` columns.
+        If the ending is another, the encoding of a CSV is none that Python knows, the file cannot be read as what it
+        says it is, in that encoding, the lines of a CSV do not have the same number of cells, or there are more than
+        `MOST_COLUMNS` columns.
     FileNotFoundError
         If there is no such file.
     """
@@ -73,11 +73,13 @@ def read_table(
         raise ValueError(f"{path} ends in {path.suffix!r}; a table is read from .csv or .parquet.")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
+    if kind == ".csv":
+        check_encoding(encoding)
     try:
         return _read_csv(path, text, encoding, missing) if kind == ".csv" else _read_parquet(path, missing)
     except UnicodeError:
-        raise ValueError(f"{path} cannot be read as csv: {_undecodable(path, encoding)}") from None
-    except (ValueError, LookupError, OSError, pa.ArrowException) as error:
+        raise ValueError(f"{path} cannot be read as csv: {undecodable(path, encoding)}") from None
+    except (ValueError, OSError, pa.ArrowException) as error:
         raise ValueError(f"{path} cannot be read as {kind[1:]}: {_in_words(str(error))}") from None
 
 
@@ -107,7 +109,6 @@ def _cells(path: Path, encoding: str, missing: list[str], types: Mapping[Hashabl
 
 def _check_shape(path: Path, encoding: str) -> None:
     """Raise ValueError unless the first line names columns, each once, and the second has as many cells."""
-    "".encode(encoding)  # LookupError where it is no encoding of text
     with path.open(encoding=encoding, newline="") as file:
         lines = (cells for cells in csv.reader(file) if cells)
         try:
@@ -133,10 +134,20 @@ def _check_shape(path: Path, encoding: str) -> None:
         )
 
 
-_NAME_ENCODING = "name it, as encoding='latin-1', or 'utf-16', or save the file as UTF-8."
+_NAME_ENCODING = "name its encoding, as encoding='latin-1' or encoding='utf-16', or save the file as UTF-8."
 
 
-def _undecodable(path: Path, encoding: str) -> str:
+def check_encoding(encoding: str) -> None:
+    """Raise ValueError unless Python has an encoding of text by this name."""
+    try:
+        "".encode(encoding)
+    except (LookupError, ValueError):
+        raise ValueError(
+            f"encoding is {encoding!r}, and Python has no encoding of text by this name; name another, as encoding='latin-1'."
+        ) from None
+
+
+def undecodable(path: Path, encoding: str) -> str:
     """The first byte of a file that is not in an encoding, in words."""
     data = path.read_bytes()
     try:
@@ -165,7 +176,7 @@ def _may_be_inexact(column: "pd.Series[Any]") -> bool:
         return bool(len(known)) and re.fullmatch(WHOLE, known.iloc[0]) is not None
     if column.dtype != np.float64 or not len(known):
         return False
-    return bool((np.abs(known) >= EXACT).any() and np.isfinite(known).all() and (known % 1 == 0).all())
+    return bool((np.abs(known) >= LARGEST_WHOLE).any() and np.isfinite(known).all() and (known % 1 == 0).all())
 
 
 def _whole(cells: "pd.Series[Any]", otherwise: "pd.Series[Any]") -> "pd.Series[Any]":

@@ -13,8 +13,8 @@ from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
 from foreknow.models.continuous_time import check_not_continuous
 from foreknow.models.lookalikes import lookalike
 from foreknow.models.people import People
-from foreknow.models.plain_columns import plain_column, plain_columns, plain_value, without
-from foreknow.models.schema import LARGEST_WHOLE, Numeric, Schema, check_columns
+from foreknow.models.plain_columns import LARGEST_WHOLE, plain_column, plain_columns, plain_value, without
+from foreknow.models.schema import Numeric, Schema, check_columns
 from foreknow.models.table_files import read_table as read_table
 
 
@@ -153,7 +153,7 @@ class History:
 
     @property
     def schema(self) -> Schema:
-        """What the columns of every view mean."""
+        """The schema of every view."""
         return self.views[0].schema
 
     @property
@@ -280,16 +280,15 @@ def _codes(frame: pd.DataFrame, schema: Schema, name: str, time: Any) -> FloatAr
     place = f"{name!r} of respondent {frame[schema.respondent].tolist()[row]!r} in the view at {time!r}"
     if missing[row]:
         others = f" ({without(missing, name)})" if missing.sum() > 1 else ""
-        raise ValueError(
-            f"{place} is missing{others}; it must be {domain}. Correct or drop the record, or widen the schema."
-        )
+        raise ValueError(f"{place} is missing{others}; it must be {domain}. Correct or drop the record.")
     if np.isinf(codes[row]):
         raise ValueError(
             f"{place} is {cell!r}; a numeric quasi-identifier is kept as float64, in which whole numbers are exact up to 2**53 = "
             f"{LARGEST_WHOLE}. Declare the column Categorical, or rescale it."
         )
+    widened = "" if name != schema.sensitive and not values and np.isnan(codes[row]) else ", or widen the schema"
     raise ValueError(
-        f"{place} is {cell!r}; it must be {domain}.{lookalike(cell, values)} Correct or drop the record, or widen the schema."
+        f"{place} is {cell!r}; it must be {domain}.{lookalike(cell, values)} Correct or drop the record{widened}."
     )
 
 

@@ -15,6 +15,9 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 MOST_ROWS = 30_000
 """The largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB."""
 
+FIRST_TOLERANCE = 0.001
+"""The least tolerance that the error of too many distinct rows suggests."""
+
 
 def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: float = 0.0) -> IntArray:
     """Clusters of records such that the priors of any two of a cluster diverge by at most j.
@@ -56,8 +59,10 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     largest root divergence of a leader's rows from it. As the root of the divergence is a metric (Endres, Schindelin, IEEE
     Trans. Inf. Theory 49, 2003), two leaders count as ``(sqrt(JS) + r + r')^2`` apart, which bounds the divergence of any
     two of their rows. So any two records of a cluster are within j whatever the tolerance. The clusters equal those without
-    tolerance where no two distinct rows are within it; otherwise they may be other or finer ones. Two clusters stay apart
-    only if a pair of their members has a root divergence over ``sqrt(j) - 4 sqrt(tolerance)``.
+    tolerance where no two distinct rows are within it; otherwise they may be other or finer ones: there can be more clusters,
+    and so more records in clusters of fewer than k, which UHRA and KPrimacy suppress. As r is at most ``sqrt(tolerance)`` and a
+    leader is itself a row, two clusters stay apart only if a pair of their members, two leaders, has a root divergence over
+    ``sqrt(j) - 2 sqrt(tolerance)``.
 
     Cost: O(u^2 m) time and 8 u^2 bytes for u distinct rows, or leaders; O(n m log n) to find the distinct rows, and a search of
     a k-d tree for each leader.
@@ -73,8 +78,7 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     if few > MOST_ROWS:
         raise ValueError(
             f"the prior has {len(rows)} distinct rows, of which {few} are left to cluster at a tolerance of {tolerance:g}, and at "
-            f"most {MOST_ROWS} can be. Raise the defense's tolerance, up to j / 4 = {j / 4:g}, as UHRA(..., tolerance=0.001) and "
-            "KPrimacy(..., tolerance=0.001) take it, or use a prior that tells fewer people apart."
+            f"most {MOST_ROWS} can be. {_way_out(j, tolerance)}"
         )
     if few == 1:
         return np.zeros(len(prior), dtype=np.int64)
@@ -83,6 +87,15 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     cluster = fcluster(merges, most, criterion="distance")[leaders.of[which.reshape(-1)]]
     _, first, number = np.unique(cluster, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number])
+
+
+def _way_out(j: float, tolerance: float) -> str:
+    """The next step where too many rows are left: a tolerance five times as large, j / 4 at most."""
+    coarser = "lower the number of distinct priors by coarser classes of the quasi-identifiers"
+    if tolerance >= j / 4:
+        return f"The tolerance is at its largest, j / 4: raise j, or {coarser}."
+    larger = min(float(f"{max(5 * tolerance, FIRST_TOLERANCE):.3g}"), j / 4)
+    return f"Give the defense tolerance={larger} (at most j / 4 = {j / 4:g}), or {coarser}."
 
 
 class Leaders(NamedTuple):
@@ -199,7 +212,7 @@ class WithinCluster(Requirement):
         return True
 
     def level(self, summary: Summary) -> FloatArray:
-        """How far apart the numbers of the members' clusters are: 0 where all are of one."""
+        """Largest difference between the numbers of the members' clusters: 0 where all are of one."""
         members = summary.members
         if members is None:
             raise ValueError("WithinCluster needs to know who is in each group; make summaries with members=True.")

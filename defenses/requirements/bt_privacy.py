@@ -50,7 +50,7 @@ class BTPrivacy(Requirement):
     Notes
     -----
     The divergence's form is the paper's; its constants, and that smoothed distributions are made to sum to 1, are our
-    reconstruction (METHODS A.1.4). Where the prior rules out what a group shows, which a table with its true values never
+    reconstruction. Where the prior rules out what a group shows, which a table with its true values never
     does, the posterior is what the estimator then says.
 
     Not monotone: of two groups that satisfy, the union may not, and the parts of a group that does may not. `Mondrian`, by

@@ -1,7 +1,7 @@
-"""How sure a row of beliefs in labels is: compiled, for whoever asks about thousands of rows.
+"""Levels of certainty of rows of beliefs in labels: compiled, for thousands of rows.
 
-A row has a belief for each of e labels, and at its end that in none of them, which is ranked and summed as one more label
-(METHODS B.2, erratum 2).
+A row has a belief for each of e labels, and at its end that in none of them, which is ranked and summed as one more label,
+as we read Shi, Xiong, Fung, CIKM 2010.
 """
 
 import math

@@ -48,7 +48,7 @@ class PosteriorBound(Requirement):
 
     Notes
     -----
-    Ours; the question is that of JS-reduce, section 6.1, and of METHODS A.1. Where the prior rules out what a group shows,
+    Ours; the question is that of JS-reduce, section 6.1. Where the prior rules out what a group shows,
     the posterior is what the estimator then says (`Status.CONTRADICTED`): it is what an attack would compute. In closed form
     it is the share.
 

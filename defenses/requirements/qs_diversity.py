@@ -41,8 +41,8 @@ class QSDiversity(Requirement):
 
     Notes
     -----
-    Definition 3, whose p_1 on the right side is read as p_l, as in the (c, l)-diversity that it extends (METHODS B.2,
-    erratum 1); it is not strict there, and so here. Labels that nobody links to have no belief and are no p.
+    Definition 3, whose p_1 on the right side is read as p_l, as in the (c, l)-diversity that it extends, as we
+    reconstruct it; it is not strict there, and so here. Labels that nobody links to have no belief and are no p.
 
     What two groups satisfy, their union does, in both readings. Its beliefs are a mean of theirs. Of a mean, the largest
     belief and the sum of the l - 1 largest are at most the mean of theirs; so, beliefs summing to 1, the tail from l on is at

@@ -26,12 +26,12 @@ class Requirement(ABC):
     """
 
     sense: ClassVar[Sense] = "at least"
-    """How the level must stand to the bound. All but "below" forgive `ROUNDING`."""
+    """Relation of the level to the bound. All but "below" forgive `ROUNDING`."""
 
     @property
     @abstractmethod
     def bound(self) -> float:
-        """What the level is held against."""
+        """The bound of the level."""
 
     @property
     def smallest(self) -> int:
@@ -62,7 +62,7 @@ class Requirement(ABC):
 
     @abstractmethod
     def level(self, summary: Summary) -> FloatArray:
-        """What the groups attain: float array, shape ``(b,)``. Cost: O(b m)."""
+        """Level that each group attains: float array, shape ``(b,)``. Cost: O(b m)."""
 
     def __call__(self, summary: Summary) -> BoolArray:
         """Whether each group satisfies the requirement: bool array, shape ``(b,)``."""
@@ -220,7 +220,7 @@ def check_requirement(owner: str, given: object) -> None:
 
 
 def shortfall(requirement: Requirement, group: Summary) -> str:
-    """Which parts of a requirement a group fails, in words: each with its level and what that must be.
+    """The parts of a requirement that a group fails, in words: each with its level and what that must be.
 
     ``group`` is a batch of length 1.
     """

@@ -16,7 +16,7 @@ def open_node(
     """Examine the children of the node that the state is at, and put those to be visited in the order of their promise.
 
     A child's promise is how much of the shortfall it takes away, over what it costs; ties go to the cheaper child, then to the
-    earlier cell (METHODS B.2, erratum 6). Children that satisfy are solutions; they, and those that cost no less than the best
+    earlier cell: a reconstruction. Children that satisfy are solutions; they, and those that cost no less than the best
     solution so far, are left out here and below, since nothing under them costs less.
 
     Returns

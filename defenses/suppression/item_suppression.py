@@ -56,7 +56,7 @@ class ItemSuppression:
     -----
     Shi, Xiong, Fung, CIKM 2010, section 2.2. The gain is of l', the largest l of which the group is (c, l)-diverse, or of the
     distance of QS t-closeness (of several requirements, of the sum of what each is short of); ties go to the cheaper item, then to
-    the earlier one (METHODS B.2, erratum 6). Two things are added, to the adaptive search only: a solution is rid of the items
+    the earlier one: a reconstruction. Two things are added, to the adaptive search only: a solution is rid of the items
     it need not leave out, and after the first one the search also begins once with each record, since taking several items
     from one record multiplies its labels, which no single step shows.
 

@@ -11,7 +11,7 @@ from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
 
 
-class TooLarge(ValueError):  # noqa: N818 - the name says what is wrong, as DESIGN 3.3 fixes it
+class TooLarge(ValueError):  # noqa: N818 - the name says what is wrong
     """A group has more states than the estimator may visit."""
 
 
@@ -67,14 +67,14 @@ class Exact:
 
 
 def states(problem: Problem, limit: int) -> FloatArray:
-    """How many states each group has for `Exact`, as floats; where over the limit, counted by kinds if these are fewer."""
+    """Number of states of each group for `Exact`, as floats; where over the limit, counted by kinds if these are fewer."""
     order, starts = members(problem.group, len(problem.counts))
     return _states(problem.prior, problem.counts, order, starts, float(limit))
 
 
 @compiled
 def _states(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray, limit: float) -> FloatArray:
-    """How many states each group has: by values or, where they are over the limit, by kinds of people if these are fewer."""
+    """Number of states of each group: by values or, where they are over the limit, by kinds of people if these are fewer."""
     states = np.ones(len(counts))
     for j in range(len(counts)):
         values = np.flatnonzero(counts[j])

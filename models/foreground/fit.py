@@ -15,7 +15,7 @@ EDGE = 1e-6
 
 
 class FitStatus(IntFlag):
-    """What is to be said of a global distribution, beside its numbers."""
+    """Flags of a global distribution, beside its numbers."""
 
     FINE = 0
     BOUNDARY = 1
@@ -77,7 +77,7 @@ class Fitting(Protocol):
 
 
 class Solution(NamedTuple):
-    """Where one start led.
+    """Result of one start.
 
     Attributes
     ----------

@@ -24,7 +24,7 @@ NONE = "none"
 
 @dataclass(frozen=True, eq=False)
 class ExternalKnowledge:
-    """Which items go with which sensitive label: diseases and their symptoms, say (Shi, Xiong, Fung, section 2.1: E).
+    """Items that go with each sensitive label: diseases and their symptoms, say (Shi, Xiong, Fung, section 2.1: E).
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class ExternalKnowledge:
         Every label once, each with an item or more, as `Items.of` takes them. A record can be linked to the labels that go
         with all of its items. Items that nobody has are of no consequence.
     prevalence : mapping of label to number, optional
-        How common each label is, relative to the others; over 0. Of the labels that a record links to, each is then as
+        Frequency of each label, relative to the others; over 0. Of the labels that a record links to, each is then as
         likely as it is common: an extension. Left out, all are equally likely, as the paper has it. Other labels than those
         of ``items_of`` are not read. It is kept relative to the most common label.
 
@@ -200,7 +200,7 @@ def _check_label(given: Hashable, before: Mapping[Hashable, object]) -> Hashable
 
 
 def _relative(prevalence: Mapping[Hashable, float], labels: Sequence[Hashable]) -> dict[Hashable, float]:
-    """How common each label is, relative to the most common one."""
+    """Frequency of each label, relative to the most common one."""
     if not isinstance(prevalence, Mapping | pd.Series):
         raise TypeError(
             f"ExternalKnowledge: prevalence is a {type(prevalence).__name__}; give a mapping of each label to how common it is."

@@ -74,7 +74,7 @@ class Items:
 
     @cached_property
     def sizes(self) -> IntArray:
-        """How many items each record has: int array, shape ``(n,)``."""
+        """Number of items of each record: int array, shape ``(n,)``."""
         return np.diff(self.starts)
 
     def without(self, removed: BoolArray) -> "Items":

@@ -18,7 +18,7 @@ type Words = NDArray[np.uint64]
 
 type Reading = Literal["counted", "fractional", "uniform"]
 READINGS: tuple[Reading, ...] = ("counted", "fractional", "uniform")
-"""How the prior belief in a label is counted (METHODS B.2)."""
+"""Ways to count the prior belief in a label; the paper leaves it open."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Links:
         """The probability that each of k records has each label, and none: shape ``(k, e + 1)``; rows sum to 1.
 
         ``P(tp -> L) = prevalence / weight`` for the labels it links to (section 2.1). Where there is no such label the paper's
-        do not sum to 1; here all of it is then on none, the last column (METHODS B.2, erratum 2).
+        do not sum to 1; here all of it is then on none, the last column; this is our reading.
         """
         chosen = np.asarray(records, dtype=np.int64)
         return beliefs(
@@ -163,8 +163,8 @@ class Links:
         Parameters
         ----------
         reading : {"counted", "fractional", "uniform"}
-            The paper says: "by counting the labels' accumulated frequencies in the mapped knowledge sets", and no formula
-            (METHODS B.2, erratum 3).
+            The paper says: "by counting the labels' accumulated frequencies in the mapped knowledge sets", and gives no
+            formula.
 
             - ``"counted"``: in proportion to how many records link to the label, or to none, whatever else they link to and
               however common it is; closest to these words;

@@ -1,6 +1,7 @@
 """Clusters of priors against complete linkage by its definition, record by record."""
 
 import itertools
+import re
 
 import numpy as np
 import oracle
@@ -11,6 +12,7 @@ from scipy.spatial.distance import squareform
 from strategies import distributions, tables, view_of
 
 from foreknow.defenses import UHRA, KPrimacy
+from foreknow.defenses.clusters import clustering
 from foreknow.defenses.clusters.clustering import (
     MOST_ROWS,
     WithinCluster,
@@ -90,9 +92,35 @@ def test_too_many_distinct_rows_are_one_clear_error():
     share = np.linspace(0, 1, MOST_ROWS + 1)
     with pytest.raises(
         ValueError,
-        match=rf"{MOST_ROWS + 1} distinct rows, .* at most {MOST_ROWS} can be.*UHRA\(..., tolerance=",
+        match=rf"{MOST_ROWS + 1} distinct rows, .* at most {MOST_ROWS} can be.*the defense tolerance=0.001 ",
     ):
         prior_clusters(np.column_stack([share, 1 - share]), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "advice"),
+    [
+        (0.0, "Give the defense tolerance=0.001 (at most j / 4 = 0.1)"),
+        (0.01, "Give the defense tolerance=0.05 (at most"),
+        (0.03, "Give the defense tolerance=0.1 (at most"),
+        (0.1, "The tolerance is at its largest, j / 4: raise j, or lower the number"),
+    ],
+)
+def test_too_many_distinct_rows_advise_a_larger_tolerance(monkeypatch, tolerance, advice):
+    monkeypatch.setattr(clustering, "MOST_ROWS", 1)
+    with pytest.raises(ValueError, match=re.escape(advice)):
+        prior_clusters(np.array([[1.0, 0.0], [0.0, 1.0]]), 0.4, tolerance=tolerance)
+
+
+@given(rows=st.lists(distributions(3), min_size=2, max_size=8), j=st.floats(0.01, 0.5), part=st.floats(0, 1))
+def test_clusters_stay_apart_only_if_two_leaders_are_far_apart(rows, j, part):
+    tolerance = part * j / 4
+    distinct = np.unique(np.array(rows), axis=0)
+    leaders, cluster = assign_leaders(distinct, tolerance).rows, prior_clusters(distinct, j, tolerance=tolerance)
+    for a, b in itertools.combinations(np.unique(cluster), 2):
+        ones, others = ([distinct[row] for row in leaders if cluster[row] == c] for c in (a, b))
+        farthest = max(oracle.divergence([one, other]) for one in ones for other in others)
+        assert np.sqrt(farthest) > np.sqrt(j) - 2 * np.sqrt(tolerance) - 1e-6
 
 
 class TestTolerance:

@@ -45,6 +45,21 @@ REPEATED = ["--seed", 1]
 
 
 class TestEncoding:
+    @pytest.mark.parametrize("kind", ["csv", "parquet"])
+    def test_it_is_that_of_hierarchies_too(self, tmp_path, kind, capsys, monkeypatch):
+        table = records().replace({"town": {"Rome": "Zürich"}})
+        if kind == "csv":
+            table.to_csv(tmp_path / "r.csv", index=False, encoding="latin-1")
+        else:
+            table.to_parquet(tmp_path / "r.parquet", index=False)
+        tree = tmp_path / "town.csv"
+        tree.write_text("".join(f"{town};*\n" for town in sorted(set(table["town"]))), encoding="latin-1")
+        rest = [*ROLES, "--hierarchy", f"town={tree}", *MONDRIAN]
+        run("publish", tmp_path / f"r.{kind}", *rest, "--out", tmp_path / "o", "--encoding", "latin-1")
+        table.to_csv(tmp_path / "u.csv", index=False)
+        error = TestAdvice().error(capsys, monkeypatch, "publish", tmp_path / "u.csv", *rest, "--out", tmp_path / "p")
+        assert "is not utf-8; name its encoding, as --encoding latin-1 or --encoding utf-16, or save" in error
+
     @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8-sig"])
     def test_named_ones_give_the_same_publication(self, tmp_path, encoding):
         table = records().replace({"town": {"Rome": "Zürich"}, "result": {"a": "né"}})
@@ -70,7 +85,7 @@ class TestEncoding:
         monkeypatch.setattr("sys.argv", ["foreknow", *map(str, arguments)])
         with pytest.raises(SystemExit):
             command_line.main()
-        assert "name it, as --encoding latin-1" in capsys.readouterr().err
+        assert "name its encoding, as --encoding latin-1 or --encoding utf-16, or save" in capsys.readouterr().err
 
 
 class TestMissing:
@@ -294,6 +309,27 @@ class TestAdvice:
         assert "(" not in error.split("more than")[-1]
         run(*attack, "--estimator", "auto")
 
+    def test_an_unknown_encoding(self, tmp_path, capsys, monkeypatch):
+        source = write(records(), tmp_path / "r.csv")
+        error = self.error(capsys, monkeypatch, "publish", source, *ROLES, "--out", tmp_path / "o", "--encoding", "foo")
+        expected = (
+            "--encoding is 'foo', and Python has no encoding of text by this name; name another, as --encoding latin-1."
+        )
+        assert error == f"error: {expected}\n"
+
+    def test_an_encoding_that_is_not_read(self, tmp_path):
+        source = write(records(), tmp_path / "r.parquet")
+        for command in (
+            ["publish", source, *ROLES, "--out", tmp_path / "o"],
+            ["check", source, "--sensitive", "result"],
+        ):
+            assert "--encoding latin-1 is not read" in refused(*command, "--encoding", "latin-1")
+
+    def test_the_signature_attack_of_order_2(self, tmp_path, capsys, monkeypatch):
+        source = write(records().assign(group=0), tmp_path / "r.csv")
+        error = self.error(capsys, monkeypatch, "attack", source, *ROLES, "--attack", "signature", "--order", 2)
+        assert error.endswith("error: The signature attack needs --order 1.\n")
+
     @pytest.mark.parametrize(
         ("python", "option"),
         [
@@ -309,6 +345,14 @@ class TestAdvice:
             (
                 "continuous, as 1.5. Round them, as frame[column].round(), or pass the views yourself: History(...).",
                 "continuous, as 1.5. Round them in the file, or name a column of weeks, months or years, as --time month.",
+            ),
+            (
+                "Give the defense tolerance=0.005 (at most j / 4 = 0.15), or lower it.",
+                "Say --tolerance 0.005 (at most j / 4 = 0.15), or lower it.",
+            ),
+            (
+                "SignatureAttack needs transitions of order 1; the adversary's are 2. Truncate the chain, or use SequentialAttack.",
+                "The signature attack needs --order 1.",
             ),
             ("the estimator is odd; drop it.", "the estimator is odd; drop it."),
         ],

@@ -20,7 +20,7 @@ from foreknow.evaluation import (
     reliability_diagram,
     risk_utility_map,
 )
-from foreknow.evaluation.plots import literal
+from foreknow.evaluation.plots import without_mathtext
 from foreknow.models import Adversary, Categorical, History, Numeric, Release, Schema, UniformPrior, View
 
 WORDS = ("$5 to $10", "a_b$^", r"$\frac$ to \$9")
@@ -111,4 +111,4 @@ def test_a_literal_is_drawn_as_the_word(word):
         canvas.draw()
         return bytes(canvas.buffer_rgba())
 
-    assert pixels(literal(word)) == pixels(word, parse_math=False)
+    assert pixels(without_mathtext(word)) == pixels(word, parse_math=False)

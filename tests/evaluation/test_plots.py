@@ -231,3 +231,9 @@ def test_the_module_does_not_import_pyplot():
     modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     modules += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     assert not [name for name in modules if "pyplot" in name]
+
+
+@pytest.mark.parametrize("rest", [("5",), (HISTORY,), ()])
+def test_a_belief_over_time_without_history_or_respondent_is_one_clear_error(rest):
+    with pytest.raises(TypeError, match=r"and got .*; write belief_over_time\(beliefs, history, respondent\)"):
+        belief_over_time({"only": BELIEFS}, *rest)

@@ -9,7 +9,7 @@ from strategies import history_of, view_of
 
 from foreknow.attacks import SnapshotAttack
 from foreknow.defenses import DistinctDiversity, JSReduce, TCloseness, publish
-from foreknow.evaluation import adversary_gain, compare, total_risk, verify
+from foreknow.evaluation import adversary_gain, breaches, compare, log_score, total_risk, verify
 from foreknow.evaluation.total_risk import with_certain
 from foreknow.models import Adversary, Exact, GivenPrior, Grouping, History, RandomWorlds, Release, UniformPrior
 
@@ -23,8 +23,24 @@ def attacked(results, labels, estimator=None, prior=None):
     return SnapshotAttack(adversary)([Release(history[0], labels)]), history
 
 
+def breaches_of_a(beliefs, history):
+    return breaches(beliefs, history, {"a"}, 2)
+
+
 def believing(rows):
     return GivenPrior(pd.DataFrame(rows, index=list(IDS), columns=list("abc")))
+
+
+@pytest.mark.parametrize("measure", [total_risk, adversary_gain, log_score, breaches_of_a])
+def test_releases_in_place_of_the_history_are_one_clear_error(measure):
+    beliefs, history = attacked("aabbcc", [0, 0, 1, 1, 2, 2])
+    for wrong, got in [
+        ([Release(history[0], [0] * 6)], "a list that holds a Release"),
+        (beliefs, "a Beliefs .*"),
+        (3, "a int"),
+    ]:
+        with pytest.raises(TypeError, match=f"the original records, a History, and got {got}; pass the History"):
+            measure(beliefs, wrong)
 
 
 class TestByHand:

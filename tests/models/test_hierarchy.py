@@ -91,9 +91,12 @@ class TestRead:
     @pytest.mark.parametrize(
         ("encoding", "match"),
         [
-            ("latin-1", "hierarchy.csv is not UTF-8: byte 8 is 0xe9, in line 2. Save the file as UTF-8"),
-            ("utf-16", "hierarchy.csv is not UTF-8: byte 0 is 0xff, in line 1"),
-            ("cp437", "byte 8 is 0x82, in line 2"),
+            (
+                "latin-1",
+                r"hierarchy.csv .*: byte 8 \(0xe9, in line 2\) is not utf-8; .*encoding='latin-1'.* save the file as UTF-8",
+            ),
+            ("utf-16", r"hierarchy.csv .*: byte 0 \(0xff, in line 1\) is not utf-8"),
+            ("cp437", r"byte 8 \(0x82, in line 2\)"),
         ],
     )
     def test_another_encoding_is_one_clear_error(self, tmp_path, encoding, match):
@@ -101,6 +104,11 @@ class TestRead:
         path.write_bytes("a;x;*\nbb\u00e9;x;*\n".encode(encoding))
         with pytest.raises(ValueError, match=match):
             Hierarchy.read(path)
+        assert Hierarchy.read(path, encoding=encoding).leaves == ("a", "bb\u00e9")
+
+    def test_an_unknown_encoding_is_one_clear_error(self, tmp_path):
+        with pytest.raises(ValueError, match="encoding is 'foo', and Python has no encoding of text by this name"):
+            Hierarchy.read(self.write(tmp_path, "a;*\n"), encoding="foo")
 
     @pytest.mark.parametrize("separator", ["", ";;", 1, '"'])
     def test_a_separator_is_one_character(self, tmp_path, separator):

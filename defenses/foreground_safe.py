@@ -68,7 +68,9 @@ class ForegroundSafe:
     Ours. R. Wong et al., arXiv:0905.1755, section 7, leave a defense to the future, and see that "the chance of privacy breaches is
     lower if each group contains tuples with 'similar' global probabilities". What is returned has been attacked: under the
     global distribution of every attribute set with enough support, as the same fit finds it in this very release, every group
-    satisfies ``PosteriorBound(1 / r, Auto(), sensitive, "belief")``. That is all it promises. An attack with less support, other
+    satisfies ``PosteriorBound(1 / r, Auto(), sensitive, "belief")``. That is all it promises. Told of 3,993 people, drawn groups of
+    two on Adult leave 82 to 86 % of the sensitive people over 1/2 to an attack with support 500 (16 % with ``deterministic``; none
+    if told of 500): give the smallest support that an adversary may use. An attack with less support, other
     attribute sets or another fit (another of several solutions, `FitStatus.SEVERAL`) may find somebody. So may one who knows
     this rule: a sensitive record is the middle of its group. Among people who match the same signatures, the random choice
     hides which is; in groups that had to grow it cannot.

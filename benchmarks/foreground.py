@@ -174,9 +174,9 @@ def methods(r: int, size: int) -> Iterator[tuple[str, Callable[[], Defense]]]:
     yield f"Injector({r})", lambda: Injector(r, rng=draw(1))
     yield f"MASK({r}, {r})", lambda: MASK(r, r, LOW, rng=draw(7))
     yield "full-domain, t = .2", lambda: FullDomain(KAnonymity(r) & TCloseness(0.2))
-    yield f"ForegroundSafe({r})", lambda: ForegroundSafe(r, LOW)
+    yield f"ForegroundSafe({r})", lambda: ForegroundSafe(r, LOW, rng=draw(1))
     if size < 8:
-        yield f"ForegroundSafe({r}, support=500)", lambda: ForegroundSafe(r, LOW, support=500)
+        yield f"ForegroundSafe({r}, support=500)", lambda: ForegroundSafe(r, LOW, support=500, rng=draw(1))
 
 
 def defenses(qi: Sequence[int] = (3, 5, 8), rs: Sequence[int] = (2, 10)) -> Iterator[str]:

@@ -8,6 +8,7 @@ from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
 from foreknow.attacks.influence import Influence
 from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.attacks.linking import LinkingAttack
+from foreknow.attacks.minimality import merge_credibility
 from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.attacks.signature import SignatureAttack
@@ -37,4 +38,5 @@ __all__ = [
     "SequentialAttack",
     "SignatureAttack",
     "SnapshotAttack",
+    "merge_credibility",
 ]

@@ -16,10 +16,10 @@ from foreknow.models.foreground.expectation import believed
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import FitStatus, Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution
-from foreknow.models.foreground.mining import Unmatched, mined
+from foreknow.models.foreground.mining import Unmatched, mine_global_distributions
 from foreknow.models.foreground.sample_size import SampleSize
 from foreknow.models.foreground.sampled_beliefs import sampled_beliefs
-from foreknow.models.foreground.secret import Secret, check_sensitive
+from foreknow.models.foreground.sensitive_set import SensitiveSet, check_sensitive
 from foreknow.models.foreground.signatures import AttributeSets, check_attribute_sets, supported_sets
 
 ROUNDING = 1e-12
@@ -67,7 +67,7 @@ class ForegroundAttack:
 
     The posterior over values of a sensitive set spreads the set's probability by their shares in the group: people who are
     alike in having one of the set are alike in which. The worst over attribute sets is no belief anybody should hold; it
-    overstates (`foreknow.evaluation.breaches` measures by how much). Of attribute sets that say the same, the first is taken:
+    overstates (`foreknow.evaluation.risk.breaches` measures by how much). Of attribute sets that say the same, the first is taken:
     the smallest. People in groups that show a counterfeit are joined by as many strangers, of whom the whole table's
     distribution is believed. Of people outside all groups the worst of the global distributions is believed.
 
@@ -130,7 +130,7 @@ class ForegroundAttack:
             tuple(one.knowledge for one in found),
             tuple(one.worst for one in found),
             tuple(_or_unknown(one.interval, len(one.worst)) for one in found) if sampled else None,
-            found[0].secret if found else None,
+            found[0].sensitive_set if found else None,
             notes=tuple(f"at {one.beliefs.observation.time}: {note}" for one in found for note in self._notes(one)),
         )
 
@@ -138,24 +138,26 @@ class ForegroundAttack:
         """The global distribution of every attribute set with enough support, from one release."""
         return tuple(distribution for distribution, _ in self._mined(observation, self._secret(observation)))
 
-    def _secret(self, seen: Observation) -> Secret:
-        return Secret.of(seen.people.schema.values, self.sensitive, "ForegroundAttack")
+    def _secret(self, seen: Observation) -> SensitiveSet:
+        return SensitiveSet.of(seen.people.schema.values, self.sensitive, "ForegroundAttack")
 
-    def _mined(self, seen: Observation, secret: Secret) -> Iterator[tuple[GlobalDistribution, Evidence]]:
-        return mined(seen, secret, self.attribute_sets, self.fewest, self.fit, self.estimator, self.unmatched)
+    def _mined(self, seen: Observation, sensitive_set: SensitiveSet) -> Iterator[tuple[GlobalDistribution, Evidence]]:
+        return mine_global_distributions(
+            seen, sensitive_set, self.attribute_sets, self.fewest, self.fit, self.estimator, self.unmatched
+        )
 
     def _learned(self, seen: Observation) -> "_Learned":
         """Learn from one release: each attribute set in turn, for everybody the worst so far."""
-        secret = self._secret(seen)
-        worst, knowledge = _Worst.before(seen, secret), []
-        for number, (distribution, evidence) in enumerate(self._mined(seen, secret)):
+        sensitive_set = self._secret(seen)
+        worst, knowledge = _Worst.before(seen, sensitive_set), []
+        for number, (distribution, evidence) in enumerate(self._mined(seen, sensitive_set)):
             worst = worst.or_(_weighed(distribution, evidence, self.estimator, len(seen.people)), number)
             knowledge.append(distribution)
-        values = secret.spread(worst.posterior, _shown(seen))
-        prior = secret.spread(worst.prior, seen.counts.sum(axis=0))
+        values = sensitive_set.spread(worst.posterior, _shown(seen))
+        prior = sensitive_set.spread(worst.prior, seen.counts.sum(axis=0))
         posterior = Posterior(values, np.zeros(len(seen.counts), dtype=np.int64))
         beliefs = ReleaseBeliefs(seen, prior, prior, posterior)
-        return _Learned(beliefs, tuple(knowledge), worst.chosen, worst.interval, secret)
+        return _Learned(beliefs, tuple(knowledge), worst.chosen, worst.interval, sensitive_set)
 
     def _notes(self, learned: "_Learned") -> tuple[str, ...]:
         """Notes about a release that taught nothing, and about fits that did not settle."""
@@ -180,7 +182,7 @@ class _Learned(NamedTuple):
     knowledge: tuple[GlobalDistribution, ...]
     worst: IntArray
     interval: FloatArray | None
-    secret: Secret
+    sensitive_set: SensitiveSet
 
 
 class _Weighed(NamedTuple):
@@ -201,14 +203,14 @@ class _Worst(NamedTuple):
     classes: int
 
     @classmethod
-    def before(cls, seen: Observation, secret: Secret) -> "_Worst":
+    def before(cls, seen: Observation, sensitive_set: SensitiveSet) -> "_Worst":
         """Nothing heard: the table's shares, and the groups'; where nothing is published, all values alike."""
         shown = np.vstack([seen.counts, seen.counts.sum(axis=0)])
-        counts = secret.counts(shown if shown.any() else np.ones_like(shown))
+        counts = sensitive_set.counts(shown if shown.any() else np.ones_like(shown))
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         prior = np.tile(shares[-1], (len(seen.people), 1))
         chosen = np.full(len(seen.people), -1, dtype=np.int64)
-        classes = 1 if secret.is_set else len(secret.values)
+        classes = 1 if sensitive_set.is_set else len(sensitive_set.values)
         return cls(prior, shares[seen.group], None, chosen, classes)
 
     def or_(self, weighed: _Weighed, number: int) -> "_Worst":
@@ -233,7 +235,7 @@ def _weighed(distribution: GlobalDistribution, evidence: Evidence, estimator: Es
         return _Weighed(prior, believed(evidence, estimator, distribution.probabilities)[:n], None)
     found = sampled_beliefs(evidence, estimator, draws)
     rows, first = np.arange(n), np.zeros(n, dtype=np.int64)
-    if not distribution.secret.is_set:
+    if not distribution.sensitive_set.is_set:
         first = found.mean[:n].argmax(axis=1)
     return _Weighed(prior, found.mean[:n], np.column_stack([found.low[rows, first], found.high[rows, first]]))
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from foreknow.models import Beliefs, GlobalDistribution
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.secret import Secret
+from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.settings import LARGEST, is_number
 
 
@@ -32,14 +32,14 @@ class ForegroundBeliefs(Beliefs):
     notes : tuple of str
         As in `Beliefs`: that too few people match any signature, that global distributions did not converge or have several
         solutions, or that groups were computed by the law of large numbers.
-    secret : Secret, optional
+    sensitive_set : SensitiveSet, optional
         The sensitive set within its domain, or all values; None where there is no release.
     """
 
     knowledge: tuple[tuple[GlobalDistribution, ...], ...] = ()
     worst: tuple[IntArray, ...] = ()
     intervals: tuple[FloatArray, ...] | None = None
-    secret: Secret | None = None
+    sensitive_set: SensitiveSet | None = None
 
     def __repr__(self) -> str:
         return f"ForegroundBeliefs(times={self.times!r}, attribute sets={tuple(map(len, self.knowledge))!r})"
@@ -47,7 +47,7 @@ class ForegroundBeliefs(Beliefs):
     def over(self, r: float) -> pd.DataFrame:
         """Respondents in breach, as far as the attack believes: those it links to a sensitive value with more than 1/r.
 
-        No truth is needed; how often such beliefs are right `foreknow.evaluation.breaches` measures, where it is known.
+        No truth is needed; how often such beliefs are right `foreknow.evaluation.risk.breaches` measures, where it is known.
 
         Parameters
         ----------
@@ -73,14 +73,17 @@ class ForegroundBeliefs(Beliefs):
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     def _over(self, number: int, bound: float) -> pd.DataFrame:
-        release, secret = self.releases[number], self.secret
-        assert secret is not None
+        release, sensitive_set = self.releases[number], self.sensitive_set
+        assert sensitive_set is not None
         seen, posterior = release.observation, release.posterior.probabilities
         counts = np.vstack([seen.counts, seen.counts.sum(axis=0)])
         share = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[seen.group]
-        if secret.is_set:
+        if sensitive_set.is_set:
             value = None
-            belief, counted = posterior[:, secret.sensitive].sum(axis=1), share[:, secret.sensitive].sum(axis=1)
+            belief, counted = (
+                posterior[:, sensitive_set.sensitive].sum(axis=1),
+                share[:, sensitive_set.sensitive].sum(axis=1),
+            )
         else:
             value = posterior.argmax(axis=1)
             belief, counted = (np.take_along_axis(rows, value[:, None], 1)[:, 0] for rows in (posterior, share))
@@ -93,7 +96,7 @@ class ForegroundBeliefs(Beliefs):
             "group": seen.group[rows],
         }
         if value is not None:
-            columns["value"] = [secret.domain[code] for code in value[rows]]
+            columns["value"] = [sensitive_set.domain[code] for code in value[rows]]
         columns |= {
             "belief": belief[rows],
             "share": counted[rows],

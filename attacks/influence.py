@@ -83,7 +83,10 @@ class Influence:
             self.adversary,
             compromised=CompromisedRecords(records, before.contradicted if before is not None else "raise"),
         )
-        without, with_record = SequentialAttack(self.adversary)(published), SequentialAttack(told)(published)
+        without, with_record = (
+            SequentialAttack(self.adversary)(published),
+            SequentialAttack(told)(published),
+        )
         chain = self.adversary.transitions
         return _graph(without, with_record, (respondent, time), self.least, 0 if chain is None else chain.at(0).order)
 

@@ -83,7 +83,7 @@ class RetrospectiveAttack:
             seen = belief.observation
             held.append(belief)
             untold.append(self.adversary.revise(memory, seen.people))
-            heard.append((seen.group >= 0) | self.adversary.told(memory, seen, belief.posterior))
+            heard.append((seen.group >= 0) | self.adversary.affected_by_claims(memory, seen, belief.posterior))
         self.adversary.check_times([belief.observation.time for belief in held])
         return held, untold, heard
 

@@ -11,7 +11,7 @@ from foreknow.attacks.attack import each_release
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Observation, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.signature_law import weigh_signatures
+from foreknow.models.mechanisms.signature_law import weigh_signatures
 
 
 class _Published(NamedTuple):
@@ -36,7 +36,7 @@ class SignatureAttack:
     forward filter of order 1 carries it. A respondent of another signature than before has another value, for certain.
 
     The shares r and the law of the counterfeits of each signature are unknown. Both are estimated from each release
-    together with its beliefs (`foreknow.models.signature_law.weigh_signatures`).
+    together with its beliefs (`foreknow.models.mechanisms.signature_law.weigh_signatures`).
 
     Parameters
     ----------

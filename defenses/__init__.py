@@ -16,7 +16,6 @@ from foreknow.defenses.js_reduce import JSReduce
 from foreknow.defenses.k_primacy import KPrimacy
 from foreknow.defenses.m_invariance import MInvariance
 from foreknow.defenses.mask import MASK
-from foreknow.defenses.minimality import merge_credibility
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense, publish
 from foreknow.defenses.requirements.anonymity import KAnonymity
@@ -34,7 +33,7 @@ from foreknow.defenses.requirements.qs_closeness import QSCloseness
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
 from foreknow.defenses.requirements.requirement import AllOf, AnyOf, Infeasible, Requirement, all_of, any_of
 from foreknow.defenses.requirements.similarity import JSimilarity
-from foreknow.defenses.requirements.summary import Summary, Whole, prior_of, summarize_groups, summarize_records
+from foreknow.defenses.requirements.summary import Summary, TableCounts, prior_of, summarize_groups, summarize_records
 from foreknow.defenses.suppression.item_suppression import ItemSuppression
 from foreknow.defenses.suppression.publish_items import publish_items
 from foreknow.defenses.suppression.suppressed_items import SuppressedItems
@@ -91,14 +90,13 @@ __all__ = [
     "Summary",
     "SuppressedItems",
     "TCloseness",
-    "Whole",
+    "TableCounts",
     "all_of",
     "any_of",
     "grow",
     "hilbert_index",
     "hilbert_order",
     "matching_diversity",
-    "merge_credibility",
     "nearest_point_order",
     "negative_rules",
     "prior_of",

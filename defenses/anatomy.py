@@ -10,10 +10,11 @@ import numpy as np
 from foreknow.defenses.buckets.bounded import bounded_kinds, check_set
 from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.randomness import check_generator, generator
-from foreknow.defenses.requirements.requirement import Infeasible, check_size, check_whole
+from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.settings import check_whole
 
 GOLDEN = (5**0.5 - 1) / 2
 """The golden ratio's fraction: any run of its multiples, taken modulo 1, is spread evenly."""

@@ -47,7 +47,7 @@ class BKAA:
         printed rule, under which one group that cannot be satisfied makes leftovers of all that remain.
     judged : {"published", "view"}
         Against which distribution of values groups must be beta-like in the end: that of what is published, for which
-        groups that fail are merged with neighbours (`foreknow.defenses.growing.settle`), or that of the view, as grown.
+        groups that fail are merged with neighbours (`enforce_on_published`), or that of the view, as grown.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class BKAA:
     With ``patience=None`` and ``judged="view"`` it is that algorithm. The order is `nearest_point_order`.
 
     A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
-    whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
+    whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
     Cost: that of
     the order, and O(n m) to grow groups of bounded size; O(m) more for each leftover and each group that it asks, which

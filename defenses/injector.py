@@ -9,10 +9,11 @@ from foreknow.defenses.buckets.bucketization import bucketize, kinds_of
 from foreknow.defenses.buckets.negative_rules import check_settings, negative_rules
 from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.randomness import check_generator, generator
-from foreknow.defenses.requirements.requirement import Infeasible, check_size, check_whole
+from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_whole
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class JSReduce:
         Against which distribution of values groups must be close in the end. The paper judges them against the view's,
         suppressed records included, as they are grown. ``"published"`` then makes sure of what anybody can check: a group
         that fails against the published table by a hair, because others were left out, is merged with a neighbour
-        (`foreknow.defenses.growing.settle`), so that all that is published satisfies (except what ``"relax"`` notes).
+        (`foreknow.defenses.growing.enforce_on_published`), so that all that is published satisfies (except what ``"relax"`` notes).
 
     Raises
     ------
@@ -68,7 +68,7 @@ class JSReduce:
     records. Such a group discloses its members' values. Ask for diversity as well: ``also=DistinctDiversity(2)``.
 
     A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
-    whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
+    whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
     Cost: O(n d) to order and O(n m) to grow
     groups of bounded size; with ``"counterfeit"``, O(m) more for each leftover and each of the nearest groups it asks.

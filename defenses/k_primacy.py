@@ -12,10 +12,10 @@ from foreknow.defenses.clusters.primacy_groups import primacy_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.likeness import BetaLikeness
 from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, all_of, check_size
-from foreknow.defenses.requirements.summary import Whole, prior_of
+from foreknow.defenses.requirements.summary import TableCounts, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.distance import scale
+from foreknow.models.tables.distance import scale
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class KPrimacy:
     t-closeness. Figures of this class say nothing of the authors' program.
 
     A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
-    whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
+    whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
     Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them, and O(n (n + u d) / k) for the
     groups of a cluster of n records with u distinct vectors of quasi-identifiers.
@@ -114,7 +114,7 @@ class KPrimacy:
         limits = self._limits(cluster.records.whole)
         return primacy_groups(codes, lengths, cluster.points, values, cluster.order, limits), []
 
-    def _limits(self, whole: Whole) -> Limits:
+    def _limits(self, whole: TableCounts) -> Limits:
         """The largest shares that are beta-like: ``p (1 + min(beta, -ln p))``, forgiving what `BetaLikeness` does."""
         table = whole.counts / whole.counts.sum()
         gain = np.minimum(self.beta, -np.log(np.where(table > 0, table, 1.0)))

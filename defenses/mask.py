@@ -11,10 +11,11 @@ from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
 from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.anonymity import KAnonymity
-from foreknow.defenses.requirements.requirement import ROUNDING, Infeasible, Requirement, check_whole
+from foreknow.defenses.requirements.requirement import ROUNDING, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.settings import check_whole
 
 
 @dataclass(frozen=True)

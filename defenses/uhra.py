@@ -12,10 +12,11 @@ from foreknow.defenses.clusters.refinement import Rule, refine
 from foreknow.defenses.clusters.utility_groups import utility_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size, check_whole
-from foreknow.defenses.requirements.summary import Whole, prior_of
+from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
+from foreknow.defenses.requirements.summary import TableCounts, prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_whole
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class UHRA:
     ground distance.
 
     A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
-    whose groups depend on the sensitive values (`foreknow.defenses.merge_credibility`).
+    whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
     Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave:
     then step 3 has little to do.
@@ -143,7 +144,7 @@ class UHRA:
         note = f"records of a cluster of {len(labels)} still moved after {self.sweeps} sweeps."
         return refined.labels, [] if refined.settled else [note]
 
-    def _rule(self, whole: Whole) -> Rule:
+    def _rule(self, whole: TableCounts) -> Rule:
         equal = self.distance == "equal"
         limits = Limits(
             int(self.k),

@@ -1,27 +1,25 @@
 """What an attack gained and a release lost; data sets; experiments; plots; the command line."""
 
-from foreknow.evaluation.adult import adult
-from foreknow.evaluation.breach_plots import breach_curve, reliability_diagram
-from foreknow.evaluation.breaches import breaches
-from foreknow.evaluation.class_sizes import average_class_size, discernibility
-from foreknow.evaluation.cost import gcp, suppressed
-from foreknow.evaluation.divergence import kl_loss
-from foreknow.evaluation.exams import exams
+from foreknow.evaluation.checks.invariance import m_invariance
+from foreknow.evaluation.checks.verify import verify, verify_table
+from foreknow.evaluation.checks.verify_items import verify_items
+from foreknow.evaluation.datasets.adult import adult
+from foreknow.evaluation.datasets.exams import exams
+from foreknow.evaluation.datasets.pbc import pbc
+from foreknow.evaluation.datasets.random_items import adult_with_items, random_items, random_knowledge
 from foreknow.evaluation.experiment import Comparison, compare
-from foreknow.evaluation.foreground_map import foreground_map
-from foreknow.evaluation.global_errors import global_errors, global_probabilities
-from foreknow.evaluation.greatest_differences import greatest_differences
-from foreknow.evaluation.influence import influence_by_distance, influence_by_release
-from foreknow.evaluation.influence_plots import influence_map, influence_over_distance
-from foreknow.evaluation.invariance import m_invariance
-from foreknow.evaluation.items_lost import items_lost
-from foreknow.evaluation.linkage import record_linkage
-from foreknow.evaluation.linked import linked
-from foreknow.evaluation.pbc import pbc
-from foreknow.evaluation.plots import belief_over_time, gain_over_time, group_sizes
-from foreknow.evaluation.queries import query_error, query_errors
-from foreknow.evaluation.random_items import adult_with_items, random_items, random_knowledge
-from foreknow.evaluation.risk import (
+from foreknow.evaluation.loss.class_sizes import average_class_size, discernibility
+from foreknow.evaluation.loss.divergence import kl_loss
+from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.loss.items_lost import items_lost
+from foreknow.evaluation.loss.queries import query_error, query_errors
+from foreknow.evaluation.loss.workload import Workload
+from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time, group_sizes
+from foreknow.evaluation.plots.breach_plots import breach_curve, reliability_diagram
+from foreknow.evaluation.plots.foreground_map import foreground_map
+from foreknow.evaluation.plots.influence_plots import influence_map, influence_over_distance
+from foreknow.evaluation.plots.risk_utility import risk_utility_map
+from foreknow.evaluation.risk.belief_measures import (
     adversary_confidence,
     adversary_gain,
     calibration,
@@ -29,11 +27,13 @@ from foreknow.evaluation.risk import (
     log_score,
     success_rate,
 )
-from foreknow.evaluation.risk_utility import risk_utility_map
-from foreknow.evaluation.total_risk import total_risk
-from foreknow.evaluation.verify import verify, verify_table
-from foreknow.evaluation.verify_items import verify_items
-from foreknow.evaluation.workload import Workload
+from foreknow.evaluation.risk.breaches import breaches
+from foreknow.evaluation.risk.global_errors import global_errors, global_probabilities
+from foreknow.evaluation.risk.greatest_differences import greatest_differences
+from foreknow.evaluation.risk.influence import influence_by_distance, influence_by_release
+from foreknow.evaluation.risk.label_disclosure import label_disclosure
+from foreknow.evaluation.risk.record_linkage import record_linkage
+from foreknow.evaluation.risk.total_risk import total_risk
 
 __all__ = [
     "Comparison",
@@ -64,7 +64,7 @@ __all__ = [
     "influence_over_distance",
     "items_lost",
     "kl_loss",
-    "linked",
+    "label_disclosure",
     "log_score",
     "m_invariance",
     "pbc",

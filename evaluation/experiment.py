@@ -8,13 +8,13 @@ import pandas as pd
 
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, publish
-from foreknow.evaluation.class_sizes import average_class_size, discernibility
-from foreknow.evaluation.cost import gcp, suppressed
-from foreknow.evaluation.linkage import record_linkage
-from foreknow.evaluation.queries import query_error
-from foreknow.evaluation.risk_table import risk_table
-from foreknow.evaluation.total_risk import with_certain
-from foreknow.evaluation.workload import Workload
+from foreknow.evaluation.loss.class_sizes import average_class_size, discernibility
+from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.loss.queries import query_error
+from foreknow.evaluation.loss.workload import Workload
+from foreknow.evaluation.risk.record_linkage import record_linkage
+from foreknow.evaluation.risk.risk_table import risk_table
+from foreknow.evaluation.risk.total_risk import with_certain
 from foreknow.models import Adversary, Beliefs, History, Release
 
 
@@ -38,7 +38,7 @@ class Comparison:
         return f"Comparison(defenses={list(self.releases)}, beliefs={list(self.beliefs)})"
 
     def risk(self) -> pd.DataFrame:
-        """The measures of `foreknow.evaluation.risk_table`, one row per defense, attack and release."""
+        """The measures of `foreknow.evaluation.risk.risk_table`, one row per defense, attack and release."""
         tables = []
         for (defense, attack), beliefs in self.beliefs.items():
             table = risk_table(beliefs, self.history)

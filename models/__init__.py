@@ -2,9 +2,6 @@
 
 from foreknow.models.adversary import Adversary, Memory
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs
-from foreknow.models.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
-from foreknow.models.compromised import Claims, CompromisedRecords
-from foreknow.models.dirichlet_knowledge import DirichletChain, DirichletFrequencies
 from foreknow.models.estimators import (
     ESTIMATORS,
     Auto,
@@ -27,13 +24,13 @@ from foreknow.models.foreground.gibbs_sampling import GibbsSampling
 from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.newton import Newton
 from foreknow.models.foreground.sample_size import SampleSize
-from foreknow.models.grouping import Grouping
-from foreknow.models.hierarchy import Hierarchy
-from foreknow.models.inhomogeneous_chain import InhomogeneousChain
-from foreknow.models.kernel_prior import KernelPrior
-from foreknow.models.markov_chain import IncrementalChain, MarkovChain, Transitions
-from foreknow.models.people import People
-from foreknow.models.priors import ClassFrequencies, GivenPrior, Prior, PriorByTime, UniformPrior
+from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
+from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
+from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain, DirichletFrequencies
+from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
+from foreknow.models.knowledge.kernel_prior import KernelPrior
+from foreknow.models.knowledge.markov_chain import IncrementalChain, MarkovChain, Transitions
+from foreknow.models.knowledge.priors import ClassFrequencies, GivenPrior, Prior, PriorByTime, UniformPrior
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
     compromised_model,
@@ -42,15 +39,18 @@ from foreknow.models.programs import (
     permutation_model,
     release_model,
 )
-from foreknow.models.published_table import PublishedTable
 from foreknow.models.quasi_sensitive.external_knowledge import NONE, ExternalKnowledge
 from foreknow.models.quasi_sensitive.item_release import ItemObservation, ItemRelease
 from foreknow.models.quasi_sensitive.items import Items
 from foreknow.models.quasi_sensitive.linking import Linking, Links, links
-from foreknow.models.release import Observation, Release
-from foreknow.models.schema import Categorical, Numeric, Schema
 from foreknow.models.simulation import Simulation
-from foreknow.models.view import History, View
+from foreknow.models.tables.grouping import Grouping
+from foreknow.models.tables.hierarchy import Hierarchy
+from foreknow.models.tables.people import People
+from foreknow.models.tables.published_table import PublishedTable
+from foreknow.models.tables.release import Observation, Release
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.view import History, View
 
 __all__ = [
     "ESTIMATORS",

@@ -9,18 +9,18 @@ import numpy as np
 
 from foreknow.models.adversary_settings import check_knowledge, check_rules
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.cascades import Cascade
-from foreknow.models.compromised import Claims, CompromisedRecords
-from foreknow.models.counterfeits import weigh_counterfeits
-from foreknow.models.distortion import weigh_distorted
 from foreknow.models.estimators import Auto, TooLarge
-from foreknow.models.markov_chain import MarkovChain, Transitions
-from foreknow.models.people import People
-from foreknow.models.priors import Prior
+from foreknow.models.knowledge.cascades import Cascade
+from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
+from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
+from foreknow.models.knowledge.priors import Prior
+from foreknow.models.knowledge.sequences import GapRule, check_gaps
+from foreknow.models.mechanisms.counterfeits import weigh_counterfeits
+from foreknow.models.mechanisms.distortion import weigh_distorted
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, probability_rows
-from foreknow.models.release import Observation
 from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
-from foreknow.models.sequences import GapRule, check_gaps
+from foreknow.models.tables.people import People
+from foreknow.models.tables.release import Observation
 
 HEARD = 1e-9
 """A smaller change of a belief is rounding, and nothing to remember."""
@@ -97,11 +97,11 @@ class Adversary:
         of order 1, its power). A chain that is fit with the same ``gaps`` has the matching transitions.
     counterfeits : {"dealt", "uniform"}
         Law of the values of counterfeits. ``"dealt"``: they stand where records of a value are lacking; the law is
-        estimated from the release (`foreknow.models.counterfeits.weigh_counterfeits`). ``"uniform"``: each is a respondent with a
+        estimated from the release (`weigh_counterfeits`). ``"uniform"``: each is a respondent with a
         uniform prior over the domain, as if it had been drawn before the groups were formed.
     distortion : {"counted", "ignored"}
         What is known of distorted values. ``"counted"``: their number in the release, and of how many the own value is not
-        shown; the law is estimated (`foreknow.models.distortion.weigh_distorted`). ``"ignored"``: all published values are
+        shown; the law is estimated (`weigh_distorted`). ``"ignored"``: all published values are
         taken for true.
 
     Raises
@@ -216,7 +216,7 @@ class Adversary:
 
         People who are not published in it keep those they have, unless a compromised record changed them.
         """
-        published = np.flatnonzero((observation.group >= 0) | self.told(memory, observation, posterior))
+        published = np.flatnonzero((observation.group >= 0) | self.affected_by_claims(memory, observation, posterior))
         people = observation.people[published]
         chain = self.transitions.at(memory.releases) if self.transitions is not None else None
         latest = posterior.probabilities[published]
@@ -238,15 +238,15 @@ class Adversary:
         posterior = self.weigh(self.revise(memory, observation.people, observation.time), observation)
         return posterior, self.remember(memory, observation, posterior)
 
-    def told(self, memory: Memory, observation: Observation, posterior: Posterior) -> BoolArray:
+    def affected_by_claims(self, memory: Memory, observation: Observation, posterior: Posterior) -> BoolArray:
         """Of whom a compromised record told something: whose belief is not what it was before without it, beyond `HEARD`."""
-        told = np.zeros(len(observation.people), dtype=np.bool_)
+        affected = np.zeros(len(observation.people), dtype=np.bool_)
         claims = self._claims(observation.time, observation.people)
         if claims is not None and len(claims.rows):
             rows = np.unique(claims.rows)
             before = self.revise(memory, observation.people[rows])
-            told[rows] = (np.abs(posterior.probabilities[rows] - before) > HEARD).any(axis=1)
-        return told
+            affected[rows] = (np.abs(posterior.probabilities[rows] - before) > HEARD).any(axis=1)
+        return affected
 
     def check_times(self, times: Sequence[Any]) -> None:
         """Raise ValueError if a compromised record is about a time at which nothing was released: it would never be used."""
@@ -265,11 +265,16 @@ class Adversary:
         return rule(chain, memory.beliefs[:, places], memory.known[places])
 
     def _push(
-        self, memory: Memory, chain: MarkovChain | None, places: IntArray, latest: FloatArray, told: FloatArray | None
+        self,
+        memory: Memory,
+        chain: MarkovChain | None,
+        places: IntArray,
+        latest: FloatArray,
+        affected_by_claims: FloatArray | None,
     ) -> None:
         """Put the latest beliefs of some people behind their earlier ones, in a memory that nobody else has seen yet."""
         if chain is not None and self._keeps_joint(chain):
-            filter_update(chain, memory.joint, memory.known, places, told)
+            filter_update(chain, memory.joint, memory.known, places, affected_by_claims)
         memory.beliefs[:-1, places] = memory.beliefs[1:, places]
         memory.beliefs[-1, places] = latest
         memory.known[places] = np.minimum(memory.known[places] + 1, chain.order if chain is not None else 1)

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.lookalikes import lookalike
 from foreknow.models.problem import Posterior
-from foreknow.models.release import Observation
-from foreknow.models.schema import Schema
-from foreknow.models.view import check_order
+from foreknow.models.tables.lookalikes import lookalike
+from foreknow.models.tables.release import Observation
+from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.view import check_order
 
 if TYPE_CHECKING:
     import xarray

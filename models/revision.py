@@ -3,7 +3,7 @@
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.markov_chain import MarkovChain
+from foreknow.models.knowledge.markov_chain import MarkovChain
 
 
 def product_revision(chain: MarkovChain, past: FloatArray, known: IntArray) -> FloatArray:

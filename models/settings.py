@@ -18,3 +18,9 @@ def is_number(given: Any, least: float, most: float = math.inf) -> bool:
 def is_whole(given: Any, least: int = 1) -> bool:
     """Whether something is a whole number, so many or more, and not infinite: 2, or 2.0."""
     return is_number(given, least, LARGEST) and bool(given == int(given))
+
+
+def check_whole(owner: str, letter: str, number: float, what: str) -> None:
+    """Raise ValueError unless a setting is a whole number of something, 1 or more."""
+    if not is_whole(number):
+        raise ValueError(f"{owner}: {letter} is {number}; it is a number of {what}, 1 or more.")

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from foreknow.models.markov_chain import MarkovChain
-from foreknow.models.priors import Prior
-from foreknow.models.view import History
+from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.priors import Prior
+from foreknow.models.tables.view import History
 
 
 class Simulation(NamedTuple):

@@ -17,7 +17,7 @@ from foreknow.models import (
     Schema,
     View,
 )
-from foreknow.models.foreground.secret import Secret
+from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.foreground.signatures import signatures
 
 FRAME = pd.DataFrame(
@@ -35,7 +35,7 @@ GROUPS = [0, 0, 0, 1, 1, 1, 2, -1]
 """A B C, D E F and G; H, who is of Como, is suppressed."""
 
 
-def mined(attributes, probabilities, fewest=1, draws=None, secret=("x",)):
+def mined(attributes, probabilities, fewest=1, draws=None, sensitive_set=("x",)):
     """The global distribution of an attribute set, with the probabilities of its signatures, in their order."""
     release = Release(VIEW, np.array(GROUPS))
     found = signatures(VIEW.people, attributes, fewest, release.group >= 0)
@@ -43,7 +43,7 @@ def mined(attributes, probabilities, fewest=1, draws=None, secret=("x",)):
     rows = np.column_stack([rows, 1 - rows]) if rows.ndim == 1 else rows
     fit = Fit(rows, FitStatus.FINE, 0.0, 1, np.zeros((0, *rows.shape)), draws)
     return GlobalDistribution(
-        found, Secret.of(SCHEMA.values, secret, "taught"), fit, np.full(rows.shape[1], 1 / rows.shape[1])
+        found, SensitiveSet.of(SCHEMA.values, sensitive_set, "taught"), fit, np.full(rows.shape[1], 1 / rows.shape[1])
     )
 
 

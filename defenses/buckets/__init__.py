@@ -1,1 +1,1 @@
-"""Who may share a bucket: bounded values, mined rules, matchings."""
+"""Buckets of records with distinct sensitive values: bounded values, mined negative rules, matchings."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from foreknow.defenses.buckets.rule_items import items_of
 from foreknow.defenses.buckets.rule_mining import Denial, Table, mine
-from foreknow.defenses.requirements.requirement import check_whole
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.settings import check_whole
 
 
 @dataclass(frozen=True)

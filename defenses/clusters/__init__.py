@@ -1,1 +1,1 @@
-"""Clusters of people of whom like things are believed, and groups within them."""
+"""Clusters of records with similar priors, and groups within them."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from foreknow.defenses.clusters.clustering import WithinCluster
+from foreknow.defenses.growing.enforce_on_published import enforce_on_published
 from foreknow.defenses.growing.nearest_point import nearest_point_order
-from foreknow.defenses.growing.settle import settle
 from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.defenses.requirements.summary import Summary, summarize_records
 from foreknow.models import Grouping, People, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.distance import points
+from foreknow.models.tables.distance import points
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Cluster:
     people : People
         Their respondents.
     points : float array, shape (n, D)
-        Where they lie, by `foreknow.models.distance.points`.
+        Where they lie, by `foreknow.models.tables.distance.points`.
     order : int array, shape (n,)
         The records in the order of nearest point next.
     """
@@ -104,6 +104,6 @@ def group_clusters(
     if settled:
         rank = np.empty(len(view), dtype=np.int64)
         rank[np.concatenate(order)] = np.arange(len(view))
-        labels, more = settle(records, labels, rank, requirement & WithinCluster(cluster))
+        labels, more = enforce_on_published(records, labels, rank, requirement & WithinCluster(cluster))
         notes += more
     return Grouping(labels, notes=tuple(notes))

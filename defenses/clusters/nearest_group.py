@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Groups that records leave and join, as points in the space of `foreknow.models.distance.points`.
+    """Groups that records leave and join, as points in the space of `foreknow.models.tables.distance.points`.
 
     Groups stand in cells of neighbours, each with a box that contains their centroids, so that a cell whose box lies
     farther off than what is found already is passed over. When a group changes, its cell's box grows to contain it.

@@ -4,7 +4,7 @@ import numpy as np
 
 from foreknow.defenses.clusters.nearest_group import Groups, Limits, change, gather, join_all, squared
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.distance import Scale, squared_distance
+from foreknow.models.tables.distance import Scale, squared_distance
 
 NO, ADD = -1, -2
 """What may be done with a record of a value, where it is not to replace one of another: nothing, or to be added."""

@@ -67,7 +67,7 @@ def refine(records: Summary, points: FloatArray, labels: IntArray, rule: Rule, s
     records : Summary
         Every record as a group of its own.
     points : float array, shape (n, D)
-        Where records lie, by `foreknow.models.distance.points`.
+        Where records lie, by `foreknow.models.tables.distance.points`.
     labels : int array, shape (n,)
         Each record's group, 0 to g - 1, -1 for those in none, who stay there.
     rule : Rule

@@ -26,7 +26,7 @@ def utility_groups(
     records : Summary
         Every record of a cluster as a group of its own.
     points : float array, shape (n, D)
-        Where records lie, by `foreknow.models.distance.points`.
+        Where records lie, by `foreknow.models.tables.distance.points`.
     order : int array, shape (n,)
         The records, first to last.
     requirement : Requirement

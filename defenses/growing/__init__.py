@@ -1,1 +1,1 @@
-"""Orders of records, groups grown along them, and what becomes of the records that are left."""
+"""Orders of records, groups grown along an order, and placement of the records left over."""

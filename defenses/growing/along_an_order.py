@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
+from foreknow.defenses.growing.enforce_on_published import enforce_on_published
 from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.growing.leftovers import join_nearest, relax
-from foreknow.defenses.growing.settle import settle
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement, check_whole
+from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.defenses.requirements.summary import Summary, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.settings import check_whole
 
 type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
 
@@ -75,7 +76,7 @@ class AlongAnOrder:
         if left:
             notes.append(f"{left} records fit no group{' with any value' if distort else ''} and are suppressed.")
         if self.judged == "published":
-            labels, more = settle(records, labels, rank, self.requirement, self.several)
+            labels, more = enforce_on_published(records, labels, rank, self.requirement, self.several)
             notes += more
         return Grouping(labels, values=values if distort else None, notes=tuple(notes))
 

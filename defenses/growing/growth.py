@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from foreknow.defenses.requirements.membership import Members, slices
 from foreknow.defenses.requirements.requirement import Requirement
-from foreknow.defenses.requirements.summary import Summary, Whole
+from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
 FIRST_LOOK = 8
@@ -105,7 +105,7 @@ class Running:
 
     whole_numbers: IntArray
     fractions: FloatArray
-    whole: Whole
+    whole: TableCounts
     members: Members | None
 
     @classmethod

@@ -5,7 +5,7 @@ import numpy as np
 from foreknow.defenses.growing.point_tree import plant, remove, search
 from foreknow.models import People
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.distance import Scale, points, scale
+from foreknow.models.tables.distance import Scale, points, scale
 
 ROUNDING = 1e-12
 """By how much, relatively, two distances from the centroid may differ for the sake of rounding and be a tie."""
@@ -14,7 +14,7 @@ ROUNDING = 1e-12
 def nearest_point_order(people: People) -> IntArray:
     """People in the order of nearest point next: the one farthest from the centroid, then always the nearest that is left.
 
-    Centroids and distances are those of `foreknow.models.distance`, which know of hierarchies.
+    Centroids and distances are those of `foreknow.models.tables.distance`, which know of hierarchies.
 
     Parameters
     ----------

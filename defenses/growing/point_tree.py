@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.distance import Scale, apart, squared_distance
+from foreknow.models.tables.distance import Scale, apart, squared_distance
 
 LEAF = 8
 """How many points a node may hold without being split."""

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from foreknow.defenses.requirements.requirement import Requirement, check_whole
+from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_whole
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from foreknow.models import Estimator, Problem
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import believed
-from foreknow.models.foreground.secret import Secret
+from foreknow.models.foreground.sensitive_set import SensitiveSet
 
 type Gain = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
 """How much some members have lost: of their posteriors ``(k, c)``, their rows in the view ``(k,)`` and their groups' shares
@@ -33,7 +33,7 @@ class Weighed(Requirement):
         How that and a group's values make a belief.
     gain : Gain
         What is measured of each member; a group's level is its members' largest.
-    secret : Secret, optional
+    sensitive_set : SensitiveSet, optional
         The two classes, a sensitive set and all other values; without it, every value is a class.
     """
 
@@ -41,7 +41,7 @@ class Weighed(Requirement):
     prior: FloatArray
     estimator: Estimator
     gain: Gain
-    secret: Secret | None = None
+    sensitive_set: SensitiveSet | None = None
 
     sense: ClassVar[Sense] = "at most"
 
@@ -71,13 +71,13 @@ class Weighed(Requirement):
         if not len(summary):
             return np.zeros(0)
         group = who.group
-        counts = summary.counts if self.secret is None else self.secret.counts(summary.counts)
+        counts = summary.counts if self.sensitive_set is None else self.sensitive_set.counts(summary.counts)
         posterior = self._posterior(self.prior[who.records], group, counts)
         shares = (counts / summary.size[:, None])[group]
         return np.asarray(np.maximum.reduceat(self.gain(posterior, who.records, shares), who.starts[:-1]))
 
     def _posterior(self, prior: FloatArray, group: IntArray, counts: IntArray) -> FloatArray:
-        if self.secret is None:
+        if self.sensitive_set is None:
             return self.estimator(Problem(prior, group, counts)).probabilities
         # People of whom the same is believed are as those of one signature.
         having, alike = np.unique(prior[:, 0], return_inverse=True)

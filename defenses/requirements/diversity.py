@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense, check_whole
+from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import LARGEST, is_number
+from foreknow.models.settings import LARGEST, check_whole, is_number
 
 
 @dataclass(frozen=True)

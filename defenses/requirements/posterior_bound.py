@@ -11,7 +11,7 @@ from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.secret import Secret, check_sensitive
+from foreknow.models.foreground.sensitive_set import SensitiveSet, check_sensitive
 from foreknow.models.settings import is_number
 
 
@@ -112,10 +112,10 @@ class PosteriorBound(Requirement):
         """The requirement with the prior, shape ``(n, m)``."""
         if self.sensitive is None:
             return Weighed(self, prior, self.estimator, _largest(self.of, prior.shape[1]))
-        secret = Secret.of(view.schema.values, self.sensitive, "PosteriorBound")
-        having = np.minimum(prior[:, secret.sensitive].sum(axis=1), 1.0)
+        sensitive_set = SensitiveSet.of(view.schema.values, self.sensitive, "PosteriorBound")
+        having = np.minimum(prior[:, sensitive_set.sensitive].sum(axis=1), 1.0)
         rows = np.column_stack([having, 1.0 - having])
-        return Weighed(self, rows, self.estimator, _largest(self.of, 1), secret)
+        return Weighed(self, rows, self.estimator, _largest(self.of, 1), sensitive_set)
 
     def level(self, summary: Summary) -> FloatArray:  # noqa: ARG002
         """Unknown before `given`: raises ValueError."""

@@ -6,11 +6,11 @@ from typing import ClassVar
 from foreknow.defenses.requirements.label_levels import ENDLESS, diversity_ratios
 from foreknow.defenses.requirements.linked import Linked, check_linking, refuse
 from foreknow.defenses.requirements.membership import Members
-from foreknow.defenses.requirements.requirement import Requirement, Sense, check_whole
+from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Linking, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import LARGEST, is_number
+from foreknow.models.settings import LARGEST, check_whole, is_number
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ import numpy as np
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import is_whole
 
 ROUNDING = 1e-9
 """By how much a level may miss its bound for the sake of rounding."""
@@ -227,12 +226,6 @@ def shortfall(requirement: Requirement, group: Summary) -> str:
     parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
     failing = [part for part in parts if not part(group)[0]]
     return ", ".join(f"{p!r} (is {p.level(group)[0]:.4g}, must be {p.sense} {p.bound:g})" for p in failing)
-
-
-def check_whole(owner: str, letter: str, number: float, what: str) -> None:
-    """Raise ValueError unless a setting is a whole number of something, 1 or more."""
-    if not is_whole(number):
-        raise ValueError(f"{owner}: {letter} is {number}; it is a number of {what}, 1 or more.")
 
 
 def check_size(letter: str, number: int, view: View) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.defenses.requirements.summary import entropy
 from foreknow.models import Categorical, Hierarchy
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.distance import tree_distances
+from foreknow.models.tables.distance import tree_distances
 
 
 @dataclass(frozen=True, eq=False)

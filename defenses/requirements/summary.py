@@ -17,7 +17,7 @@ SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class TableCounts:
     """The table that groups are part of.
 
     Attributes
@@ -45,7 +45,7 @@ class Summary:
         The sum of the members' prior rows.
     entropy : float array, shape (b,)
         The sum of the entropies of the members' prior rows, in bits.
-    whole : Whole
+    whole : TableCounts
         The table the groups are part of.
     members : Members, optional
         Which records are in each group: there for requirements that read them, which sums cannot serve.
@@ -55,7 +55,7 @@ class Summary:
     counts: IntArray
     prior: FloatArray
     entropy: FloatArray
-    whole: Whole
+    whole: TableCounts
     members: Members | None = None
 
     def __add__(self, other: "Summary") -> "Summary":
@@ -126,14 +126,14 @@ def summarize_records(view: View, prior: ArrayLike, members: bool = False) -> Su
     ``members`` says whether groups are to know who is in them, as a requirement's ``reads_members`` asks.
     """
     prior, values = prior_of(view, prior), view.schema.values
-    whole = Whole(values, np.bincount(view.sensitive, minlength=len(values)))
+    whole = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
     one_hot = np.zeros((len(view), len(values)), dtype=np.int64)
     one_hot[np.arange(len(view)), view.sensitive] = 1
     who = Members(np.arange(len(view)), np.arange(len(view) + 1)) if members else None
     return Summary(np.ones(len(view), dtype=np.int64), one_hot, prior, entropy(prior), whole, who)
 
 
-def summarize_groups(records: Summary, labels: IntArray, whole: Whole | None = None) -> Summary:
+def summarize_groups(records: Summary, labels: IntArray, whole: TableCounts | None = None) -> Summary:
     """The summaries of groups 0 to g - 1 of some records; records of label -1 are in none. Cost: O(n m).
 
     Every group must have a record, which is not checked.

@@ -1,1 +1,1 @@
-"""Leaving out items of groups until they satisfy a requirement, at the least cost."""
+"""Suppression of items until every group satisfies a requirement on labels, at least cost."""

@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.assignments import pair_shares, put
+from foreknow.models.estimators.assignments import pair_shares, put
+from foreknow.models.estimators.support import shown_and_possible
 from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
-from foreknow.models.support import shown_and_possible
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.assignments import kinds, pair_shares, state_count
+from foreknow.models.estimators.assignments import kinds, pair_shares, state_count
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.members import Members, members
 from foreknow.models.problem import Posterior, Problem

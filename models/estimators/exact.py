@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.assignments import kinds, pair_shares, put, shown, state_count
+from foreknow.models.estimators.assignments import kinds, pair_shares, put, shown, state_count
 from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
 

@@ -7,11 +7,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.assignments import pair_shares, put
-from foreknow.models.convergence import mean_diagnostics
+from foreknow.models.estimators.assignments import pair_shares, put
+from foreknow.models.estimators.convergence import mean_diagnostics
+from foreknow.models.estimators.support import shown_and_possible
 from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
-from foreknow.models.support import shown_and_possible
 
 FEWEST_DRAWS = 8
 """How many draws a chain needs at least, for its halves to have a variance."""

@@ -1,1 +1,1 @@
-"""What published groups teach of the population: the global distribution of an attribute set, and how it is found."""
+"""Foreground knowledge: global distributions of attribute sets, estimated from published groups."""

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.assignments import kinds, shown, weight_and_shares
 from foreknow.models.estimators import Auto, Exact
+from foreknow.models.estimators.assignments import kinds, shown, weight_and_shares
+from foreknow.models.foreground.distinct_groups import distinct_groups
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.foreground.kinds_of_groups import kinds_of_groups
 from foreknow.models.foreground.large_groups import group_expectations
 from foreknow.models.members import members
 from foreknow.models.problem import Estimator, Problem
@@ -79,7 +79,7 @@ def operations(evidence: Evidence, estimator: Estimator) -> float:
         each = people * np.minimum(cells.holding, people - cells.holding)
         return float(np.minimum(each, most_operations(estimator)).sum())
     if isinstance(estimator, Exact | Auto) and _few_states(evidence, estimator.limit):
-        counts = kinds_of_groups(evidence).counts
+        counts = distinct_groups(evidence).counts
         return float(((counts + 1.0).prod(axis=1) * (counts > 0).sum(axis=1)).sum())
     return math.inf
 
@@ -161,7 +161,7 @@ def _few_states(evidence: Evidence, limit: int) -> bool:
 
 def _by_kinds(evidence: Evidence, estimator: Exact | Auto) -> Expectation:
     """Each kind of group weighed once, and exactly: none may have more states than the estimator's limit."""
-    found = kinds_of_groups(evidence)
+    found = distinct_groups(evidence)
     part, parts = evidence.part, int(evidence.part[-1]) + 1
     order, starts = members(found.group, len(found.counts))
     # Within a group the rest's people stand last, so that its first person's part is the group's.

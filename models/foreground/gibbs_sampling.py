@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.convergence import mean_diagnostics
 from foreknow.models.estimators import Exact
+from foreknow.models.estimators.convergence import mean_diagnostics
 from foreknow.models.estimators.swap_chain import FEWEST_DRAWS, LARGEST_RHAT
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import closed_form, expectation

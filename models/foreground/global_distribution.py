@@ -8,7 +8,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.fit import Fit, FitStatus
-from foreknow.models.foreground.secret import Secret
+from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.foreground.signatures import Signatures
 
 
@@ -22,7 +22,7 @@ class GlobalDistribution:
     ----------
     signatures : Signatures
         Who matches what.
-    secret : Secret
+    sensitive_set : SensitiveSet
         What is told apart.
     fit : Fit
         The numbers, and what is to be said of them.
@@ -31,7 +31,7 @@ class GlobalDistribution:
     """
 
     signatures: Signatures
-    secret: Secret
+    sensitive_set: SensitiveSet
     fit: Fit
     rest: FloatArray
 
@@ -43,7 +43,7 @@ class GlobalDistribution:
     @property
     def values(self) -> tuple[Hashable, ...]:
         """What is told apart: the sensitive domain, or ``True`` (a value of the sensitive set) and ``False``; m of them."""
-        return self.secret.values
+        return self.sensitive_set.values
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class GlobalDistribution:
         are the ends of its 90 % credible interval.
         """
         table = pd.DataFrame({**self.signatures.labels, "support": self.signatures.support})
-        if self.secret.is_set:
+        if self.sensitive_set.is_set:
             table["probability"] = self.probabilities[:, 0]
             if self.fit.draws is not None:
                 table["low"], table["high"] = np.quantile(self.fit.draws[:, :, 0], [0.05, 0.95], axis=0)

@@ -9,18 +9,18 @@ from foreknow.models.arrays import IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.fit import Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution
-from foreknow.models.foreground.secret import Secret
+from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.foreground.signatures import AttributeSets, supported_sets
 from foreknow.models.problem import Estimator
-from foreknow.models.release import Observation
+from foreknow.models.tables.release import Observation
 
 type Unmatched = Literal["table", "uniform"]
 """The distribution of people whose signature too few match: the whole table's, or that of equally likely values."""
 
 
-def mined(
+def mine_global_distributions(
     seen: Observation,
-    secret: Secret,
+    sensitive_set: SensitiveSet,
     attribute_sets: AttributeSets,
     fewest: int,
     fit: Fitting,
@@ -33,18 +33,18 @@ def mined(
     ``unmatched="uniform"`` that of equally likely values of the sensitive domain. Evidence is about the observed people and, behind
     them, one stranger for each counterfeit.
     """
-    counts = secret.counts(seen.counts)
+    counts = sensitive_set.counts(seen.counts)
     shown = (
         counts
         if counts.any() and unmatched == "table"
-        else secret.counts(np.ones((1, len(secret.domain)), dtype=np.int64))
+        else sensitive_set.counts(np.ones((1, len(sensitive_set.domain)), dtype=np.int64))
     )
     rest = shown.sum(axis=0) / shown.sum()
     group = _with_strangers(seen)
     strangers = np.full(len(group) - len(seen.group), -1, dtype=np.int64)
     for signatures in supported_sets(seen.people, attribute_sets, fewest, seen.group >= 0):
         evidence = Evidence(np.concatenate([signatures.person, strangers]), group, counts, rest)
-        yield GlobalDistribution(signatures, secret, fit(evidence, estimator), rest), evidence
+        yield GlobalDistribution(signatures, sensitive_set, fit(evidence, estimator), rest), evidence
 
 
 def _with_strangers(seen: Observation) -> IntArray:

@@ -11,8 +11,8 @@ import numpy as np
 from numba import carray, types  # type: ignore[attr-defined]
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.assignments import weight_and_shares
 from foreknow.models.compilation_cache import compiled_callback
+from foreknow.models.estimators.assignments import weight_and_shares
 
 
 @compiled

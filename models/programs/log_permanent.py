@@ -11,7 +11,7 @@ from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_defa
 from pytensor.tensor import as_tensor, matrix, vector, zeros_like
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.assignments import state_count
+from foreknow.models.estimators.assignments import state_count
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.members import members
 from foreknow.models.programs.group_weights import called_weights_and_beliefs

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.dirichlet_knowledge import check_concentration, positive_concentrations
-from foreknow.models.lookalikes import lookalike
-from foreknow.models.markov_chain import LARGEST_TABLE, check_chain_order
-from foreknow.models.sequences import MISSING, check_longest, end_to_end
-from foreknow.models.view import History
+from foreknow.models.knowledge.dirichlet_knowledge import check_concentration, positive_concentrations
+from foreknow.models.knowledge.markov_chain import LARGEST_TABLE, check_chain_order
+from foreknow.models.knowledge.sequences import MISSING, check_longest, end_to_end
+from foreknow.models.tables.lookalikes import lookalike
+from foreknow.models.tables.view import History
 
 if TYPE_CHECKING:
     import pymc as pm

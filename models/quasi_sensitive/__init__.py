@@ -1,1 +1,1 @@
-"""Items that are harmless until a public table says what they give away."""
+"""Quasi-sensitive items: records of items, and external knowledge that links them to sensitive labels."""

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import IntArray
-from foreknow.models.people import People
 from foreknow.models.quasi_sensitive.items import Items
 from foreknow.models.quasi_sensitive.linking import Linking, Links, links
-from foreknow.models.release import Release
+from foreknow.models.tables.people import People
+from foreknow.models.tables.release import Release
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, IntArray
-from foreknow.models.plain_columns import is_hashable, plain_values
+from foreknow.models.tables.plain_columns import is_hashable, plain_values
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items, check_separator
-from foreknow.models.schema import check_columns
-from foreknow.models.view import View
+from foreknow.models.tables.schema import check_columns
+from foreknow.models.tables.view import View
 
 type Words = NDArray[np.uint64]
 """Sets of labels, 64 to a word: label b is bit ``b % 64`` of word ``b // 64``."""

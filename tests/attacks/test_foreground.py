@@ -12,8 +12,8 @@ from strategies import view_of
 
 from foreknow.attacks import ForegroundAttack, ForegroundBeliefs, SnapshotAttack
 from foreknow.evaluation import adversary_gain, report
-from foreknow.evaluation.breaches import breaches
-from foreknow.evaluation.global_errors import global_probabilities
+from foreknow.evaluation.risk.breaches import breaches
+from foreknow.evaluation.risk.global_errors import global_probabilities
 from foreknow.models import (
     Adversary,
     Auto,
@@ -60,9 +60,9 @@ def releases(draw, most=12):
     return release_of(" ".join(rows), labels)
 
 
-def probability(beliefs, secret, time=1):
+def probability(beliefs, sensitive_set, time=1):
     """Of everybody, the belief in a value of a set."""
-    return beliefs.posterior(time)[list(secret)].sum(axis=1).to_numpy()
+    return beliefs.posterior(time)[list(sensitive_set)].sum(axis=1).to_numpy()
 
 
 def worlds(release, classes, distribution):
@@ -122,24 +122,24 @@ class TestThePaper:
 
 
 class TestOracle:
-    @given(release=releases(), secret=st.sampled_from([("a",), ("b",), ("a", "c")]), support=st.integers(1, 4))
-    def test_the_worst_over_the_attribute_sets_of_all_worlds(self, release, secret, support):
-        attack = ForegroundAttack(sensitive=secret, support=support)
+    @given(release=releases(), sensitive_set=st.sampled_from([("a",), ("b",), ("a", "c")]), support=st.integers(1, 4))
+    def test_the_worst_over_the_attribute_sets_of_all_worlds(self, release, sensitive_set, support):
+        attack = ForegroundAttack(sensitive=sensitive_set, support=support)
         beliefs = attack([release])
-        classes = [0 if value in secret else 1 for value in "abc"]
+        classes = [0 if value in sensitive_set else 1 for value in "abc"]
         each = [worlds(release, classes, found)[:, 0] for found in attack.mine(release.observation)]
         assert len(each) == len(beliefs.knowledge[0])
         if each:
-            assert np.allclose(probability(beliefs, secret), np.max(each, axis=0), atol=1e-9)
+            assert np.allclose(probability(beliefs, sensitive_set), np.max(each, axis=0), atol=1e-9)
             chosen = np.array(each)[beliefs.worst[0], np.arange(len(release.view))]
             assert np.allclose(chosen, np.max(each, axis=0), atol=1e-9)
         else:
             assert (beliefs.worst[0] == -1).all()
 
-    @given(release=releases(), secret=st.sampled_from([("a",), ("b",), ("a", "c")]))
-    def test_the_values_of_a_set_share_its_probability_as_they_do_in_the_group(self, release, secret):
-        belief = ForegroundAttack(sensitive=secret, support=1)([release]).posterior(1).to_numpy()
-        classes = np.array([0 if value in secret else 1 for value in "abc"])
+    @given(release=releases(), sensitive_set=st.sampled_from([("a",), ("b",), ("a", "c")]))
+    def test_the_values_of_a_set_share_its_probability_as_they_do_in_the_group(self, release, sensitive_set):
+        belief = ForegroundAttack(sensitive=sensitive_set, support=1)([release]).posterior(1).to_numpy()
+        classes = np.array([0 if value in sensitive_set else 1 for value in "abc"])
         shown = np.vstack([release.counts, release.counts.sum(axis=0)])[release.group]
         for row, counts in zip(belief, shown, strict=True):
             for kind in (0, 1):
@@ -215,28 +215,28 @@ class TestOracle:
 
 
 class TestWhatMovesNoBelief:
-    @given(release=releases(), secret=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
-    def test_who_in_a_group_truly_has_what(self, release, secret, seed):
+    @given(release=releases(), sensitive_set=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
+    def test_who_in_a_group_truly_has_what(self, release, sensitive_set, seed):
         rng, frame = np.random.default_rng(seed), release.view.frame.copy()
         results = frame["result"].to_numpy(dtype=object)
         for j in range(release.groups):
             results[release.group == j] = rng.permutation(results[release.group == j])
         results[release.group < 0] = "c"
         other = Release(View(frame.assign(result=results), KINDS, 1), release.grouping)
-        attack = ForegroundAttack(sensitive=secret, support=1)
+        attack = ForegroundAttack(sensitive=sensitive_set, support=1)
         assert attack([release]).posterior(1).equals(attack([other]).posterior(1))
 
-    @given(release=releases(), secret=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
-    def test_the_order_of_people_groups_and_values(self, release, secret, seed):
+    @given(release=releases(), sensitive_set=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
+    def test_the_order_of_people_groups_and_values(self, release, sensitive_set, seed):
         rng, view = np.random.default_rng(seed), release.view
         order = rng.permutation(len(view))
         turned = dataclasses.replace(KINDS, values=tuple("cab"))
         labels = np.where(release.group < 0, -1, 7 - release.group)[order]
         other = Release(View(view.frame.iloc[order], turned, 1), labels)
-        attack = ForegroundAttack(sensitive=secret, support=1, estimator=Auto())
+        attack = ForegroundAttack(sensitive=sensitive_set, support=1, estimator=Auto())
         before, after = (attack([one]).posterior(1) for one in (release, other))
         after = after.loc[before.index, before.columns]
-        if secret is not None:
+        if sensitive_set is not None:
             assert np.allclose(after, before, atol=1e-6)
         else:  # Of sets that are equally bad to rounding, another may be taken; of the worst value they say the same.
             assert np.allclose(after.max(axis=1), before.max(axis=1), atol=1e-6)
@@ -272,8 +272,8 @@ class TestTrivialAnswers:
     def test_two_values_in_any_order(self):
         schema = dataclasses.replace(KINDS, values=("a", "b"))
         release = release_of("Afa Ama Bfb Bmb Ama", [0, 0, 1, 1, 0], schema)
-        for secret in "ab":
-            belief = ForegroundAttack(sensitive={secret}, support=1)([release]).posterior(1)
+        for sensitive_set in "ab":
+            belief = ForegroundAttack(sensitive={sensitive_set}, support=1)([release]).posterior(1)
             assert belief["a"].tolist() == [1, 1, 0, 0, 1]
 
     def test_values_that_are_true_or_false_are_no_set(self):
@@ -296,8 +296,8 @@ class TestTrivialAnswers:
         assert beliefs.posterior(1).iloc[5].tolist() == pytest.approx([0, 0, 1], abs=1e-6)
 
     @pytest.mark.parametrize("secret", [None, {"a"}])
-    def test_nobody_is_published(self, secret):
-        beliefs = ForegroundAttack(sensitive=secret, support=1)([release_of("Afa Bmb", [-1, -1])])
+    def test_nobody_is_published(self, sensitive_set):
+        beliefs = ForegroundAttack(sensitive=sensitive_set, support=1)([release_of("Afa Bmb", [-1, -1])])
         assert np.allclose(beliefs.posterior(1), 1 / 3)
         assert beliefs.notes == ("at 1: nobody is published, and there is nothing to learn.",)
 
@@ -505,8 +505,8 @@ def test_bad_settings_are_one_clear_error(case):
 @pytest.mark.parametrize(
     "secret", [{"a", "b"}, ["a", "b"], ("b", "a"), frozenset("ab"), np.array(["a", "b"]), pd.Series(["a", "b"])]
 )
-def test_any_collection_of_values_is_a_set(secret):
-    found = ForegroundAttack(sensitive=secret, support=1)([RELEASE]).posterior(1)
+def test_any_collection_of_values_is_a_set(sensitive_set):
+    found = ForegroundAttack(sensitive=sensitive_set, support=1)([RELEASE]).posterior(1)
     assert found.equals(ForegroundAttack(sensitive={"a", "b"}, support=1)([RELEASE]).posterior(1))
 
 

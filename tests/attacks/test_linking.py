@@ -11,7 +11,7 @@ from patients import FIGURE_1D, KNOWLEDGE, LINKING, beta, linkable, patients, vi
 
 from foreknow.attacks import LabelBeliefs, LinkingAttack
 from foreknow.defenses import DistinctDiversity, KAnonymity
-from foreknow.evaluation import linked, verify
+from foreknow.evaluation import label_disclosure, verify
 from foreknow.models import ExternalKnowledge, ItemRelease, Items, Linking, Release, View
 
 ATTACK = LinkingAttack(LINKING)
@@ -82,7 +82,7 @@ def test_a_belief_that_rounding_keeps_below_counts():
     attack = LinkingAttack(Linking(ExternalKnowledge(dict.fromkeys(range(10), "a")), "items"))
     beliefs = attack([Release(view_of_items(["a"] * 10), [0] * 10)])
     assert len(beliefs.certain(0.1)) == 10
-    assert linked(beliefs, 0.1)["sure"].tolist() == [1.0]
+    assert label_disclosure(beliefs, 0.1)["sure"].tolist() == [1.0]
 
 
 @given(linkable(), st.data())

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from foreknow.attacks import SequentialAttack, SnapshotAttack
-from foreknow.defenses import JSimilarity, Summary, Whole
+from foreknow.defenses import JSimilarity, Summary, TableCounts
 from foreknow.defenses.requirements.summary import entropy
-from foreknow.evaluation.risk import adversary_confidence, adversary_gain
+from foreknow.evaluation.risk.belief_measures import adversary_confidence, adversary_gain
 from foreknow.models import (
     Adversary,
     Categorical,
@@ -174,7 +174,7 @@ def test_the_divergence_of_group_3():
     two = revised / revised.sum(axis=1, keepdims=True)
     group = Summary(
         np.array([2]), np.array([[1, 1]]), two.sum(axis=0, keepdims=True), entropy(two).sum(keepdims=True),
-        Whole(("BCM-pos", "PNE-pos"), np.array([1, 1])),
+        TableCounts(("BCM-pos", "PNE-pos"), np.array([1, 1])),
     )  # fmt: skip
     assert JSimilarity(0.6).level(group)[0] == pytest.approx(0.53999, abs=5e-6)
     assert JSimilarity(0.6, base=np.e).level(group)[0] == pytest.approx(0.37429, abs=5e-6)

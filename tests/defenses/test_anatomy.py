@@ -3,21 +3,20 @@
 import itertools
 from collections import Counter, defaultdict
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from places import ADULT
 from strategies import tables, view_of
 
 from foreknow.defenses import Anatomy, DistinctDiversity, FrequencyDiversity, Infeasible, KAnonymity, hilbert_order
 from foreknow.evaluation import adult
-from foreknow.evaluation.verify import verify
+from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Numeric, Release, Schema, View
 
-ADULT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "adult"
 BELOW_SECONDARY = ("Preschool", "1st-4th", "5th-6th", "7th-8th")
 BOUNDS = [(None, "together"), (("a", "c"), "together"), (("a", "c"), "each"), (("a", "c"), "all")]
 

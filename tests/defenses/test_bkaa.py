@@ -22,7 +22,7 @@ from foreknow.defenses import (
     Requirement,
 )
 from foreknow.defenses.growing.nearest_point import nearest_point_order
-from foreknow.evaluation.verify import verify
+from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Release
 
 settings_of = st.builds(

@@ -1,13 +1,13 @@
 """Injector: how buckets are made, against the rule written out record by record; and what every bucket keeps."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from places import DATA
 from strategies import tables
 
 from foreknow.defenses import DistinctDiversity, Infeasible
@@ -17,10 +17,8 @@ from foreknow.defenses.buckets.matchings import matching_diversity
 from foreknow.defenses.buckets.negative_rules import negative_rules
 from foreknow.defenses.injector import Injector
 from foreknow.evaluation import adult
-from foreknow.evaluation.verify import verify
+from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, UniformPrior, View
-
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 @st.composite

@@ -4,18 +4,16 @@ import importlib.util
 import itertools
 from collections import Counter, defaultdict
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT
 from strategies import view_of
 
 from foreknow.defenses import Anatomy, Injector, MInvariance
 from foreknow.models import Release
 
-SPEC = importlib.util.spec_from_file_location(
-    "insider", Path(__file__).resolve().parents[2] / "benchmarks" / "insider.py"
-)
+SPEC = importlib.util.spec_from_file_location("insider", ROOT / "benchmarks" / "insider.py")
 attack = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(attack)
 

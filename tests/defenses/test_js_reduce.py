@@ -21,7 +21,7 @@ from foreknow.defenses import (
     TCloseness,
     hilbert_order,
 )
-from foreknow.evaluation.verify import verify
+from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Numeric, Release, Schema, View
 
 settings_of = st.builds(

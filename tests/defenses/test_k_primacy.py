@@ -16,9 +16,9 @@ from foreknow.defenses.clusters.primacy_groups import ADD, NO, changes
 from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.defenses.k_primacy import KPrimacy
 from foreknow.defenses.requirements.likeness import BetaLikeness
-from foreknow.defenses.requirements.summary import Summary, Whole
+from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.models import Numeric, Schema, View
-from foreknow.models.distance import points
+from foreknow.models.tables.distance import points
 
 settings_of = st.builds(
     dict, k=st.integers(1, 4), beta=st.sampled_from([0.2, 0.5, 1.0, 3.0]), j=st.sampled_from([0.0, 0.3, 1.0])
@@ -140,7 +140,7 @@ class TestPromises:
 
     def test_the_limits_are_those_of_the_requirement(self):
         rng = np.random.default_rng(2)
-        whole = Whole(("a", "b", "c"), np.array([70, 25, 5]))
+        whole = TableCounts(("a", "b", "c"), np.array([70, 25, 5]))
         counts = rng.integers(0, 8, (400, 3))
         counts = counts[counts.sum(axis=1) > 0]
         groups = Summary(counts.sum(axis=1), counts, np.zeros(counts.shape), np.zeros(len(counts)), whole)

@@ -1,20 +1,19 @@
 """MASK against its choice of groups in plain Python, what it changes, and how often what looks alike was violating."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from places import ADULT
 from strategies import tables, view_of
 
 from foreknow.defenses import MASK, FrequencyDiversity, Infeasible, KAnonymity, Mondrian
 from foreknow.evaluation import adult
-from foreknow.evaluation.verify import verify
+from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Grouping, Release
 
-ADULT = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "adult"
 BELOW_SECONDARY = ("Preschool", "1st-4th", "5th-6th", "7th-8th")
 
 

@@ -37,8 +37,8 @@ from foreknow.defenses import (
     TCloseness,
     publish,
 )
-from foreknow.evaluation.verify import verify
-from foreknow.evaluation.verify_items import verify_items
+from foreknow.evaluation.checks.verify import verify
+from foreknow.evaluation.checks.verify_items import verify_items
 from foreknow.models import (
     Adversary,
     CompromisedRecords,

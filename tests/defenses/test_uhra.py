@@ -13,11 +13,11 @@ from strategies import tables, view_of
 from foreknow.defenses import DistinctDiversity, KAnonymity, TCloseness
 from foreknow.defenses.clusters.clustering import prior_clusters
 from foreknow.defenses.growing.nearest_point import nearest_point_order
-from foreknow.defenses.requirements.summary import Summary, Whole
+from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.defenses.uhra import UHRA
-from foreknow.evaluation.verify import verify
+from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Categorical, Numeric, Release, Schema, View
-from foreknow.models.distance import points
+from foreknow.models.tables.distance import points
 
 settings_of = st.builds(
     dict, k=st.integers(1, 3), t=st.sampled_from([0.15, 0.3, 0.5, 1.0]), j=st.sampled_from([0.0, 0.3, 0.6, 1.0])
@@ -184,7 +184,7 @@ class TestBinaryErratum:
     """METHODS, B.4: with 24.8 % of one value, t of .5 or more hardly binds."""
 
     def test_the_largest_distances_are_those_of_pure_groups(self):
-        whole = Whole(("<=50K", ">50K"), np.array([752, 248]))
+        whole = TableCounts(("<=50K", ">50K"), np.array([752, 248]))
         counts = np.array([[i, 5 - i] for i in range(6)])
         groups = Summary(np.full(6, 5), counts, np.zeros((6, 2)), np.zeros(6), whole)
         level = TCloseness(0.5).level(groups)

@@ -1,0 +1,1 @@
+"""Independent checkers: requirements recomputed from published tables, apart from the code that enforces them."""

@@ -1,0 +1,1 @@
+"""The command `foreknow`: options, inputs, output files, printed tables."""

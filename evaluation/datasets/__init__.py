@@ -1,0 +1,1 @@
+"""Data sets: real tables as views, and simulations with exact background knowledge."""

@@ -1,0 +1,112 @@
+"""UCI Adult, the census table on which anonymization is measured, as a view."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from foreknow.models.tables.hierarchy import Hierarchy
+from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.view import View
+
+COLUMNS = (
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education-num",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "capital-gain",
+    "capital-loss",
+    "hours-per-week",
+    "native-country",
+    "salary-class",
+)
+"""The columns as adult.names lists them; the last, which it does not name, is called as ARX's hierarchies call it."""
+
+QUASI_IDENTIFIERS = ("age", "workclass", "education", "marital-status", "race", "sex")
+"""What identifies people unless the caller says otherwise; the sensitive attribute is left out where it is one."""
+
+
+def adult(
+    folder: str | Path,
+    sensitive: str = "occupation",
+    quasi_identifiers: Sequence[str] | None = None,
+    hierarchies: str | Path | None = None,
+) -> View:
+    """Read the Adult census table: 45,222 people, those of adult.data and then those of adult.test.
+
+    Parameters
+    ----------
+    folder : path
+        Where adult.data and adult.test lie, as the UCI Machine Learning Repository gives them.
+    sensitive : str
+        The sensitive attribute. Its domain is its values in the table, sorted.
+    quasi_identifiers : sequence of str, optional
+        The attributes that identify people; left out, `QUASI_IDENTIFIERS` without the sensitive one. A column of
+        numbers is numeric, from its smallest to its largest; any other is categorical, its values sorted.
+    hierarchies : path, optional
+        A folder of ARX's files ``adult_hierarchy_<attribute>.csv``. A categorical attribute with a file there gets its
+        hierarchy; the others, and all numbers, have none.
+
+    Returns
+    -------
+    View
+        All 15 columns, and ``id``, the number of the row: 0 to 45,221.
+
+    Raises
+    ------
+    FileNotFoundError
+        If a file of the table or the folder of hierarchies is not there.
+    ValueError
+        If an attribute is no column, has two roles, or has a value its hierarchy does not know.
+
+    Notes
+    -----
+    B. Becker, R. Kohavi, Adult (1996), UCI Machine Learning Repository. The 3,620 of 48,842 rows that hold an unknown
+    value, ``?``, are dropped. The first line of adult.test is no record, and its salary classes end in a full stop,
+    which is removed. Records that are equal in all columns are kept.
+    """
+    parts = [_part(Path(folder) / name, header) for name, header in (("adult.data", 0), ("adult.test", 1))]
+    frame = pd.concat(parts).dropna().reset_index(drop=True)
+    frame["salary-class"] = frame["salary-class"].str.rstrip(".")
+    frame.insert(0, "id", frame.index)
+    if quasi_identifiers is None:
+        quasi_identifiers = [name for name in QUASI_IDENTIFIERS if name != sensitive]
+    schema = Schema.infer(frame, quasi_identifiers, sensitive, "id")
+    return View(frame, schema if hierarchies is None else _with_hierarchies(schema, Path(hierarchies)))
+
+
+def _part(path: Path, header: int) -> pd.DataFrame:
+    """One of the two files; ``header`` lines before the first record are skipped."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"there is no file {path}. Adult's adult.data and adult.test can be had from the UCI Machine Learning "
+            'Repository, "Adult" (archive.ics.uci.edu/dataset/2/adult); name the folder that holds them.'
+        )
+    return pd.read_csv(
+        path, names=list(COLUMNS), skiprows=header, skipinitialspace=True, na_values="?", keep_default_na=False
+    )
+
+
+def _with_hierarchies(schema: Schema, folder: Path) -> Schema:
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"there is no folder {folder}; name the one that holds adult_hierarchy_<attribute>.csv."
+        )
+    attributes = {
+        name: _with_hierarchy(kind, folder / f"adult_hierarchy_{name}.csv")
+        for name, kind in schema.quasi_identifiers.items()
+    }
+    return replace(schema, quasi_identifiers=attributes)
+
+
+def _with_hierarchy(kind: Numeric | Categorical, path: Path) -> Numeric | Categorical:
+    if isinstance(kind, Categorical) and path.is_file():
+        return Categorical(kind.values, Hierarchy.read(path))
+    return kind

@@ -1,0 +1,1 @@
+"""Measures of information loss: generalization, suppression, counting queries, class sizes."""

@@ -1,0 +1,1 @@
+"""Plots of risk, beliefs, groups, influence and utility, as matplotlib figures."""

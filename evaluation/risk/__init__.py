@@ -1,0 +1,1 @@
+"""Risk measures of beliefs and releases: disclosure, breaches, calibration, record linkage."""

@@ -1,0 +1,1 @@
+"""Background knowledge: priors, Markov chains, Dirichlet posteriors over both, compromised records, cascades."""

@@ -1,0 +1,1 @@
+"""Laws of what a publisher alters: counterfeit records, distorted values, signatures of m-invariance."""

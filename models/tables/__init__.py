@@ -1,0 +1,1 @@
+"""Tables: schemas, views, groupings, releases, hierarchies, distances between values; files are read here."""

@@ -1,0 +1,255 @@
+"""The defense against foreground knowledge: what it returns has been attacked, and an attack by the same settings finds nobody."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from places import ADULT
+from strategies import mixed_tables, tables, view_of
+
+from foreknow.attacks import ForegroundAttack
+from foreknow.defenses import Anatomy, ForegroundSafe, Infeasible, PosteriorBound, summarize_groups, summarize_records
+from foreknow.evaluation import adult
+from foreknow.models import Auto, Categorical, ExpectationMaximization, GibbsSampling, Newton, Release, Schema, View
+
+BELOW_SECONDARY = {"Preschool", "1st-4th", "5th-6th", "7th-8th"}
+QUASI_IDENTIFIERS = ["age", "workclass", "marital-status", "occupation", "race"]
+
+
+def uniform(view):
+    m = len(view.schema.values)
+    return np.full((len(view), m), 1 / m)
+
+
+def defended(view, defense):
+    return Release(view, defense(view, uniform(view)))
+
+
+def attack_of(defense):
+    return ForegroundAttack(defense.attribute_sets, defense.sensitive, fit=defense.fit, support=defense.support)
+
+
+def believed(release, attack):
+    """Of everybody, the probability of having a value of the set that the attack finds."""
+    values = release.view.schema.values
+    (beliefs,) = attack([release]).releases
+    return beliefs.posterior.probabilities[:, [values.index(value) for value in attack.sensitive]].sum(axis=1)
+
+
+def holders(view, sensitive):
+    return view.frame[view.schema.sensitive].isin(list(sensitive)).to_numpy()
+
+
+def check_promise(release, defense):
+    """Nobody is over 1/r, whether by the attack or by counting; everybody is published, r or more together."""
+    holds = holders(release.view, defense.sensitive)
+    assert (release.group >= 0).all()
+    assert np.bincount(release.group).min() >= defense.r
+    assert (np.bincount(release.group, holds) * defense.r <= np.bincount(release.group)).all()
+    assert believed(release, attack_of(defense)).max() <= 1 / defense.r + 1e-9
+
+
+DEFENSES = st.builds(
+    ForegroundSafe,
+    st.integers(1, 4),
+    st.sampled_from([{"a"}, {"b", "c"}]),
+    st.just("all"),
+    st.sampled_from([1, 2, 4]),
+    st.sampled_from([ExpectationMaximization(starts=1), ExpectationMaximization(), Newton()]),
+    st.just(30),
+    st.booleans(),
+)
+
+
+class TestPromise:
+    @settings(deadline=None)
+    @given(drawn=st.one_of(tables(most=20, ages=4), mixed_tables(most=20)), defense=DEFENSES)
+    def test_an_attack_finds_nobody(self, drawn, defense):
+        view, _ = drawn
+        if defense.r > len(view):
+            return
+        if holders(view, defense.sensitive).sum() * defense.r > len(view):
+            with pytest.raises(Infeasible, match="have a value of the sensitive set"):
+                defended(view, defense)
+            return
+        try:
+            release = defended(view, defense)
+        except Infeasible:
+            # One group, mined from the shares, tells nothing: only other starts may find somebody there.
+            assert defense.fit != ExpectationMaximization(starts=1)
+            return
+        assert release.bucketized == defense.bucketized
+        check_promise(release, defense)
+
+    @settings(deadline=None, max_examples=20)
+    @given(drawn=tables(most=20, ages=3))
+    def test_every_group_satisfies_the_bound_on_posteriors(self, drawn):
+        view, _ = drawn
+        defense = ForegroundSafe(2, {"a"}, support=2)
+        try:
+            release = defended(view, defense)
+        except (Infeasible, ValueError):
+            return
+        bound = PosteriorBound(1 / 2, Auto(), {"a"}, "belief")
+        groups = summarize_groups(summarize_records(view, uniform(view), members=True), release.group)
+        for learned in attack_of(defense).mine(release.observation):
+            having = learned.of_people[:, 0]
+            prior = np.column_stack([having, (1 - having) / 2, (1 - having) / 2])
+            assert bound.given(view, prior)(groups).all()
+
+    @pytest.mark.parametrize(("r", "support"), [(2, 300), (4, 300), (10, 500)])
+    def test_on_adult(self, r, support):
+        if not (ADULT / "adult.data").is_file():
+            pytest.skip(f"UCI Adult is not at {ADULT}")
+        whole = adult(ADULT, sensitive="education", quasi_identifiers=QUASI_IDENTIFIERS)
+        view = View(whole.frame.iloc[::9].reset_index(drop=True), whole.schema)
+        defense = ForegroundSafe(r, BELOW_SECONDARY, support=support)
+        release = defended(view, defense)
+        check_promise(release, defense)
+        undefended = defended(view, Anatomy(r, tuple(BELOW_SECONDARY)))
+        breached = believed(undefended, attack_of(defense)) > 1 / r + 1e-9
+        assert breached[holders(view, BELOW_SECONDARY)].mean() > 0.5
+
+
+SEXES = Schema({"sex": Categorical(("f", "m"))}, "result", tuple("abc"))
+
+
+def of_sexes(sexes, results):
+    return View(pd.DataFrame({"id": range(len(sexes)), "sex": list(sexes), "result": list(results)}), SEXES)
+
+
+class TestGroups:
+    def test_those_who_match_the_same_signature_are_enough_for_each_other(self):
+        """One woman in four is ill, one man in two: groups of two are of one sex, and what is mined is true."""
+        view = of_sexes("ffffffffmmmm", "aabbbbbbaabb")
+        defense = ForegroundSafe(2, {"a"}, support=1)
+        release = defended(view, defense)
+        ill = release.counts[:, 0] > 0
+        assert sorted(np.bincount(release.group)[ill]) == [2, 2, 2, 2]
+        assert all(len(set(view.frame["sex"][release.group == group])) == 1 for group in np.flatnonzero(ill))
+        (learned,) = attack_of(defense).mine(release.observation)
+        assert learned.probabilities[:, 0] == pytest.approx([1 / 4, 1 / 2])
+
+    def test_who_is_too_many_for_its_own_is_hidden_among_others(self):
+        """Both men are ill. Two and two, of whom one woman each, give them away: no woman of the other groups is.
+
+        Hidden from a fit of one start: in a single group it is likeliest that just the two men are ill, and several starts find it.
+        """
+        view = of_sexes("ffffffffffmm", "bbbbbbbbbbaa")
+        with pytest.raises(Infeasible, match="finds somebody with a sensitive value with more than 1/r"):
+            defended(view, ForegroundSafe(2, {"a"}, support=1))
+        pairs = Release(view, [0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 0, 1])
+        defense = ForegroundSafe(2, {"a"}, support=1, fit=ExpectationMaximization(starts=1))
+        assert believed(pairs, attack_of(defense))[-2:] == pytest.approx([1, 1], abs=1e-3)
+        release = defended(view, defense)
+        check_promise(release, defense)
+        assert "Attack 1 " not in release.grouping.notes[0]
+
+    def test_the_rest_are_neighbours(self):
+        view = view_of("ABCDEFGH", "abbbbbbb", [1, 1, 30, 31, 50, 51, 90, 91])
+        labels = defended(view, ForegroundSafe(2, {"a"}, deterministic=True)).group
+        assert labels[:2].tolist() == [0, 0]
+        assert all(labels[first] == labels[first + 1] for first in (2, 4, 6))
+
+    @pytest.mark.parametrize("sexes", ["fffmmmm", "ffffmmm"])
+    def test_who_is_left_over_joins_its_like(self, sexes):
+        """Of each sex one is ill, and groups of three leave one person: a man to the men, a woman to the women."""
+        view = of_sexes(sexes, ["b" if i and sexes[i] == sexes[i - 1] else "a" for i in range(7)])
+        labels = defended(view, ForegroundSafe(3, {"a"}, support=1)).group
+        assert len({*zip(labels.tolist(), sexes, strict=True)}) == len(set(labels.tolist())) == 2
+
+    def test_nobody_is_sensitive(self):
+        release = defended(view_of("ABCDE", "bbccb"), ForegroundSafe(2, {"a"}, support=1))
+        assert sorted(np.bincount(release.group)) == [2, 3]
+        assert release.grouping.notes == ()
+
+    @given(drawn=tables(most=16, ages=4), data=st.data())
+    @settings(deadline=None, max_examples=20)
+    def test_only_who_is_in_the_set_matters(self, drawn, data):
+        """The others' values, the set's own and its order may be exchanged."""
+        view, prior = drawn
+        names = {"a": data.draw(st.sampled_from("ab")), "b": data.draw(st.sampled_from("ab")), "c": "c"}
+        other = View(view.frame.assign(result=view.frame["result"].map(names)), view.schema, view.time)
+        outcomes = []
+        for table, sensitive in ((view, ("a", "b")), (other, ("b", "a"))):
+            try:
+                outcomes.append(ForegroundSafe(2, sensitive, support=2)(table, prior).labels.tolist())
+            except (Infeasible, ValueError) as problem:
+                outcomes.append(type(problem))
+        assert outcomes[0] == outcomes[1]
+
+    def test_chance_decides_between_equals(self):
+        """Of five women who are well, each joins the one who is ill as often as another; without chance, the next on the curve."""
+        view = of_sexes("ffffff", "abbbbb")
+        defense = ForegroundSafe(2, {"a"}, support=1, rng=np.random.default_rng(1))
+        draws, partners = 200, np.zeros(6)
+        for _ in range(draws):
+            labels = defense(view, uniform(view)).labels
+            partners += labels == labels[0]
+        # Five standard deviations of a count of draws with probability 1/5.
+        assert np.abs(partners[1:] - draws / 5).max() <= 5 * np.sqrt(draws * 0.2 * 0.8)
+        fixed = replace(defense, rng=None, deterministic=True)
+        assert np.array_equal(*(fixed(view, uniform(view)).labels for _ in range(2)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "message"),
+    [
+        (lambda: ForegroundSafe(0, {"a"}), ValueError, "ForegroundSafe: r is 0; it is a number of records, 1 or more"),
+        (lambda: ForegroundSafe(2.5, {"a"}), ValueError, r"ForegroundSafe: r is 2\.5"),
+        (lambda: ForegroundSafe(2, set()), ValueError, "ForegroundSafe: the sensitive set is empty"),
+        (lambda: ForegroundSafe(2, "a"), TypeError, "ForegroundSafe: sensitive is 'a'; it is a set of values"),
+        (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive is None; name the values"),
+        (lambda: ForegroundSafe(2, {"a"}, "age"), ValueError, "ForegroundSafe: attribute_sets is 'age'; it is 'all'"),
+        (lambda: ForegroundSafe(2, {"a"}, support=0), ValueError, "ForegroundSafe: support is 0"),
+        (
+            lambda: ForegroundSafe(2, {"a"}, rounds=0),
+            ValueError,
+            "ForegroundSafe: rounds is 0; it is a number of attacks",
+        ),
+        (lambda: ForegroundSafe(2, {"a"}, fit=Newton), TypeError, "ForegroundSafe: fit is .*Newton.*; it is a Fitting"),
+        (lambda: ForegroundSafe(2, {"a"}, rng=1), TypeError, "ForegroundSafe: rng is 1; it is a generator"),
+    ],
+)
+def test_bad_settings_are_one_clear_error(asked, error, message):
+    with pytest.raises(error, match=message):
+        asked()
+
+
+@pytest.mark.parametrize(
+    ("defense", "error", "message"),
+    [
+        (ForegroundSafe(5, {"a"}), ValueError, "r is 5 and the view at 1 has 4 records; lower r"),
+        (
+            ForegroundSafe(3, {"a"}),
+            Infeasible,
+            r"2 of the 4 records .* a share of 0\.5; .*1/r = 0\.3333 may\. The largest r .* is 2\.",
+        ),
+        (
+            ForegroundSafe(2, {"x"}),
+            ValueError,
+            "ForegroundSafe: the sensitive set holds 'x', which is not in the domain",
+        ),
+        (ForegroundSafe(2, {"a", "b", "c"}), ValueError, "ForegroundSafe: the sensitive set holds all 3 values"),
+        (ForegroundSafe(2, {"a"}, [["sex"]]), ValueError, "names 'sex', which is no quasi-identifier"),
+        (
+            ForegroundSafe(2, {"a"}, support=1, fit=GibbsSampling(rng=np.random.default_rng(1))),
+            ValueError,
+            r"GibbsSampling.*draws its answer.*ExpectationMaximization\(\)",
+        ),
+    ],
+)
+def test_what_cannot_be_published_is_one_clear_error(defense, error, message):
+    with pytest.raises(error, match=message):
+        defended(view_of("ABCD", "abca"), defense)
+
+
+def test_too_few_rounds_are_said():
+    view = of_sexes("ffffffffffmm", "bbbbbbbbbbaa")
+    with pytest.raises(
+        Infeasible, match=r"after 1 attacks there are 2 groups of the view at .* 1/r = 0\.5; .* Raise rounds, lower r"
+    ):
+        defended(view, ForegroundSafe(2, {"a"}, support=1, rounds=1))

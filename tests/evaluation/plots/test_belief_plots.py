@@ -1,0 +1,239 @@
+"""The pictures show the numbers of the tables."""
+
+import ast
+import inspect
+import itertools
+import warnings
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from strategies import history_of, view_of
+
+from foreknow.attacks import SequentialAttack
+from foreknow.evaluation import belief_over_time, gain_over_time, group_sizes
+from foreknow.evaluation.plots.belief_plots import COLORS, LINES
+from foreknow.models import Adversary, MarkovChain, Release, UniformPrior
+
+RISK = pd.DataFrame(
+    [
+        (defense, attack, time, round(0.1 * d + 0.01 * a + 0.001 * time, 3), 1 - 0.1 * d)
+        for (d, defense), (a, attack), time in itertools.product(
+            enumerate(["halved", "alike"]), enumerate(["memory", "snapshot", "guess"]), (1, 2, 4)
+        )
+    ],
+    columns=["defense", "attack", "time", "gain", "confidence"],
+)
+RISK.loc[(RISK["defense"] == "alike") & (RISK["time"] == 2), "gain"] = np.nan
+HISTORY = history_of(("ABC", "abc"), ("BC", "bb"), ("ACB", "cca"))
+CHAIN = MarkovChain(1, np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]))
+BELIEFS = SequentialAttack(Adversary(UniformPrior(), CHAIN))(
+    [Release(HISTORY[0], [0, 0, 0]), Release(HISTORY[1], [-1, -1]), Release(HISTORY[2], [0, 1, 0])]
+)
+
+
+def drawn(figure, tmp_path):
+    """The picture as pixels: drawing may neither warn nor fail."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.savefig(tmp_path / "picture.png")
+    return mpl.image.imread(tmp_path / "picture.png")
+
+
+class TestGain:
+    def test_a_line_per_defense_and_attack_with_the_table_s_numbers(self):
+        lines = gain_over_time(RISK).axes[0].lines
+        pairs = list(itertools.product(["halved", "alike"], ["memory", "snapshot", "guess"]))
+        assert len(lines) == len(pairs) + 1  # and the zero line
+        for line, (defense, attack) in zip(lines, pairs, strict=False):
+            rows = RISK[(RISK["defense"] == defense) & (RISK["attack"] == attack)]
+            np.testing.assert_array_equal(line.get_xdata(), [1, 2, 4])
+            np.testing.assert_array_equal(line.get_ydata(), rows["gain"])
+        np.testing.assert_array_equal(lines[-1].get_ydata(), [0, 0])
+
+    def test_a_colour_per_defense_and_a_kind_of_line_per_attack(self):
+        axes = gain_over_time(RISK).axes[0]
+        lines = np.array(axes.lines[:-1]).reshape(2, 3)
+        colours = np.vectorize(lambda line: to_hex(line.get_color()).upper())(lines)
+        assert [len(set(row)) for row in colours] == [1, 1]
+        assert len(set(colours[:, 0])) == 2
+        kinds = np.vectorize(lambda line: line.get_linestyle())(lines)
+        assert [len(set(column)) for column in kinds.T] == [1, 1, 1]
+        assert len(set(kinds[0])) == 3
+        shown = {
+            text.get_text(): handle
+            for text, handle in zip(axes.get_legend().texts, axes.get_legend().legend_handles, strict=True)
+        }
+        assert list(shown) == ["halved", "alike", "memory", "snapshot", "guess"]
+        assert [to_hex(shown[name].get_color()).upper() for name in ("halved", "alike")] == colours[:, 0].tolist()
+        assert [shown[name].get_linestyle() for name in ("memory", "snapshot", "guess")] == kinds[0].tolist()
+
+    def test_another_measure_and_the_words(self):
+        axes = gain_over_time(RISK, "week", "confidence").axes[0]
+        np.testing.assert_array_equal(axes.lines[3].get_ydata(), [0.9, 0.9, 0.9])
+        assert axes.get_xlabel() == "week"
+        assert "confidence" in axes.get_ylabel()
+        assert "confidence" in axes.get_title()
+
+    def many(self, defenses, attacks):
+        return pd.DataFrame(
+            [(f"d{d}", f"a{a}", 1, d + a / 10) for d in range(defenses) for a in range(attacks)],
+            columns=["defense", "attack", "time", "gain"],
+        )
+
+    def test_many_lines_have_a_panel_per_attack(self, tmp_path):
+        figure = gain_over_time(self.many(10, 3))
+        assert [axes.get_title() for axes in figure.axes] == ["attack: a0", "attack: a1", "attack: a2"]
+        assert "gain" in figure.get_suptitle()
+        for a, axes in enumerate(figure.axes):
+            assert [line.get_ydata()[0] for line in axes.lines[:-1]] == [d + a / 10 for d in range(10)]
+            assert {line.get_linestyle() for line in axes.lines[:-1]} == {"-"}
+        assert [text.get_text() for text in figure.axes[-1].get_legend().texts] == [f"d{d}" for d in range(10)]
+        assert drawn(figure, tmp_path).std() > 0
+
+    def test_no_two_of_many_defenses_look_alike(self):
+        axes = gain_over_time(self.many(len(COLORS) + 5, 1)).axes[0]
+        looks = {(line.get_color(), line.get_marker()) for line in axes.lines[:-1]}
+        assert len(looks) == len(COLORS) + 5
+
+    def test_more_attacks_than_kinds_of_line(self, tmp_path):
+        figure = gain_over_time(self.many(1, len(LINES) + 1))
+        assert len(figure.axes) == 1
+        assert drawn(figure, tmp_path).std() > 0
+
+
+class TestBelief:
+    def test_a_panel_per_publication_with_the_person_s_posteriors(self):
+        figure = belief_over_time({"first": BELIEFS, "again": BELIEFS}, HISTORY, "B", "week")
+        panels = figure.axes[:2]
+        assert [axes.get_title() for axes in panels] == ["first", "again"]
+        for axes in panels:
+            shown = axes.images[0].get_array()
+            assert shown.shape == (3, 3)  # values by releases
+            for column, time in enumerate((1, 2, 3)):
+                np.testing.assert_allclose(shown[:, column], BELIEFS.posterior(time).loc["B", ["a", "b", "c"]])
+            assert axes.images[0].get_clim() == (0, 1)
+            assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2", "3"]
+            assert axes.get_xlabel() == "week"
+        assert [text.get_text() for text in panels[0].get_yticklabels()] == ["a", "b", "c"]  # shared with the other
+        assert panels[0].get_ylim() == panels[1].get_ylim()
+        assert "B" in figure.get_suptitle()
+
+    def test_the_numbers_are_written_in_their_cells(self):
+        axes = belief_over_time({"only": BELIEFS}, HISTORY, "A").axes[0]
+        written = {text.get_position(): text.get_text() for text in axes.texts}
+        expected = {}
+        for column, time in enumerate((1, 3)):
+            row = BELIEFS.posterior(time).loc["A", ["a", "b", "c"]].to_numpy()
+            expected |= {(column, s): f"{p:.2f}" for s, p in enumerate(row) if p >= 0.005}
+        assert written == expected
+
+    def test_frames_are_the_truth(self):
+        """B has b, b, a; A has a and c and is not there at week 2."""
+        for who, truth in (("B", [1, 1, 0]), ("A", [0, 2])):
+            axes = belief_over_time({"only": BELIEFS}, HISTORY, who).axes[0]
+            frames = [tuple(patch.get_center().round(6)) for patch in axes.patches]
+            assert frames == list(enumerate(truth))
+
+    def test_four_panels_in_a_row(self, tmp_path):
+        figure = belief_over_time({f"p{i}": BELIEFS for i in range(6)}, HISTORY, "B")
+        panels = [axes for axes in figure.axes if axes.images]
+        assert [axes.get_title() for axes in panels] == [f"p{i}" for i in range(6)]
+        assert len({axes.get_subplotspec().rowspan.start for axes in panels}) == 2
+        assert drawn(figure, tmp_path).std() > 0
+
+    def test_it_can_be_drawn(self, tmp_path):
+        assert drawn(belief_over_time({"only": BELIEFS}, HISTORY, "B"), tmp_path).std() > 0
+
+
+class TestGroupSizes:
+    def test_bars_are_shares_of_the_records(self):
+        view, later = view_of("ABCDEFGH", "aabbccab"), view_of("ABCDEFGH", "aabbccab", time=2)
+        releases = {
+            "one": (Release(view, [0, 0, 0, 1, 1, 1, 2, -1]), Release(later, [0, 0, 0, 0, 0, 1, 1, -1])),
+            "none": (Release(view, [-1] * 8),),
+        }
+        axes = group_sizes(releases).axes[0]
+        heights = [[bar.get_height() for bar in container] for container in axes.containers]
+        # suppressed, then sizes 1 to 5, of 16 and of 8 records
+        np.testing.assert_allclose(heights, [[2 / 16, 1 / 16, 2 / 16, 6 / 16, 0, 5 / 16], [1, 0, 0, 0, 0, 0]])
+        for container in axes.containers:
+            middles = [bar.get_x() + bar.get_width() / 2 for bar in container]
+            np.testing.assert_allclose(np.round(middles), [-2, 1, 2, 3, 4, 5])
+        ticks = dict(zip(axes.get_xticks(), [label.get_text() for label in axes.get_xticklabels()], strict=True))
+        assert ticks == {-2: "suppressed", 1: "1", 2: "2", 3: "3", 4: "4", 5: "5"}
+        assert [text.get_text() for text in axes.get_legend().texts] == ["one", "none"]
+
+    def test_more_than_four_have_a_panel_each(self, tmp_path):
+        view = view_of("ABCD", "abab")
+        labels = {"a": [0, 0, 1, 1], "b": [0, 0, 0, 0], "c": [0, 1, 2, 3], "d": [0, 0, -1, -1], "e": [-1] * 4}
+        figure = group_sizes({name: (Release(view, group),) for name, group in labels.items()})
+        heights = {axes.texts[0].get_text(): [bar.get_height() for bar in axes.patches] for axes in figure.axes}
+        assert heights == {
+            "a": [0, 0, 1, 0, 0], "b": [0, 0, 0, 0, 1], "c": [0, 1, 0, 0, 0], "d": [0.5, 0, 0.5, 0, 0], "e": [1, 0, 0, 0, 0],
+        }  # fmt: skip
+        assert drawn(figure, tmp_path).std() > 0
+
+    def test_bars_do_not_overlap(self):
+        releases = {name: (Release(view_of("ABCD", "abab"), [0, 0, 1, 1]),) for name in "xyz"}
+        edges = sorted(
+            (bar.get_x(), bar.get_x() + bar.get_width())
+            for bars in group_sizes(releases).axes[0].containers
+            for bar in bars
+        )
+        assert all(right <= left + 1e-12 for (_, right), (left, _) in itertools.pairwise(edges))
+
+    def large(self):
+        """Groups of 28, 30 and 42."""
+        ids, labels = [f"p{i}" for i in range(100)], [0] * 28 + [1] * 30 + [2] * 42
+        return group_sizes({"one": (Release(view_of(ids, "ab" * 50, ages=[30] * 100), labels),)}).axes[0]
+
+    def test_the_largest_groups_share_a_bar(self):
+        heights = [bar.get_height() for bar in self.large().containers[0]]
+        np.testing.assert_allclose([heights[28], heights[30], sum(heights)], [0.28, 0.72, 1])
+
+    def test_the_bar_of_the_largest_groups_says_so(self):
+        axes = self.large()
+        ticks = dict(zip(axes.get_xticks(), [label.get_text() for label in axes.get_xticklabels()], strict=True))
+        assert ticks.get(30) == "30+"
+
+    def test_nothing_published(self, tmp_path):
+        figure = group_sizes({"none": (Release(view_of("AB", "ab"), [-1, -1]),)})
+        assert [bar.get_height() for bar in figure.axes[0].containers[0]] == [1]
+        assert drawn(figure, tmp_path).std() > 0
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: gain_over_time(RISK),
+        lambda: belief_over_time({"only": BELIEFS}, HISTORY, "B"),
+        lambda: group_sizes({"one": (Release(view_of("AB", "ab"), [0, 0]),)}),
+    ],
+    ids=["gain", "belief", "sizes"],
+)
+def test_no_global_state(draw):
+    """A figure of its own, unknown to pyplot, and no setting changed."""
+    before, settings = plt.get_fignums(), dict(mpl.rcParams)
+    figure = draw()
+    assert isinstance(figure, Figure)
+    assert plt.get_fignums() == before
+    assert dict(mpl.rcParams) == settings
+    assert RISK["gain"].isna().sum() == 3
+
+
+def test_the_module_does_not_import_pyplot():
+    tree = ast.parse(inspect.getsource(inspect.getmodule(gain_over_time)))
+    modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert not [name for name in modules if "pyplot" in name]
+
+
+@pytest.mark.parametrize("rest", [("5",), (HISTORY,), ()])
+def test_a_belief_over_time_without_history_or_respondent_is_one_clear_error(rest):
+    with pytest.raises(TypeError, match=r"and got .*; write belief_over_time\(beliefs, history, respondent\)"):
+        belief_over_time({"only": BELIEFS}, *rest)

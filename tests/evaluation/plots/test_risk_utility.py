@@ -1,0 +1,108 @@
+"""The map shows the table's points, joined in the order of the parameter."""
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+
+from foreknow.evaluation import risk_utility_map
+from foreknow.evaluation.plots.belief_plots import COLORS
+
+TABLE = pd.DataFrame(
+    [
+        ("halved", 10, 0.10, 0.40), ("halved", 3, 0.30, 0.10), ("halved", 5, 0.20, 0.20),
+        ("alike", 3, 0.15, 0.35), ("alike", 5, np.nan, 0.36), ("alike", 10, 0.05, 0.60),
+        ("alone", 3, 0.50, 0.05),
+    ],
+    columns=["defense", "k", "gain", "gcp"],
+)  # fmt: skip
+
+
+def points(line):
+    return list(zip(line.get_xdata().tolist(), line.get_ydata().tolist(), strict=True))
+
+
+def drawn(figure, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure.savefig(tmp_path / "picture.png")
+    return plt.imread(tmp_path / "picture.png")
+
+
+def test_a_curve_per_defense_in_the_order_of_the_parameter(tmp_path):
+    figure = risk_utility_map(TABLE, along="k")
+    axes = figure.axes[0]
+    assert [points(line) for line in axes.lines] == [
+        [(0.10, 0.30), (0.20, 0.20), (0.40, 0.10)],
+        [(0.35, 0.15), (0.60, 0.05)],  # the point without a gain is left out
+        [(0.05, 0.50)],
+    ]
+    assert [text.get_text() for text in axes.get_legend().texts] == ["halved", "alike", "alone"]
+    assert len({line.get_color() for line in axes.lines}) == len({line.get_marker() for line in axes.lines}) == 3
+    assert drawn(figure, tmp_path).std() > 0
+
+
+def test_the_parameter_is_written_at_the_ends():
+    axes = risk_utility_map(TABLE, along="k").axes[0]
+    written = {(text.get_text(), text.xy) for text in axes.texts}
+    assert written == {
+        ("k=3", (0.10, 0.30)), ("10", (0.40, 0.10)), ("k=3", (0.35, 0.15)), ("10", (0.60, 0.05)), ("k=3", (0.05, 0.50)),
+    }  # fmt: skip
+    assert {text.get_color() for text in axes.texts} == set(COLORS[:3])
+
+
+def test_the_same_words_are_not_written_over_each_other():
+    rows = [
+        (name, k, gain + shift, gcp)
+        for name, shift in (("a", 0), ("b", 0.001))
+        for k, gain, gcp in ((3, 0.3, 0.1), (9, 0.1, 0.4))
+    ]
+    axes = risk_utility_map(pd.DataFrame(rows, columns=["defense", "k", "gain", "gcp"]), along="k").axes[0]
+    assert sorted(text.get_text() for text in axes.texts) == ["9", "k=3"]
+
+
+def test_a_point_per_defense_and_a_panel_per_attack(tmp_path):
+    rows = [(d, a, 0.1 * len(d) + 0.01 * len(a), 0.2 * len(d)) for d in ("x", "yy") for a in ("omega", "exactly")]
+    figure = risk_utility_map(
+        pd.DataFrame(rows, columns=["defense", "attack", "success", "query"]), "success", "query", panel="attack"
+    )
+    assert [axes.get_title() for axes in figure.axes] == ["attack: omega", "attack: exactly"]
+    for axes, attack in zip(figure.axes, ("omega", "exactly"), strict=True):
+        shown = [point for line in axes.lines for point in points(line)]
+        assert shown == [(g, s) for _, a, s, g in rows if a == attack]
+        assert not axes.texts
+    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
+    assert "relative error" in figure.axes[0].get_xlabel()
+    assert "guessed right" in figure.axes[0].get_ylabel()
+    assert drawn(figure, tmp_path).std() > 0
+
+
+def test_a_column_without_words_is_called_by_its_name():
+    axes = risk_utility_map(TABLE.rename(columns={"gain": "worry"}), "worry", along="k").axes[0]
+    assert axes.get_ylabel() == "risk: worry"
+
+
+def test_a_curve_without_any_point(tmp_path):
+    empty = TABLE.assign(gain=TABLE["gain"].where(TABLE["defense"] != "halved"))
+    figure = risk_utility_map(empty, along="k")
+    assert points(figure.axes[0].lines[0]) == []
+    assert drawn(figure, tmp_path).std() > 0
+
+
+def test_a_column_that_is_not_there():
+    with pytest.raises(ValueError, match=r"no column 'linkage'; it has 'defense', 'k', 'gain', 'gcp'"):
+        risk_utility_map(TABLE, "linkage", along="k")
+
+
+def test_two_rows_are_not_one_point():
+    with pytest.raises(ValueError, match=r"two rows .* the point of defense 'halved'; .* along or panel"):
+        risk_utility_map(TABLE)
+
+
+def test_no_global_state():
+    before = plt.get_fignums()
+    assert isinstance(risk_utility_map(TABLE, along="k"), Figure)
+    assert plt.get_fignums() == before

@@ -9,7 +9,7 @@ import pandas as pd
 from foreknow.models import Beliefs, GlobalDistribution
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import SensitiveSet
-from foreknow.models.settings import LARGEST, is_number
+from foreknow.models.settings import GREATEST_FLOAT, is_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class ForegroundBeliefs(Beliefs):
         ValueError
             If r is under 1.
         """
-        if not is_number(r, 1, LARGEST):
+        if not is_number(r, 1, GREATEST_FLOAT):
             raise ValueError(f"r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
         tables = [self._over(number, 1 / float(r) + 1e-9) for number in range(len(self))]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()

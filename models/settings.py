@@ -1,26 +1,106 @@
-"""What a setting must be: a number in a range, or a whole one."""
+"""Checks of settings, by which every constructor refuses a wrong argument with one message."""
 
 import math
 import sys
-from numbers import Real
+from collections.abc import Collection
+from numbers import Integral, Real
 from typing import Any
 
-LARGEST = sys.float_info.max
-"""The largest number that is not infinite."""
+import numpy as np
+
+GREATEST_FLOAT = sys.float_info.max
+"""Largest finite float."""
 
 
-def is_number(given: Any, least: float, most: float = math.inf) -> bool:
-    """Whether something is a number in a range, ends included; it may be infinite. True and False are none."""
-    is_real = isinstance(given, Real) and not isinstance(given, bool)
-    return is_real and bool(least <= given <= most)
+def is_number(value: Any, least: float, most: float = math.inf) -> bool:
+    """Return whether a value is a real number from ``least`` to ``most``; booleans and NaN are not."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    # NumPy would compare in the value's own type, in which the ends may not fit.
+    number = value.item() if isinstance(value, np.generic) else value
+    return is_real and bool(least <= number <= most)
 
 
-def is_whole(given: Any, least: int = 1) -> bool:
-    """Whether something is a whole number, so many or more, and not infinite: 2, or 2.0."""
-    return is_number(given, least, LARGEST) and bool(given == int(given))
+def is_whole(value: Any, least: int = 1) -> bool:
+    """Return whether a value is a finite whole number of at least ``least``: 2 or 2.0."""
+    return is_number(value, least, GREATEST_FLOAT) and bool(value == int(value))
 
 
-def check_whole(owner: str, letter: str, number: float, what: str) -> None:
+def check_whole(owner: str, name: str, value: Any, what: str) -> None:
     """Raise ValueError unless a setting is a whole number of something, 1 or more."""
-    if not is_whole(number):
-        raise ValueError(f"{owner}: {letter} is {number}; it is a number of {what}, 1 or more.")
+    if not is_whole(value):
+        raise ValueError(f"{owner}: {name} is {value!r}; it is a number of {what}, 1 or more.")
+
+
+def check_range(owner: str, name: str, value: Any, least: float, most: float = math.inf, what: str = "") -> None:
+    """Raise ValueError unless a setting is a number from ``least`` to ``most``."""
+    if not is_number(value, least, most):
+        ends = f"from {least:g} to {most:g}" if most < math.inf else f"of at least {least:g}"
+        raise ValueError(f"{owner}: {name} is {value!r}; it is a number {ends}{f', {what}' if what else ''}.")
+
+
+def check_choice(owner: str, name: str, value: Any, choices: Collection[Any]) -> None:
+    """Raise ValueError unless a setting is one of several values."""
+    if not any(isinstance(value, type(choice)) and value == choice for choice in choices):
+        raise ValueError(f"{owner}: {name} is {value!r}; it is one of {', '.join(map(repr, choices))}.")
+
+
+def check_flag(owner: str, name: str, value: Any) -> None:
+    """Raise TypeError unless a setting is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{owner}: {name} is {value!r}; it is True or False.")
+
+
+def check_kind(owner: str, name: str, value: Any, kind: "type | tuple[type, ...]", takes: str) -> None:
+    """Raise TypeError unless a value is of some type.
+
+    Parameters
+    ----------
+    owner, name : str
+        The class or function, and its parameter.
+    value : object
+    kind : type or tuple of types
+        A ``typing.Protocol`` with ``@runtime_checkable`` is one too.
+    takes : str
+        What the parameter takes and how to make it, as a predicate: "is a View; make one by View(frame, schema)".
+    """
+    if not isinstance(value, kind):
+        raise TypeError(f"{owner}: {name} is {_shown(value)}; it {takes}.")
+
+
+def as_generator(owner: str, rng: Any, optional: bool = False) -> np.random.Generator:
+    """Return a random generator, made from an integer seed where one is given.
+
+    Parameters
+    ----------
+    owner : str
+        The class or function that draws.
+    rng : numpy.random.Generator, int or None
+        None only if ``optional``: then the generator is seeded with 128 bits of entropy from the operating system.
+    optional : bool
+
+    Raises
+    ------
+    TypeError
+        If ``rng`` is something else.
+    ValueError
+        If the seed is negative.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None and optional:
+        return np.random.default_rng()
+    if isinstance(rng, Integral) and not isinstance(rng, bool):
+        if rng < 0:
+            raise ValueError(f"{owner}: rng is {rng}; a seed is an integer of at least 0.")
+        return np.random.default_rng(int(rng))
+    without = ", or None for fresh entropy" if optional else ""
+    raise TypeError(
+        f"{owner}: rng is {_shown(rng)}; it is a generator, as numpy.random.default_rng(1), an integer seed{without}."
+    )
+
+
+def _shown(value: Any) -> str:
+    """A value in an error message: its type, and its text where short."""
+    text = repr(value)
+    article = "an" if type(value).__name__[0] in "aeiouAEIOU" else "a"
+    return text if len(text) <= 60 and "\n" not in text else f"{article} {type(value).__name__}"

@@ -13,7 +13,7 @@ from foreknow.defenses.requirements.smoothed_divergence import Divergence, smoot
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Hierarchy, History, KernelPrior, Omega, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import LARGEST, is_number
+from foreknow.models.settings import GREATEST_FLOAT, is_number
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class BTPrivacy(Requirement):
             raise ValueError(f"BTPrivacy: t is {self.t}; it is a divergence, 0 or more.")
         if not (self.distance in ("equal", "ordered") or isinstance(self.distance, Hierarchy)):
             raise ValueError(f"BTPrivacy: distance is {self.distance!r}; it is 'equal', 'ordered' or a Hierarchy.")
-        if not is_number(self.base, 1, LARGEST) or self.base == 1:
+        if not is_number(self.base, 1, GREATEST_FLOAT) or self.base == 1:
             raise ValueError(f"BTPrivacy: the logarithm's base is {self.base}; it must be above 1.")
 
     def __hash__(self) -> int:

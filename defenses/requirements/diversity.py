@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import LARGEST, check_whole, is_number
+from foreknow.models.settings import GREATEST_FLOAT, check_whole, is_number
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class FrequencyDiversity(Requirement):
     l: float  # noqa: E741
 
     def __post_init__(self) -> None:
-        if not is_number(self.l, 1, LARGEST):
+        if not is_number(self.l, 1, GREATEST_FLOAT):
             raise ValueError(
                 f"FrequencyDiversity: l is {self.l}; one in l records may show a value, so it is 1 or more."
             )
@@ -98,7 +98,7 @@ class EntropyDiversity(Requirement):
     l: float  # noqa: E741
 
     def __post_init__(self) -> None:
-        if not is_number(self.l, 1, LARGEST):
+        if not is_number(self.l, 1, GREATEST_FLOAT):
             raise ValueError(f"EntropyDiversity: l is {self.l}; it is a number of values, 1 or more.")
 
     @property

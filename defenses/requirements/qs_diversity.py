@@ -10,7 +10,7 @@ from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Linking, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import LARGEST, check_whole, is_number
+from foreknow.models.settings import GREATEST_FLOAT, check_whole, is_number
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class QSDiversity(Requirement):
         check_whole("QSDiversity", "l", self.l, "labels")
         if self.l > ENDLESS:
             raise ValueError(f"QSDiversity: l is {self.l}; it must be at most {ENDLESS}, more labels than there are.")
-        if not is_number(self.c, 0, LARGEST) or self.c == 0:
+        if not is_number(self.c, 0, GREATEST_FLOAT) or self.c == 0:
             raise ValueError(f"QSDiversity: c is {self.c}; it must be above 0, and finite.")
         check_linking("QSDiversity", self.linking)
 

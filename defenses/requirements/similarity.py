@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import LARGEST, is_number
+from foreknow.models.settings import GREATEST_FLOAT, is_number
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class JSimilarity(Requirement):
     def __post_init__(self) -> None:
         if not is_number(self.j, 0):
             raise ValueError(f"JSimilarity: j is {self.j}; it is a divergence, 0 or more.")
-        if not is_number(self.base, 1, LARGEST) or self.base == 1:
+        if not is_number(self.base, 1, GREATEST_FLOAT) or self.base == 1:
             raise ValueError(f"JSimilarity: the logarithm's base is {self.base}; it must be above 1.")
 
     @property

@@ -19,7 +19,7 @@ from foreknow.defenses.suppression.suppressed_items import SuppressedItems, repo
 from foreknow.defenses.suppression.time_sharing import Attempt, Progress, share_time
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import LARGEST, is_number
+from foreknow.models.settings import GREATEST_FLOAT, is_number
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class ItemSuppression:
             raise ValueError(
                 f"ItemSuppression: seconds is {self.seconds!r}; it is a time, 0 or more, and may be infinite."
             )
-        if self.nodes is not None and not (is_number(self.nodes, 0, LARGEST) and self.nodes == int(self.nodes)):
+        if self.nodes is not None and not (is_number(self.nodes, 0, GREATEST_FLOAT) and self.nodes == int(self.nodes)):
             raise ValueError(f"ItemSuppression: nodes is {self.nodes!r}; it is a whole number, 0 or more, or left out.")
         if self.search not in ORDERS:
             raise ValueError(

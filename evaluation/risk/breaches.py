@@ -10,7 +10,7 @@ from foreknow.evaluation.risk.ranking import top_c_precision, within_group_auc
 from foreknow.evaluation.risk.truth import LeftOut, SetOutcome, mean, set_outcomes
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray
-from foreknow.models.settings import LARGEST, is_number
+from foreknow.models.settings import GREATEST_FLOAT, is_number
 
 
 def breaches(
@@ -105,7 +105,7 @@ def over(r: float, owner: str) -> float:
     ValueError
         If r is not a number of 1 or more.
     """
-    if not is_number(r, 1, LARGEST):
+    if not is_number(r, 1, GREATEST_FLOAT):
         raise ValueError(f"{owner}: r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
     return 1 / r + ROUNDING
 

@@ -14,7 +14,7 @@ from foreknow.models.foreground.expectation import closed_form, expectation
 from foreknow.models.foreground.fit import Fit, FitStatus
 from foreknow.models.foreground.urns import dealing
 from foreknow.models.problem import Estimator
-from foreknow.models.settings import LARGEST, is_number, is_whole
+from foreknow.models.settings import GREATEST_FLOAT, is_number, is_whole
 
 CONCENTRATIONS = np.geomspace(1, 10_000, 33)
 """What an unknown concentration may be, each as likely as the others before anything is seen."""
@@ -99,7 +99,7 @@ class GibbsSampling:
         if not isinstance(self.rng, np.random.Generator):
             raise TypeError(f"GibbsSampling: rng is {self.rng!r}; it is a generator, as numpy.random.default_rng(1).")
         if self.concentration is not None and not (
-            is_number(self.concentration, 0, LARGEST) and self.concentration > 0
+            is_number(self.concentration, 0, GREATEST_FLOAT) and self.concentration > 0
         ):
             raise ValueError(
                 f"GibbsSampling: concentration is {self.concentration!r}; it is a number of people, over 0, or None to learn it."

@@ -1,0 +1,72 @@
+"""The language of docstrings and comments: first lines that name the thing, roles instead of pronouns."""
+
+import ast
+import re
+import tokenize
+
+import pytest
+from places import ROOT
+
+FOLDERS = ("foreknow", "models", "attacks", "defenses", "evaluation", "benchmarks")
+FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+NAMES = [path.relative_to(ROOT).as_posix() for path in FILES]
+
+CLAUSES = {
+    "who",
+    "whom",
+    "whose",
+    "which",
+    "how",
+    "whether",
+    "what",
+    "where",
+    "when",
+    "why",
+    "that",
+    "somebody",
+    "whoever",
+}
+"""Words that open a clause, not the name of a thing."""
+
+MANNERED = re.compile(
+    r"\b(somebody|whoever|everybody|nobody|anybody|those who hold|so many|just so|by a hair|as many as are wanted)\b",
+    re.IGNORECASE,
+)
+"""Pronouns and turns of phrase for which the field has a word: adversary, respondent, group member, number of."""
+
+OUTSIDE = re.compile(r"\b(METHODS|DESIGN|STYLE|PEERS)(\.md)?\b")
+"""Documents that are not in this repository."""
+
+
+def docstrings(path):
+    """Each docstring of a file, with the line of its owner."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            text = ast.get_docstring(node)
+            if text:
+                yield getattr(node, "lineno", 1), text
+
+
+def prose(path):
+    """Each comment and string of a file, with its line."""
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type in (tokenize.COMMENT, tokenize.STRING, tokenize.FSTRING_MIDDLE):
+                yield token.start[0], token.string
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_first_lines_name_the_thing(path):
+    opening = {line: text.split("\n")[0] for line, text in docstrings(path)}
+    assert not {line: first for line, first in opening.items() if first.split()[0].lower().strip("`,.") in CLAUSES}
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_roles_instead_of_pronouns(path):
+    found = {line: match[0] for line, text in prose(path) if (match := MANNERED.search(text))}
+    assert not found
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_no_document_outside_the_repository(path):
+    assert not {line: match[0] for line, text in prose(path) if (match := OUTSIDE.search(text))}

@@ -15,7 +15,10 @@ help: ## list the targets
 	@test -n "$(PYTHON)" || { echo "foreknow needs Python 3.12 or newer; found none on PATH. Name one: make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable ".[demo,test]"
+	PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip install --quiet --editable ".[demo,test]"
+	@rm -rf .types && mkdir -p .types/foreknow
+	@for f in $(filter-out %/__pycache__,$(wildcard package/*)) models attacks defenses evaluation; do ln -s "../../$$f" .types/foreknow/; done
+	@echo "$(CURDIR)/.types" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/foreknow-layout.pth"
 	@touch $@
 
 demo: .venv/installed ## publish a real follow-up in three ways, attack it, write tables and pictures
@@ -34,8 +37,6 @@ lint: .venv/installed ## ruff, style and formatting
 	$(BIN)/ruff format --check .
 
 types: .venv/installed ## mypy, strict
-	@mkdir -p .types/foreknow
-	@for f in models attacks defenses evaluation; do ln -sfn ../../$$f .types/foreknow/$$f; done
 	$(BIN)/mypy
 
 bench: .venv/installed ## the figures of benchmarks/, on this machine

@@ -3,12 +3,12 @@
 import ast
 import doctest
 import importlib
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[1]
 MAY_SEE = {
+    "package": {"models", "attacks", "defenses", "evaluation"},
     "models": {"models"},
     "attacks": {"models", "attacks"},
     "defenses": {"models", "defenses"},
@@ -18,8 +18,10 @@ FILES = sorted(path for folder in MAY_SEE for path in (ROOT / folder).rglob("*.p
 
 
 def name_of(path):
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(("foreknow", *(parts[:-1] if parts[-1] == "__init__" else parts)))
+    """The module of a file; the folder ``package`` is ``foreknow`` itself."""
+    first, *rest = path.relative_to(ROOT).with_suffix("").parts
+    parts = ("foreknow", *(() if first == "package" else (first,)), *rest)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 MODULES = [name_of(path) for path in FILES]

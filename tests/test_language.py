@@ -7,7 +7,7 @@ import tokenize
 import pytest
 from places import ROOT
 
-FOLDERS = ("foreknow", "models", "attacks", "defenses", "evaluation", "benchmarks")
+FOLDERS = ("package", "models", "attacks", "defenses", "evaluation", "benchmarks")
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 NAMES = [path.relative_to(ROOT).as_posix() for path in FILES]
 

@@ -13,15 +13,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from places import ROOT
 
-ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-FOLDERS = ("models", "attacks", "defenses", "evaluation")
-MODULES = {
-    ".".join(("foreknow", *(path.parent if path.stem == "__init__" else path.with_suffix("")).relative_to(ROOT).parts))
-    for folder in FOLDERS
-    for path in (ROOT / folder).rglob("*.py")
+PLACES = {"package": "foreknow"} | {
+    folder: f"foreknow/{folder}" for folder in ("models", "attacks", "defenses", "evaluation")
 }
+"""The folders at the root that are packages, and where a wheel has them."""
+
+
+def sources():
+    """The path in a wheel of each Python file of the tree."""
+    for folder, place in PLACES.items():
+        for path in (ROOT / folder).rglob("*.py"):
+            yield Path(place, path.relative_to(ROOT / folder))
+
+
+MODULES = {".".join((path.parent if path.stem == "__init__" else path.with_suffix("")).parts) for path in sources()}
 """Every module of the tree, by the name it is imported by."""
 
 # One worker builds; the others would do it again.
@@ -59,7 +67,7 @@ def installed(tmp_path_factory):
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
-    for folder in FOLDERS:
+    for folder in PLACES:
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
     # Without isolation nothing is downloaded; what pyproject.toml asks for to build may already be here.
     here = int(importlib.metadata.version("setuptools").split(".")[0]) >= 77 if _has("setuptools") else False
@@ -83,26 +91,19 @@ def _has(distribution):
 
 def test_the_listed_packages_are_the_folders_with_modules():
     """Listed by hand, because automatic discovery with the mapping of folders builds an empty wheel."""
-    folders = {
-        ".".join(("foreknow", *path.parent.relative_to(ROOT).parts))
-        for f in FOLDERS
-        for path in (ROOT / f).rglob("*.py")
-    }
+    folders = {".".join(path.parent.parts) for path in sources()}
     listed = SETTINGS["tool"]["setuptools"]["packages"]
     assert set(listed) == folders
     assert len(set(listed)) == len(listed)
-    assert SETTINGS["tool"]["setuptools"]["package-dir"] == {f"foreknow.{folder}": folder for folder in FOLDERS}
-    assert all((ROOT / Path(*name.split(".")[1:]) / "__init__.py").is_file() for name in listed)
+    mapping = SETTINGS["tool"]["setuptools"]["package-dir"]
+    assert mapping == {place.replace("/", "."): folder for folder, place in PLACES.items()}
+    assert all((path.parent / "__init__.py") in set(sources()) for path in sources())
 
 
 def test_the_wheel_holds_every_module_and_nothing_else(installed):
     names = set(zipfile.ZipFile(installed.wheel).namelist())
     files = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
-    assert {name for name in files if name.endswith(".py")} == {
-        Path("foreknow", path.relative_to(ROOT)).as_posix()
-        for folder in FOLDERS
-        for path in (ROOT / folder).rglob("*.py")
-    }
+    assert {name for name in files if name.endswith(".py")} == {path.as_posix() for path in sources()}
     typed = {name.replace(".", "/") + "/py.typed" for name in SETTINGS["tool"]["setuptools"]["packages"]}
     assert {name for name in files if not name.endswith(".py")} == typed
     assert any(name.endswith("licenses/LICENSE") for name in names)
@@ -111,8 +112,9 @@ def test_the_wheel_holds_every_module_and_nothing_else(installed):
 def test_every_module_is_imported_from_the_wheel(installed):
     script = (
         "import importlib, pkgutil, foreknow\n"
-        "for found in pkgutil.walk_packages(foreknow.__path__, 'foreknow.'):\n"
-        "    print(found.name, importlib.import_module(found.name).__file__, sep='\\t')"
+        "found = [module.name for module in pkgutil.walk_packages(foreknow.__path__, 'foreknow.')]\n"
+        "for name in ['foreknow', *found]:\n"
+        "    print(name, importlib.import_module(name).__file__, sep='\\t')"
     )
     lines = installed.run("python", "-W", "error::SyntaxWarning", "-c", script).splitlines()
     found = dict(line.split("\t") for line in lines)
@@ -123,7 +125,7 @@ def test_every_module_is_imported_from_the_wheel(installed):
 def test_what_the_packages_offer_is_there(installed):
     script = (
         "import importlib\n"
-        f"for name in {[f'foreknow.{folder}' for folder in FOLDERS]!r}:\n"
+        f"for name in {[place.replace('/', '.') for place in PLACES.values()]!r}:\n"
         "    package = importlib.import_module(name)\n"
         "    assert len(set(package.__all__)) == len(package.__all__) > 0\n"
         "    assert all(hasattr(package, offered) for offered in package.__all__), name"
@@ -134,9 +136,19 @@ def test_what_the_packages_offer_is_there(installed):
 def test_the_tree_s_own_folders_are_not_imported_by_accident(installed):
     """``import models`` works from the root, and then every class exists twice; from elsewhere it must not."""
     script = (
-        f"import importlib.util\nprint([name for name in {FOLDERS!r} if importlib.util.find_spec(name) is not None])"
+        f"import importlib.util\nprint([name for name in {[*PLACES]!r} if importlib.util.find_spec(name) is not None])"
     )
     assert installed.run("python", "-c", script).strip() == "[]"
+
+
+def test_the_package_names_its_version_and_its_parts(installed):
+    shown = installed.run("python", "-c", "import foreknow; print(foreknow.__version__); help(foreknow)")
+    version, shown = shown.split("\n", 1)
+    assert version == SETTINGS["project"]["version"]
+    contents = shown.split("PACKAGE CONTENTS")[1]
+    assert all(f"{part} (package)" in contents for part in ("models", "attacks", "defenses", "evaluation"))
+    lazily = "import foreknow; print(foreknow.models.Adversary.__module__, foreknow.defenses.KAnonymity(3))"
+    assert installed.run("python", "-c", lazily).strip() == "foreknow.models.adversary KAnonymity(k=3)"
 
 
 def test_its_metadata(installed):

@@ -1,0 +1,41 @@
+"""Measure what an adversary with background knowledge infers from anonymized releases, and publish so that it fails.
+
+foreknow.models
+    Tables, background knowledge, posterior estimators, adversaries, PyMC programs.
+foreknow.attacks
+    Attacks on published releases: ``attack(releases) -> Beliefs``.
+foreknow.defenses
+    Grouping algorithms and requirements: ``defense(view, prior, past) -> Grouping``, and `publish`.
+foreknow.evaluation
+    Risk and loss measures, independent checkers, data sets, experiments, plots, the command line.
+
+Each package loads when it is first used: ``import foreknow`` alone is fast.
+
+Examples
+--------
+>>> import foreknow
+>>> foreknow.defenses.KAnonymity(3) & foreknow.defenses.TCloseness(0.5)
+KAnonymity(3) & TCloseness(0.5)
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from foreknow import attacks, defenses, evaluation, models
+
+__all__ = ["__version__", "attacks", "defenses", "evaluation", "models"]
+
+__version__ = version("foreknow")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a package of foreknow at its first use."""
+    if name in __all__:
+        return import_module(f"foreknow.{name}")
+    raise AttributeError(f"module 'foreknow' has no attribute {name!r}; it has {', '.join(__all__)}.")
+
+
+def __dir__() -> list[str]:
+    return __all__

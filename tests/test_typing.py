@@ -1,0 +1,60 @@
+"""What type checkers see of the installation that `make` made: a user's file, by mypy and by Pyright."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+USERS = """
+from typing import assert_type
+
+import pandas as pd
+
+import foreknow
+from foreknow.attacks import SequentialAttack
+from foreknow.defenses import KAnonymity, Mondrian, publish
+from foreknow.evaluation import adversary_gain
+from foreknow.models import Adversary, Beliefs, History, Numeric, Release, Schema, UniformPrior
+
+schema = Schema({"age": Numeric(0, 99)}, sensitive="result", values=("a", "b"), respondent="id")
+history = History.read(pd.DataFrame(), schema, time="week")
+releases = publish(history, Mondrian(KAnonymity(3)))
+assert_type(releases, tuple[Release, ...])
+beliefs = SequentialAttack(Adversary(UniformPrior()))(releases)
+assert_type(beliefs, Beliefs)
+assert_type(adversary_gain(beliefs, history), pd.DataFrame)
+assert_type(foreknow.__version__, str)
+foreknow.models.Adversary
+KAnonymity("3")
+"""
+"""Right but for the last line."""
+
+
+@pytest.fixture
+def users(tmp_path):
+    (tmp_path / "users.py").write_text(USERS, encoding="utf-8")
+    return tmp_path
+
+
+def ran(folder, *command):
+    done = subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, check=False)
+    assert not done.stderr.strip() or done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+def test_mypy(users):
+    out = ran(users, "mypy", "--strict", "--cache-dir", str(users / "cache"), "users.py")
+    errors = [line for line in out.splitlines() if ": error:" in line]
+    assert len(errors) == 1, out
+    assert errors[0].startswith(f"users.py:{len(USERS.splitlines())}")
+    assert "arg-type" in errors[0]
+
+
+def test_pyright(users):
+    settings = {"typeCheckingMode": "standard", "include": ["users.py"]}
+    (users / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    out = ran(users, "basedpyright", "--outputjson", "--pythonpath", sys.executable, "--level", "error")
+    errors = json.loads(out)["generalDiagnostics"]
+    assert [error["rule"] for error in errors] == ["reportArgumentType"], errors
+    assert errors[0]["range"]["start"]["line"] == len(USERS.splitlines()) - 1

@@ -67,6 +67,13 @@ class PackageCache(FunctionCache):
 
     _impl_class = _Places
 
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        # An index names the modules of argument types. Those of an earlier layout cannot be imported, so that an index of other
+        # sources must be refused before it is read: Numba does so where the version at its head differs.
+        stamp = _stamp(_folder(function.__code__.co_filename)).hex()
+        self._cache_file._version = f"{numba.__version__} {stamp}"
+
 
 def compiled[F: Callable[..., Any]](function: F) -> F:
     """Compile a function with Numba and keep its machine code on disk, or in memory only where no folder can be written.

@@ -23,6 +23,7 @@ def package(tmp_path):
     """A package of two kernels in two files, one of which calls the other."""
     models = tmp_path / "foreknow" / "models"
     models.mkdir(parents=True)
+    (tmp_path / "foreknow" / "__init__.py").touch()
     shutil.copy(compilation_cache.__file__, models / "compilation_cache.py")
     (models / "callee.py").write_text(CALLEE.format(1))
     (models / "caller.py").write_text(CALLER)
@@ -46,6 +47,23 @@ def test_a_change_of_the_callee_s_file_reaches_the_caller(package):
     (package / "foreknow" / "models" / "callee.py").write_text(CALLEE.format(21))
     assert called(package) == ["42", "0"]
     assert called(package) == ["42", "1"]
+
+
+def test_code_compiled_for_a_type_whose_module_moved_is_compiled_again(package):
+    """The index on disk names the module of the argument's type."""
+    models = package / "foreknow" / "models"
+    pair = "from typing import NamedTuple\n\nclass Pair(NamedTuple):\n    first: int\n    second: int\n"
+    (models / "before.py").write_text(pair)
+    kernel = (
+        "from foreknow.models.compilation_cache import compiled\nfrom foreknow.models.{} import Pair\n\n"
+        "@compiled\ndef product(pair):\n    return pair.first * pair.second\n\ndef twice():\n    return product(Pair(2, 3))\n\n"
+        "twice.stats = product.stats\n"
+    )
+    (models / "caller.py").write_text(kernel.format("before"))
+    assert called(package)[0] == "6"
+    (models / "before.py").rename(models / "afterwards.py")
+    (models / "caller.py").write_text(kernel.format("afterwards"))
+    assert called(package) == ["6", "0"]
 
 
 def test_without_a_writable_folder_functions_are_compiled_in_memory(monkeypatch):

@@ -8,6 +8,8 @@ foreknow.defenses
     Grouping algorithms and requirements: ``defense(view, prior, past) -> Grouping``, and `publish`.
 foreknow.evaluation
     Risk and loss measures, independent checkers, data sets, experiments, plots, the command line.
+foreknow.testing
+    Checks for estimators, attacks, defenses and priors of your own.
 
 Each package loads when it is first used: ``import foreknow`` alone is fast.
 
@@ -23,9 +25,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from foreknow import attacks, defenses, evaluation, models
+    from foreknow import attacks, defenses, evaluation, models, testing
 
-__all__ = ["__version__", "attacks", "defenses", "evaluation", "models"]
+__all__ = ["__version__", "attacks", "defenses", "evaluation", "models", "testing"]
 
 __version__ = version("foreknow")
 

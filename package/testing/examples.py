@@ -1,0 +1,92 @@
+"""Examples on which the checks run: random problems, views and releases, the same at every call."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models import Adversary, Exact, History, MarkovChain, Numeric, People, Problem, Release, Schema, View
+from foreknow.models.arrays import FloatArray, IntArray
+
+DOMAIN = ("a", "b", "c")
+SCHEMA = Schema({"age": Numeric(0, 99), "weight": Numeric(0, 99)}, "result", DOMAIN, "id")
+"""Schema of every view here."""
+
+STEP = np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]])
+
+
+@dataclass(frozen=True)
+class PriorByName:
+    """A prior in which every respondent has a positive row that depends on the name alone."""
+
+    def __call__(self, people: People) -> FloatArray:
+        """Prior beliefs: shape ``(n, 3)``."""
+        seeds = [int.from_bytes(str(name).encode(), "big") for name in people.respondents]
+        return np.array([np.random.default_rng(seed).dirichlet(np.ones(3)) * 0.97 + 0.01 for seed in seeds])
+
+
+def adversary() -> Adversary:
+    """An adversary with a prior by name and a Markov chain of order 1."""
+    return Adversary(PriorByName(), MarkovChain(1, STEP), estimator=Exact())
+
+
+def problems(number: int = 30, largest: int = 5) -> Iterator[Problem]:
+    """Problems of one to three groups of at most ``largest`` members, with ties, zeros, and records outside all groups.
+
+    In one half of them, the prior rules out no assignment that is needed; in the other it may contradict the counts.
+    """
+    for seed in range(number):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(1, 5))
+        sizes = rng.integers(1, largest + 1, rng.integers(1, 4))
+        group = rng.permutation(
+            np.concatenate([np.repeat(np.arange(len(sizes)), sizes), np.full(rng.integers(0, 3), -1)])
+        )
+        weights = rng.choice([0, 1, 1, 2, 5, 20, 1000, 1e-6], size=(4, m))
+        weights[weights.sum(axis=1) == 0] = 1
+        prior = (weights / weights.sum(axis=1, keepdims=True))[rng.integers(0, 4, len(group))]
+        yield Problem(prior, group.astype(np.int64), _counts(prior, group, len(sizes), rng, possible=seed % 2 == 0))
+
+
+def _counts(prior: FloatArray, group: IntArray, groups: int, rng: np.random.Generator, possible: bool) -> IntArray:
+    counts = np.zeros((groups, prior.shape[1]), dtype=np.int64)
+    for row, j in enumerate(group):
+        if j >= 0:
+            allowed = np.flatnonzero(prior[row]) if possible else np.arange(prior.shape[1])
+            counts[j, rng.choice(allowed)] += 1
+    return counts
+
+
+def view(records: int = 30, time: int = 1, seed: int = 0) -> View:
+    """A view of respondents ``p0``, ``p1``, ... with two numbers and three sensitive values."""
+    rng = np.random.default_rng([seed, time])
+    frame = pd.DataFrame(
+        {
+            "id": [f"p{i}" for i in range(records)],
+            "age": np.random.default_rng(seed).integers(0, 99, records),
+            "weight": rng.integers(0, 99, records),
+            "result": rng.permutation(np.array(DOMAIN)[np.arange(records) % len(DOMAIN)]),
+        }
+    )
+    return View(frame, SCHEMA, time)
+
+
+def history(views: int = 3, records: int = 30) -> History:
+    """Consecutive views of the same respondents."""
+    return History([view(records, time) for time in range(1, views + 1)])
+
+
+def releases(seed: int = 0) -> tuple[Release, ...]:
+    """Three releases in groups of three different values, so that every attack of the package accepts them.
+
+    Some records are suppressed, and groups change from release to release.
+    """
+    found = []
+    for time in range(1, 4):
+        rng = np.random.default_rng([seed, time])
+        people = rng.permutation(12)
+        frame = pd.DataFrame({"id": [f"p{i}" for i in people], "age": 20 + people, "weight": 50 + people})
+        frame["result"] = np.tile(DOMAIN, 4)
+        found.append(Release(View(frame, SCHEMA, time), np.repeat([0, 1, 2, -1], 3)))
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""An adversary at work on published releases: ``attack(releases) -> Beliefs``."""
+"""Attacks on published releases: ``attack(releases) -> Beliefs``."""
 
 from collections.abc import Callable
 
@@ -21,8 +21,8 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
     "signature": SignatureAttack,
     "foreground": ForegroundAttack,
 }
-"""Every attack, by the name the command line gives it. All but the foreground attack, which knows nothing beforehand, take an
-`Adversary`."""
+"""Attacks by their names on the command line. All take an `Adversary`, except the foreground attack, which needs no background
+knowledge."""
 
 __all__ = [
     "ATTACKS",

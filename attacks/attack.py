@@ -1,4 +1,4 @@
-"""The protocol of attacks, and what they read of releases."""
+"""Protocols of attacks and of the releases that they read."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ from foreknow.models import Beliefs, Observation, Release
 
 
 class Published(Protocol):
-    """Something published, of which an attack reads what the worst-case adversary sees: `Release`, `PublishedTable`."""
+    """A published table and its observation by the worst-case adversary, as `Release` and `PublishedTable`."""
 
     @property
     def time(self) -> Any:
@@ -16,17 +16,17 @@ class Published(Protocol):
 
     @property
     def observation(self) -> Observation:
-        """Each group's members and values, as the adversary sees them."""
+        """Members and values of each group, without their assignment."""
         ...
 
 
 def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterator[P]:
-    """The releases, one after another, each checked to have an observation.
+    """Yield releases, each checked to have an observation.
 
     Raises
     ------
     TypeError
-        If ``releases`` is one release, or an element is no release; it names the attack.
+        If ``releases`` is a single release, or an element is not a release. The message names the attack.
     """
     name = type(attack).__name__
     if hasattr(releases, "observation"):
@@ -45,8 +45,8 @@ def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterato
 
 
 class Attack(Protocol):
-    """An adversary at work; a frozen settings object."""
+    """Protocol of attacks: frozen settings objects, called with releases."""
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs around each release. Only the releases' observations may be read."""
+        """Beliefs before and after each release. Only observations may be read."""
         ...

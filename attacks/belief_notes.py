@@ -1,4 +1,4 @@
-"""Notes of an attack: what its beliefs leave out or approximate, in sentences."""
+"""Notes on the beliefs of an attack: repeated evidence, counterfeits, approximations, convergence."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from foreknow.models import Adversary, ReleaseBeliefs, Status
 
 
 def belief_notes(adversary: Adversary, releases: Sequence[ReleaseBeliefs], signatures: bool = False) -> tuple[str, ...]:
-    """One sentence for each reason to trust the beliefs of an attack less.
+    """Sentences that name what the beliefs of an attack leave out or approximate.
 
     Parameters
     ----------
@@ -17,13 +17,13 @@ def belief_notes(adversary: Adversary, releases: Sequence[ReleaseBeliefs], signa
     releases : sequence of ReleaseBeliefs
         In the order of time.
     signatures : bool
-        Whether the attack reads the sets of values that groups show (`SignatureAttack`).
+        True if the attack reads the sets of values that groups show (`SignatureAttack`).
 
     Returns
     -------
     tuple of str
-        On repeated evidence (`overconfident`), on the law of counterfeits, on groups that were approximated by the law of large
-        numbers, and on estimates that did not converge. Cost: O(n) per release.
+        On repeated evidence (`overconfident`), the law of counterfeits, groups approximated by the law of large numbers, and
+        estimates that did not converge. Cost: O(n) per release.
     """
     return (
         *overconfident(adversary, [one.observation for one in releases]),
@@ -39,13 +39,13 @@ def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> l
     if not number:
         return []
     law = (
-        "Their law follows from how often the prior expects each value in that release; where it is wrong, beliefs are too sure."
+        "Their law is estimated from the prior's expectation of each value; where the prior is wrong, beliefs are overconfident."
         if adversary.counterfeits == "dealt"
-        else "They are taken for respondents with a uniform prior, which no defense draws them from."
+        else "They are treated as respondents with a uniform prior; no defense draws them so."
     )
     return [
-        f"{number:,} published records are counterfeits. {law} Of m-invariance, which keeps the set of values that a respondent's "
-        "groups show, this attack does not read that set: SignatureAttack (--attack signature) does."
+        f"{number:,} published records are counterfeits. {law} m-invariance keeps the set of values of a respondent's groups; this "
+        "attack does not read that set, and SignatureAttack (--attack signature) does."
     ]
 
 
@@ -57,8 +57,8 @@ def _large(releases: Sequence[ReleaseBeliefs]) -> list[str]:
     if not len(large):
         return []
     return [
-        f"{len(large):,} groups are too large to be computed exactly; the law of large numbers (Sinkhorn) errs by some "
-        f"{large.max():.1e} in a probability there, at most."
+        f"{len(large):,} groups are too large for an exact posterior; the law of large numbers (Sinkhorn) is used, with an "
+        f"estimated error of at most {large.max():.1e} in a probability."
     ]
 
 
@@ -67,6 +67,4 @@ def _unconverged(releases: Sequence[ReleaseBeliefs]) -> list[str]:
     if not number:
         return []
     groups = sum(len(one.observation.counts) for one in releases)
-    return [
-        f"the beliefs in {number:,} of {groups:,} groups did not converge (their status is UNCONVERGED); trust them less."
-    ]
+    return [f"the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED)."]

@@ -1,4 +1,4 @@
-"""How far one compromised record reaches: who is believed differently because of it, through which groups and releases."""
+"""Influence of one compromised record: the beliefs that it changes, and the groups and releases through which it spreads."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -16,24 +16,24 @@ from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
 from foreknow.models.arrays import FloatArray
 
 LEAST = 1e-6
-"""Divergences of fewer bits are no influence but rounding."""
+"""Default threshold in bits; smaller divergences are rounding errors."""
 
 
 @dataclass(frozen=True)
 class Influence:
-    """Follow one compromised record through a history of releases.
+    """Graph of the beliefs that one compromised record changes.
 
-    The adversary attacks twice, with the record and without, whatever else is compromised. A respondent at a release is
-    reached if the posterior beliefs differ, by the Jensen-Shannon divergence of the two, in bits. Influence goes from the
-    record's respondent to the others of the group, from each of them to their own next releases, as many as the chain looks
-    back over, there to the group, and so on; the distance of a reached place is the fewest such steps.
+    The adversary attacks with the record and without it. A node (respondent, release) is reached if the Jensen-Shannon divergence
+    of the two posteriors is at least ``least`` bits. Influence passes from the respondent of the record to the other members of
+    the group, from each of them to their next releases (as many as the order of the chain), there to the group, and so on. The
+    distance of a node is the smallest number of such steps.
 
     Parameters
     ----------
     adversary : Adversary
-        Who attacks; with a cascade. Influence reaches later releases only through transitions.
+        With a cascade. Influence reaches later releases only through transitions.
     least : float
-        The divergence in bits from which on a place counts as reached.
+        Smallest divergence of a reached node, in bits.
 
     Raises
     ------
@@ -42,8 +42,8 @@ class Influence:
 
     Notes
     -----
-    Cost: two attacks, and O(reached places * group size) for the graph. A sampling estimator draws anew in each attack, and
-    its noise is taken for influence; use one without.
+    Cost: two attacks, and O(reached nodes * group size) for the graph. Not checked: the estimator must not sample, because
+    Monte Carlo noise would count as influence.
     """
 
     adversary: Adversary
@@ -51,12 +51,14 @@ class Influence:
 
     def __post_init__(self) -> None:
         if self.adversary.cascade is None:
-            raise ValueError("the adversary has no cascade, so no record can spread; give it one, as PriorCascade().")
+            raise ValueError(
+                "the adversary has no cascade, so that no record can spread; give it one, as PriorCascade()."
+            )
 
     def __call__(
         self, releases: Iterable[Release], respondent: Hashable, value: Hashable, time: Any, confidence: float = 1.0
     ) -> "nx.DiGraph[Any]":
-        """The graph of influence of the record that says ``respondent`` has ``value`` at ``time``.
+        """Graph of influence of the record that ``respondent`` has ``value`` at ``time``.
 
         Returns
         -------
@@ -102,7 +104,7 @@ def _graph(
             mates.setdefault((data["release"], data["group"]), []).append(place)
     graph: nx.DiGraph[Any] = nx.DiGraph(source=source)
     graph.add_node(source, **places[source], distance=0)
-    # A place that was reached through time passes influence on to its group, one reached through the group does not.
+    # A node reached through time passes influence to its group; a node reached through the group does not.
     edge = [(source, True)]
     while edge:
         reached: list[tuple[tuple[Hashable, Any], bool]] = []
@@ -123,7 +125,7 @@ def _graph(
 
 
 def _places(without: Beliefs, with_record: Beliefs) -> dict[tuple[Hashable, Any], dict[str, Any]]:
-    """Every respondent at every release, in the order of time, and by how much beliefs differ there."""
+    """Nodes of all respondents at all releases, in the order of time, with the divergence of the two posteriors."""
     places = {}
     for number, (old, new) in enumerate(zip(without, with_record, strict=True)):
         seen = old.observation
@@ -137,7 +139,7 @@ def _places(without: Beliefs, with_record: Beliefs) -> dict[tuple[Hashable, Any]
 def _next_places(
     places: dict[tuple[Hashable, Any], dict[str, Any]], order: int
 ) -> dict[tuple[Hashable, Any], list[tuple[Hashable, Any]]]:
-    """Places at which a belief can be remembered: the person's next ``order`` publications, and unpublished records before them."""
+    """Later nodes that remember a belief: the next ``order`` publications, and unpublished records before them."""
     of: dict[Hashable, list[tuple[Hashable, Any]]] = {}
     for place in places:
         of.setdefault(place[0], []).append(place)
@@ -154,7 +156,7 @@ def _next_places(
 
 
 def divergence_bits(one: FloatArray, other: FloatArray) -> FloatArray:
-    """The Jensen-Shannon divergence of two arrays of rows, row by row, in bits: shape ``(n,)``."""
+    """Jensen-Shannon divergence of each pair of rows, in bits: shape ``(n,)``."""
     middle = (one + other) / 2
     nats = (rel_entr(one, middle) + rel_entr(other, middle)).sum(axis=1) / 2
     return np.asarray(np.maximum(nats, 0.0) / math.log(2))

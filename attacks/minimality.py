@@ -1,4 +1,4 @@
-"""What is given away by two classes having been merged: the minimality attack on a defense that merges only where it must."""
+"""Minimality attack: inference from the fact that a publisher merged two classes."""
 
 from math import comb
 
@@ -6,40 +6,40 @@ from foreknow.models.settings import check_whole
 
 
 def merge_credibility(first: int, second: int, sensitive: int, l: int) -> tuple[float, float]:  # noqa: E741
-    """How sure one can be that a member of each of two merged classes is sensitive, knowing that they had to be merged.
+    """Posterior probability that a member of each of two merged classes is sensitive, given that they were merged.
 
-    Somebody who knows who is in each class, sees ``sensitive`` of the merged values in the sensitive set, and knows that
-    the defense merges only classes of which one on its own has more than one in l sensitive records, keeps the worlds in
-    which that is so. With i of the s sensitive records in the first class of a, the second having b, a world weighs
-    ``C(a, i) C(b, s - i)``, the ways to choose them; members are sensitive with probability ``i / a`` and ``(s - i) / b``.
+    The adversary knows the members of each class and that the publisher merges two classes only if one of them has more than one
+    sensitive record in l. Worlds in which neither class violates this rule are excluded. With s sensitive records, i of them in the
+    first class of a records, the second having b, a world has the weight ``C(a, i) C(b, s - i)``, and members are sensitive with
+    probabilities ``i / a`` and ``(s - i) / b``.
 
     Parameters
     ----------
     first, second : int
-        How many records each class has.
+        Number of records of each class.
     sensitive : int
-        How many of the records of both are sensitive.
+        Number of sensitive records of both classes.
     l : int
-        One in l records of a class may be sensitive.
+        A class may have one sensitive record in l.
 
     Returns
     -------
     tuple of float
-        The credibility for a member of the first and of the second class.
+        Credibility for a member of the first and of the second class.
 
     Raises
     ------
     ValueError
-        If a class has no record, more are sensitive than there are, or neither class can have been violating.
+        If a class has no record, if there are more sensitive records than records, or if neither class can violate the rule.
 
     Notes
     -----
-    Wong, Fu, Wang, Pei, VLDB 2007, for two classes and with no further tie-break of it: a reconstruction. m-confidentiality
-    asks it to be at most 1/m. Exact. Cost: O(first).
+    Wong, Fu, Wang, Pei, VLDB 2007, for two classes; a reconstruction. m-confidentiality requires a credibility of at most 1/m.
+    Exact. Cost: O(first).
 
     Examples
     --------
-    Two of six are sensitive, one in three; but only both of the first class make it violating.
+    Two of six records are sensitive, one in three. Only if both are in the first class does a class violate the rule.
 
     >>> merge_credibility(2, 4, 2, 2)
     (1.0, 0.0)

@@ -1,4 +1,4 @@
-"""Pairs of people who share a group again: evidence that attacks from release to release count twice."""
+"""Pairs of respondents who share a group repeatedly: evidence that sequential attacks count twice."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
@@ -6,19 +6,19 @@ from collections.abc import Hashable, Iterable
 from foreknow.models import Adversary, Observation
 
 LEAST_SHARE = 0.25
-"""The share of repeated pairs from which an attack's notes say that evidence is counted twice.
+"""Smallest share of repeated pairs at which the notes of an attack report repeated evidence.
 
-Measured (3,000 simulated accounts, 6 releases by JSReduce, a share of the ages drawn anew each month): at .27 the sequential
-attack is wrong in 5.0 % to 5.4 % of its sure beliefs where it expects 3.8 % to 4.2 %, at .74 in 7 % to 8 % where it expects
-5 %; at .01 as often as it expects."""
+Measured on 3,000 simulated accounts, 6 releases by JSReduce, with a share of the ages redrawn each month. At a share of .27 the
+sequential attack is wrong in 5.0 % to 5.4 % of its sure beliefs and expects 3.8 % to 4.2 %; at .74 it is wrong in 7 % to 8 % and
+expects 5 %; at .01 both agree."""
 
 
 def repeated_pairs(observations: Iterable[Observation]) -> float:
-    """Share of the pairs of group members who also shared a group when each of them was last published.
+    """Share of the pairs of group members that shared a group at their previous publication.
 
-    The pairs are those of one group of one release in which both people were published before, summed over all releases.
-    A pair is repeated if the last earlier publication of both was in the same group of the same release: 1 for a closed
-    cohort whose groups never change, about (k - 1) / (n - 1) for groups of k drawn anew from n people.
+    A pair is two members of one group of one release, both published before; pairs are summed over all releases. A pair is
+    repeated if the previous publication of both was in one group of one release. The share is 1 for a closed cohort with constant
+    groups, and about (k - 1) / (n - 1) for groups of k drawn anew from n respondents.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def repeated_pairs(observations: Iterable[Observation]) -> float:
     Returns
     -------
     float
-        From 0 to 1; 0 where there is no pair. Exact. Cost: O(n) per release: pairs are counted by the sizes of groups, and of
-        their parts from one earlier group.
+        From 0 to 1; 0 if there is no pair. Exact. Cost: O(n) per release, because pairs are counted by sizes of groups and of
+        their intersections with earlier groups.
     """
     last: dict[Hashable, tuple[int, int]] = {}
     repeated = pairs = 0
@@ -47,9 +47,9 @@ def repeated_pairs(observations: Iterable[Observation]) -> float:
 
 
 def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> tuple[str, ...]:
-    """The note that evidence is counted twice, where `repeated_pairs` is `LEAST_SHARE` or more; else none.
+    """Note on repeated evidence if `repeated_pairs` is at least `LEAST_SHARE`; empty otherwise.
 
-    Without transitions nothing is carried from release to release, and nothing is counted twice.
+    Without transitions no evidence is carried from release to release, so that none is repeated.
     """
     share = 0.0 if adversary.transitions is None else repeated_pairs(observations)
     if share < LEAST_SHARE:
@@ -61,5 +61,5 @@ def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> 
 
 
 def _pairs(parts: Iterable[Hashable]) -> int:
-    """The number of pairs within equal parts."""
+    """Number of pairs of equal elements."""
     return sum(size * (size - 1) // 2 for size in Counter(parts).values())

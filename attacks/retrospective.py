@@ -1,4 +1,4 @@
-"""The attack that looks back: beliefs about earlier values given later releases."""
+"""Beliefs about earlier values given later releases, by a backward pass."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
@@ -12,38 +12,36 @@ from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release,
 from foreknow.models.arrays import BoolArray, FloatArray
 
 SMALLEST = 1e-200
-"""What stands for a smaller revised prior when it divides: the ratio stays finite."""
+"""Smallest revised prior by which a posterior is divided; the ratio stays finite."""
 
 
 @dataclass(frozen=True)
 class RetrospectiveAttack:
-    """Beliefs about every release given all of them: `SequentialAttack`, and then a backward pass.
+    """Beliefs about each release given all releases, by forward-backward smoothing of each respondent.
 
-    After the last release a respondent's belief in the value s at an earlier one is the belief held then, times how well s
-    explains what came after::
+    The belief in the value s at release t is that of `SequentialAttack`, times the likelihood of later releases given s::
 
-        belief_t(s) beta_t(s),    beta_t(s) = sum over s' of P(s' | s) told_t'(s') beta_t'(s')
+        belief_t(s) beta_t(s),    beta_t(s) = sum over s' of P(s' | s) L_t'(s') beta_t'(s')
 
-    where t' is the respondent's next published release and told the ratio of posterior and revised prior there (that
-    without the compromised records about t'). It is the backward pass of forward-backward for hidden Markov models, person
-    by person: exact for one person whose releases speak of this person alone; what groups tell is taken for independent
-    evidence, as by `filter_revision`, and so counted again where the same people meet again: the beliefs' ``notes`` say so
-    where it concerns many pairs (`repeated_pairs`). None of the papers looks back.
+    where t' is the next release in which the respondent is published, and L_t' the ratio of posterior to revised prior there
+    (the revised prior without the compromised records about t'). None of the papers smooths.
 
     Parameters
     ----------
     adversary : Adversary
-        Who attacks; with transitions of order 1.
+        With transitions of order 1.
 
     Raises
     ------
     ValueError
-        If the adversary has no transitions, or they look back over more than one value.
+        If the adversary has no transitions of order 1.
 
     Notes
     -----
-    The releases' ``revised`` and ``status`` are those of the sequential attack; standard errors are not carried back. Cost:
-    that of the sequential attack and O(t n m^2).
+    Exact for a respondent who is alone in every group. Otherwise the groups count as independent evidence, as in
+    `filter_revision`, so that evidence is repeated where the same respondents share groups again; the ``notes`` of the beliefs
+    report it (`repeated_pairs`). ``revised`` and ``status`` are those of the sequential attack; standard errors are not propagated
+    backwards. Cost: that of the sequential attack and O(t n m^2).
     """
 
     adversary: Adversary
@@ -57,7 +55,7 @@ class RetrospectiveAttack:
             )
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs around each release, in the end. Only the releases' observations are read."""
+        """Beliefs before and after each release, the posterior given all releases. Only observations are read."""
         held, untold, heard = self._forward(releases)
         after: dict[Hashable, tuple[int, FloatArray]] = {}
         found: list[ReleaseBeliefs] = []
@@ -66,7 +64,7 @@ class RetrospectiveAttack:
             later = self._later(release, number, after)
             posterior = release.posterior.probabilities * later
             totals = posterior.sum(axis=1, keepdims=True)
-            # Where later releases contradict all that was believed, what was believed stands.
+            # Where later releases contradict every value with a belief, the forward belief is kept.
             posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
             found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
             told = release.posterior.probabilities / np.maximum(untold[number], SMALLEST)
@@ -77,7 +75,7 @@ class RetrospectiveAttack:
         return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))
 
     def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
-        """The sequential attack; beside each release the revised prior without compromised records, and who was heard of."""
+        """Sequential beliefs, revised priors without compromised records, and the rows with evidence, per release."""
         held, untold, heard = [], [], []
         for memory, belief in steps(self.adversary, each_release(self, releases)):
             seen = belief.observation
@@ -88,7 +86,7 @@ class RetrospectiveAttack:
         return held, untold, heard
 
     def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
-        """Likelihood of later releases given each value of each person: beta, shape ``(n, m)``."""
+        """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
         later = np.ones(release.revised.shape)
         for row, respondent in enumerate(release.observation.people.respondents):
             if respondent in after:

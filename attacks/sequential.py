@@ -1,4 +1,4 @@
-"""The attack of JS-reduce: belief is revised from release to release."""
+"""Sequential attack: beliefs are revised from release to release."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,36 +10,34 @@ from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 @dataclass(frozen=True)
 class SequentialAttack:
-    """Revise, observe, remember, over a history of releases (JS-reduce, section 4.5).
+    """Revision of the prior and observation, release by release (JS-reduce, section 4.5).
 
     Parameters
     ----------
     adversary : Adversary
-        Who attacks.
 
     Raises
     ------
     ValueError
-        When called, if a compromised record is about a time at which nothing is released.
+        When called, if a compromised record concerns a time without release.
 
     Notes
     -----
-    The memory holds each person's beliefs, not their joint law. Where the same people share a group again, the same evidence
-    is counted again, and the beliefs are overconfident; their ``notes`` say so where it concerns many pairs
-    (`repeated_pairs`).
+    The memory holds marginal beliefs, not their joint distribution. Where the same respondents share a group again, evidence
+    is counted twice and beliefs are overconfident; the ``notes`` of the beliefs report it (`repeated_pairs`).
     """
 
     adversary: Adversary
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs around each release. Only the releases' observations are read."""
+        """Beliefs before and after each release. Only observations are read."""
         beliefs = tuple(belief for _, belief in steps(self.adversary, each_release(self, releases)))
         self.adversary.check_times([belief.observation.time for belief in beliefs])
         return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))
 
 
 def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:
-    """The memory before each release, and the beliefs around it."""
+    """Yield the memory before each release, and the beliefs before and after it."""
     memory = Memory()
     for release in releases:
         seen = release.observation

@@ -1,4 +1,4 @@
-"""The attack on m-invariance by an adversary who knows its rule: a new signature tells of a new value."""
+"""Attack on m-invariance by an adversary who knows its rule: a new signature discloses a new value."""
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from foreknow.models.mechanisms.signature_law import weigh_signatures
 
 
 class _Published(NamedTuple):
-    """Memory of a respondent: the number of the release that last showed the record, belief, signature."""
+    """State of a respondent at the last publication: number of the release, belief, signature."""
 
     release: int
     belief: FloatArray
@@ -27,8 +27,8 @@ class SignatureAttack:
     """Sequential attack by an adversary who knows the rule of m-invariance.
 
     By the rule, a respondent with the same value as when last published is in a group of the same signature (the set of
-    shown values); every other one is dealt afresh, at random among the records of the same value. With x' the value when
-    last published, x the present one, S' and S the signatures, the likelihood of the transition is::
+    shown values); every other respondent is assigned a signature at random among the records of the same value. With x' the value
+    when last published, x the present one, S' and S the signatures, the likelihood of the transition is::
 
         P(S | S', x', x) = [x = x'] [S = S'] + [x != x'] r_S(x)
 
@@ -73,7 +73,7 @@ class SignatureAttack:
             )
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs around each release. Only the releases' observations are read."""
+        """Beliefs before and after each release. Only observations are read."""
         memory, found = Memory(), list[ReleaseBeliefs]()
         last: dict[Hashable, _Published] = {}
         for number, release in enumerate(each_release(self, releases)):
@@ -93,7 +93,7 @@ class SignatureAttack:
     def _weigh(
         self, revised: FloatArray, seen: Observation, last: dict[Hashable, _Published], number: int
     ) -> Posterior:
-        """The posterior of one release: rows for people only."""
+        """Posterior of one release, without the rows of counterfeits."""
         kept, dealt = np.zeros(revised.shape), np.ones(revised.shape)
         shown, steps = seen.counts > 0, dict[int, FloatArray]()
         for row, respondent in enumerate(seen.people.respondents):

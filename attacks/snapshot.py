@@ -1,4 +1,4 @@
-"""The attack of somebody who looks at each release alone."""
+"""Snapshot attack: each release alone, without memory."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -10,18 +10,18 @@ from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
 @dataclass(frozen=True)
 class SnapshotAttack:
-    """Observe each release as if it were the first: the prior, and no memory (JS-reduce, section 7.3).
+    """Observation of each release with the prior, without memory of earlier releases (JS-reduce, section 7.3).
 
     Parameters
     ----------
     adversary : Adversary
-        Who attacks; of the knowledge only the prior and the compromised records are used.
+        Only its prior, compromised records and settings of inference are read.
     """
 
     adversary: Adversary
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
-        """Beliefs around each release. Only the releases' observations are read."""
+        """Beliefs before and after each release. Only observations are read."""
         beliefs = []
         for release in each_release(self, releases):
             seen = release.observation

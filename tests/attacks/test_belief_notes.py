@@ -18,7 +18,7 @@ INVENTED = Release(view_of("ABC", "abc"), Grouping(np.array([0, 0, 1]), counterf
 def test_counterfeits_are_noted_by_attacks_that_read_no_signatures(attack):
     (note,) = attack(Adversary(UniformPrior(), CHAIN))([INVENTED]).notes
     assert note.startswith("2 published records are counterfeits.")
-    assert "where it is wrong, beliefs are too sure" in note
+    assert "where the prior is wrong, beliefs are overconfident" in note
     assert "SignatureAttack (--attack signature) does" in note
     (naive,) = attack(Adversary(UniformPrior(), CHAIN, counterfeits="uniform"))([INVENTED]).notes
     assert "a uniform prior" in naive
@@ -39,7 +39,7 @@ def test_groups_by_the_law_of_large_numbers_are_counted_with_the_largest_error()
     error = beliefs.at(release.time).posterior.error.max()
     assert error > 0
     (note,) = beliefs.notes
-    assert note.startswith("1 groups are too large to be computed exactly")
+    assert note.startswith("1 groups are too large for an exact posterior")
     assert f"{error:.1e}" in note
 
 
@@ -48,4 +48,4 @@ def test_groups_that_did_not_converge_are_counted():
     hasty = replace(adversary, estimator=SwapChain(draws=8, chains=2, rng=np.random.default_rng(1)))
     release = Release(view_of("ABCD", "abca"), np.zeros(4, dtype=int))
     (note,) = SnapshotAttack(hasty)([release]).notes
-    assert note == "the beliefs in 1 of 1 groups did not converge (their status is UNCONVERGED); trust them less."
+    assert note == "the beliefs in 1 of 1 groups did not converge (status UNCONVERGED)."

@@ -12,7 +12,7 @@ from matplotlib.ticker import PercentFormatter
 from foreknow.evaluation.plots.belief_plots import COLORS, MARKERS, legend
 from foreknow.evaluation.risk.breaches import over
 from foreknow.evaluation.risk.ranking import DECIMALS
-from foreknow.evaluation.risk.truth import LeftOut, mean, set_outcomes
+from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
 
@@ -50,7 +50,7 @@ def breach_curve(
         As `breaches`.
     """
     at = None if r is None else over(r, "breach_curve")
-    found = list(set_outcomes("breach_curve", beliefs, history, sensitive, leaving_out))
+    found = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive, leaving_out))
     belief = np.concatenate([np.zeros(0), *(one.belief for one in found)])
     share = np.concatenate([np.zeros(0), *(one.share for one in found)])
     holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(one.holds for one in found)])

@@ -111,7 +111,7 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
     width = 0.8 / max(len(calibrations), 1)
     for d, (title, table) in enumerate(calibrations.items()):
         style = {"color": COLORS[d % len(COLORS)], "marker": MARKERS[d % len(MARKERS)], "markersize": 6}
-        axes.plot(table["believed"].to_numpy(), table["right"].to_numpy(), linewidth=1.4, **style)
+        axes.plot(table["believed"].to_numpy(), table["observed"].to_numpy(), linewidth=1.4, **style)
         part = (table["high"] - table["low"]).to_numpy()
         middle = (table["low"] + table["high"]).to_numpy() / 2 + (d - (len(calibrations) - 1) / 2) * width * part
         below.bar(middle, table["beliefs"].to_numpy(), width * part, color=style["color"])

@@ -8,7 +8,7 @@ from foreknow.attacks import SnapshotAttack
 from foreknow.evaluation import (
     Workload,
     adversary_gain,
-    average_class_size,
+    average_group_size,
     belief_over_time,
     discernibility,
     gain_over_time,
@@ -31,7 +31,7 @@ BELIEFS = SnapshotAttack(Adversary(UniformPrior()))([Release(HISTORY[0], [0, 0, 
 @pytest.mark.parametrize(
     ("measure", "more"),
     [
-        (average_class_size, ()),
+        (average_group_size, ()),
         (discernibility, ()),
         (gcp, ()),
         (kl_loss, ()),

@@ -282,7 +282,11 @@ def bayframe_sizes() -> Iterator[str]:
 
 def cost(releases: tuple[Release, ...]) -> Row:
     """The papers' sums, over their least and most of a release, and what is published at all."""
-    lost, total, linkage = suppressed(releases), gcp(releases, width="table")["total"], record_linkage(releases)["linkage_sum"]
+    lost, total, linkage = (
+        suppressed(releases),
+        gcp(releases, width="table")["total"],
+        record_linkage(releases)["linkage_sum"],
+    )
     found = measured(releases)
     return {
         "most suppressed": int(lost["suppressed"].max()),

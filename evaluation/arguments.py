@@ -30,7 +30,8 @@ def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -
         one = "one" if isinstance(releases, kind) else "a"
         way = "put it into a list" if isinstance(releases, kind) else _way_to_releases(releases)
         raise TypeError(f"{owner} takes several releases, and got {one} {type(releases).__name__}; {way}.")
-    listed = tuple(releases) if not isinstance(releases, pd.DataFrame) else (releases,)
+    # A DataFrame iterates over its column names, which would be a puzzling element to name.
+    listed: tuple[Any, ...] = (releases,) if isinstance(releases, pd.DataFrame) else tuple(releases)
     for each in listed:
         if not isinstance(each, kind):
             held = "" if each is releases else f" that holds a {type(each).__name__}"
@@ -48,7 +49,9 @@ def check_beliefs(owner: str, beliefs: Any) -> None:
     way = "attack the releases, as SnapshotAttack(adversary)(releases)"
     if isinstance(beliefs, LabelBeliefs):
         way = "LabelBeliefs are about labels, not sensitive values: use label_disclosure"
-    raise TypeError(f"{owner}: beliefs is a {type(beliefs).__name__}; it takes the Beliefs that an attack returns; {way}.")
+    raise TypeError(
+        f"{owner}: beliefs is a {type(beliefs).__name__}; it takes the Beliefs that an attack returns; {way}."
+    )
 
 
 def check_history(history: Any) -> None:
@@ -70,7 +73,9 @@ def check_influence(owner: str, graph: Any) -> None:
         )
     wanted = {"bits", "distance", "release"}
     places = graph.nodes(data=True)
-    if not places or not all(isinstance(place, tuple) and len(place) == 2 and wanted <= set(data) for place, data in places):
+    if not places or not all(
+        isinstance(place, tuple) and len(place) == 2 and wanted <= set(data) for place, data in places
+    ):
         raise ValueError(
             f"{owner}: the graph of {len(graph)} nodes is no graph of influence, whose nodes are pairs (respondent, time) with "
             "the attributes bits, distance and release; give the one that an Influence returns."

@@ -199,7 +199,11 @@ def compare(
     _check_named("attacks", attacks, '{"snapshot": SnapshotAttack(adversary)}')
     if not defenses:
         raise ValueError('compare: defenses is empty; name at least one, as {"Mondrian": Mondrian(KAnonymity(3))}.')
-    check_kind("compare", "defender", defender, (Adversary, type(None)), "takes an Adversary, as Adversary(prior), or None")
+    check_kind(
+        "compare", "defender", defender, (Adversary, type(None)), "takes an Adversary, as Adversary(prior), or None"
+    )
+    if not callable(progress):
+        raise TypeError(f"compare: progress is {progress!r}; it is a function of the names, as rich.progress.track.")
     generator = None if rng is None else as_generator("compare", rng)
     releases: dict[str, tuple[Release, ...]] = {}
     beliefs: dict[tuple[str, str], Beliefs] = {}
@@ -239,7 +243,7 @@ def _total_of_risk(risk: pd.DataFrame) -> dict[str, object]:
 def _total_of_cost(cost: pd.DataFrame) -> dict[str, object]:
     """Cost over all releases of one defense."""
     records, published = cost["records"], cost["records"] - cost["suppressed"]
-    totals = {
+    totals: dict[str, object] = {
         "suppressed_share": cost["suppressed"].sum() / records.sum(),
         "group_size": published.sum() / max(cost["groups"].sum(), 1),
         "gcp": _mean(cost["normalized"], published),

@@ -66,8 +66,8 @@ def average_group_size(releases: Iterable[Release], *, k: int = 1) -> pd.DataFra
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; ``group_size``, NaN where nothing is published; ``smallest`` and ``largest``, sizes of
-        groups in records; ``groups``; ``measured``, the number of published records; ``suppressed``. Cost: O(n).
+        One row per release. Columns ``time``; ``group_size``, NaN where nothing is published; ``smallest`` and ``largest``, in
+        records; ``groups``; ``measured``, the number of published records; ``suppressed``. Cost: O(n).
 
     Raises
     ------

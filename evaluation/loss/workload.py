@@ -74,8 +74,8 @@ class Workload:
             or any(mask.dtype != np.bool_ for mask in (*self.selected, self.selected_values))
         ):
             raise ValueError(
-                f"Workload: {len(self.domains)} domains and {queries[0]} queries need a Boolean mask of shape (queries, domain) per "
-                "quasi-identifier, and selected_values of shape (queries, sensitive values); draw a workload, as "
+                f"Workload: {len(self.domains)} domains and {queries[0]} queries need a Boolean mask of shape (queries, domain) "
+                "per quasi-identifier, and selected_values of shape (queries, sensitive values); draw a workload, as "
                 "Workload.draw(views, rng=1)."
             )
 
@@ -215,7 +215,9 @@ def _check(
             f"predicates on 1 to {most}."
         )
     if not (is_number(selectivity, 0, 1) and selectivity > 0):
-        raise ValueError(f"selectivity is {selectivity!r}; it is the share of the records counted, over 0 and at most 1.")
+        raise ValueError(
+            f"selectivity is {selectivity!r}; it is the share of the records counted, over 0 and at most 1."
+        )
     check_choice("Workload.draw", "predicates", predicates, PREDICATES)
     check_flag("Workload.draw", "sensitive", sensitive)
     if sanity_bound is not None and not (is_number(sanity_bound, 0, 1) and sanity_bound > 0):

@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from foreknow.evaluation.plots.belief_plots import COLORS, MARKERS, legend
+from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
 from foreknow.evaluation.risk.breaches import over
 from foreknow.evaluation.risk.ranking import DECIMALS
-from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
 

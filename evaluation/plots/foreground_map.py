@@ -11,9 +11,9 @@ from matplotlib.ticker import PercentFormatter
 
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.evaluation.plots.belief_plots import COLORS, legend, without_mathtext
+from foreknow.evaluation.risk.beliefs_and_truth import check_set, original_view
 from foreknow.evaluation.risk.global_errors import mined_and_true
 from foreknow.evaluation.risk.mined_distributions import knowledge, named, of_set
-from foreknow.evaluation.risk.beliefs_and_truth import check_set, original_view
 from foreknow.models import GlobalDistribution, History, View
 
 LARGEST = 18.0

@@ -132,7 +132,9 @@ def total_risk(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = Non
         with_certain(gain, measured, certain)
         for gain, measured, certain in zip(table["gain"], table["measured"], table["certain"], strict=True)
     ]
-    table = table.assign(gain=risks, measured=table["measured"] + table["certain"]).rename(columns={"gain": "total_risk"})
+    table = table.assign(gain=risks, measured=table["measured"] + table["certain"]).rename(
+        columns={"gain": "total_risk"}
+    )
     first = ["time", "total_risk", "measured", "certain"]
     return table[[*first, *table.columns.drop(first)]]
 

@@ -108,9 +108,7 @@ def log_score(
     return _averaged("log_score", "log_score", logarithms, beliefs, history, leaving_out)
 
 
-def disclosures(
-    beliefs: Beliefs, history: History, *, sure: float = 0.9, leaving_out: LeftOut = None
-) -> pd.DataFrame:
+def disclosures(beliefs: Beliefs, history: History, *, sure: float = 0.9, leaving_out: LeftOut = None) -> pd.DataFrame:
     """Numbers of sure beliefs, of those expected to be right, and of those that are right.
 
     Parameters

@@ -13,7 +13,10 @@ from foreknow.evaluation.risk.beliefs_and_truth import (
 )
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import is_whole
+
+MOST_BINS = 2**31
+"""Largest number of bins: a number that `float` and `int64` hold exactly."""
 
 
 def calibration(
@@ -52,9 +55,10 @@ def calibration(
     Raises
     ------
     TypeError, ValueError
-        As `adversary_gain`; if ``bins`` is no whole number of 1 or more; if the set is empty, not in the domain, or all of it.
+        As `adversary_gain`; if ``bins`` is no whole number from 1 to 2**31; if the set is empty, not in the domain, or all of it.
     """
-    check_whole("calibration", "bins", bins, "parts of 0 to 1")
+    if not (is_whole(bins) and bins <= MOST_BINS):
+        raise ValueError(f"calibration: bins is {bins!r}; it is a number of parts of 0 to 1, from 1 to {MOST_BINS}.")
     bins = int(bins)
     pairs: list[tuple[FloatArray, BoolArray]]
     if sensitive is None:

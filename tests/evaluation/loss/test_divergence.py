@@ -97,7 +97,12 @@ class TestByHand:
         """A is published; B may be of either age with any of 3 values: p = 1/2 each, q(A) = (1 + 1/2) / 2, q(B) = 1/4."""
         release = Release(view_of("AB", "ab", [20, 30]), [0, -1])
         left_out = only(kl_loss([release]))
-        assert (left_out["identifiers"], left_out["joint"], left_out["measured"], left_out["suppressed"]) == (0, 0, 1, 1)
+        assert (left_out["identifiers"], left_out["joint"], left_out["measured"], left_out["suppressed"]) == (
+            0,
+            0,
+            1,
+            1,
+        )
         found = only(kl_loss([release], penalize_suppressed=True))
         assert found["identifiers"] == pytest.approx(0.5 * log2(1 / 1.5) + 0.5 * log2(2))
         assert found["joint"] == pytest.approx(0.5 * log2(1 / (1 + 1 / 6)) + 0.5 * log2(6))

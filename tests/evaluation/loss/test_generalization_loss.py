@@ -185,7 +185,14 @@ class TestSuppressed:
 
     def test_as_it_is(self):
         found = only(suppressed([Release(VIEW, [0] * 8)]))
-        assert found == {"time": 4, "records": 8, "suppressed": 0, "suppressed_share": 0, "distorted": 0, "counterfeits": 0}
+        assert found == {
+            "time": 4,
+            "records": 8,
+            "suppressed": 0,
+            "suppressed_share": 0,
+            "distorted": 0,
+            "counterfeits": 0,
+        }
 
     def test_everything_left_out(self):
         releases = [Release(view_of("AB", "ab", time=1), [-1, -1]), Release(view_of("ABC", "abc", time=2), [0, -1, 0])]

@@ -82,7 +82,14 @@ class TestByHand:
             (np.arange(100.0),), (wanted,), np.ones((3, 3), dtype=bool), np.ones(3, dtype=int), redrawn=7
         )
         found = query_error([Release(view, [0, 1, -1])], workload).iloc[0].to_dict()
-        assert found == {"time": 1, "query_mean": pytest.approx(1 / 3), "query_median": 0, "queries": 3, "empty": 0, "redrawn": 7}
+        assert found == {
+            "time": 1,
+            "query_mean": pytest.approx(1 / 3),
+            "query_median": 0,
+            "queries": 3,
+            "empty": 0,
+            "redrawn": 7,
+        }
 
     def test_values_under_a_label_are_counted_one_by_one(self):
         """A nurse and a teacher become *, five jobs of which two are asked for: 2 * 2/5, whoever is there."""
@@ -129,7 +136,9 @@ def test_defenses_answer_the_same_queries():
     workload = Workload.draw(view, rng=np.random.default_rng(0), queries=300, selectivity=0.3)
     some, others = Release(view, [0, 0, 1, 1, 2, 2]), Release(view, [0, 0, 0, 1, 1, 1])
     both = query_error([some, others], workload)
-    assert both["query_mean"].tolist() == [query_error([release], workload)["query_mean"][0] for release in (some, others)]
+    assert both["query_mean"].tolist() == [
+        query_error([release], workload)["query_mean"][0] for release in (some, others)
+    ]
     assert both["query_mean"][0] == pytest.approx(query_errors(some, workload)["error"].mean())
     assert both["query_mean"][0] < both["query_mean"][1]
 

@@ -58,7 +58,9 @@ class TestWhatIsAskedFor:
         assert {tuple(row) for row in codes} == {(0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5)}
 
     def test_sensitive_values_of_ranges_are_any(self):
-        asked = draw(queries=200, dimensions=3, selectivity=1 / 6, predicates="ranges", sanity_bound=0.1).selected_values
+        asked = draw(
+            queries=200, dimensions=3, selectivity=1 / 6, predicates="ranges", sanity_bound=0.1
+        ).selected_values
         assert {tuple(np.flatnonzero(row)) for row in asked} == {
             (0, 1),
             (0, 2),
@@ -86,7 +88,12 @@ class TestDrawnAgain:
         assert workload.redrawn > 0
         for view in views:
             table = query_error([Release(view, range(len(view)))], workload).iloc[0]
-            assert (table["queries"], table["empty"], table["query_mean"], table["redrawn"]) == (200, 0, 0, workload.redrawn)
+            assert (table["queries"], table["empty"], table["query_mean"], table["redrawn"]) == (
+                200,
+                0,
+                0,
+                workload.redrawn,
+            )
 
     def test_the_empty_ones_stay_under_a_sanity_bound(self):
         workload = draw(queries=200, selectivity=0.05, sanity_bound=0.01)

@@ -135,7 +135,10 @@ class TestNothingToMeasure:
     def test_nobody_is_over(self):
         found = only(breaches(*example([0.1] * 8), {"x"}, 2))
         assert (found["breached"], found["flagged"]) == (0, 0)
-        assert all(math.isnan(found[name]) for name in ("precision", "expected_precision", "expected_precision_of_shares", "lift"))
+        assert all(
+            math.isnan(found[name])
+            for name in ("precision", "expected_precision", "expected_precision_of_shares", "lift")
+        )
 
     def test_all_are_suppressed(self):
         found = only(breaches(*example(labels=[-1] * 8), {"x"}, 2))

@@ -78,7 +78,12 @@ class TestByHand:
     def test_a_suppressed_record_counts_with_nothing(self):
         release = Release(view_of("ABCD", "abab", [20, 21, 60, 61]), [0, 0, -1, -1])
         found = only(record_linkage([release]))
-        assert (found["linkage_sum"], found["linkage"], found["linked"], found["suppressed"]) == (pytest.approx(1), 0.25, 2, 2)
+        assert (found["linkage_sum"], found["linkage"], found["linked"], found["suppressed"]) == (
+            pytest.approx(1),
+            0.25,
+            2,
+            2,
+        )
 
     def test_nothing_published(self):
         found = only(record_linkage([Release(view_of("AB", "ab"), [-1, -1])]))

@@ -1,4 +1,4 @@
-"""What measures and figures say of one release where they take several, and of tables and beliefs that are not theirs."""
+"""Errors of measures and figures that are given one release, or another table or other beliefs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Defenses held against attacks: every number of a summary recomputed from the tables and frames it came from."""
+"""Comparisons: every number of a summary recomputed from the tables and frames behind it."""
 
 from dataclasses import dataclass
 
@@ -77,7 +77,7 @@ def outcomes(comparison, defense, attack):
 
 
 def total_risk_of(each):
-    """Of everybody: those whose group has one value, and the mean gain of the others as far as it is not negative."""
+    """Fraction in groups of one value, plus the mean gain of the others if it is not negative."""
     if each.empty:
         return np.nan
     disclosed, others = each[each["share"] == 1], each[each["share"] < 1]

@@ -1,4 +1,4 @@
-"""The chain's rates are the published ones, computed again by other means."""
+"""Rates of the chain against the published ones, computed by other means."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What JS-reduce's Figures 3 and 4 claim, at full size: 24 releases of 5,000 records, the exact knowledge."""
+"""Claims of JS-reduce's Figures 3 and 4 at full size: 24 releases of 5,000 records, exact knowledge."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def omega(simulation):
 
 @pytest.fixture(scope="module")
 def diverse(simulation):
-    """What 2-diversity calls safe."""
+    """Releases that are safe by 2-diversity."""
     return publish(simulation.history, Mondrian(DIVERSE))
 
 

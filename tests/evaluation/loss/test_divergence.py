@@ -1,4 +1,4 @@
-"""How far what is published is from what was there, against sums over all vectors done by hand and by plain loops."""
+"""Kullback-Leibler divergence against sums over all vectors, by hand and by plain loops."""
 
 import itertools
 from math import log2

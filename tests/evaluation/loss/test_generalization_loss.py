@@ -1,4 +1,4 @@
-"""What a release lost, against sums done by hand."""
+"""Certainty penalty and suppression against sums by hand."""
 
 import numpy as np
 import pandas as pd

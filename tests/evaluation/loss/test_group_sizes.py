@@ -1,4 +1,4 @@
-"""How large groups are, against sums done by hand."""
+"""Measures of group sizes against sums by hand."""
 
 import numpy as np
 import pytest

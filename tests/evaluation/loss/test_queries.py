@@ -1,4 +1,4 @@
-"""Counting queries, against answers done by hand and against plain loops over the public table."""
+"""Counting queries against counts by hand and plain loops over the public table."""
 
 import numpy as np
 import pandas as pd
@@ -92,7 +92,7 @@ class TestByHand:
         }
 
     def test_values_under_a_label_are_counted_one_by_one(self):
-        """A nurse and a teacher become *, five jobs of which two are asked for: 2 * 2/5, whoever is there."""
+        """A nurse and a teacher become *, five jobs of which two are selected: 2 * 2/5, whatever the records."""
         view = view_of_rows([(20, "nurse", "f", "a"), (20, "teacher", "f", "a")])
         wanted = (
             np.ones((1, 6), dtype=bool),

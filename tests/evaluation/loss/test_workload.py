@@ -1,4 +1,4 @@
-"""Queries as they are drawn: what they ask for, and which are drawn again."""
+"""Random queries: their predicates, and those drawn again."""
 
 from math import ceil
 

@@ -1,4 +1,4 @@
-"""Breaches counted by hand, recomputed by plain loops, and what must be so whatever is believed."""
+"""Breaches by hand, by plain loops, and properties that hold for all beliefs."""
 
 import math
 
@@ -33,7 +33,7 @@ P = [0.9, 0.6, 0.5, 0.0, 0.0, 0.5, 0.5, 0.4]
 
 
 def believing(view, labels, of_x, domain="xyz"):
-    """Somebody who believes each person to have x with some probability; the other values share the rest."""
+    """Beliefs in x with given probabilities; the other values share the rest."""
     release = Release(view, labels if isinstance(labels, Grouping) else np.array(labels))
     of_x = np.array(of_x, dtype=float)
     rows = np.column_stack([of_x, *[(1 - of_x) / (len(domain) - 1)] * (len(domain) - 1)])
@@ -296,7 +296,7 @@ class TestErrors:
 
 
 def test_foreground_beliefs_are_measured_too():
-    """Example 2: with f = (2/3, 0) everybody's value is certain, but in the second group, where both are of s1."""
+    """Example 2: with f = (2/3, 0) every value is certain, but in the second group, where both are of s1."""
     frame = pd.DataFrame({"id": range(6), "A": ["s1", "s2", "s1", "s1", "s2", "s2"], "X": list("xyxyyy")})
     view = View(frame, Schema({"A": Categorical(("s1", "s2"))}, "X", ("x", "y")))
     beliefs = ForegroundAttack(sensitive={"x"}, support=1)([Release(view, [0, 0, 1, 1, 2, 2])])

@@ -1,4 +1,4 @@
-"""The tables of an influence, against plain sums over the graph's places."""
+"""Tables of influence against plain sums over the graph's places."""
 
 from collections import defaultdict
 

@@ -1,4 +1,4 @@
-"""The nearest groups: against all groups one after the other, and the growth with the number of categories."""
+"""Nearest groups against a search through all groups, and growth with the number of categories."""
 
 import math
 import sys

@@ -1,4 +1,4 @@
-"""How many records are linked, against sums done by hand and against plain loops over all groups."""
+"""Record linkage against sums by hand and plain loops over all groups."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Total risk: groups of one value count as disclosed, whatever the other groups give."""
+"""Total risk: groups of one value count as disclosed, whatever the gain in the others."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What an attack gained, against fractions worked out by hand and plain loops over the labelled frames."""
+"""Gain, accuracy and calibration against fractions by hand and plain loops over the labelled frames."""
 
 from fractions import Fraction
 
@@ -59,7 +59,7 @@ LAST = Fraction(1083, 1349)
 
 
 def attacked(results, estimator, prior=PRIOR, labels=LABELS, ids=IDS):
-    """What is believed of one release, whose values are taken for true, and its history."""
+    """Beliefs about one release, whose values are taken for true, and its history."""
     history = history_of((ids, results))
     release = Release(history[0], labels if isinstance(labels, Grouping) else np.array(labels))
     return SnapshotAttack(Adversary(prior, estimator=estimator, distortion="ignored"))([release]), history
@@ -165,7 +165,7 @@ class TestGain:
             assert (found["measured"], found["suppressed"], found["certain"]) == (0, 8, 0)
 
     def test_a_release_that_tells_all_has_no_gain(self):
-        """Everybody alone: rho averages nobody, BayFrame's measure is 0."""
+        """Groups of one record: rho averages no record, BayFrame's measure is 0."""
         told = attacked(EXPECTED, Exact(), labels=range(8))
         found = only(adversary_gain(*told))
         assert np.isnan(found["gain"])
@@ -233,8 +233,8 @@ class TestWhatDoesNotMatch:
         "history",
         [
             History([view for view in history_of(("AB", "ab"), (IDS, EXPECTED)) if view.time == 2]),  # another time
-            history_of(("ABCDEFGX", EXPECTED)),  # somebody else
-            history_of(("ABCDEFG", EXPECTED[:-1])),  # somebody less
+            history_of(("ABCDEFGX", EXPECTED)),  # another respondent
+            history_of(("ABCDEFG", EXPECTED[:-1])),  # one respondent less
             history_of((IDS[::-1], EXPECTED[::-1])),  # another order
         ],
     )

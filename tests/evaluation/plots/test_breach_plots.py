@@ -89,7 +89,10 @@ class TestCurve:
 
 class TestReliability:
     def test_marks_and_bars_are_the_tables(self, tmp_path):
-        tables = {"set": calibration(BELIEFS, HISTORY, bins=5, sensitive={"x"}), "values": calibration(BELIEFS, HISTORY, bins=5)}
+        tables = {
+            "set": calibration(BELIEFS, HISTORY, bins=5, sensitive={"x"}),
+            "values": calibration(BELIEFS, HISTORY, bins=5),
+        }
         figure = reliability_diagram(tables)
         axes, below = figure.axes
         for line, bars, table in zip(axes.lines[1:], below.containers, tables.values(), strict=True):

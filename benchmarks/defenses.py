@@ -156,14 +156,14 @@ def measured(releases: tuple[Release, ...]) -> Row:
     """What releases lost and give away, over all of them."""
     lost, plain = suppressed(releases), gcp(releases)
     penalized, linkage = gcp(releases, penalize_suppressed=True), record_linkage(releases)
-    records, published = lost["records"].sum(), plain["records"].sum()
+    records, published = lost["records"].sum(), plain["measured"].sum()
     whole = len(releases[0].view.schema.quasi_identifiers)
     return {
         "suppressed": lost["suppressed"].sum() / records,
         "size": published / max(sum(release.groups for release in releases), 1),
         "gcp": plain["total"].sum() / (whole * published) if published else math.nan,
         "penalized": penalized["total"].sum() / (whole * records),
-        "linkage": linkage["sum"].sum() / records,
+        "linkage": linkage["linkage_sum"].sum() / records,
         "linked": linkage["linked"].sum() / max(published, 1),
     }
 
@@ -282,7 +282,11 @@ def bayframe_sizes() -> Iterator[str]:
 
 def cost(releases: tuple[Release, ...]) -> Row:
     """The papers' sums, over their least and most of a release, and what is published at all."""
-    lost, total, linkage = suppressed(releases), gcp(releases, width="table")["total"], record_linkage(releases)["sum"]
+    lost, total, linkage = (
+        suppressed(releases),
+        gcp(releases, width="table")["total"],
+        record_linkage(releases)["linkage_sum"],
+    )
     found = measured(releases)
     return {
         "most suppressed": int(lost["suppressed"].max()),
@@ -474,14 +478,14 @@ def surety(beliefs: Beliefs, history: History) -> Row:
         "sure": int(sure["sure"].sum()),
         "expected": f"{sure['expected'].sum():.0f}",
         "right": int(sure["right"].sum()),
-        "log score": whole_and_ends(score, "score"),
+        "log score": whole_and_ends(score, "log_score"),
     }
 
 
 def whole_and_ends(measured: pd.DataFrame, column: str) -> str:
     """The mean over all records, and in brackets the first and the last release's."""
     first, last = measured[column].iloc[[0, -1]]
-    return f"{np.average(measured[column], weights=measured['records']):.3f} ({first:.3f}, {last:.3f})"
+    return f"{np.average(measured[column], weights=measured['measured']):.3f} ({first:.3f}, {last:.3f})"
 
 
 # What the documentation says of Adult.

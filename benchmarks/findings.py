@@ -201,7 +201,7 @@ def pbc_over_splits(splits: int = 30) -> Iterator[str]:
         table["expected"] = [disclosures(b, comparison.history)["expected"].sum() for b in comparison.beliefs.values()]
         tables.append(table[table["attack"] == demo.STRONGEST].assign(seed=seed))
     found = pd.concat(tables)
-    columns = ["gain", "sure", "right", "expected", "suppressed", "size", "gcp", "penalized"]
+    columns = ["gain", "sure", "right", "expected", "suppressed_share", "group_size", "gcp", "penalized"]
     yield found.groupby("defense", sort=False)[columns].mean().round(3).to_string()
     wide = found.pivot_table(index="seed", columns="defense", values="gain")
     for one, other in (
@@ -217,7 +217,7 @@ def penalized(comparison: Comparison) -> dict[str, float]:
     found = {}
     for name, releases in comparison.releases.items():
         table = gcp(releases, penalize_suppressed=True)
-        found[name] = float(np.average(table["normalized"], weights=table["records"]))
+        found[name] = float(np.average(table["normalized"], weights=table["measured"]))
     return found
 
 
@@ -305,7 +305,7 @@ def sampled(beliefs: Beliefs) -> str:
 
 def mean_score(beliefs: Beliefs, history: History) -> float:
     table = log_score(beliefs, history)
-    return float(np.average(table["score"], weights=table["records"]))
+    return float(np.average(table["log_score"], weights=table["measured"]))
 
 
 def fixed_adversary() -> Iterator[str]:
@@ -510,7 +510,7 @@ def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] 
 def mixed_gains(beliefs: Beliefs, history: History, records: CompromisedRecords) -> list[float]:
     """Mean gain of all records and of those not compromised at the release; signed, then by Equation 8."""
     return [
-        float(adversary_gain(beliefs, history, absolute, left)["gain"].mean())
+        float(adversary_gain(beliefs, history, absolute=absolute, leaving_out=left)["gain"].mean())
         for absolute in (False, True)
         for left in (None, records)
     ]
@@ -531,8 +531,8 @@ def reach_of_a_record() -> Iterator[str]:
             value = view.schema.values[view.sensitive[row]]
             graphs.append(Influence(adversary)(releases, view.people.respondents[row], value, view.time))
         tables = pd.concat([influence_by_distance(graph) for graph in graphs])
-        strength = tables.groupby("distance")[["places", "total"]].sum() / len(graphs)
-        strength["mean"] = strength["total"] / strength["places"]
+        strength = tables.groupby("distance")[["places", "total_bits"]].sum() / len(graphs)
+        strength["mean"] = strength["total_bits"] / strength["places"]
         sizes = [len(graph) for graph in graphs]
         yield f"{name}: places reached, quartiles {np.quantile(sizes, [0.25, 0.5, 0.75, 1]).tolist()}"
         yield strength.loc[[d for d in (0, 1, 2, 4, 6, 8, 10) if d in strength.index]].round(4).to_string()

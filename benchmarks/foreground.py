@@ -149,8 +149,8 @@ def honest() -> Iterator[str]:
     """What the paper's measures hide: Anatomy at r = 2, 4, 10, by least support."""
     columns = (
         "precision",
-        "claimed",
-        "counted",
+        "expected_precision",
+        "expected_precision_of_shares",
         "lift",
         "brier",
         "brier_of_shares",
@@ -158,7 +158,7 @@ def honest() -> Iterator[str]:
         "auc_of_shares",
         "auc_within",
     )
-    columns += ("named", "named_by_chance")
+    columns += ("top_c_precision", "top_c_by_chance")
     yield "| r | fewest | " + " | ".join(columns) + " |"
     yield "|" + "---|" * (len(columns) + 2)
     for r in (2, 4, 10):
@@ -197,7 +197,7 @@ def defenses(qi: Sequence[int] = (3, 5, 8), rs: Sequence[int] = (2, 10)) -> Iter
                 seconds = time.perf_counter() - begun
                 wide, narrow = measured(release, r, PRINTED.records), measured(release, r, 500)
                 delta = greatest_differences(narrow["beliefs"])["difference"][0]
-                error = query_error([release], workload)["mean"][0]
+                error = query_error([release], workload)["query_mean"][0]
                 kept = (release.group >= 0).sum()
                 yield (
                     f"| {r} | {size} | {name} | {kept / release.groups:.1f} | {wide['breached']:.1%} | {narrow['breached']:.1%} | "

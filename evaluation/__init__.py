@@ -1,48 +1,50 @@
-"""What an attack gained and a release lost; data sets; experiments; plots; the command line."""
+"""Risk and loss measures, data sets, comparisons of defenses, checks, plots, and the command line."""
 
 from foreknow.evaluation.checks.invariance import m_invariance
 from foreknow.evaluation.checks.verify import verify, verify_table
 from foreknow.evaluation.checks.verify_items import verify_items
+from foreknow.evaluation.datasets import DATASETS
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.evaluation.datasets.exams import exams
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.datasets.random_items import adult_with_items, random_items, random_knowledge
 from foreknow.evaluation.experiment import Comparison, compare
-from foreknow.evaluation.loss.class_sizes import average_class_size, discernibility
 from foreknow.evaluation.loss.divergence import kl_loss
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.loss.group_sizes import average_group_size, discernibility
 from foreknow.evaluation.loss.items_lost import items_lost
 from foreknow.evaluation.loss.queries import query_error, query_errors
 from foreknow.evaluation.loss.workload import Workload
+from foreknow.evaluation.measures import BELIEF_MEASURES, COLUMNS, MEASURES, RELEASE_MEASURES
 from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time, group_sizes
 from foreknow.evaluation.plots.breach_plots import breach_curve, reliability_diagram
 from foreknow.evaluation.plots.foreground_map import foreground_map
 from foreknow.evaluation.plots.influence_plots import influence_map, influence_over_distance
 from foreknow.evaluation.plots.risk_utility import risk_utility_map
-from foreknow.evaluation.risk.belief_measures import (
-    adversary_confidence,
-    adversary_gain,
-    calibration,
-    disclosures,
-    log_score,
-    success_rate,
-)
+from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
+from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
 from foreknow.evaluation.risk.breaches import breaches
+from foreknow.evaluation.risk.calibration import calibration
 from foreknow.evaluation.risk.global_errors import global_errors, global_probabilities
 from foreknow.evaluation.risk.greatest_differences import greatest_differences
 from foreknow.evaluation.risk.influence import influence_by_distance, influence_by_release
 from foreknow.evaluation.risk.label_disclosure import label_disclosure
 from foreknow.evaluation.risk.record_linkage import record_linkage
-from foreknow.evaluation.risk.total_risk import total_risk
+from foreknow.evaluation.risk.risk_table import risk_table
 
 __all__ = [
+    "BELIEF_MEASURES",
+    "COLUMNS",
+    "DATASETS",
+    "MEASURES",
+    "RELEASE_MEASURES",
     "Comparison",
     "Workload",
     "adult",
     "adult_with_items",
     "adversary_confidence",
     "adversary_gain",
-    "average_class_size",
+    "average_group_size",
     "belief_over_time",
     "breach_curve",
     "breaches",
@@ -74,6 +76,7 @@ __all__ = [
     "random_knowledge",
     "record_linkage",
     "reliability_diagram",
+    "risk_table",
     "risk_utility_map",
     "success_rate",
     "suppressed",

@@ -1,4 +1,4 @@
-"""Tables as boxes over the domains of the quasi-identifiers: what a reader of a release counts with."""
+"""Boxes over the domains of the quasi-identifiers: original and published records in the form that counting reads."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -10,21 +10,20 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.tables.generalization import Hulls, common_level, hulls
 
 type Domains = tuple[FloatArray, ...]
-"""The codes that each quasi-identifier may take, rising."""
+"""Codes that each quasi-identifier may take, rising."""
 
-
-EVERYBODY = slice(None)
+ALL_ROWS = slice(None)
 
 
 class Boxes(NamedTuple):
-    """Records, of which it is known in which box of the domains they lie, and how many of them have each value.
+    """Boxes of the domains, with the number of records of each sensitive value in each.
 
     Attributes
     ----------
     low, high : int array, shape (c, d)
-        The first and the last code of each box, as positions in the domains; both belong to it.
+        First and last code of each box, as positions in the domains; both belong to it.
     weights : float array, shape (c, m)
-        How many records of each sensitive value lie in it.
+        Number of records of each sensitive value.
     """
 
     low: IntArray
@@ -40,30 +39,39 @@ class Boxes(NamedTuple):
 def domains(views: Iterable[View]) -> Domains:
     """Domains of the quasi-identifiers of views of one schema.
 
-    A categorical attribute has all values of the schema. A numeric attribute has the different numbers of the views, whole or
-    not, suppressed records included; a reader of a release is assumed to know them. Domains therefore do not depend on the
-    unit: a column in cents has as many values as in dollars. Cost: O(n d log n) for n records in all.
+    A categorical attribute has all values of the schema. A numeric attribute has the distinct numbers of the views, suppressed
+    records included; a reader of a release is assumed to know them. Domains do not depend on the unit: a column in cents has
+    the same number of values as in dollars. Cost: O(n d log n) for n records in all.
+
+    Raises
+    ------
+    ValueError
+        If there is no view, or two views differ in their quasi-identifiers or sensitive domains.
     """
     views = tuple(views)
+    if not views:
+        raise ValueError("there is no view, so there are no domains; pass the views that are published.")
+    for view in views[1:]:
+        check_same_columns(view, len(views[0].schema.quasi_identifiers), len(views[0].schema.values))
     columns = np.concatenate([view.people.quasi_identifiers for view in views]).T
     kinds = views[0].schema.quasi_identifiers.values()
     return tuple(_domain(kind, codes) for kind, codes in zip(kinds, columns, strict=True))
 
 
-def original_boxes(view: View, domains: Domains, rows: "BoolArray | slice" = EVERYBODY) -> Boxes:
-    """The original records, or some of them: a box of one vector for each that occurs. Cost: O(n d log n)."""
+def original_boxes(view: View, domains: Domains, rows: "BoolArray | slice" = ALL_ROWS) -> Boxes:
+    """Boxes of the original records, or of some rows: one per distinct vector. Cost: O(n d log n)."""
     places = positions(view.people.quasi_identifiers[rows], domains, view)
-    distinct, which = np.unique(places, axis=0, return_inverse=True)
+    distinct, vector = np.unique(places, axis=0, return_inverse=True)
     m = len(view.schema.values)
-    weights = np.bincount(which.ravel() * m + view.sensitive[rows], minlength=len(distinct) * m)
+    weights = np.bincount(vector.ravel() * m + view.sensitive[rows], minlength=len(distinct) * m)
     return Boxes(distinct, distinct, weights.reshape(-1, m).astype(np.float64))
 
 
 def published_boxes(release: Release, domains: Domains) -> Boxes:
-    """Contents of a release: suppressed records are missing, counterfeits cannot be told and are there.
+    """Boxes of a release, without suppressed records and with counterfeits, which a reader cannot tell from records.
 
-    Generalized, a box for each group, with its sensitive values. Bucketized, one for each vector that a group shows, with
-    as many records as show it, whose sensitive values are in the proportion of the group's. Cost: O(n d log n).
+    A generalized release has one box per group, with its sensitive values. A bucketized release has one per vector that a group
+    shows, with the number of records that show it, whose sensitive values are in the group's proportions. Cost: O(n d log n).
     """
     if not release.bucketized:
         hull = published_hulls(release)
@@ -77,10 +85,10 @@ def published_boxes(release: Release, domains: Domains) -> Boxes:
 
 
 def published_hulls(release: Release) -> Hulls:
-    """The smallest and the largest code under what each group of a generalized release is published as.
+    """Lowest and highest code of what each group of a generalized release publishes.
 
-    A number's are the ends of the interval; a categorical attribute's are the first and the last value under the label, as
-    codes stand in the order of the hierarchy's traversal.
+    They are the ends of a number's interval, and the first and the last value under a categorical attribute's label: codes are in
+    the order of the hierarchy's traversal.
     """
     d = len(release.view.schema.quasi_identifiers)
     if not release.groups:
@@ -90,25 +98,41 @@ def published_hulls(release: Release) -> Hulls:
     for a, kind in enumerate(people.schema.quasi_identifiers.values()):
         if isinstance(kind, Categorical):
             level = common_level(kind, people.quasi_identifiers[:, a], release.group, release.groups)
-            first, last = _under(kind)
+            first, last = _label_ranges(kind)
             code = hull.low[:, a].astype(np.int64)
             hull.low[:, a], hull.high[:, a] = first[level, code], last[level, code]
     return hull
 
 
 def positions(codes: FloatArray, domains: Domains, view: View) -> IntArray:
-    """Positions of codes of shape ``(c, d)`` in the domains."""
+    """Positions of codes of shape ``(c, d)`` in the domains.
+
+    Raises
+    ------
+    ValueError
+        If a code is in no domain.
+    """
     places = np.zeros(codes.shape, dtype=np.int64)
     for a, domain in enumerate(domains):
         places[:, a] = np.minimum(np.searchsorted(domain, codes[:, a]), len(domain) - 1)
-        strange = domain[places[:, a]] != codes[:, a]
-        if strange.any():
+        unknown = domain[places[:, a]] != codes[:, a]
+        if unknown.any():
             name = list(view.schema.quasi_identifiers)[a]
             raise ValueError(
-                f"{name!r} is {codes[strange.argmax(), a]} in the view at {view.time!r}, which is none of the {len(domain)} "
-                "values that the queries know of; draw the workload from all views of the history."
+                f"{name!r} is {codes[unknown.argmax(), a]} in the view at {view.time!r}, which is none of the {len(domain)} "
+                "values of the workload's domain; draw the workload from all views of the history."
             )
     return places
+
+
+def check_same_columns(view: View, d: int, m: int) -> None:
+    """Raise ValueError unless a view has d quasi-identifiers and m sensitive values."""
+    schema = view.schema
+    if (len(schema.quasi_identifiers), len(schema.values)) != (d, m):
+        raise ValueError(
+            f"the view at {view.time!r} has {len(schema.quasi_identifiers)} quasi-identifiers and {len(schema.values)} sensitive "
+            f"values, and the workload's views have {d} and {m}; draw the workload from the views that are published."
+        )
 
 
 def _domain(kind: Numeric | Categorical, codes: FloatArray) -> FloatArray:
@@ -117,13 +141,13 @@ def _domain(kind: Numeric | Categorical, codes: FloatArray) -> FloatArray:
     return np.unique(codes)
 
 
-def _under(kind: Categorical) -> tuple[IntArray, IntArray]:
-    """The first and the last code that share a value's label at each level: two int arrays, shape ``(height + 1, v)``."""
-    # Values stand in the order of the tree's traversal: those under one label are neighbours.
+def _label_ranges(kind: Categorical) -> tuple[IntArray, IntArray]:
+    """First and last code under a value's label at each level: two int arrays, shape ``(height + 1, v)``."""
+    # Codes are in the order of the tree's traversal, so the values under one label are consecutive.
     levels = kind.tree.levels()
     first, last = np.zeros_like(levels), np.zeros_like(levels)
-    for at, labels in enumerate(levels):
+    for level, labels in enumerate(levels):
         starts = np.flatnonzero(np.diff(labels, prepend=-1))
         sizes = np.diff(starts, append=len(labels))
-        first[at], last[at] = np.repeat(starts, sizes), np.repeat(starts + sizes - 1, sizes)
+        first[level], last[level] = np.repeat(starts, sizes), np.repeat(starts + sizes - 1, sizes)
     return first, last

@@ -1,137 +1,157 @@
-"""Defenses and attacks held against each other on one history."""
+"""Comparison of defenses under attacks on one history."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense, publish
-from foreknow.evaluation.loss.class_sizes import average_class_size, discernibility
-from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.arguments import check_beliefs, check_history, check_releases
+from foreknow.evaluation.loss.generalization_loss import Width, gcp, suppressed
+from foreknow.evaluation.loss.group_sizes import average_group_size, discernibility
 from foreknow.evaluation.loss.queries import query_error
 from foreknow.evaluation.loss.workload import Workload
+from foreknow.evaluation.risk.adversary_gain import with_certain
+from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
 from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.evaluation.risk.risk_table import risk_table
-from foreknow.evaluation.risk.total_risk import with_certain
 from foreknow.models import Adversary, Beliefs, History, Release
+from foreknow.models.settings import as_generator, check_kind
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Every defense under every attack.
+    """Releases of every defense, and beliefs of every attack on them.
 
     Attributes
     ----------
     history : History
-        What was published.
+        The original records.
     releases : mapping of defense to tuple of Release
     beliefs : mapping of (defense, attack) to Beliefs
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        Respondents that no risk measure counts; see `adversary_gain`.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
     """
 
     history: History
     releases: Mapping[str, tuple[Release, ...]]
     beliefs: Mapping[tuple[str, str], Beliefs]
+    leaving_out: LeftOut = None
+
+    def __post_init__(self) -> None:
+        check_history(self.history)
+        for name, titled in (("releases", self.releases), ("beliefs", self.beliefs)):
+            check_kind("Comparison", name, titled, Mapping, f"is a mapping of names to {name}, as compare makes it")
+        for published in self.releases.values():
+            check_releases("Comparison", published)
+        for key, beliefs in self.beliefs.items():
+            check_beliefs("Comparison", beliefs)
+            if not (isinstance(key, tuple) and len(key) == 2):
+                raise TypeError(f"Comparison: a key of beliefs is {key!r}; it is a pair (defense, attack).")
 
     def __repr__(self) -> str:
         return f"Comparison(defenses={list(self.releases)}, beliefs={list(self.beliefs)})"
 
-    def risk(self) -> pd.DataFrame:
-        """The measures of `foreknow.evaluation.risk.risk_table`, one row per defense, attack and release."""
+    def risk(self, *, sure: float = 0.9, least: float = 2.0**-20) -> pd.DataFrame:
+        """Risk measures of `foreknow.evaluation.risk.risk_table`, one row per defense, attack and release.
+
+        Parameters
+        ----------
+        sure : float
+            See `disclosures`.
+        least : float
+            See `log_score`.
+        """
         tables = []
         for (defense, attack), beliefs in self.beliefs.items():
-            table = risk_table(beliefs, self.history)
+            table = risk_table(beliefs, self.history, leaving_out=self.leaving_out, sure=sure, least=least)
             table.insert(0, "attack", attack)
             table.insert(0, "defense", defense)
             tables.append(table)
-        return pd.concat(tables, ignore_index=True)
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(["defense", "attack"]))
 
-    def cost(self, workload: Workload | None = None) -> pd.DataFrame:
-        """One row per defense and release: what was left out and blurred, and how far records can be linked.
+    def cost(self, workload: Workload | None = None, *, width: Width = "domain") -> pd.DataFrame:
+        """Loss measures and record linkage, one row per defense and release.
 
         Parameters
         ----------
         workload : Workload, optional
             Queries to put to every release; see `Workload.draw`.
+        width : {"domain", "table", "distinct"}
+            See `gcp`.
 
         Returns
         -------
         DataFrame
             Columns ``defense``, those of `suppressed`, ``groups``; ``total``, ``normalized``, ``per_group`` of `gcp`;
-            ``penalized``, the normalized one with suppressed records as blurred completely; ``linkage``, the mean of
-            `record_linkage`; ``discernibility``, with the penalty for suppressed records; ``class_size``, the mean size of a group
-            without counterfeits; and with a workload ``query_mean`` and ``query_median``, of `query_error`.
+            ``penalized``, the normalized one with suppressed records as completely generalized; ``linkage`` of
+            `record_linkage`; ``discernibility``; ``group_size`` of `average_group_size`; and with a workload ``query_mean`` and
+            ``query_median`` of `query_error`.
         """
         releases = [release for published in self.releases.values() for release in published]
         table = suppressed(releases)
         table.insert(0, "defense", [name for name, published in self.releases.items() for _ in published])
         table["groups"] = [release.groups for release in releases]
-        table[["total", "normalized", "per_group"]] = gcp(releases)[["total", "normalized", "per_group"]]
-        table["penalized"] = gcp(releases, penalize_suppressed=True)["normalized"]
-        table["linkage"] = record_linkage(releases)["mean"]
-        table["discernibility"] = discernibility(releases)["penalized"]
-        table["class_size"] = average_class_size(releases)["average"]
+        columns = ["total", "normalized", "per_group"]
+        table[columns] = gcp(releases, width=width)[columns]
+        table["penalized"] = gcp(releases, penalize_suppressed=True, width=width)["normalized"]
+        table["linkage"] = record_linkage(releases)["linkage"]
+        table["discernibility"] = discernibility(releases)["discernibility"]
+        table["group_size"] = average_group_size(releases)["group_size"]
         if workload is not None:
-            table[["query_mean", "query_median"]] = query_error(releases, workload)[["mean", "median"]]
+            columns = ["query_mean", "query_median"]
+            table[columns] = query_error(releases, workload)[columns]
         return table
 
-    def summary(self, workload: Workload | None = None) -> pd.DataFrame:
-        """One row per defense and attack, over all releases.
+    def summary(
+        self,
+        workload: Workload | None = None,
+        *,
+        sure: float = 0.9,
+        least: float = 2.0**-20,
+        width: Width = "domain",
+    ) -> pd.DataFrame:
+        """Risk and cost over all releases, one row per defense and attack.
 
         Parameters
         ----------
         workload : Workload, optional
             Queries to put to every release; see `Workload.draw`.
+        sure, least
+            As in `risk`.
+        width
+            As in `cost`.
 
         Returns
         -------
         DataFrame
             ``defense`` and ``attack``.
 
-            Risk: ``gain``, the mean of `adversary_gain` over the published records of all releases, without those in groups of
-            one value; ``certain``, the number of these; ``total_risk``, which counts them as disclosed (`total_risk`, of this
-            row's gain); ``last_gain``, the gain at the last release that has one; ``confidence``, ``success`` and
-            ``log_score`` (in bits), means over all published records; ``sure``, the number of records with a belief of .9 or
-            more in some value, ``expected``, the sum of these beliefs, and ``right``, the number of them whose value is true.
+            Risk: ``gain``, the mean of `adversary_gain` over the published records of all releases, without certain ones;
+            ``certain``, the number of records in groups of one value; ``total_risk``, which counts these as disclosed;
+            ``last_gain``, the gain at the last release that has one; ``confidence``, ``success`` and ``log_score`` (in bits),
+            means over all published records; ``sure``, ``expected`` and ``right`` of `disclosures`, summed.
 
-            Cost: ``suppressed``, a share of the records; ``size``, the mean size of a group; ``gcp``, the normalized penalty of
-            a published record, which is 0 for bucketized ones; ``penalized``, that of any record, where a suppressed one counts
-            as generalized completely; ``linkage``, the mean over all records, 0 for suppressed ones; ``discernibility`` per
-            record, penalized; and with a workload ``query``, the mean over the releases of their median error.
+            Cost: ``suppressed_share``, the share of records suppressed; ``group_size``, the mean size of a group; ``gcp``, the
+            normalized penalty of a published record, which is 0 for bucketized ones; ``penalized``, that of any record, with
+            suppressed ones as completely generalized; ``linkage``, the mean over all records, 0 for suppressed ones;
+            ``discernibility_per_record``; and with a workload ``query``, the mean over the releases of the median error.
         """
-        risk, cost = self.risk(), self.cost(workload)
-        rows = []
-        for defense, attack in self.beliefs:
-            r = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
-            c = cost[cost["defense"] == defense]
-            published = c["records"] - c["suppressed"]
-            gains, certain = r["gain"].dropna(), r["certain"].sum()
-            gain = _mean(r["gain"], r["records"])
-            rows.append(
-                {
-                    "defense": defense,
-                    "attack": attack,
-                    "gain": gain,
-                    "certain": certain,
-                    "total_risk": with_certain(gain, r["records"].sum(), certain),
-                    "last_gain": gains.iloc[-1] if len(gains) else float("nan"),
-                    "confidence": _mean(r["confidence"], published),
-                    "success": _mean(r["success"], published),
-                    "log_score": _mean(r["log_score"], published),
-                    "sure": r["sure"].sum(),
-                    "expected": r["expected"].sum(),
-                    "right": r["right"].sum(),
-                    "suppressed": c["suppressed"].sum() / c["records"].sum(),
-                    "size": published.sum() / max(c["groups"].sum(), 1),
-                    "gcp": _mean(c["normalized"], published),
-                    "penalized": _mean(c["penalized"], c["records"]),
-                    "linkage": _mean(c["linkage"], c["records"]),
-                    "discernibility": c["discernibility"].sum() / c["records"].sum(),
-                }
-                | ({} if workload is None else {"query": c["query_median"].mean()})
-            )
-        return pd.DataFrame(rows)
+        risk, cost = self.risk(sure=sure, least=least), self.cost(workload, width=width)
+        return pd.DataFrame(
+            {"defense": defense, "attack": attack}
+            | _total_of_risk(risk[(risk["defense"] == defense) & (risk["attack"] == attack)])
+            | _total_of_cost(cost[cost["defense"] == defense])
+            for defense, attack in self.beliefs
+        )
 
 
 def compare(
@@ -139,10 +159,11 @@ def compare(
     defenses: Mapping[str, Defense],
     attacks: Mapping[str, Attack],
     defender: Adversary | None = None,
-    progress: Callable[[Iterable[str]], Iterable[str]] = iter,
-    bucketized: bool | None = None,
     *,
-    rng: np.random.Generator | None = None,
+    leaving_out: LeftOut = None,
+    bucketized: bool | None = None,
+    progress: Callable[[Iterable[str]], Iterable[str]] = iter,
+    rng: np.random.Generator | int | None = None,
 ) -> Comparison:
     """Publish a history with every defense, and run every attack on every publication.
 
@@ -150,27 +171,91 @@ def compare(
     ----------
     history : History
         The original records.
-    defenses, attacks : mappings of name to Defense, to attack
-        What to hold against each other. All defenses meet the same attacks.
+    defenses, attacks : mappings of name to Defense, of name to Attack
+        Every defense meets the same attacks.
     defender : Adversary, optional
-        Whom the defenses assume, as in `publish`.
-    progress : callable, optional
-        What the names of the defenses go through, as ``rich.progress.track``.
+        The adversary that the defenses assume, as in `publish`.
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        Respondents that no risk measure counts, as in `adversary_gain`. They are published and attacked like the others.
     bucketized : bool, optional
-        Whether all publish quasi-identifiers as they are, or generalized, as in `publish`; by default each as it does.
-    rng : numpy.random.Generator, optional
-        Draws the order of records and the numbers of groups, as in `publish`, for a comparison that must be repeated.
+        True publishes all quasi-identifiers as they are, False generalizes all, as in `publish`; by default each defense does as
+        it is made.
+    progress : callable, optional
+        Wrapper of the iteration over the names of the defenses, as ``rich.progress.track``.
+    rng : numpy.random.Generator or int, optional
+        Random generator of the order of records and the numbers of groups, as in `publish`, or a seed. All defenses draw from it
+        in turn. By default fresh entropy.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
+    ValueError
+        If there is no defense.
     """
+    takes = "takes the original records; make a History, as History(views) or History.read(frame, schema)"
+    check_kind("compare", "history", history, History, takes)
+    _check_named("defenses", defenses, '{"Mondrian": Mondrian(KAnonymity(3))}')
+    _check_named("attacks", attacks, '{"snapshot": SnapshotAttack(adversary)}')
+    if not defenses:
+        raise ValueError('compare: defenses is empty; name at least one, as {"Mondrian": Mondrian(KAnonymity(3))}.')
+    check_kind(
+        "compare", "defender", defender, (Adversary, type(None)), "takes an Adversary, as Adversary(prior), or None"
+    )
+    if not callable(progress):
+        raise TypeError(f"compare: progress is {progress!r}; it is a function of the names, as rich.progress.track.")
+    generator = None if rng is None else as_generator("compare", rng)
     releases: dict[str, tuple[Release, ...]] = {}
     beliefs: dict[tuple[str, str], Beliefs] = {}
     for name in progress(list(defenses)):
-        releases[name] = publish(history, defenses[name], defender, bucketized, rng=rng)
+        releases[name] = publish(history, defenses[name], defender, bucketized=bucketized, rng=generator)
         beliefs |= {(name, other): attack(releases[name]) for other, attack in attacks.items()}
-    return Comparison(history, releases, beliefs)
+    return Comparison(history, releases, beliefs, leaving_out)
+
+
+def _check_named(name: str, named: Any, example: str) -> None:
+    """Raise TypeError unless an argument is a mapping of names to callables."""
+    if not isinstance(named, Mapping):
+        raise TypeError(f"compare: {name} is a {type(named).__name__}; it is a mapping of names, as {example}.")
+    for key, each in named.items():
+        if not callable(each) or isinstance(each, type):
+            raise TypeError(f"compare: {name}[{key!r}] is {each!r}; it is a settings object, as in {example}.")
+
+
+def _total_of_risk(risk: pd.DataFrame) -> dict[str, object]:
+    """Risk over all releases of one defense and attack."""
+    published, averaged = risk["published"], risk["published"] - risk["certain"]
+    gain, gains, certain = _mean(risk["gain"], averaged), risk["gain"].dropna(), risk["certain"].sum()
+    return {
+        "gain": gain,
+        "certain": certain,
+        "total_risk": with_certain(gain, averaged.sum(), certain),
+        "last_gain": gains.iloc[-1] if len(gains) else float("nan"),
+        "confidence": _mean(risk["confidence"], published),
+        "success": _mean(risk["success"], published),
+        "log_score": _mean(risk["log_score"], published),
+        "sure": risk["sure"].sum(),
+        "expected": risk["expected"].sum(),
+        "right": risk["right"].sum(),
+    }
+
+
+def _total_of_cost(cost: pd.DataFrame) -> dict[str, object]:
+    """Cost over all releases of one defense."""
+    records, published = cost["records"], cost["records"] - cost["suppressed"]
+    totals: dict[str, object] = {
+        "suppressed_share": cost["suppressed"].sum() / records.sum(),
+        "group_size": published.sum() / max(cost["groups"].sum(), 1),
+        "gcp": _mean(cost["normalized"], published),
+        "penalized": _mean(cost["penalized"], records),
+        "linkage": _mean(cost["linkage"], records),
+        "discernibility_per_record": cost["discernibility"].sum() / records.sum(),
+    }
+    return totals | ({"query": cost["query_median"].mean()} if "query_median" in cost else {})
 
 
 def _mean(values: "pd.Series[float]", weights: "pd.Series[int]") -> float:
-    """The mean over the releases that published anything, weighed by how many records they did."""
+    """Mean over the releases, weighted by numbers of records; releases without a value or a record are left out."""
     number, weight = values.to_numpy(dtype=float), weights.to_numpy(dtype=float)
     known = ~np.isnan(number) & (weight > 0)
     return float(np.average(number[known], weights=weight[known])) if known.any() else float("nan")

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 
 import pandas as pd
 
-from foreknow.evaluation.several import several
+from foreknow.evaluation.arguments import check_releases
 from foreknow.models import Release
 
 COLUMNS = ["time", "groups", "unique", "followed", "kept", "holds"]
@@ -41,7 +41,7 @@ def m_invariance(releases: Iterable[Release], m: int) -> pd.DataFrame:
         raise ValueError(f"m is {m}; it is a number of values, 1 or more.")
     last: dict[Hashable, tuple[Hashable, frozenset[Hashable]]] = {}
     rows = []
-    for release in several("m_invariance", releases):
+    for release in check_releases("m_invariance", releases):
         shown = _shown(release)
         unique = sum(len(values) >= m and set(values.values()) == {1} for values in shown.values())
         now = {who: (value, frozenset(shown[group])) for who, group, value in _published(release)}

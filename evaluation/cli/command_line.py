@@ -491,7 +491,7 @@ def _tell(releases: tuple[Release, ...], title: str) -> None:
     cost = suppressed(releases).merge(gcp(releases)[["time", "normalized"]], on="time")
     cost = cost if cost["counterfeits"].any() else cost.drop(columns=["counterfeits"])
     cost.insert(1, "groups", [release.groups for release in releases])
-    console.print(report.table(cost.rename(columns={"normalized": "gcp"}), title))
+    console.print(report.table(cost.rename(columns={"normalized": "gcp", "suppressed_share": "share"}), title))
     lost = cost["suppressed"].sum() / cost["records"].sum()
     if lost > MUCH:
         _notice(

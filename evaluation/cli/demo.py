@@ -13,7 +13,7 @@ from foreknow.evaluation.cli.atomic_output import write_table
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
 from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time, group_sizes
-from foreknow.evaluation.risk.truth import outcomes
+from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.models import Adversary, ClassFrequencies, Exact, History, MarkovChain, Omega
 
 SAFE = "Mondrian k=3, l=2"
@@ -85,7 +85,7 @@ def run(
         "sequential, Omega": SequentialAttack(omega),
         "snapshot, Exact": SnapshotAttack(exact),
     }
-    comparison = compare(published, defenses, attacks, omega, progress, rng=np.random.default_rng([split, 1]))
+    comparison = compare(published, defenses, attacks, omega, progress=progress, rng=np.random.default_rng([split, 1]))
     return Demo(comparison, corpus, _victim(comparison))
 
 
@@ -133,7 +133,7 @@ def _victim(comparison: Comparison) -> Hashable:
     """The respondent of whom the truth is believed most beyond its share of the group, summed over the releases."""
     gained: dict[Hashable, float] = {}
     beliefs = comparison.beliefs[SAFE, STRONGEST]
-    for release, outcome in zip(beliefs, outcomes(beliefs, comparison.history), strict=True):
+    for release, outcome in zip(beliefs, beliefs_and_truth("demo", beliefs, comparison.history), strict=True):
         published = release.observation.people[release.observation.group >= 0].respondents
         for respondent, gain in zip(published, outcome.confidence - outcome.share, strict=True):
             gained[respondent] = gained.get(respondent, 0.0) + float(gain)

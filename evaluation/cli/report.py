@@ -52,7 +52,8 @@ def demo(found: Demo) -> Iterator[Table | str]:
     for name in found.comparison.releases:
         for note in found.comparison.beliefs[name, STRONGEST].notes:
             yield "\n".join(wrap(f"{name}: {note}", 78)) + "\n"
-    yield table(strongest[["defense", "suppressed", "size", "gcp"]], "What it cost")
+    lost = strongest[["defense", "suppressed_share", "group_size", "gcp"]]
+    yield table(lost.rename(columns={"suppressed_share": "suppressed", "group_size": "size"}), "What it cost")
     yield (
         "suppressed: share of records left out; size: mean size of a group;\n"
         "gcp: how blurred ages and sexes are (0 to 1)\n"
@@ -60,7 +61,7 @@ def demo(found: Demo) -> Iterator[Table | str]:
     yield table(story(found), f"Patient {found.victim}, whom it read best, out of {SAFE}")
 
 
-WORDS = {"total_risk": "total risk", "log_score": "log score", "suppressed": "lost"}
+WORDS = {"total_risk": "total risk", "log_score": "log score", "suppressed": "lost", "published": "records"}
 """Names of columns in printed tables."""
 
 GLOSSARY = (
@@ -82,8 +83,10 @@ BREACHES = (
 def linked(beliefs: Beliefs, history: History, sensitive_set: Collection[Hashable], r: float) -> pd.DataFrame:
     """Counts of the people an attack links to a secret value, and of those linked rightly, one row per release."""
     found = breaches(beliefs, history, sensitive_set, r)
-    names = ["time", "records", "sensitive", "breached", "flagged", "probability", "precision", "counted", "auc_within"]
-    return found[names].rename(columns={"sensitive": "secret", "probability": "p", "auc_within": "auc"})
+    of_shares = "expected_precision_of_shares"
+    names = ["time", "measured", "holders", "breached", "flagged", "probability", "precision", of_shares, "auc_within"]
+    shown = {"measured": "records", "holders": "secret", "probability": "p", of_shares: "counted", "auc_within": "auc"}
+    return found[names].rename(columns=shown)
 
 
 MINED = (
@@ -134,8 +137,7 @@ def attacked(beliefs: Beliefs, history: History, title: str) -> Iterator[Table |
 def risk(beliefs: Beliefs, history: History) -> pd.DataFrame:
     """Gain, groups of one value and total risk of an attack, one row per release; ``records`` are the published ones."""
     found = risk_table(beliefs, history)
-    found["records"] += found["certain"]
-    names = ["time", "records", "suppressed", "gain", "certain", "total_risk", "success", "confidence"]
+    names = ["time", "published", "suppressed", "gain", "certain", "total_risk", "success", "confidence"]
     return found[names].rename(columns=WORDS)
 
 

@@ -1,11 +1,13 @@
-"""UCI Adult, the census table on which anonymization is measured, as a view."""
+"""UCI Adult: the census table used to evaluate anonymization, as a view."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
+from foreknow.models.settings import check_kind
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.schema import Categorical, Numeric, Schema
 from foreknow.models.tables.view import View
@@ -27,10 +29,10 @@ COLUMNS = (
     "native-country",
     "salary-class",
 )
-"""The columns as adult.names lists them; the last, which it does not name, is called as ARX's hierarchies call it."""
+"""Columns in the order of adult.names; the name of the last, which it does not give, is that of ARX's hierarchies."""
 
 QUASI_IDENTIFIERS = ("age", "workclass", "education", "marital-status", "race", "sex")
-"""What identifies people unless the caller says otherwise; the sensitive attribute is left out where it is one."""
+"""Default quasi-identifiers; a sensitive attribute among them is left out."""
 
 
 def adult(
@@ -39,32 +41,34 @@ def adult(
     quasi_identifiers: Sequence[str] | None = None,
     hierarchies: str | Path | None = None,
 ) -> View:
-    """Read the Adult census table: 45,222 people, those of adult.data and then those of adult.test.
+    """Read the Adult census table: 45,222 records, those of adult.data and then those of adult.test.
 
     Parameters
     ----------
     folder : path
-        Where adult.data and adult.test lie, as the UCI Machine Learning Repository gives them.
+        Folder of adult.data and adult.test, as the UCI Machine Learning Repository gives them.
     sensitive : str
-        The sensitive attribute. Its domain is its values in the table, sorted.
+        Sensitive attribute. Its domain is the sorted values of the table.
     quasi_identifiers : sequence of str, optional
-        The attributes that identify people; left out, `QUASI_IDENTIFIERS` without the sensitive one. A column of
-        numbers is numeric, from its smallest to its largest; any other is categorical, its values sorted.
+        Attributes that identify respondents; by default `QUASI_IDENTIFIERS` without the sensitive one. A column of numbers is
+        numeric, from its smallest to its largest; any other is categorical, its values sorted.
     hierarchies : path, optional
-        A folder of ARX's files ``adult_hierarchy_<attribute>.csv``. A categorical attribute with a file there gets its
-        hierarchy; the others, and all numbers, have none.
+        Folder of ARX's files ``adult_hierarchy_<attribute>.csv``. A categorical attribute with a file there has its hierarchy;
+        the others, and all numbers, have none.
 
     Returns
     -------
     View
-        All 15 columns, and ``id``, the number of the row: 0 to 45,221.
+        All 15 columns, and ``id``, the row number: 0 to 45,221.
 
     Raises
     ------
     FileNotFoundError
         If a file of the table or the folder of hierarchies is not there.
     ValueError
-        If an attribute is no column, has two roles, or has a value its hierarchy does not know.
+        If an attribute is no column, has two roles, or has a value that is not in its hierarchy.
+    TypeError
+        If a path is no path, or ``quasi_identifiers`` is no sequence of names.
 
     Notes
     -----
@@ -72,6 +76,15 @@ def adult(
     value, ``?``, are dropped. The first line of adult.test is no record, and its salary classes end in a full stop,
     which is removed. Records that are equal in all columns are kept.
     """
+    check_kind("adult", "folder", folder, (str, Path), "is the path of the folder that holds adult.data and adult.test")
+    check_kind("adult", "sensitive", sensitive, str, f"is one column, as {COLUMNS[6]!r}")
+    if quasi_identifiers is not None and not _are_names(quasi_identifiers):
+        raise TypeError(
+            f"adult: quasi_identifiers is {quasi_identifiers!r}; it is a sequence of columns, as {list(QUASI_IDENTIFIERS[:2])!r}."
+        )
+    if hierarchies is not None:
+        takes = "is the path of the folder that holds adult_hierarchy_<attribute>.csv, or None"
+        check_kind("adult", "hierarchies", hierarchies, (str, Path), takes)
     parts = [_part(Path(folder) / name, header) for name, header in (("adult.data", 0), ("adult.test", 1))]
     frame = pd.concat(parts).dropna().reset_index(drop=True)
     frame["salary-class"] = frame["salary-class"].str.rstrip(".")
@@ -82,8 +95,12 @@ def adult(
     return View(frame, schema if hierarchies is None else _with_hierarchies(schema, Path(hierarchies)))
 
 
+def _are_names(names: Any) -> bool:
+    return isinstance(names, Sequence) and not isinstance(names, str) and all(isinstance(name, str) for name in names)
+
+
 def _part(path: Path, header: int) -> pd.DataFrame:
-    """One of the two files; ``header`` lines before the first record are skipped."""
+    """Records of one of the two files, after ``header`` lines."""
     if not path.is_file():
         raise FileNotFoundError(
             f"there is no file {path}. Adult's adult.data and adult.test can be had from the UCI Machine Learning "

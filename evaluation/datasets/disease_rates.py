@@ -1,8 +1,8 @@
-"""How diseases move from stage to stage: published rates, and the weekly chain that `exams` draws from.
+"""Transition rates of diseases, and the Markov chain over their stages that `exams` draws from.
 
-JS-reduce, section 7.1, counts five stages of liver disease, four of HIV, three of Alzheimer's disease and five of
-sepsis, and prints neither their names nor a rate. The stages and rates here are those of the medical literature;
-what no paper prints is assumed, and marked so. A rate is the same at every age, gender and weight.
+JS-reduce, section 7.1, has five stages of liver disease, four of HIV, three of Alzheimer's disease and five of sepsis, and
+prints neither their names nor a rate. The stages and rates here are from the medical literature. Numbers that no paper prints
+are assumed, and marked as such. A rate is the same at every age, gender and weight.
 """
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy.linalg import expm, logm
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.settings import GREATEST_FLOAT, is_number
 
 LIVER = (
     "mild hepatitis C",
@@ -23,17 +24,17 @@ ALZHEIMER = ("mild Alzheimer", "moderate Alzheimer", "severe Alzheimer")
 SEPSIS = ("infection without SIRS", "SIRS", "sepsis", "severe sepsis", "septic shock")
 ENDS = ("deceased", "discharged")
 RESULTS = (*LIVER, *HIV, *ALZHEIMER, *SEPSIS, *ENDS)
-"""The sensitive domain: 17 stages, each disease's in the order of severity, and the two ends, which are final."""
+"""Sensitive domain: 17 stages, in the order of severity within each disease, and the two ends, which are final."""
 
 WEEKS_PER_YEAR = 52.1775
 DAYS_PER_WEEK = 7
 
 type Rates = dict[str, dict[str, float]]
-"""From each stage, the probability of each other stage after one step; what is left over is that of staying."""
+"""Probabilities of the other stages after one step, by stage; the remainder is the probability of staying."""
 
 # Per year. Siebert et al., Gut 52 (2003), but for decompensated cirrhosis to carcinoma, HEP-SIM (BMJ Open).
 # Assumed: remission is a discharge; decompensated patients die as those with diuretic-sensitive ascites; transplants
-# (.022 a year) are left out; nobody dies of anything else.
+# (.022 a year) are left out; there is no other cause of death.
 LIVER_PER_YEAR: Rates = {
     "mild hepatitis C": {"moderate hepatitis C": 0.041, "discharged": 0.002},
     "moderate hepatitis C": {"compensated cirrhosis": 0.073, "hepatocellular carcinoma": 0.001},
@@ -43,7 +44,7 @@ LIVER_PER_YEAR: Rates = {
 }
 
 # Per year. NACC-UDS: Spackman et al., Current Alzheimer Research (2012), PMC3690579. Mild to moderate and moderate to
-# severe are what its printed rates (stay .774 and .501) leave over. Assumed: nobody leaves the severe stage alive.
+# severe are the remainders of its printed rates (stay .774 and .501). Assumed: the severe stage ends only in death.
 ALZHEIMER_PER_YEAR: Rates = {
     "mild Alzheimer": {"moderate Alzheimer": 0.158, "severe Alzheimer": 0.013, "deceased": 0.055},
     "moderate Alzheimer": {"mild Alzheimer": 0.070, "severe Alzheimer": 0.214, "deceased": 0.215},
@@ -61,8 +62,7 @@ SEPSIS_PER_DAY: Rates = {
     "septic shock": {"deceased": 0.079},
 }
 
-# Per day, all assumed: how the rest of the printed rows splits, and the two rows that are not printed (tests: a
-# reconstruction).
+# Per day, all assumed: the split of the remainder of the printed rows, and the two rows that are not printed.
 SEPSIS_PER_DAY_ASSUMED: Rates = {
     "infection without SIRS": {"SIRS": 0.05, "sepsis": 0.02, "deceased": 0.001, "discharged": 0.079},
     "SIRS": {"sepsis": 0.05, "severe sepsis": 0.01, "septic shock": 0.002, "deceased": 0.003, "discharged": 0.135},
@@ -73,22 +73,22 @@ SEPSIS_PER_DAY_ASSUMED: Rates = {
 
 
 def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
-    """How likely each result is some weeks after another.
+    """Markov chain over the exam results, for a step of some weeks.
 
-    For the chronic diseases, ``expm(Q_year * weeks / 52.1775 + Q_hiv * weeks)``, where Q_year generates the annual
-    rates and Q_hiv leaves each stage at 1 over its mean duration. For sepsis, the daily matrix to the power
-    ``7 * weeks``; what is left of a day is taken from the generator of the day.
+    For the chronic diseases it is ``expm(Q_year * weeks / 52.1775 + Q_hiv * weeks)``, where Q_year generates the annual rates and
+    Q_hiv leaves each stage at the rate 1 over its mean duration. For sepsis it is the daily matrix to the power ``7 * weeks``; a
+    fraction of a day is taken from the generator of the daily matrix.
 
     Parameters
     ----------
     weeks_per_step : float
-        How many weeks lie between two records of a person. With 1 a chronic disease hardly changes within 24 views;
-        26 makes a step of half a year.
+        Weeks between two records of a respondent, more than 0. With 1 a chronic disease hardly changes within 24 views; 26 is
+        half a year.
 
     Returns
     -------
     MarkovChain
-        Of order 1 over `RESULTS`. Deceased and discharged are never left.
+        Of order 1 over `RESULTS`. Deceased and discharged are absorbing.
 
     Raises
     ------
@@ -97,10 +97,10 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
 
     Notes
     -----
-    A matrix's logarithm has negative rates where the printed table skips what several steps would reach: nobody with
-    cirrhosis dies within a year, although carcinoma kills. They are set to 0 and the diagonal is
-    reset. So 52.1775 weeks give back the annual rates exactly from decompensated cirrhosis, carcinoma and severe
-    Alzheimer, and to within .022 from other stages (mild Alzheimer stays .752, printed .774).
+    The logarithm of a printed matrix has negative rates where a transition of several steps is printed as 0: the annual table has
+    no death from cirrhosis, although carcinoma follows it and kills. Negative rates are set to 0 and the diagonal is reset.
+    Therefore 52.1775 weeks give the annual rates exactly from decompensated cirrhosis, carcinoma and severe Alzheimer, and to
+    within .022 from other stages (mild Alzheimer stays .752, printed .774).
 
     Examples
     --------
@@ -108,20 +108,20 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
     >>> float(chain.probabilities[RESULTS.index("AIDS"), RESULTS.index("deceased")].round(4))
     0.0097
     """
-    if not (np.isfinite(weeks_per_step) and weeks_per_step > 0):
+    if not (is_number(weeks_per_step, 0, GREATEST_FLOAT) and weeks_per_step > 0):
         raise ValueError(
-            f"weeks_per_step is {weeks_per_step}; it is the time between two records and must be a positive number. "
+            f"weeks_per_step is {weeks_per_step!r}; it is the time between two records and must be a positive number. "
             "Write 1 for weekly records."
         )
     weekly = _generator(_matrix(LIVER_PER_YEAR, ALZHEIMER_PER_YEAR)) / WEEKS_PER_YEAR + _hiv_generator()
     sepsis = _matrix(SEPSIS_PER_DAY, SEPSIS_PER_DAY_ASSUMED)
-    # Each factor leaves the other's stages where they are, so the product is both diseases' chain at once.
+    # Each factor leaves the stages of the other diseases unchanged, so the product is the chain of all diseases.
     chain = expm(weekly * weeks_per_step) @ _power(sepsis, DAYS_PER_WEEK * weeks_per_step)
     return MarkovChain(1, np.clip(chain, 0.0, None))
 
 
 def _matrix(*tables: Rates) -> FloatArray:
-    """One step's probabilities over all results; a result without rates stays as it is."""
+    """Transition matrix of one step over all results; a result without rates is kept."""
     matrix = np.zeros((len(RESULTS), len(RESULTS)))
     for table in tables:
         for stage, rates in table.items():
@@ -131,7 +131,7 @@ def _matrix(*tables: Rates) -> FloatArray:
 
 
 def _hiv_generator() -> FloatArray:
-    """Longini's stages one after the other, in rates per week."""
+    """Generator of Longini's stages in sequence, in rates per week."""
     generator = np.zeros((len(RESULTS), len(RESULTS)))
     for stage, following in zip(HIV, (*HIV[1:], "deceased"), strict=True):
         weeks = HIV_MONTHS[stage] * WEEKS_PER_YEAR / 12
@@ -140,7 +140,7 @@ def _hiv_generator() -> FloatArray:
 
 
 def _generator(matrix: FloatArray) -> FloatArray:
-    """Take the logarithm of a matrix, and set its negative rates to 0."""
+    """Logarithm of a transition matrix, with negative rates set to 0."""
     rates = np.clip(np.real(logm(matrix)), 0.0, None)
     np.fill_diagonal(rates, 0.0)
     return np.asarray(rates - np.diag(rates.sum(axis=1)))

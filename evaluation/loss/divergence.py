@@ -1,69 +1,77 @@
-"""How far the published distribution is from the original one."""
+"""Kullback-Leibler divergence of the published distribution from the original one."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
+from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.boxes import Boxes, Domains, domains, original_boxes, published_boxes
-from foreknow.evaluation.several import several
+from foreknow.evaluation.release_table import release_table
 from foreknow.models import Release
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.settings import check_flag
 
 
-def kl_loss(releases: Iterable[Release], penalize_suppressed: bool = False) -> pd.DataFrame:
-    """The Kullback-Leibler divergence, in bits, of what a reader takes from a release from the original distribution.
+def kl_loss(releases: Iterable[Release], *, penalize_suppressed: bool = False) -> pd.DataFrame:
+    """Kullback-Leibler divergence, in bits, of the distribution that a reader infers from the original one.
 
-    With p the share of the original records that a vector x of quasi-identifiers, or a pair of it and a sensitive value,
-    has, it is ``sum p(x) log2(p(x) / q(x))``. The reader's q spreads each published row evenly over the vectors of the domain
-    inside its group's box: ``q(x) = sum_G |G|/N 1[x in G] / vol(G)``, and of a pair, the same with the rows of
-    that value. Of a bucketized release q gives every vector that a group shows the group's shares of the values, so that
-    quasi-identifiers alone lose nothing. The volumes count values, see `foreknow.evaluation.boxes.domains`.
+    With p the share of the original records at a vector x of quasi-identifiers, or at a pair of x and a sensitive value, it is
+    ``sum p(x) log2(p(x) / q(x))``. The reader's q spreads each published row evenly over the vectors of the domain in its
+    group's box: ``q(x) = sum_G |G|/N 1[x in G] / vol(G)``, and of a pair the same with the rows of that value. In a bucketized
+    release q gives every vector that a group shows the group's shares of the values, so that quasi-identifiers alone lose
+    nothing. Volumes count values, see `foreknow.evaluation.boxes.domains`.
 
     Parameters
     ----------
     releases : iterable of Release
-        What was published.
+        The published releases.
     penalize_suppressed : bool
-        Whether a suppressed record is in p, and in q as one blurred completely, of which any vector and any value is
-        equally likely; otherwise p is that of the published records.
+        If True, a suppressed record is in p, and in q as completely generalized: any vector and any value is equally likely. If
+        False, p is the distribution of the published records.
 
     Returns
     -------
     DataFrame
-        Columns ``time``; ``identifiers``, the divergence of quasi-identifiers alone; ``joint``, that of pairs, infinite where
-        a value is published nowhere its record could be, as a distorted one may be; both missing where there is no record;
-        ``records``, those in p, and ``suppressed``. Counterfeits are part of q alone.
+        One row per release. Columns ``time``; ``identifiers``, the divergence of quasi-identifiers alone; ``joint``, that of
+        pairs, infinite where a record's value is not published in any box around it, as with distorted values; both NaN where p
+        has no record; ``measured``, the number of records in p; ``suppressed``. Counterfeits are part of q alone.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
 
     Notes
     -----
-    Cost: O(distinct vectors * groups * d) at most; a vector is done with a group at the first attribute that tells them
+    Cost: O(u g d) at most for u distinct vectors; a vector and a group are compared up to the first attribute that tells them
     apart.
     """
-    rows = []
-    for release in several("kl_loss", releases):
-        left_out = int((release.group < 0).sum())
-        known = domains([release.view])
-        published = published_boxes(release, known)
-        if penalize_suppressed:
-            original, published = original_boxes(release.view, known), _with_blurred(published, left_out, known)
-        else:
-            original = original_boxes(release.view, known, release.group >= 0)
-        density = _densities(original.low, published.low, published.high, published.weights / published.volume[:, None])
-        rows.append(
-            {
-                "time": release.time,
-                "identifiers": _divergence(original.weights.sum(axis=1), density.sum(axis=1), published.weights.sum()),
-                "joint": _divergence(original.weights, density, published.weights.sum()),
-                "records": int(original.weights.sum()),
-                "suppressed": left_out,
-            }
-        )
-    return pd.DataFrame(rows)
+    check_flag("kl_loss", "penalize_suppressed", penalize_suppressed)
+    rows = (_divergences(release, penalize_suppressed) for release in check_releases("kl_loss", releases))
+    return release_table(rows, ("time", "identifiers", "joint", "measured", "suppressed"))
 
 
-def _with_blurred(boxes: Boxes, records: int, domains: Domains) -> Boxes:
-    """The boxes, and one that is everything, with records of every value alike."""
+def _divergences(release: Release, penalize_suppressed: bool) -> dict[str, object]:
+    suppressed = int((release.group < 0).sum())
+    known = domains([release.view])
+    published = published_boxes(release, known)
+    if penalize_suppressed:
+        original, published = original_boxes(release.view, known), _with_generalized(published, suppressed, known)
+    else:
+        original = original_boxes(release.view, known, release.group >= 0)
+    density = _densities(original.low, published.low, published.high, published.weights / published.volume[:, None])
+    return {
+        "time": release.time,
+        "identifiers": _divergence(original.weights.sum(axis=1), density.sum(axis=1), published.weights.sum()),
+        "joint": _divergence(original.weights, density, published.weights.sum()),
+        "measured": int(original.weights.sum()),
+        "suppressed": suppressed,
+    }
+
+
+def _with_generalized(boxes: Boxes, records: int, domains: Domains) -> Boxes:
+    """Boxes with a further one of the whole domain, with records of every value in equal number."""
     m = boxes.weights.shape[1]
     return Boxes(
         np.vstack([boxes.low, np.zeros((1, len(domains)), dtype=np.int64)]),
@@ -73,20 +81,20 @@ def _with_blurred(boxes: Boxes, records: int, domains: Domains) -> Boxes:
 
 
 def _divergence(weights: FloatArray, density: FloatArray, mass: float) -> float:
-    """The divergence of the normalized weights from densities that add to a mass."""
-    there = weights > 0
-    if not there.any():
+    """Divergence of the normalized weights from densities of a total mass."""
+    positive = weights > 0
+    if not positive.any():
         return float("nan")
-    share, assumed = weights[there] / weights.sum(), density[there] / mass
-    if (assumed == 0).any():
+    p, q = weights[positive] / weights.sum(), density[positive] / mass
+    if (q == 0).any():
         return float("inf")
-    return max(float((share * np.log2(share / assumed)).sum()), 0.0)
+    return max(float((p * np.log2(p / q)).sum()), 0.0)
 
 
 @compiled
 def _densities(vectors: IntArray, low: IntArray, high: IntArray, density: FloatArray) -> FloatArray:
-    """The densities of the boxes around each vector, summed: float array, shape ``(u, m)``."""
-    found = np.zeros((len(vectors), density.shape[1]))
+    """Sum of the densities of the boxes around each vector: float array, shape ``(u, m)``."""
+    total = np.zeros((len(vectors), density.shape[1]))
     for x in range(len(vectors)):
         for box in range(len(low)):
             inside = True
@@ -95,5 +103,5 @@ def _densities(vectors: IntArray, low: IntArray, high: IntArray, density: FloatA
                     inside = False
                     break
             if inside:
-                found[x] += density[box]
-    return found
+                total[x] += density[box]
+    return total

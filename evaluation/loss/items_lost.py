@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.defenses.suppression.item_cost import removal_cost
-from foreknow.evaluation.several import several
+from foreknow.evaluation.arguments import check_releases
 from foreknow.models import ItemRelease
 from foreknow.models.members import members
 
@@ -39,7 +39,7 @@ def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
         If it is given one release.
     """
     rows = []
-    for release in several("items_lost", releases):
+    for release in check_releases("items_lost", releases, ItemRelease):
         group, before, after = release.release.group, release.original.sizes, release.published.sizes
         order, starts = members(group, release.release.groups)
         costs = [removal_cost(before[own], after[own]) for own in np.split(order, starts)[1:-1]]

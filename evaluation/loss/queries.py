@@ -1,88 +1,95 @@
-"""How wrong a release answers counting queries."""
+"""Relative errors of counting queries answered from a release."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.boxes import original_boxes, published_boxes
+from foreknow.evaluation.arguments import check_releases
+from foreknow.evaluation.boxes import check_same_columns, original_boxes, published_boxes
 from foreknow.evaluation.loss.workload import Workload
-from foreknow.evaluation.several import several
+from foreknow.evaluation.release_table import release_table
 from foreknow.models import Release, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_kind
 
 
 def query_error(releases: Iterable[Release], workload: Workload) -> pd.DataFrame:
-    """The relative error of counting queries, over a workload: ``|act - est| / act`` (Xiao and Tao, VLDB 2006).
+    """Relative error of counting queries over a workload: ``|act - est| / act`` (Xiao and Tao, VLDB 2006).
 
-    ``act`` counts the original records. ``est`` is what a reader of the release counts. Generalized, the records of a group are
-    spread evenly over the vectors of the domain inside its box; the domain of a number is the numbers that occur
-    (`foreknow.evaluation.boxes.domains`), whatever their unit. Bucketized, those of a group with quasi-identifiers asked for
-    have the sensitive values asked for in the proportion of the group's. Suppressed records are missing from it, and so are part
-    of the error; counterfeits are among what is published, and are counted with it.
+    ``act`` is the count of original records, and ``est`` the count that a reader of the release expects. In a generalized
+    release, the records of a group are spread evenly over the vectors of the domain in its box; the domain of a number is the
+    set of numbers that occur (`foreknow.evaluation.boxes.domains`), whatever their unit. In a bucketized release, the records
+    of a group with selected quasi-identifiers have the selected sensitive values in the group's proportion. Suppressed records
+    are missing from ``est``, and so are part of the error. Counterfeits are published, and are counted in it.
 
     Parameters
     ----------
     releases : iterable of Release
-        What was published.
+        The published releases.
     workload : Workload
-        The queries, from `Workload.draw`; draw them once, from all views, so that defenses answer the same ones.
+        The queries, from `Workload.draw`. Draw them once, from all views, so that defenses answer the same ones.
 
     Returns
     -------
     DataFrame
-        Columns ``time``; ``mean`` (Xiao and Tao; foreground knowledge) and ``median`` (JS-reduce, Figure 8b) of the errors;
-        ``queries``, how many they are over; ``empty``, those left out, as they count nobody in this view and there is no sanity
-        bound; ``redrawn``, those that were replaced for the same reason when the workload was drawn.
+        One row per release. Columns ``time``; ``query_mean`` (Xiao and Tao; foreground knowledge) and ``query_median`` (JS-reduce,
+        Figure 8b) of the errors; ``queries``, the number of queries they are over; ``empty``, the number left out because they
+        count no record of this view and there is no sanity bound; ``redrawn``, the number replaced for the same reason when the
+        workload was drawn.
 
     Raises
     ------
+    TypeError
+        If an argument is of another kind.
     ValueError
-        If a record has a value that the workload does not know of.
+        If a record has a value that is not in the domains of the workload.
 
     Notes
     -----
     Cost: O(q (c d + p)) for c groups, or distinct vectors in a group where the release is bucketized, that show p pairs of a
-    group and a value; and as much again for the distinct vectors of each view.
+    group and a value; and the same for the distinct vectors of each view.
 
     Examples
     --------
-    >>> import numpy as np, pandas as pd
+    >>> import pandas as pd
     >>> from foreknow.models import Numeric, Release, Schema, View
     >>> frame = pd.DataFrame({"id": range(4), "age": [20, 21, 22, 29], "result": list("abba")})
     >>> view = View(frame, Schema({"age": Numeric(20, 29)}, "result", ("a", "b")))
-    >>> workload = Workload.draw(view, rng=np.random.default_rng(1), queries=100, selectivity=0.5)
-    >>> query_error([Release(view, [0, 1, 2, 3]), Release(view, [-1, -1, -1, -1])], workload)[["mean", "median", "queries"]]
-       mean  median  queries
-    0   0.0     0.0      100
-    1   1.0     1.0      100
+    >>> workload = Workload.draw(view, rng=1, queries=100, selectivity=0.5)
+    >>> releases = [Release(view, [0, 1, 2, 3]), Release(view, [-1, -1, -1, -1])]
+    >>> query_error(releases, workload)[["query_mean", "query_median", "queries"]]
+       query_mean  query_median  queries
+    0         0.0           0.0      100
+    1         1.0           1.0      100
     """
+    _check_workload("query_error", workload)
     actual: dict[View, FloatArray] = {}
     rows = []
-    for release in several("query_error", releases):
+    for release in check_releases("query_error", releases):
         if release.view not in actual:
             actual[release.view] = actual_counts(release.view, workload)
-        errors = query_errors(release, workload, actual[release.view])["error"]
+        errors = query_errors(release, workload, actual=actual[release.view])["error"]
         rows.append(
             {
                 "time": release.time,
-                "mean": float(errors.mean()),
-                "median": float(errors.median()),
+                "query_mean": float(errors.mean()),
+                "query_median": float(errors.median()),
                 "queries": int(errors.count()),
                 "empty": int(errors.isna().sum()),
                 "redrawn": workload.redrawn,
             }
         )
-    return pd.DataFrame(rows)
+    return release_table(rows, ("time", "query_mean", "query_median", "queries", "empty", "redrawn"))
 
 
-def query_errors(release: Release, workload: Workload, actual: FloatArray | None = None) -> pd.DataFrame:
-    """Each query's answers, one row per query, as `query_error` has them.
+def query_errors(release: Release, workload: Workload, *, actual: FloatArray | None = None) -> pd.DataFrame:
+    """Counts and relative error of each query on one release, one row per query; see `query_error`.
 
     Parameters
     ----------
     release : Release
-        What was published.
+        The published release.
     workload : Workload
         The queries.
     actual : float array, shape (q,), optional
@@ -91,10 +98,22 @@ def query_errors(release: Release, workload: Workload, actual: FloatArray | None
     Returns
     -------
     DataFrame
-        Columns ``dimensions``, how many quasi-identifiers are asked for; ``actual`` and ``estimate``, numbers of records;
-        ``error``, missing where a query counts nobody and there is no sanity bound.
+        Columns ``dimensions``, the number of quasi-identifiers with a predicate; ``actual`` and ``estimate``, numbers of records;
+        ``error``, NaN where a query counts no record and there is no sanity bound.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `query_error`; if ``actual`` has not one number per query.
     """
-    counted = actual_counts(release.view, workload) if actual is None else actual
+    takes = "takes one Release; make one, as Release(view, labels), or use query_error for several"
+    check_kind("query_errors", "release", release, Release, takes)
+    _check_workload("query_errors", workload)
+    if actual is not None and np.shape(actual) != (len(workload),):
+        raise ValueError(
+            f"query_errors: actual has the shape {np.shape(actual)}; it holds one count for each of the {len(workload)} queries."
+        )
+    counted = actual_counts(release.view, workload) if actual is None else np.asarray(actual)
     estimate = workload.count(published_boxes(release, workload.domains))
     least = 0.0 if workload.sanity_bound is None else workload.sanity_bound * len(release.view)
     divisor = np.maximum(counted, least)
@@ -105,4 +124,10 @@ def query_errors(release: Release, workload: Workload, actual: FloatArray | None
 
 def actual_counts(view: View, workload: Workload) -> FloatArray:
     """Number of original records that each query counts: float array, shape ``(q,)``."""
+    check_same_columns(view, len(workload.domains), workload.selected_values.shape[1])
     return workload.count(original_boxes(view, workload.domains))
+
+
+def _check_workload(owner: str, workload: object) -> None:
+    takes = "takes a Workload; draw one, as Workload.draw(history, rng=1)"
+    check_kind(owner, "workload", workload, Workload, takes)

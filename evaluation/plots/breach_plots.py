@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from foreknow.evaluation.plots.belief_plots import COLORS, MARKERS, legend
+from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
 from foreknow.evaluation.risk.breaches import over
 from foreknow.evaluation.risk.ranking import DECIMALS
-from foreknow.evaluation.risk.truth import LeftOut, mean, set_outcomes
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
 
@@ -50,7 +50,7 @@ def breach_curve(
         As `breaches`.
     """
     at = None if r is None else over(r, "breach_curve")
-    found = list(set_outcomes("breach_curve", beliefs, history, sensitive, leaving_out))
+    found = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive, leaving_out))
     belief = np.concatenate([np.zeros(0), *(one.belief for one in found)])
     share = np.concatenate([np.zeros(0), *(one.share for one in found)])
     holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(one.holds for one in found)])
@@ -111,7 +111,7 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
     width = 0.8 / max(len(calibrations), 1)
     for d, (title, table) in enumerate(calibrations.items()):
         style = {"color": COLORS[d % len(COLORS)], "marker": MARKERS[d % len(MARKERS)], "markersize": 6}
-        axes.plot(table["believed"].to_numpy(), table["right"].to_numpy(), linewidth=1.4, **style)
+        axes.plot(table["believed"].to_numpy(), table["observed"].to_numpy(), linewidth=1.4, **style)
         part = (table["high"] - table["low"]).to_numpy()
         middle = (table["low"] + table["high"]).to_numpy() / 2 + (d - (len(calibrations) - 1) / 2) * width * part
         below.bar(middle, table["beliefs"].to_numpy(), width * part, color=style["color"])

@@ -11,9 +11,9 @@ from matplotlib.ticker import PercentFormatter
 
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.evaluation.plots.belief_plots import COLORS, legend, without_mathtext
+from foreknow.evaluation.risk.beliefs_and_truth import check_set, original_view
 from foreknow.evaluation.risk.global_errors import mined_and_true
 from foreknow.evaluation.risk.mined_distributions import knowledge, named, of_set
-from foreknow.evaluation.risk.truth import check_set, original
 from foreknow.models import GlobalDistribution, History, View
 
 LARGEST = 18.0
@@ -86,7 +86,7 @@ def _found(
         if time is None or seen.time == time:
             for distribution in found:
                 if set(distribution.attributes) == wanted:
-                    return distribution, original(history, seen)
+                    return distribution, original_view(history, seen)
             there = "; ".join(named(distribution) for distribution in found) or "none"
             raise ValueError(
                 f"foreground_map: at {seen.time!r} nothing was mined of the attribute set {', '.join(sorted(wanted))}; there are: "

@@ -85,8 +85,8 @@ def influence_over_distance(graph: "nx.DiGraph[Any]") -> Figure:
     axes.set(xlabel="steps from the record (through a group, or to the next release)", ylabel="places reached")
     axes.spines[["top"]].set_visible(False)
     strength = axes.twinx()
-    strength.plot(table["distance"], table["mean"], color=COLORS[0], marker="o", label="mean change of belief")
-    if (table["mean"] > 0).any():
+    strength.plot(table["distance"], table["mean_bits"], color=COLORS[0], marker="o", label="mean change of belief")
+    if (table["mean_bits"] > 0).any():
         strength.set_yscale("log")
     strength.set_ylabel("mean change of belief (bits)", color=COLORS[0])
     strength.spines[["top"]].set_visible(False)

@@ -20,8 +20,8 @@ WORDS = {
     "gcp": "certainty penalty of a published record (gcp)",
     "penalized": "certainty penalty, suppressed records in full",
     "query": "median relative error of counting queries",
-    "discernibility": "discernibility, per record",
-    "suppressed": "share of the records suppressed",
+    "discernibility_per_record": "discernibility, per record",
+    "suppressed_share": "share of the records suppressed",
 }
 """What the columns of `Comparison.summary` are called on the axes."""
 
@@ -41,7 +41,7 @@ def risk_utility_map(
 
     Its lower left corner is where one wants to be. Points of a defense are joined in the rising order of the parameter, whose
     first and last value are written at the ends; a point where the risk or the cost is missing is left out. A cost that leaves
-    out suppressed records, as ``gcp`` does, flatters who suppresses many: ``discernibility`` and ``query`` do not.
+    out suppressed records, as ``gcp`` does, flatters who suppresses many: ``discernibility_per_record`` and ``query`` do not.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an attack makes of a sensitive set: whom it links to it, how often rightly, and what counting alone would have said."""
+"""Breaches: respondents linked to a sensitive set with more than 1/r, and the quality of the beliefs behind them."""
 
 from collections.abc import Collection, Hashable
 
@@ -6,11 +6,18 @@ import numpy as np
 import pandas as pd
 
 from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.evaluation.release_table import release_table
+from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, SetBeliefsAndTruth, mean, set_beliefs_and_truth
 from foreknow.evaluation.risk.ranking import top_c_precision, within_group_auc
-from foreknow.evaluation.risk.truth import LeftOut, SetOutcome, mean, set_outcomes
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray
 from foreknow.models.settings import GREATEST_FLOAT, is_number
+
+COLUMNS = (
+    "time", "breached", "flagged", "probability", "breached_of_shares", "precision", "expected_precision",
+    "expected_precision_of_shares", "lift", "base_rate", "brier", "brier_of_shares", "auc", "auc_of_shares", "auc_within",
+    "top_c_precision", "top_c_by_chance", "mixed", "holders", "measured", "suppressed",
+)  # fmt: skip
 
 
 def breaches(
@@ -18,64 +25,65 @@ def breaches(
     history: History,
     sensitive: Collection[Hashable],
     r: float,
+    *,
     leaving_out: LeftOut = None,
 ) -> pd.DataFrame:
-    """Who is linked to a sensitive set with more than 1/r, and how good the beliefs behind it are.
+    """Recall, precision, scores and rankings of the beliefs that respondents have a value of a sensitive set.
 
-    p is the belief that somebody has a value of the set, the sum of its posteriors. A person is in breach where ``p > 1/r``, by
-    more than rounding (1e-9): a share of exactly 1/r, as Anatomy publishes it with l = r, is none.
+    p is the belief in the set: the sum of the posteriors of its values. A respondent whose true value is in the set is a holder.
+    A respondent is in breach if ``p > 1/r``, by more than rounding (1e-9): a share of exactly 1/r, as Anatomy publishes it with
+    l = r, is no breach.
 
     Parameters
     ----------
     beliefs : Beliefs
-        What an attack returned.
+        The result of an attack.
     history : History
         The original records.
     sensitive : collection of values
-        The set nobody should be linked to, as the attack was given it.
+        The set, as the attack was given it.
     r : float
         The threshold is 1/r; 1 or more.
     leaving_out : CompromisedRecords or collection of respondents, optional
-        Whose respondents are left out.
+        See `adversary_gain`.
 
     Returns
     -------
     DataFrame
-        One row per release, with ``time`` and, of the published people,
+        One row per release, with ``time`` and, of the published records that are not left out:
 
-        - as the paper counts: ``breached``, the share in breach of those who have a value of the set (recall); ``flagged``, the
-          share in breach of those who have none; ``probability``, the mean p of those who have one; beside them
-          ``breached_of_shares``, the share of those who have one whose group shows the set with more than 1/r, so that
-          counting tells;
-        - of those in breach: ``precision``, the share who have a value of the set; ``claimed``, the mean p, which is the
-          precision that the attack expects; ``counted``, the mean share of the set in their groups, which is the precision
-          that somebody expects who only counts; ``lift``, precision over ``base_rate``;
-        - ``base_rate``, the share of all published people who have one;
-        - ``brier``, the mean of ``(p - truth)^2``, the truth being 1 or 0: smaller is better, and best is to believe what is
-          likely; ``brier_of_shares``, the same with the group's share for p;
-        - ``auc``, how often p is larger of somebody with a value of the set than of somebody without one, ties one half;
-          ``auc_of_shares``, the same of the shares, which is high where groups differ, whatever the attack adds;
-        - ``auc_within``, the same of two people of one group, where shares say nothing and have 1/2; ``named``, how many of
-          those with a value of the set are among the c likeliest of their group, c being how many these are in it;
-          ``named_by_chance``, how many would be if names were drawn. All three of groups that hold both kinds only;
-        - ``mixed``, how many people are in such groups; ``sensitive``, how many people have a value of the set; ``records``,
-          how many are published; ``suppressed``, how many are not, and are left out; with ``leaving_out``, ``compromised``.
+        - as in the paper: ``breached``, the fraction of holders in breach (recall); ``flagged``, the fraction of the others in
+          breach; ``probability``, the mean p of the holders; and beside them ``breached_of_shares``, the fraction of holders
+          whose group shows the set with more than 1/r;
+        - of the respondents in breach: ``precision``, the fraction of holders; ``expected_precision``, the mean p;
+          ``expected_precision_of_shares``, the mean share of the set in their groups; ``lift``, precision over ``base_rate``;
+        - ``base_rate``, the fraction of holders;
+        - ``brier``, the Brier score: mean of ``(p - truth)^2``, truth being 1 for holders, else 0; ``brier_of_shares``, the same
+          with the group's share for p;
+        - ``auc``, the area under the ROC curve of p, ties one half; ``auc_of_shares``, that of the shares, which is high where
+          groups differ, whatever the attack adds;
+        - ``auc_within``, the area within groups (`within_group_auc`), where shares have 1/2; ``top_c_precision``, the fraction of
+          holders among the c respondents of highest p of each group, c being its number of holders; ``top_c_by_chance``, the same
+          for respondents drawn at random. All three are over groups with holders and others only;
+        - ``mixed``, the number of respondents in such groups; ``holders``, their number; ``measured``, the number of respondents;
+          ``suppressed``, which are left out; with ``leaving_out``, ``compromised``.
 
-        NaN where there is nobody, or no pair of people, to take the mean of.
+        NaN where there is no respondent, or no pair of them, to average over.
 
     Raises
     ------
     ValueError, TypeError
-        If r is under 1; if the set is empty, not in the domain or all of it; if the history is not the one published.
+        As `adversary_gain`; if r is under 1; if the set is empty, not in the domain or all of it.
 
     Notes
     -----
     R. Wong et al., "Can the Utility of Anonymized Data be Used for Privacy Breaches?", arXiv:0905.1755, section 5.1, gives the
-    first three. They hide how much is due to the attack: with groups that show the set with exactly 1/r, whoever is believed
-    to have it by ever so little more than the others is in breach, right or wrong; and the worst over many attribute sets
-    overstates. A baseline is ``breaches`` of a `SnapshotAttack` whose adversary counts (`RandomWorlds`).
+    first three. They do not show how much is due to the attack: in groups that show the set with exactly 1/r, any respondent
+    believed slightly likelier than the others is in breach, right or wrong; and the maximum over many attribute sets
+    overstates beliefs. A baseline is ``breaches`` of a `SnapshotAttack` with `RandomWorlds`, the adversary without background
+    knowledge.
 
-    Exact; ties of beliefs are those to nine decimals. Cost: O(n log n) per release.
+    Exact; beliefs that agree to nine decimals are tied. Cost: O(n log n) per release.
 
     Examples
     --------
@@ -87,18 +95,17 @@ def breaches(
     >>> view = View(frame, Schema({"age": Numeric()}, "result", ("ill", "well")))
     >>> prior = pd.DataFrame({"ill": [0.8, 0.2, 0.4, 0.4], "well": [0.2, 0.8, 0.6, 0.6]}, index=list("ABCD"))
     >>> beliefs = SnapshotAttack(Adversary(GivenPrior(prior)))([Release(view, [0, 0, 1, 1])])
-    >>> breaches(beliefs, History([view]), {"ill"}, r=2)[["breached", "flagged", "precision", "counted", "auc_within"]]
-       breached  flagged  precision  counted  auc_within
-    0       0.5      0.0        1.0      0.5        0.75
+    >>> breaches(beliefs, History([view]), {"ill"}, r=2)[["breached", "flagged", "precision", "auc_within"]]
+       breached  flagged  precision  auc_within
+    0       0.5      0.0        1.0        0.75
     """
-    bound = over(r, "breaches")
-    return pd.DataFrame(
-        [_measured(found, bound) for found in set_outcomes("breaches", beliefs, history, sensitive, leaving_out)]
-    )
+    threshold = over(r, "breaches")
+    of_set = set_beliefs_and_truth("breaches", beliefs, history, sensitive, leaving_out)
+    return release_table((_measured(release, threshold) for release in of_set), COLUMNS)
 
 
 def over(r: float, owner: str) -> float:
-    """What a belief must exceed to be a breach: 1/r, and what rounding may add to it.
+    """Return the threshold that a belief must exceed to be a breach: 1/r, plus an allowance for rounding.
 
     Raises
     ------
@@ -110,39 +117,38 @@ def over(r: float, owner: str) -> float:
     return 1 / r + ROUNDING
 
 
-def _measured(found: SetOutcome, bound: float) -> dict[str, object]:
-    belief, share, holds, outcome = found.belief, found.share, found.holds, found.outcome
-    breach, together = belief > bound, np.zeros(len(belief), dtype=np.int64)
+def _measured(release: SetBeliefsAndTruth, threshold: float) -> dict[str, object]:
+    belief, share, holds, by_value = release.belief, release.share, release.holds, release.by_value
+    breach, one_group = belief > threshold, np.zeros(len(belief), dtype=np.int64)
     base_rate, precision = mean(holds), mean(holds[breach])
-    mixed = _mixed(found)
-    inside, held, group = belief[mixed], holds[mixed], outcome.group[mixed]
+    mixed = _in_mixed_groups(release)
     return {
-        "time": outcome.time,
+        "time": by_value.time,
         "breached": mean(breach[holds]),
         "flagged": mean(breach[~holds]),
         "probability": mean(belief[holds]),
-        "breached_of_shares": mean(share[holds] > bound),
+        "breached_of_shares": mean(share[holds] > threshold),
         "precision": precision,
-        "claimed": mean(belief[breach]),
-        "counted": mean(share[breach]),
+        "expected_precision": mean(belief[breach]),
+        "expected_precision_of_shares": mean(share[breach]),
         "lift": precision / base_rate if base_rate else float("nan"),
         "base_rate": base_rate,
         "brier": mean((belief - holds) ** 2),
         "brier_of_shares": mean((share - holds) ** 2),
-        "auc": within_group_auc(belief, holds, together),
-        "auc_of_shares": within_group_auc(share, holds, together),
-        "auc_within": within_group_auc(inside, held, group),
-        "named": top_c_precision(inside, held, group),
-        "named_by_chance": top_c_precision(np.zeros(len(inside)), held, group),
+        "auc": within_group_auc(belief, holds, one_group),
+        "auc_of_shares": within_group_auc(share, holds, one_group),
+        "auc_within": within_group_auc(belief[mixed], holds[mixed], by_value.group[mixed]),
+        "top_c_precision": top_c_precision(belief[mixed], holds[mixed], by_value.group[mixed]),
+        "top_c_by_chance": top_c_precision(np.zeros(int(mixed.sum())), holds[mixed], by_value.group[mixed]),
         "mixed": int(mixed.sum()),
-        "sensitive": int(holds.sum()),
-        "records": len(holds),
-    } | outcome.missing
+        "holders": int(holds.sum()),
+        "measured": len(holds),
+    } | by_value.excluded
 
 
-def _mixed(found: SetOutcome) -> BoolArray:
-    """Who is in a group that has people of both kinds."""
-    group = found.outcome.group
+def _in_mixed_groups(release: SetBeliefsAndTruth) -> BoolArray:
+    """Mask of the respondents in groups with holders and others."""
+    group = release.by_value.group
     sizes = np.bincount(group)
-    holders = np.bincount(group[found.holds], minlength=len(sizes))
+    holders = np.bincount(group[release.holds], minlength=len(sizes))
     return np.asarray(((holders > 0) & (holders < sizes))[group])

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import ForegroundBeliefs
+from foreknow.evaluation.risk.beliefs_and_truth import check_set, mean, original_view
 from foreknow.evaluation.risk.mined_distributions import knowledge, named, of_set, summarized
-from foreknow.evaluation.risk.truth import check_set, mean, original
 from foreknow.models import GlobalDistribution, History, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.sensitive_set import SensitiveSet
@@ -59,7 +59,7 @@ def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive
     checked = check_set("global_probabilities", sensitive)
     tables = []
     for seen, found in knowledge(beliefs):
-        view = original(history, seen)
+        view = original_view(history, seen)
         tables += [mined_and_true("global_probabilities", one, view, checked) for one in found]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(COLUMNS))
 
@@ -93,7 +93,7 @@ def global_errors(
     checked = check_set("global_errors", sensitive)
     rows = []
     for seen, found in knowledge(beliefs):
-        view = original(history, seen)
+        view = original_view(history, seen)
         pairs = {named(one): _pairs("global_errors", one, view, checked) for one in found}
         rows += summarized(seen.time, pairs, _errors, by_attribute_set)
     return pd.DataFrame(rows)

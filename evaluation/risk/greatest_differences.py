@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import ForegroundBeliefs
+from foreknow.evaluation.risk.beliefs_and_truth import check_set, mean
 from foreknow.evaluation.risk.mined_distributions import knowledge, named, of_set, summarized
-from foreknow.evaluation.risk.truth import check_set, mean
 from foreknow.models import GlobalDistribution, Observation
 from foreknow.models.arrays import FloatArray
 

@@ -1,4 +1,4 @@
-"""Whether those who hold a secret are believed likelier to hold it than those who do not: what only the order of beliefs says."""
+"""Rankings of beliefs: area under the ROC curve within groups, and precision of the top c."""
 
 import numpy as np
 from scipy.stats import rankdata
@@ -6,28 +6,29 @@ from scipy.stats import rankdata
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
 DECIMALS = 9
-"""Beliefs that agree to so many decimals are tied: what differs further on is rounding."""
+"""Number of decimals to which two tied beliefs agree; further differences are rounding."""
 
 
 def within_group_auc(belief: FloatArray, holds: BoolArray, group: IntArray) -> float:
-    """Of all pairs of a holder and another of one group, the share in which the holder is believed likelier to hold it.
+    """Area under the ROC curve within groups: fraction of (holder, non-holder) pairs in which the holder has the higher belief.
 
-    Ties count one half. With one group for all it is the area under the ROC curve (Mann and Whitney's statistic).
+    Pairs are of one group. Ties count one half. With one group for all it is the ordinary area under the ROC curve (the
+    Mann-Whitney statistic).
 
     Parameters
     ----------
     belief : float array, shape (n,)
-        How likely each person is believed to hold it.
+        Belief in each respondent.
     holds : bool array, shape (n,)
-        Who holds it.
+        True for holders.
     group : int array, shape (n,)
-        Who is compared with whom, from 0 on.
+        Group of each respondent, from 0 on.
 
     Returns
     -------
     float
-        From 0 to 1; 1/2 for beliefs that do not tell people of a group apart; NaN where there is no pair. Exact, but for
-        beliefs alike in their first `DECIMALS` decimals, which are ties. Cost: O(n log n).
+        From 0 to 1; 1/2 for equal beliefs; NaN without a pair. Exact; beliefs that agree to `DECIMALS` decimals are tied. Cost:
+        O(n log n).
 
     Examples
     --------
@@ -40,31 +41,31 @@ def within_group_auc(belief: FloatArray, holds: BoolArray, group: IntArray) -> f
     if pairs == 0:
         return float("nan")
     level, levels = _levels(belief)
-    # Ranks within a group are ranks overall, less all people of the groups before.
+    # A rank within a group is the overall rank, less the number of respondents of the groups before.
     before = (np.cumsum(sizes) - sizes)[group[holds]]
     rank = rankdata(group * levels + level)[holds] - before
     return float((rank.sum() - (holders * (holders + 1) / 2).sum()) / pairs)
 
 
 def top_c_precision(belief: FloatArray, holds: BoolArray, group: IntArray) -> float:
-    """Of those who hold it, the share who are named, where of each group with c holders the c believed likeliest are named.
+    """Precision of the top c: fraction of holders among the c respondents of highest belief in each group with c holders.
 
-    Of equally believed people as many as are wanted are drawn; the share is the mean over all draws.
+    Respondents tied at rank c are drawn at random; the fraction is the mean over all draws.
 
     Parameters
     ----------
     belief, holds, group
-        As `within_group_auc` has them.
+        As in `within_group_auc`.
 
     Returns
     -------
     float
-        From 0 to 1; NaN where nobody holds it. Groups in which all hold it, or nobody does, are named rightly whatever is
-        believed: leave them out beforehand. Exact, ties as in `within_group_auc`. Cost: O(n log n).
+        From 0 to 1; NaN without a holder. Groups of holders only, or without one, count as right whatever the beliefs: leave them
+        out beforehand. Exact, ties as in `within_group_auc`. Cost: O(n log n).
 
     Examples
     --------
-    Whoever is believed likeliest holds it; the other holder is one of two who are tied.
+    The respondent of highest belief is a holder; the other holder is one of two who are tied.
 
     >>> belief, holds = np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False])
     >>> top_c_precision(belief, holds, np.zeros(4, dtype=np.int64))
@@ -75,19 +76,19 @@ def top_c_precision(belief: FloatArray, holds: BoolArray, group: IntArray) -> fl
     sizes, holders = _sizes(holds, group)
     level, levels = _levels(-belief)
     ties, tie = np.unique(group * levels + level, return_inverse=True)
-    tied, right = np.bincount(tie), np.bincount(tie, holds)
-    likelier = np.cumsum(tied) - tied - (np.cumsum(sizes) - sizes)[ties // levels]
-    named = np.clip(holders[ties // levels] - likelier, 0, tied)
-    return float((named * right / tied).sum() / holders.sum())
+    tied, tied_holders = np.bincount(tie), np.bincount(tie, holds)
+    ahead = np.cumsum(tied) - tied - (np.cumsum(sizes) - sizes)[ties // levels]
+    drawn = np.clip(holders[ties // levels] - ahead, 0, tied)
+    return float((drawn * tied_holders / tied).sum() / holders.sum())
 
 
 def _sizes(holds: BoolArray, group: IntArray) -> tuple[IntArray, IntArray]:
-    """How many are in each group, and how many of them hold it: shape ``(g,)`` both."""
+    """Size of each group, and its number of holders: int arrays, shape ``(g,)``."""
     sizes = np.bincount(group)
     return sizes, np.bincount(group[holds], minlength=len(sizes))
 
 
 def _levels(belief: FloatArray) -> tuple[IntArray, int]:
-    """Each belief's place among the different ones, lowest first, and how many these are."""
-    different, level = np.unique(np.round(belief, DECIMALS), return_inverse=True)
-    return level, len(different)
+    """Rank of each belief among the distinct ones, lowest first, and the number of distinct ones."""
+    distinct, level = np.unique(np.round(belief, DECIMALS), return_inverse=True)
+    return level, len(distinct)

@@ -1,21 +1,17 @@
-"""Every measure of risk in one table."""
+"""Risk table: gain, total risk, accuracy and sure beliefs of an attack in one table."""
 
 import pandas as pd
 
-from foreknow.evaluation.risk.belief_measures import (
-    adversary_confidence,
-    adversary_gain,
-    disclosures,
-    log_score,
-    success_rate,
-)
-from foreknow.evaluation.risk.total_risk import total_risk
-from foreknow.evaluation.risk.truth import LeftOut
+from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
+from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
+from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
 from foreknow.models import Beliefs, History
 
 
-def risk_table(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) -> pd.DataFrame:
-    """All measures of risk, one row per release.
+def risk_table(
+    beliefs: Beliefs, history: History, *, leaving_out: LeftOut = None, sure: float = 0.9, least: float = 2.0**-20
+) -> pd.DataFrame:
+    """All risk measures of an attack that need no further argument, one row per release.
 
     Parameters
     ----------
@@ -24,21 +20,31 @@ def risk_table(beliefs: Beliefs, history: History, leaving_out: LeftOut = None) 
     history : History
         The original records.
     leaving_out : CompromisedRecords or collection of respondents, optional
-        As in `adversary_gain`.
+        See `adversary_gain`.
+    sure : float
+        See `disclosures`.
+    least : float
+        See `log_score`.
 
     Returns
     -------
     DataFrame
-        The columns of `adversary_gain`, of which ``records`` counts those averaged by ``gain``; ``total_risk``;
-        ``confidence``; ``success``; ``log_score``, the score of `log_score`; and ``sure``, ``expected`` and ``right`` of
-        `disclosures`. These are over all published records, ``records + certain``. Fewer ``right`` than ``expected``, or a log
-        score below a weaker attack's, mean overconfident beliefs.
+        Columns ``time``; ``gain``, an average over ``published - certain`` records; ``published``, the number of published records
+        that are not left out; ``suppressed``; ``compromised`` with ``leaving_out``; ``certain``; and ``total_risk``,
+        ``confidence``, ``success``, ``log_score``, ``sure``, ``expected`` and ``right``, which are over all published records.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As the measures.
     """
     table = adversary_gain(beliefs, history, leaving_out=leaving_out)
-    table["total_risk"] = total_risk(beliefs, history, leaving_out)["total_risk"]
-    table["confidence"] = adversary_confidence(beliefs, history, leaving_out)["confidence"]
-    table["success"] = success_rate(beliefs, history, leaving_out)["success"]
-    table["log_score"] = log_score(beliefs, history, leaving_out)["score"]
-    surely = ["sure", "expected", "right"]
-    table[surely] = disclosures(beliefs, history, leaving_out=leaving_out)[surely]
+    table["measured"] += table["certain"]
+    table = table.rename(columns={"measured": "published"})
+    table["total_risk"] = total_risk(beliefs, history, leaving_out=leaving_out)["total_risk"]
+    table["confidence"] = adversary_confidence(beliefs, history, leaving_out=leaving_out)["confidence"]
+    table["success"] = success_rate(beliefs, history, leaving_out=leaving_out)["success"]
+    table["log_score"] = log_score(beliefs, history, leaving_out=leaving_out, least=least)["log_score"]
+    columns = ["sure", "expected", "right"]
+    table[columns] = disclosures(beliefs, history, sure=sure, leaving_out=leaving_out)[columns]
     return table

@@ -1,4 +1,4 @@
-"""Defenses held against attacks: every number of a summary recomputed from the tables and frames it came from."""
+"""Comparisons: every number of a summary recomputed from the tables and frames behind it."""
 
 from dataclasses import dataclass
 
@@ -77,7 +77,7 @@ def outcomes(comparison, defense, attack):
 
 
 def total_risk_of(each):
-    """Of everybody: those whose group has one value, and the mean gain of the others as far as it is not negative."""
+    """Fraction in groups of one value, plus the mean gain of the others if it is not negative."""
     if each.empty:
         return np.nan
     disclosed, others = each[each["share"] == 1], each[each["share"] < 1]
@@ -89,7 +89,7 @@ class TestRisk:
     def test_a_row_per_defense_attack_and_release(self, comparison):
         risk = comparison.risk()
         assert list(risk.columns) == [
-            "defense", "attack", "time", "gain", "records", "suppressed", "certain", "total_risk", "confidence", "success",
+            "defense", "attack", "time", "gain", "published", "suppressed", "certain", "total_risk", "confidence", "success",
             "log_score", "sure", "expected", "right",
         ]  # fmt: skip
         keys = [(d, a, t) for d in DEFENSES for a in ATTACKS for t in (1, 2, 3)]
@@ -114,7 +114,7 @@ class TestRisk:
             assert row["expected"] == pytest.approx(some["most"][some["most"] >= 0.9].sum())
             assert row["total_risk"] == pytest.approx(total_risk_of(some), nan_ok=True)
             assert row["right"] == ((some["most"] >= 0.9) * some["hit"]).sum()
-            assert row["records"] == len(used)
+            assert row["published"] == len(some)
             assert row["certain"] == len(some) - len(used)
             assert row["suppressed"] == len(view) - len(some)
 
@@ -123,8 +123,8 @@ class TestCost:
     def test_a_row_per_defense_and_release(self, comparison):
         cost = comparison.cost()
         assert list(cost.columns) == [
-            "defense", "time", "records", "suppressed", "share", "distorted", "counterfeits", "groups",
-            "total", "normalized", "per_group", "penalized", "linkage", "discernibility", "class_size",
+            "defense", "time", "records", "suppressed", "suppressed_share", "distorted", "counterfeits", "groups",
+            "total", "normalized", "per_group", "penalized", "linkage", "discernibility", "group_size",
         ]  # fmt: skip
         assert list(cost[["defense", "time"]].itertuples(index=False, name=None)) == [
             (d, t) for d in DEFENSES for t in (1, 2, 3)
@@ -143,11 +143,11 @@ class TestCost:
         assert some["total"].tolist() == pytest.approx([4 * 4 / 99, 0, 0])  # A to E, and B alone
         assert some["normalized"].tolist() == pytest.approx([16 / 99 / 5, np.nan, np.nan], nan_ok=True)
         assert some["per_group"].tolist() == pytest.approx([4 / 99 / 2, np.nan, np.nan], nan_ok=True)
-        assert cost.loc["never"]["share"].tolist() == [1, 1, 1]
+        assert cost.loc["never"]["suppressed_share"].tolist() == [1, 1, 1]
         assert pairs["discernibility"].tolist() == [3 * 4, 2 * 4, 2 * 4 + 5]
-        assert pairs["class_size"].tolist() == [2, 2, 2]
+        assert pairs["group_size"].tolist() == [2, 2, 2]
         assert some["discernibility"].tolist() == [4**2 + 1 + 6, 4 * 4, 5 * 5]
-        assert some["class_size"].tolist() == pytest.approx([5 / 2, np.nan, np.nan], nan_ok=True)
+        assert some["group_size"].tolist() == pytest.approx([5 / 2, np.nan, np.nan], nan_ok=True)
 
     def test_penalized_is_one_for_each_suppressed_record(self, comparison):
         cost = comparison.cost()
@@ -170,8 +170,8 @@ class TestCost:
         for defense in DEFENSES:
             alone = query_error(comparison.releases[defense], workload)
             mine = cost[cost["defense"] == defense]
-            assert mine["query_mean"].tolist() == alone["mean"].tolist()
-            assert mine["query_median"].tolist() == alone["median"].tolist()
+            assert mine["query_mean"].tolist() == alone["query_mean"].tolist()
+            assert mine["query_median"].tolist() == alone["query_median"].tolist()
         summary = comparison.summary(workload)
         assert list(summary.columns) == [*comparison.summary().columns, "query"]
         never = summary.set_index("defense").loc["never"]
@@ -187,7 +187,7 @@ class TestSummary:
         summary = comparison.summary()
         assert list(summary.columns) == [
             "defense", "attack", "gain", "certain", "total_risk", "last_gain", "confidence", "success", "log_score", "sure",
-            "expected", "right", "suppressed", "size", "gcp", "penalized", "linkage", "discernibility",
+            "expected", "right", "suppressed_share", "group_size", "gcp", "penalized", "linkage", "discernibility_per_record",
         ]  # fmt: skip
         assert list(summary[["defense", "attack"]].itertuples(index=False, name=None)) == [
             (d, a) for d in DEFENSES for a in ATTACKS
@@ -211,16 +211,16 @@ class TestSummary:
         assert row["sure"] == (each["most"] >= 0.9).sum()
         assert row["expected"] == pytest.approx(each["most"][each["most"] >= 0.9].sum())
         assert row["right"] == ((each["most"] >= 0.9) * each["hit"]).sum()
-        assert row["suppressed"] == pytest.approx(1 - len(each) / 15)
+        assert row["suppressed_share"] == pytest.approx(1 - len(each) / 15)
 
     def test_sizes_and_penalties_by_hand(self, comparison):
         summary = comparison.summary().drop_duplicates("defense").set_index("defense")
-        assert summary["size"].tolist() == pytest.approx([14 / 7, 5 / 2, 0, 4 / 2])
+        assert summary["group_size"].tolist() == pytest.approx([14 / 7, 5 / 2, 0, 4 / 2])
         expected = [(6 * 1 + 4 * 1 + 4 * 2) / 99 / 14, 16 / 99 / 5, np.nan, 1 / 99]
         assert summary["gcp"].tolist() == pytest.approx(expected, nan_ok=True)
-        assert summary["suppressed"].tolist() == pytest.approx([1 / 15, 10 / 15, 1, 11 / 15])
+        assert summary["suppressed_share"].tolist() == pytest.approx([1 / 15, 10 / 15, 1, 11 / 15])
         expected = [(12 + 8 + 13) / 15, (23 + 16 + 25) / 15, (36 + 16 + 25) / 15, (4 + 24 + 16 + 4 + 15) / 15]
-        assert summary["discernibility"].tolist() == pytest.approx(expected)
+        assert summary["discernibility_per_record"].tolist() == pytest.approx(expected)
         assert summary["linkage"].tolist() == pytest.approx([(3 + 2 + 1) / 15, (3 / 4 + 1) / 15, 0, (1 + 1) / 15])
 
     def test_where_nothing_is_published_there_is_no_number(self, comparison):

@@ -1,4 +1,4 @@
-"""Adult as it is read, against counts that the literature and the raw lines give; and two small files made here."""
+"""Adult against counts of the literature and of the raw lines, and two small files."""
 
 from collections import Counter
 

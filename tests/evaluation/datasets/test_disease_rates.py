@@ -1,4 +1,4 @@
-"""The chain's rates are the published ones, computed again by other means."""
+"""Rates of the chain against the published ones, computed by other means."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from foreknow.evaluation.datasets.disease_rates import ALZHEIMER, HIV, LIVER, RE
 WEEKS_PER_YEAR = 52.1775
 ENDS = ("deceased", "discharged")
 
-# METHODS 13.1 with the assumed first row: infection, SIRS, sepsis, severe, shock, deceased, discharged.
+# Rates per day, worked by hand, with the assumed first row: infection, SIRS, sepsis, severe, shock, deceased, discharged.
 SEPSIS_DAILY = np.array(
     [
         [0.85, 0.05, 0.02, 0.00, 0.00, 0.001, 0.079],
@@ -20,7 +20,7 @@ SEPSIS_DAILY = np.array(
         [0.00, 0.00, 0.00, 0.00, 0.00, 0.00, 1.00],
     ]
 )
-# METHODS 13.4 (i), (ii): mild, moderate, compensated, decompensated, carcinoma, deceased, discharged.
+# Annual rates of liver disease: mild, moderate, compensated, decompensated, carcinoma, deceased, discharged.
 LIVER_ANNUAL = np.array(
     [
         [0.957, 0.041, 0, 0, 0, 0, 0.002],
@@ -32,7 +32,7 @@ LIVER_ANNUAL = np.array(
         [0, 0, 0, 0, 0, 0, 1],
     ]
 )
-# METHODS 13.2 (i): mild, moderate, severe, deceased, discharged.
+# Annual rates of Alzheimer's disease: mild, moderate, severe, deceased, discharged.
 ALZHEIMER_ANNUAL = np.array(
     [
         [0.774, 0.158, 0.013, 0.055, 0],
@@ -52,7 +52,7 @@ def block(weeks, stages):
 
 
 def clipped_generator(annual):
-    """METHODS 13.5 by eigenvectors: the matrix's logarithm, and the same without its negative rates."""
+    """By eigenvectors: the matrix's logarithm, and the same without its negative rates."""
     values, vectors = np.linalg.eig(annual)
     logarithm = np.real(vectors @ np.diag(np.log(values)) @ np.linalg.inv(vectors))
     rates = np.where(np.eye(len(annual)) == 1, 0, np.maximum(logarithm, 0))
@@ -79,7 +79,7 @@ def test_a_week_of_sepsis_is_seven_days():
     np.testing.assert_allclose(block(1, SEPSIS), week, atol=1e-12)
 
 
-def test_a_week_of_sepsis_is_the_power_methods_prints():
+def test_a_week_of_sepsis_worked_by_hand():
     printed = [
         [0.279, 0.074, 0.036, 0.004, 0.018, 0.589],
         [0.303, 0.139, 0.086, 0.008, 0.029, 0.434],
@@ -119,7 +119,7 @@ def test_a_day_of_sepsis_is_what_rangel_frausto_printed(stage, following, probab
 def test_hiv_stages_last_as_long_as_longini_says(stage, months, printed):
     place = RESULTS.index(stage)
     leaving = 1 - exam_transitions(1).probabilities[place, place]
-    assert leaving == pytest.approx(printed, rel=2e-3)  # METHODS 13.3 prints three digits
+    assert leaving == pytest.approx(printed, rel=2e-3)  # worked by hand to three digits
     assert -1 / np.log1p(-leaving) == pytest.approx(months * WEEKS_PER_YEAR / 12)
 
 

@@ -1,4 +1,4 @@
-"""The exams follow the laws they come with."""
+"""Simulated exams against their exact prior and transitions."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from foreknow.evaluation.datasets.exams import exams
 
 ENDS = ("deceased", "discharged")
 FALSE_ALARM = 1e-3
-"""How often a correct simulator would fail a statistical test, were its seed not fixed (a union bound over cells)."""
+"""Probability that a correct simulator fails a statistical test (union bound over cells); the seed is fixed."""
 
 
 @pytest.fixture(scope="module", params=[1.0, 26.0], ids=["weekly", "half-yearly"])
@@ -32,7 +32,7 @@ def table(simulation):
 
 
 def assert_drawn_from(counts, laws):
-    """Every cell's count has an exact binomial tail; together they fail a correct simulator as often as said."""
+    """Exact binomial test of every cell, at the level `FALSE_ALARM` over all cells."""
     totals = counts.sum(axis=-1, keepdims=True)
     tails = 2 * np.minimum(stats.binom.cdf(counts, totals, laws), stats.binom.sf(counts - 1, totals, laws))
     assert tails.min() >= FALSE_ALARM / counts.size

@@ -1,4 +1,4 @@
-"""What JS-reduce's Figures 3 and 4 claim, at full size: 24 releases of 5,000 records, the exact knowledge."""
+"""Claims of JS-reduce's Figures 3 and 4 at full size: 24 releases of 5,000 records, exact knowledge."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def omega(simulation):
 
 @pytest.fixture(scope="module")
 def diverse(simulation):
-    """What 2-diversity calls safe."""
+    """Releases that are safe by 2-diversity."""
     return publish(simulation.history, Mondrian(DIVERSE))
 
 
@@ -63,7 +63,7 @@ def test_the_gain_starts_low_and_passes_four_tenths(read_with_omega):
     assert read_with_omega.loc[1, "gain"] < 0.1
     assert read_with_omega["gain"].max() > 0.4
     assert read_with_omega.loc[1:8, "gain"].is_monotonic_increasing
-    assert (read_with_omega["records"] == 5000).all()
+    assert (read_with_omega["measured"] == 5000).all()
 
 
 def test_whoever_looks_at_each_release_alone_gains_nothing(simulation, omega, diverse):
@@ -82,7 +82,7 @@ def test_the_exact_posterior_gains_more_than_the_paper_s_estimate(read_with_omeg
 def test_js_reduce_gives_away_several_times_less_where_it_publishes(read_with_omega, read_from_guarded):
     """From the fifth release on; the means over the releases in which JS-reduce publishes anybody at all."""
     late = read_from_guarded.loc[5:]
-    late = late[late["records"] > 0]
+    late = late[late["measured"] > 0]
     same = read_with_omega.loc[late.index]
     assert len(late) > 0
     assert (late["gain"] < same["gain"]).all()
@@ -95,9 +95,9 @@ def test_what_js_reduce_leaves_out_is_reported(guarded, read_from_guarded):
     table = suppressed(guarded)
     assert table["time"].tolist() == TIMES
     np.testing.assert_array_equal(table["suppressed"], 5000 - published)
-    np.testing.assert_allclose(table["share"], 1 - published / 5000)
+    np.testing.assert_allclose(table["suppressed_share"], 1 - published / 5000)
     np.testing.assert_array_equal(read_from_guarded["suppressed"], table["suppressed"])
-    np.testing.assert_array_equal(read_from_guarded["records"] + read_from_guarded["certain"], published)
+    np.testing.assert_array_equal(read_from_guarded["measured"] + read_from_guarded["certain"], published)
     for release, left_out in zip(guarded, table["suppressed"], strict=True):
         assert any("suppressed" in note for note in release.grouping.notes) == (left_out > 0)
 
@@ -108,7 +108,7 @@ def test_what_js_reduce_publishes_is_anonymous_and_close(guarded):
 
 
 def test_a_release_without_a_record_has_no_gain(read_from_guarded):
-    nothing = read_from_guarded["records"] == 0
+    nothing = read_from_guarded["measured"] == 0
     np.testing.assert_array_equal(read_from_guarded["gain"].isna(), nothing)
 
 

@@ -1,4 +1,4 @@
-"""The PBC follow-up, against a plain walk over the raw table and patients read by eye."""
+"""The PBC follow-up against a plain loop over the raw table, and single patients read by hand."""
 
 import sys
 from math import floor

@@ -1,4 +1,4 @@
-"""How far what is published is from what was there, against sums over all vectors done by hand and by plain loops."""
+"""Kullback-Leibler divergence against sums over all vectors, by hand and by plain loops."""
 
 import itertools
 from math import log2
@@ -68,7 +68,7 @@ class TestByHand:
         """Ages 20 and 23 become [20,23], of which 21 and 22 occur as well: each of the four ages has a quarter, not half, a
         bit. Both values may be either's."""
         assert only(kl_loss([Release(view_of("ABCD", "abab", [20, 23, 21, 22]), [0, 0, -1, -1])])) == {
-            "time": 1, "identifiers": pytest.approx(1), "joint": pytest.approx(2), "records": 2, "suppressed": 2,
+            "time": 1, "identifiers": pytest.approx(1), "joint": pytest.approx(2), "measured": 2, "suppressed": 2,
         }  # fmt: skip
 
     def test_the_unit_does_not_matter(self):
@@ -97,16 +97,21 @@ class TestByHand:
         """A is published; B may be of either age with any of 3 values: p = 1/2 each, q(A) = (1 + 1/2) / 2, q(B) = 1/4."""
         release = Release(view_of("AB", "ab", [20, 30]), [0, -1])
         left_out = only(kl_loss([release]))
-        assert (left_out["identifiers"], left_out["joint"], left_out["records"], left_out["suppressed"]) == (0, 0, 1, 1)
+        assert (left_out["identifiers"], left_out["joint"], left_out["measured"], left_out["suppressed"]) == (
+            0,
+            0,
+            1,
+            1,
+        )
         found = only(kl_loss([release], penalize_suppressed=True))
         assert found["identifiers"] == pytest.approx(0.5 * log2(1 / 1.5) + 0.5 * log2(2))
         assert found["joint"] == pytest.approx(0.5 * log2(1 / (1 + 1 / 6)) + 0.5 * log2(6))
-        assert found["records"] == 2
+        assert found["measured"] == 2
 
     def test_nothing_published(self):
         release = Release(view_of("AB", "ab", [20, 30]), [-1, -1])
         found = only(kl_loss([release]))
-        np.testing.assert_equal([found["identifiers"], found["joint"], found["records"]], [np.nan, np.nan, 0])
+        np.testing.assert_equal([found["identifiers"], found["joint"], found["measured"]], [np.nan, np.nan, 0])
         assert only(kl_loss([release], penalize_suppressed=True))["joint"] == pytest.approx(log2(6 / 2))
 
     def test_a_distorted_value_may_be_nowhere(self):
@@ -123,7 +128,7 @@ class TestByHand:
 
 @given(release=releases(), penalize=st.booleans())
 def test_as_plain_loops_do(release, penalize):
-    found = only(kl_loss([release], penalize))
+    found = only(kl_loss([release], penalize_suppressed=penalize))
     identifiers, joint = by_loops(release, penalize)
     assert found["identifiers"] == pytest.approx(identifiers, nan_ok=True, abs=1e-12)
     assert found["joint"] == pytest.approx(joint, nan_ok=True, abs=1e-12)

@@ -1,4 +1,4 @@
-"""What a release lost, against sums done by hand."""
+"""Certainty penalty and suppression against sums by hand."""
 
 import numpy as np
 import pandas as pd
@@ -66,7 +66,7 @@ class TestCertaintyPenalty:
             "total": pytest.approx(TOTAL),
             "normalized": pytest.approx(TOTAL / (3 * 7)),
             "per_group": pytest.approx((2.25 + 0.5 + 0) / 3),
-            "records": 7,
+            "measured": 7,
             "suppressed": 1,
         }
 
@@ -76,7 +76,7 @@ class TestCertaintyPenalty:
             "total": pytest.approx(TOTAL + 3),
             "normalized": pytest.approx((TOTAL + 3) / (3 * 8)),
             "per_group": pytest.approx((2.25 + 0.5 + 0) / 3),
-            "records": 8,
+            "measured": 8,
             "suppressed": 1,
         }
 
@@ -98,7 +98,7 @@ class TestCertaintyPenalty:
 
     @pytest.mark.parametrize(("penalize", "total", "normalized"), [(False, 0, np.nan), (True, 24, 1)])
     def test_nothing_published(self, penalize, total, normalized):
-        found = only(gcp([Release(VIEW, [-1] * 8)], penalize))
+        found = only(gcp([Release(VIEW, [-1] * 8)], penalize_suppressed=penalize))
         assert found["total"] == total
         np.testing.assert_equal([found["normalized"], found["per_group"]], [normalized, np.nan])
         assert found["suppressed"] == 8
@@ -134,7 +134,7 @@ class TestCertaintyPenalty:
         )
 
     def test_another_width(self):
-        with pytest.raises(ValueError, match=r"width is 'range'; .*\"domain\", \"table\" or \"distinct\""):
+        with pytest.raises(ValueError, match=r"width is 'range'; .* 'domain', 'table', 'distinct'"):
             gcp([Release(VIEW, LABELS)], width="range")
 
     def test_bucketized_blurs_nothing(self):
@@ -166,7 +166,7 @@ class TestCertaintyPenalty:
         assert found["total"] == pytest.approx(total)
         mean = sum(groups.values()) / len(groups) if groups else float("nan")
         assert found["per_group"] == pytest.approx(mean, nan_ok=True)
-        assert found["records"] == len(labels) - labels.count(-1)
+        assert found["measured"] == len(labels) - labels.count(-1)
 
 
 class TestSuppressed:
@@ -178,17 +178,24 @@ class TestSuppressed:
             "time": 4,
             "records": 8,
             "suppressed": 1,
-            "share": 1 / 8,
+            "suppressed_share": 1 / 8,
             "distorted": 1,
             "counterfeits": 2,
         }
 
     def test_as_it_is(self):
         found = only(suppressed([Release(VIEW, [0] * 8)]))
-        assert found == {"time": 4, "records": 8, "suppressed": 0, "share": 0, "distorted": 0, "counterfeits": 0}
+        assert found == {
+            "time": 4,
+            "records": 8,
+            "suppressed": 0,
+            "suppressed_share": 0,
+            "distorted": 0,
+            "counterfeits": 0,
+        }
 
     def test_everything_left_out(self):
         releases = [Release(view_of("AB", "ab", time=1), [-1, -1]), Release(view_of("ABC", "abc", time=2), [0, -1, 0])]
         table = suppressed(releases)
-        assert table["share"].tolist() == pytest.approx([1, 1 / 3])
+        assert table["suppressed_share"].tolist() == pytest.approx([1, 1 / 3])
         assert table["time"].tolist() == [1, 2]

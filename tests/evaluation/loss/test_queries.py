@@ -1,4 +1,4 @@
-"""Counting queries, against answers done by hand and against plain loops over the public table."""
+"""Counting queries against counts by hand and plain loops over the public table."""
 
 import numpy as np
 import pandas as pd
@@ -66,7 +66,7 @@ class TestByHand:
         release = Release(self.VIEW, [0, 0, 0, 1, 1])
         table = query_error([release], asking(self.VIEW, [22], "a")).iloc[0]
         assert (table["queries"], table["empty"]) == (0, 1)
-        assert np.isnan(table["mean"])
+        assert np.isnan(table["query_mean"])
 
     def test_or_divided_by_the_sanity_bound(self):
         """2 * 1/4 against nobody, over a tenth of five records; and the bound does nothing where more are counted."""
@@ -82,10 +82,17 @@ class TestByHand:
             (np.arange(100.0),), (wanted,), np.ones((3, 3), dtype=bool), np.ones(3, dtype=int), redrawn=7
         )
         found = query_error([Release(view, [0, 1, -1])], workload).iloc[0].to_dict()
-        assert found == {"time": 1, "mean": pytest.approx(1 / 3), "median": 0, "queries": 3, "empty": 0, "redrawn": 7}
+        assert found == {
+            "time": 1,
+            "query_mean": pytest.approx(1 / 3),
+            "query_median": 0,
+            "queries": 3,
+            "empty": 0,
+            "redrawn": 7,
+        }
 
     def test_values_under_a_label_are_counted_one_by_one(self):
-        """A nurse and a teacher become *, five jobs of which two are asked for: 2 * 2/5, whoever is there."""
+        """A nurse and a teacher become *, five jobs of which two are selected: 2 * 2/5, whatever the records."""
         view = view_of_rows([(20, "nurse", "f", "a"), (20, "teacher", "f", "a")])
         wanted = (
             np.ones((1, 6), dtype=bool),
@@ -106,9 +113,9 @@ def test_as_plain_loops_do(release, seed, ranges):
     for q in range(len(workload)):
         asked = [
             {name for name, wanted in zip(values, column[q], strict=True) if wanted}
-            for values, column in zip(names, workload.wanted, strict=True)
+            for values, column in zip(names, workload.selected, strict=True)
         ]
-        values = {value for value, wanted in zip("abc", workload.sensitive[q], strict=True) if wanted}
+        values = {value for value, wanted in zip("abc", workload.selected_values[q], strict=True) if wanted}
         actual = sum(
             all(cell in some for cell, some in zip(row[:3], asked, strict=True)) and row[3] in values
             for row in release.view.frame[["age", "job", "sex", "result"]].itertuples(index=False, name=None)
@@ -129,9 +136,11 @@ def test_defenses_answer_the_same_queries():
     workload = Workload.draw(view, rng=np.random.default_rng(0), queries=300, selectivity=0.3)
     some, others = Release(view, [0, 0, 1, 1, 2, 2]), Release(view, [0, 0, 0, 1, 1, 1])
     both = query_error([some, others], workload)
-    assert both["mean"].tolist() == [query_error([release], workload)["mean"][0] for release in (some, others)]
-    assert both["mean"][0] == pytest.approx(query_errors(some, workload)["error"].mean())
-    assert both["mean"][0] < both["mean"][1]
+    assert both["query_mean"].tolist() == [
+        query_error([release], workload)["query_mean"][0] for release in (some, others)
+    ]
+    assert both["query_mean"][0] == pytest.approx(query_errors(some, workload)["error"].mean())
+    assert both["query_mean"][0] < both["query_mean"][1]
 
 
 NUMBERS = [3, 3, 4, 7, 9, 9, 12, 30, 31, 40, 41, 80]
@@ -155,7 +164,7 @@ class TestTheUnitDoesNotMatter:
             Workload.draw(view, rng=np.random.default_rng(3), **settings) for view in (priced(1), priced(unit, dtype))
         )
         assert [len(domain) for domain in one.domains] == [len(domain) for domain in other.domains] == [10, 2]
-        for mine, its in zip(one.wanted, other.wanted, strict=True):
+        for mine, its in zip(one.selected, other.selected, strict=True):
             np.testing.assert_array_equal(mine, its)
         labels = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, -1]
         errors = [

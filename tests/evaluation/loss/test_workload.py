@@ -1,4 +1,4 @@
-"""Queries as they are drawn: what they ask for, and which are drawn again."""
+"""Random queries: their predicates, and those drawn again."""
 
 from math import ceil
 
@@ -29,9 +29,9 @@ class TestWhatIsAskedFor:
         workload = draw(queries=50, dimensions=dimensions, selectivity=selectivity, sanity_bound=0.1)
         share = selectivity ** (1 / (dimensions + 1))
         assert (workload.dimensions == dimensions).all()
-        assert (workload.sensitive.sum(axis=1) == min(ceil(3 * share), 2)).all()
+        assert (workload.selected_values.sum(axis=1) == min(ceil(3 * share), 2)).all()
         for query in range(50):
-            numbers = [int(column[query].sum()) for column in workload.wanted]
+            numbers = [int(column[query].sum()) for column in workload.selected]
             narrow = [n == min(ceil(v * share), v - 1) for n, v in zip(numbers, SIZES.values(), strict=True)]
             assert sum(narrow) == dimensions
             wide = [n == v for n, v in zip(numbers, SIZES.values(), strict=True)]
@@ -39,8 +39,8 @@ class TestWhatIsAskedFor:
 
     def test_without_the_sensitive_attribute(self):
         workload = draw(queries=20, dimensions=2, selectivity=0.25, sensitive=False, sanity_bound=0.1)
-        assert workload.sensitive.all()
-        assert {int(column.sum()) for column in workload.wanted[0]} <= {3, 6}  # 6 sqrt(.25)
+        assert workload.selected_values.all()
+        assert {int(column.sum()) for column in workload.selected[0]} <= {3, 6}  # 6 sqrt(.25)
 
     def test_every_number_of_dimensions(self):
         found = np.bincount(draw(queries=300, sanity_bound=0.1).dimensions, minlength=4)
@@ -50,15 +50,17 @@ class TestWhatIsAskedFor:
     def test_all_values_are_asked_for_alike(self):
         """Of six ages, ceil(6 / 2) = 3: each in half of the 2,000 queries, but for four standard deviations of 22."""
         workload = draw(queries=2000, dimensions=3, selectivity=1 / 16, sanity_bound=0.1)
-        assert (np.abs(workload.wanted[0].sum(axis=0) - 1000) < 90).all()
+        assert (np.abs(workload.selected[0].sum(axis=0) - 1000) < 90).all()
 
     def test_ranges_are_neighbours(self):
         workload = draw(queries=200, dimensions=3, selectivity=1 / 16, predicates="ranges", sanity_bound=0.1)
-        codes = [np.flatnonzero(row) for row in workload.wanted[0]]
+        codes = [np.flatnonzero(row) for row in workload.selected[0]]
         assert {tuple(row) for row in codes} == {(0, 1, 2), (1, 2, 3), (2, 3, 4), (3, 4, 5)}
 
     def test_sensitive_values_of_ranges_are_any(self):
-        asked = draw(queries=200, dimensions=3, selectivity=1 / 6, predicates="ranges", sanity_bound=0.1).sensitive
+        asked = draw(
+            queries=200, dimensions=3, selectivity=1 / 6, predicates="ranges", sanity_bound=0.1
+        ).selected_values
         assert {tuple(np.flatnonzero(row)) for row in asked} == {
             (0, 1),
             (0, 2),
@@ -71,12 +73,12 @@ class TestWhatIsAskedFor:
         schema = Schema({"a": Numeric(1, 1000), "b": Numeric(1, 1000)}, "result", ("x",))
         view = View(pd.DataFrame({"id": numbers, "a": numbers, "b": numbers, "result": "x"}), schema)
         workload = draw(view, queries=5, dimensions=2, selectivity=1e-6, sanity_bound=1)
-        assert workload.wanted[0].sum(axis=1).tolist() == [10] * 5
+        assert workload.selected[0].sum(axis=1).tolist() == [10] * 5
 
     def test_the_same_seed_draws_the_same(self):
         one, other, third = draw(queries=20), draw(queries=20), draw(queries=20, seed=2)
-        assert all(np.array_equal(a, b) for a, b in zip(one.wanted, other.wanted, strict=True))
-        assert not all(np.array_equal(a, b) for a, b in zip(one.wanted, third.wanted, strict=True))
+        assert all(np.array_equal(a, b) for a, b in zip(one.selected, other.selected, strict=True))
+        assert not all(np.array_equal(a, b) for a, b in zip(one.selected, third.selected, strict=True))
 
 
 class TestDrawnAgain:
@@ -86,7 +88,12 @@ class TestDrawnAgain:
         assert workload.redrawn > 0
         for view in views:
             table = query_error([Release(view, range(len(view)))], workload).iloc[0]
-            assert (table["queries"], table["empty"], table["mean"], table["redrawn"]) == (200, 0, 0, workload.redrawn)
+            assert (table["queries"], table["empty"], table["query_mean"], table["redrawn"]) == (
+                200,
+                0,
+                0,
+                workload.redrawn,
+            )
 
     def test_the_empty_ones_stay_under_a_sanity_bound(self):
         workload = draw(queries=200, selectivity=0.05, sanity_bound=0.01)
@@ -101,7 +108,7 @@ class TestDrawnAgain:
         """One query in a hundred counts anybody."""
         schema = Schema({"a": Numeric(), "b": Numeric()}, "result", ("x",))
         view = View(pd.DataFrame({"id": range(100), "a": range(100), "b": range(100), "result": "x"}), schema)
-        words = r"count anybody; raise the selectivity \(1e-06\), ask fewer dimensions, or .* sanity_bound"
+        words = r"count a record; raise the selectivity \(1e-06\), lower the dimensions, or .* sanity_bound"
         with pytest.raises(ValueError, match=words):
             draw(view, queries=100, dimensions=2, selectivity=1e-6)
 
@@ -118,9 +125,9 @@ class TestEveryPredicateRestricts:
         """The age is the same for all: no query is about it, and the one dimension is the sex, of which one value is asked."""
         workload = draw(self.VIEW, queries=40, selectivity=selectivity, predicates=predicates)
         assert (workload.dimensions == 1).all()
-        assert workload.wanted[0].all()
-        assert (workload.wanted[1].sum(axis=1) == 1).all()
-        assert (workload.sensitive.sum(axis=1) == 1).all()
+        assert workload.selected[0].all()
+        assert (workload.selected[1].sum(axis=1) == 1).all()
+        assert (workload.selected_values.sum(axis=1) == 1).all()
 
     def test_dimensions_are_those_with_two_values(self):
         with pytest.raises(
@@ -165,12 +172,12 @@ class TestDomains:
         ({"queries": 0}, "queries is 0; a workload has at least one"),
         (
             {"dimensions": 0},
-            "dimensions is 0 and the table has 3 quasi-identifiers of two .* values; a query asks for 1 to 3",
+            "dimensions is 0 and the table has 3 quasi-identifiers of two .* values; a query has predicates on 1 to 3",
         ),
         ({"dimensions": 4}, "dimensions is 4"),
         ({"selectivity": 0.0}, r"selectivity is 0.0; it is the share"),
         ({"selectivity": 1.5}, r"selectivity is 1.5"),
-        ({"predicates": "boxes"}, 'predicates is \'boxes\'; a query asks for "values" or "ranges"'),
+        ({"predicates": "boxes"}, "predicates is 'boxes'; it is one of 'values', 'ranges'"),
         ({"sanity_bound": 0.0}, "sanity_bound is 0.0; it is a share of the records, over 0"),
         ({"queries": 10**9}, "1000000000 queries over a quasi-identifier of 6 values are more than a workload holds"),
     ],

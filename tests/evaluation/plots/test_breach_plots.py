@@ -50,8 +50,8 @@ class TestCurve:
         assert at(left["have it: the attack"], 1 / r) == pytest.approx(found["breached"])
         assert at(left["do not: the attack"], 1 / r) == pytest.approx(found["flagged"])
         assert at(left["have it: counting alone"], 1 / r) == pytest.approx(found["breached_of_shares"])
-        for name, column in (("have it in truth", "precision"), ("as the attack expects", "claimed"),
-                             ("as counting expects", "counted")):  # fmt: skip
+        for name, column in (("have it in truth", "precision"), ("as the attack expects", "expected_precision"),
+                             ("as counting expects", "expected_precision_of_shares")):  # fmt: skip
             assert at(right[name], 1 / r) == pytest.approx(found[column], nan_ok=True)
 
     def test_steps_are_strict(self):
@@ -89,12 +89,15 @@ class TestCurve:
 
 class TestReliability:
     def test_marks_and_bars_are_the_tables(self, tmp_path):
-        tables = {"set": calibration(BELIEFS, HISTORY, 5, sensitive={"x"}), "values": calibration(BELIEFS, HISTORY, 5)}
+        tables = {
+            "set": calibration(BELIEFS, HISTORY, bins=5, sensitive={"x"}),
+            "values": calibration(BELIEFS, HISTORY, bins=5),
+        }
         figure = reliability_diagram(tables)
         axes, below = figure.axes
         for line, bars, table in zip(axes.lines[1:], below.containers, tables.values(), strict=True):
             np.testing.assert_array_equal(line.get_xdata(), table["believed"])
-            np.testing.assert_array_equal(line.get_ydata(), table["right"])
+            np.testing.assert_array_equal(line.get_ydata(), table["observed"])
             assert [bar.get_height() for bar in bars] == table["beliefs"].tolist()
             for bar, row in zip(bars, table.itertuples(), strict=True):
                 assert row.low < bar.get_x() < bar.get_x() + bar.get_width() < row.high

@@ -1,4 +1,4 @@
-"""What an attack gained, against fractions worked out by hand and plain loops over the labelled frames."""
+"""Gain, accuracy and calibration against fractions by hand and plain loops over the labelled frames."""
 
 from fractions import Fraction
 
@@ -55,11 +55,11 @@ HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 FIRST = Fraction(5, 6)
 """Exact, A has a and B has b: .6 .5 / (.6 .5 + .3 .2)."""
 LAST = Fraction(1083, 1349)
-"""Exact, G has a: .95 .95 .3 / (.95 .95 .3 + 2 .05 .95 .7) = .80282 (METHODS 1.3); E and F share the rest."""
+"""Exact, G has a: .95 .95 .3 / (.95 .95 .3 + 2 .05 .95 .7) = .80282 (worked by hand); E and F share the rest."""
 
 
 def attacked(results, estimator, prior=PRIOR, labels=LABELS, ids=IDS):
-    """What is believed of one release, whose values are taken for true, and its history."""
+    """Beliefs about one release, whose values are taken for true, and its history."""
     history = history_of((ids, results))
     release = Release(history[0], labels if isinstance(labels, Grouping) else np.array(labels))
     return SnapshotAttack(Adversary(prior, estimator=estimator, distortion="ignored"))([release]), history
@@ -79,7 +79,7 @@ class TestGain:
 
     def test_who_is_alone_with_one_value_is_left_out_and_counted(self):
         found = only(adversary_gain(*attacked(EXPECTED, Exact())))
-        assert (found["records"], found["certain"], found["suppressed"]) == (5, 2, 1)
+        assert (found["measured"], found["certain"], found["suppressed"]) == (5, 2, 1)
 
     def test_exact_beliefs_that_mislead_count_against(self):
         found = only(adversary_gain(*attacked(SURPRISING, Exact())))
@@ -98,14 +98,14 @@ class TestGain:
         crossed, even = 2 * (FIRST - HALF), 0
         wrong, right, worse = (THIRD - (1 - LAST) / 2) * 3 / 2, (1 + LAST) / 2 * 3 - 2, 2 - 3 * (1 - LAST)
         assert found["gain"] == pytest.approx(float((2 * crossed + 2 * even + wrong + right + worse) / 7))
-        assert found["records"] == 7
+        assert found["measured"] == 7
 
     def test_absolute_keeps_groups_of_one_value(self):
         """There it is |1 - p|, and p is 1."""
         found = only(adversary_gain(*attacked(EXPECTED, Exact()), absolute=True))
         some, others = 2 * (FIRST - HALF), Fraction(950, 1349)
         assert found["gain"] == pytest.approx(float((2 * some + 3 * others + 2 * 0) / 7))
-        assert (found["records"], found["certain"]) == (7, 2)
+        assert (found["measured"], found["certain"]) == (7, 2)
 
     def test_absolute_in_a_group_of_one_value_is_what_certainty_lacks(self):
         """An estimator that does not look at the release: C and D are believed to have their c with .4."""
@@ -123,7 +123,7 @@ class TestGain:
         assert found["gain"] == pytest.approx(float(sum(gains) / 5))
 
     def test_the_paper_s_running_example(self):
-        """METHODS B.1, Example 2: Alice is believed to have BCM with .62/.69, and the gain is .7971."""
+        """JS-reduce, Example 2: Alice is believed to have BCM with .62/.69, and the gain is .7971."""
         prior = GivenPrior(pd.DataFrame({"A": [62 / 69, 7 / 69], "C": [7 / 69, 62 / 69]}, index=["a", "b"]).T)
         history = history_of(("AC", "ab"), domain="ab")
         believed = SnapshotAttack(Adversary(prior, estimator=Omega()))([Release(history[0], [0, 0])])
@@ -146,7 +146,7 @@ class TestGain:
         labels = Grouping(np.array([0, 0, 1, 1, 2, 2, 2, -1]), values=np.array([2, 2, 1, 1, 1, 1, 0, 0]))
         found = only(adversary_gain(*attacked(EXPECTED, Exact(), labels=labels)))
         assert found["gain"] == pytest.approx(float((4 * 0 + 3 * Fraction(950, 1349)) / 7))
-        assert (found["records"], found["certain"]) == (7, 0)
+        assert (found["measured"], found["certain"]) == (7, 0)
 
     def test_counterfeits_are_in_the_shares_and_not_in_the_mean(self):
         """A and B share {a, b, c}, the c invented: six assignments, three with A's a; nothing is known of the third."""
@@ -156,20 +156,20 @@ class TestGain:
         total = sum(weights.values())
         believed = ((weights["ab"] + weights["ac"]) / total, (weights["ab"] + weights["cb"]) / total)
         assert found["gain"] == pytest.approx(sum((p - 1 / 3) / (2 / 3) for p in believed) / 2)
-        assert (found["records"], found["suppressed"], found["certain"]) == (2, 6, 0)
+        assert (found["measured"], found["suppressed"], found["certain"]) == (2, 6, 0)
 
     def test_nothing_published_is_no_number(self):
         for absolute in (False, True):
             found = only(adversary_gain(*attacked(EXPECTED, Exact(), labels=[-1] * 8), absolute=absolute))
             assert np.isnan(found["gain"])
-            assert (found["records"], found["suppressed"], found["certain"]) == (0, 8, 0)
+            assert (found["measured"], found["suppressed"], found["certain"]) == (0, 8, 0)
 
     def test_a_release_that_tells_all_has_no_gain(self):
-        """Everybody alone: rho averages nobody, BayFrame's measure is 0."""
+        """Groups of one record: rho averages no record, BayFrame's measure is 0."""
         told = attacked(EXPECTED, Exact(), labels=range(8))
         found = only(adversary_gain(*told))
         assert np.isnan(found["gain"])
-        assert (found["records"], found["certain"]) == (0, 8)
+        assert (found["measured"], found["certain"]) == (0, 8)
         assert only(adversary_gain(*told, absolute=True))["gain"] == 0
 
 
@@ -177,12 +177,12 @@ class TestConfidenceAndSuccess:
     def test_confidence(self):
         found = only(adversary_confidence(*attacked(EXPECTED, Exact())))
         mean = (2 * FIRST + 2 * 1 + 2 * (1 + LAST) / 2 + LAST) / 7
-        assert found == {"time": 1, "confidence": pytest.approx(float(mean)), "records": 7, "suppressed": 1}
+        assert found == {"time": 1, "confidence": pytest.approx(float(mean)), "measured": 7, "suppressed": 1}
 
     def test_success_without_ties(self):
         assert only(success_rate(*attacked(EXPECTED, Exact())))["success"] == 1
         found = only(success_rate(*attacked(SURPRISING, Exact())))  # F alone is read rightly, C and D are tied
-        assert found == {"time": 1, "success": pytest.approx(2 / 7), "records": 7, "suppressed": 1}
+        assert found == {"time": 1, "success": pytest.approx(2 / 7), "measured": 7, "suppressed": 1}
 
     def test_a_value_tied_with_q_others_counts_one_over_q(self):
         found = only(success_rate(*attacked("abc", Exact(), UniformPrior(), [0, 0, 0], "ABC")))
@@ -213,7 +213,7 @@ class TestDisclosures:
         best = {"A": FIRST, "B": FIRST, "C": 1, "D": 1, "E": (1 + LAST) / 2, "F": (1 + LAST) / 2, "G": LAST}
         found = only(disclosures(*attacked(EXPECTED, Exact()), sure=sure))
         expected = {"sure": len(held), "right": len(held), "expected": pytest.approx(float(sum(best[i] for i in held)))}
-        assert found == {"time": 1, "records": 7, "suppressed": 1} | expected
+        assert found == {"time": 1, "measured": 7, "suppressed": 1} | expected
 
     def test_sure_and_wrong(self):
         found = only(disclosures(*attacked(SURPRISING, Exact())))  # of E, F and G only F is read rightly, C and D even
@@ -222,7 +222,7 @@ class TestDisclosures:
 
     def test_nothing_published(self):
         found = only(disclosures(*attacked(EXPECTED, Exact(), labels=[-1] * 8)))
-        assert found == {"time": 1, "sure": 0, "right": 0, "expected": 0, "records": 0, "suppressed": 8}
+        assert found == {"time": 1, "sure": 0, "right": 0, "expected": 0, "measured": 0, "suppressed": 8}
 
 
 class TestWhatDoesNotMatch:
@@ -233,8 +233,8 @@ class TestWhatDoesNotMatch:
         "history",
         [
             History([view for view in history_of(("AB", "ab"), (IDS, EXPECTED)) if view.time == 2]),  # another time
-            history_of(("ABCDEFGX", EXPECTED)),  # somebody else
-            history_of(("ABCDEFG", EXPECTED[:-1])),  # somebody less
+            history_of(("ABCDEFGX", EXPECTED)),  # another respondent
+            history_of(("ABCDEFG", EXPECTED[:-1])),  # one respondent less
             history_of((IDS[::-1], EXPECTED[::-1])),  # another order
         ],
     )
@@ -292,7 +292,7 @@ class TestAgainstPlainLoops:
         counts = {"time": 1, "suppressed": suppressed}
         assert only(adversary_gain(beliefs, history)) == counts | {
             "gain": near["gain"],
-            "records": len(gains),
+            "measured": len(gains),
             "certain": certain,
         }
         assert only(adversary_gain(beliefs, history, absolute=True))["gain"] == near["absolute"]
@@ -308,7 +308,7 @@ class TestAgainstPlainLoops:
         beliefs = SequentialAttack(Adversary(PRIOR, chain))(releases)
         table = adversary_gain(beliefs, history)
         assert table["time"].tolist() == [1, 2, 3]
-        assert table["records"].tolist() == [4, 0, 4]
+        assert table["measured"].tolist() == [4, 0, 4]
         assert table["suppressed"].tolist() == [0, 3, 0]
         # week 1: A and B 5/6; C and D, of whom the same is believed, 1/2. Week 3: the chain takes each once further.
         first = {"A": FIRST, "B": 1 - FIRST, "C": HALF, "D": HALF}  # belief in a
@@ -337,7 +337,7 @@ class TestLeavingOut:
         gone = [row for row, r in enumerate(view.people.respondents) if r in ("A", "H")]
         published = [row for row in gone if beliefs.releases[0].observation.group[row] >= 0]
         assert found["compromised"] == len(published)
-        assert found["records"] == everybody["records"] - len(published)
+        assert found["measured"] == everybody["measured"] - len(published)
         assert found["suppressed"] == everybody["suppressed"]
         assert "compromised" not in everybody
 
@@ -363,13 +363,13 @@ class TestProperScores:
     def test_log_score_is_the_mean_logarithm_of_the_belief_in_the_truth(self):
         found = only(log_score(*attacked(EXPECTED, Exact())))
         beliefs = [FIRST, FIRST, 1, 1, (1 + LAST) / 2, (1 + LAST) / 2, LAST]
-        assert found["score"] == pytest.approx(np.mean(np.log2([float(b) for b in beliefs])))
-        assert (found["records"], found["suppressed"]) == (7, 1)
+        assert found["log_score"] == pytest.approx(np.mean(np.log2([float(b) for b in beliefs])))
+        assert (found["measured"], found["suppressed"]) == (7, 1)
 
     def test_what_is_ruled_out_and_true_counts_as_the_least_belief(self):
         sure = PerGroup(lambda prior, counts: np.tile(np.eye(3)[0], (len(prior), 1)) + 0 * counts)
         found = only(log_score(*attacked(SURPRISING, sure), least=2.0**-7))
-        assert found["score"] == pytest.approx(-7 * 4 / 7)  # b, c, b, b against the three a's
+        assert found["log_score"] == pytest.approx(-7 * 4 / 7)  # b, c, b, b against the three a's
 
     def test_calibration_against_plain_loops(self):
         beliefs, history = attacked(SURPRISING, Exact())
@@ -380,7 +380,7 @@ class TestProperScores:
             inside = [(p, hit) for p, hit in cells if row.low <= p < row.high or (row.high == 1 and p == 1)]
             assert row.beliefs == len(inside)
             assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
-            assert row.right == pytest.approx(np.mean([hit for _, hit in inside]))
+            assert row.observed == pytest.approx(np.mean([hit for _, hit in inside]))
         assert table["beliefs"].sum() == 7 * 3
 
     def test_calibration_of_a_set_has_one_belief_for_everybody(self):
@@ -393,7 +393,7 @@ class TestProperScores:
             inside = [(p, has) for p, has in people if row.low <= p < row.high or (row.high == 1 and p == 1)]
             assert row.beliefs == len(inside)
             assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
-            assert row.right == pytest.approx(np.mean([has for _, has in inside]))
+            assert row.observed == pytest.approx(np.mean([has for _, has in inside]))
 
     def test_calibration_of_a_set_outside_the_domain(self):
         with pytest.raises(ValueError, match="calibration: the sensitive set holds 'd'"):

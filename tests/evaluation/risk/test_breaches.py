@@ -1,4 +1,4 @@
-"""Breaches counted by hand, recomputed by plain loops, and what must be so whatever is believed."""
+"""Breaches by hand, by plain loops, and properties that hold for all beliefs."""
 
 import math
 
@@ -33,7 +33,7 @@ P = [0.9, 0.6, 0.5, 0.0, 0.0, 0.5, 0.5, 0.4]
 
 
 def believing(view, labels, of_x, domain="xyz"):
-    """Somebody who believes each person to have x with some probability; the other values share the rest."""
+    """Beliefs in x with given probabilities; the other values share the rest."""
     release = Release(view, labels if isinstance(labels, Grouping) else np.array(labels))
     of_x = np.array(of_x, dtype=float)
     rows = np.column_stack([of_x, *[(1 - of_x) / (len(domain) - 1)] * (len(domain) - 1)])
@@ -67,8 +67,8 @@ class TestByHand:
         found = only(breaches(*example(), {"x"}, 2))
         assert found["base_rate"] == pytest.approx(3 / 7)
         assert found["precision"] == pytest.approx(1 / 2)
-        assert found["claimed"] == pytest.approx((0.9 + 0.6) / 2)
-        assert found["counted"] == pytest.approx(2 / 3)
+        assert found["expected_precision"] == pytest.approx((0.9 + 0.6) / 2)
+        assert found["expected_precision_of_shares"] == pytest.approx(2 / 3)
         assert found["lift"] == pytest.approx((1 / 2) / (3 / 7))
         assert found["breached_of_shares"] == pytest.approx(2 / 3)  # A and C, two of whose three have it
 
@@ -83,10 +83,10 @@ class TestByHand:
         """A over B, C under B, F and G tied; of ABC A and B are named, of FG each with 1/2."""
         found = only(breaches(*example(), {"x"}, 2))
         assert found["auc_within"] == pytest.approx(1.5 / 3)
-        assert found["named"] == pytest.approx((1 + 0.5) / 3)
-        assert found["named_by_chance"] == pytest.approx((2 * 2 / 3 + 1 * 1 / 2) / 3)
-        counts = {name: found[name] for name in ("mixed", "sensitive", "records", "suppressed")}
-        assert counts == {"mixed": 5, "sensitive": 3, "records": 7, "suppressed": 1}
+        assert found["top_c_precision"] == pytest.approx((1 + 0.5) / 3)
+        assert found["top_c_by_chance"] == pytest.approx((2 * 2 / 3 + 1 * 1 / 2) / 3)
+        counts = {name: found[name] for name in ("mixed", "holders", "measured", "suppressed")}
+        assert counts == {"mixed": 5, "holders": 3, "measured": 7, "suppressed": 1}
 
     def test_a_set_of_two_values_is_the_sum(self):
         """Of {x, y}: the others have z with (1 - P) / 2, so p is (1 + P) / 2."""
@@ -112,7 +112,7 @@ class TestByHand:
         both = Beliefs(tuple(release for view in history for release in believing(view, GROUPS, P).releases))
         table = breaches(both, history, {"x"}, 2)
         assert table["time"].tolist() == [1, 2]
-        assert table["sensitive"].tolist() == [3, 0]
+        assert table["holders"].tolist() == [3, 0]
 
 
 class TestNothingToMeasure:
@@ -122,8 +122,8 @@ class TestNothingToMeasure:
         assert found["brier"] == pytest.approx(np.mean(np.array(P[:7]) ** 2))
         missing = {name for name, value in found.items() if isinstance(value, float) and math.isnan(value)}
         assert missing == {
-            "breached", "probability", "breached_of_shares", "lift", "auc", "auc_of_shares", "auc_within", "named",
-            "named_by_chance",
+            "breached", "probability", "breached_of_shares", "lift", "auc", "auc_of_shares", "auc_within", "top_c_precision",
+            "top_c_by_chance",
         }  # fmt: skip
 
     def test_everybody_is_sensitive(self):
@@ -135,11 +135,14 @@ class TestNothingToMeasure:
     def test_nobody_is_over(self):
         found = only(breaches(*example([0.1] * 8), {"x"}, 2))
         assert (found["breached"], found["flagged"]) == (0, 0)
-        assert all(math.isnan(found[name]) for name in ("precision", "claimed", "counted", "lift"))
+        assert all(
+            math.isnan(found[name])
+            for name in ("precision", "expected_precision", "expected_precision_of_shares", "lift")
+        )
 
     def test_all_are_suppressed(self):
         found = only(breaches(*example(labels=[-1] * 8), {"x"}, 2))
-        assert (found["records"], found["suppressed"], found["sensitive"]) == (0, 8, 0)
+        assert (found["measured"], found["suppressed"], found["holders"]) == (0, 8, 0)
         assert all(math.isnan(found[name]) for name in ("breached", "flagged", "brier", "auc", "base_rate"))
 
     def test_no_release(self):
@@ -149,7 +152,7 @@ class TestNothingToMeasure:
 class TestWhoIsLeftOut:
     def test_named_respondents_are(self):
         found = only(breaches(*example(), {"x"}, 2, leaving_out={"A", "H"}))
-        assert (found["records"], found["suppressed"], found["compromised"]) == (6, 1, 1)
+        assert (found["measured"], found["suppressed"], found["compromised"]) == (6, 1, 1)
         assert (found["breached"], found["flagged"]) == (0, pytest.approx(1 / 4))
         assert found["auc_within"] == pytest.approx((0 + 0.5) / 2)
 
@@ -162,13 +165,13 @@ class TestWhoIsLeftOut:
         view = view_of("AB", "xy", domain="xyz")
         invented = Grouping(np.array([0, 0]), counterfeits=np.array([[0, 0], [0, 0]]))
         found = only(breaches(believing(view, invented, [0.9, 0.9]), History([view]), {"x"}, 2))
-        assert (found["records"], found["counted"]) == (2, pytest.approx(3 / 4))
+        assert (found["measured"], found["expected_precision_of_shares"]) == (2, pytest.approx(3 / 4))
 
     def test_the_truth_is_the_original_value_not_the_published_one(self):
         view = view_of("ABC", "xyy", domain="xyz")
         distorted = Grouping(np.array([0, 0, 0]), values=np.array([1, 1, 1]))
         found = only(breaches(believing(view, distorted, [0.0, 0.0, 0.0]), History([view]), {"x"}, 2))
-        assert (found["sensitive"], found["brier"], found["brier_of_shares"]) == (
+        assert (found["holders"], found["brier"], found["brier_of_shares"]) == (
             1,
             pytest.approx(1 / 3),
             pytest.approx(1 / 3),
@@ -206,8 +209,8 @@ class TestLaws:
             "breached_of_shares": mean([share > 1 / r + 1e-9 for _, has, share, _ in people if has]),
             "base_rate": mean([has for _, has, _, _ in people]),
             "precision": mean([has for _, has, _, _ in over]),
-            "claimed": mean([p for p, _, _, _ in over]),
-            "counted": mean([share for _, _, share, _ in over]),
+            "expected_precision": mean([p for p, _, _, _ in over]),
+            "expected_precision_of_shares": mean([share for _, _, share, _ in over]),
             "brier": mean([(p - has) ** 2 for p, has, _, _ in people]),
             "brier_of_shares": mean([(share - has) ** 2 for _, has, share, _ in people]),
             "auc": mean([won(one[0], other[0]) for one, other in pairs]),
@@ -223,8 +226,8 @@ class TestLaws:
         view, labels, _ = drawn
         truth = view.sensitive == 0
         found = only(breaches(believing(view, labels, truth, "abc"), History([view]), {"a"}, 2))
-        assert found["brier"] == 0 or found["records"] == 0
-        for name in ("auc", "auc_within", "named", "breached", "precision"):
+        assert found["brier"] == 0 or found["measured"] == 0
+        for name in ("auc", "auc_within", "top_c_precision", "breached", "precision"):
             assert found[name] == 1 or math.isnan(found[name])
         assert found["flagged"] == 0 or math.isnan(found["flagged"])
 
@@ -233,8 +236,8 @@ class TestLaws:
         view, labels, _ = drawn
         found = only(breaches(counting(view, labels), History([view]), {"a"}, 2))
         assert found["auc_within"] == 0.5 or found["mixed"] == 0
-        for name, of_shares in (("named", "named_by_chance"), ("brier", "brier_of_shares"), ("auc", "auc_of_shares"),
-                                ("claimed", "counted"), ("claimed", "precision"),
+        for name, of_shares in (("top_c_precision", "top_c_by_chance"), ("brier", "brier_of_shares"), ("auc", "auc_of_shares"),
+                                ("expected_precision", "expected_precision_of_shares"), ("expected_precision", "precision"),
                                 ("breached", "breached_of_shares")):  # fmt: skip
             assert found[name] == pytest.approx(found[of_shares], nan_ok=True)
 
@@ -257,12 +260,12 @@ class TestLaws:
 
 
 def test_the_paper_s_first_example():
-    """Two of s1 and two of s2 in one group with two x, f = (.5, .2): 8/11 and 3/11 (METHODS B.5)."""
+    """Two of s1 and two of s2 in one group with two x, f = (.5, .2): 8/11 and 3/11, worked by hand."""
     view = view_of("ABCD", "xxyy", domain="xy")
     prior = GivenPrior(pd.DataFrame({"x": [0.5, 0.5, 0.2, 0.2], "y": [0.5, 0.5, 0.8, 0.8]}, index=list("ABCD")))
     beliefs = SnapshotAttack(Adversary(prior))([Release(view, [0] * 4)])
     found = only(breaches(beliefs, History([view]), {"x"}, 2))
-    assert found["probability"] == found["claimed"] == pytest.approx(8 / 11)
+    assert found["probability"] == found["expected_precision"] == pytest.approx(8 / 11)
     assert (found["breached"], found["flagged"], found["precision"], found["auc_within"]) == (1, 0, 1, 1)
     assert found["brier"] == pytest.approx((3 / 11) ** 2)
 
@@ -293,7 +296,7 @@ class TestErrors:
 
 
 def test_foreground_beliefs_are_measured_too():
-    """Example 2: with f = (2/3, 0) everybody's value is certain, but in the second group, where both are of s1."""
+    """Example 2: with f = (2/3, 0) every value is certain, but in the second group, where both are of s1."""
     frame = pd.DataFrame({"id": range(6), "A": ["s1", "s2", "s1", "s1", "s2", "s2"], "X": list("xyxyyy")})
     view = View(frame, Schema({"A": Categorical(("s1", "s2"))}, "X", ("x", "y")))
     beliefs = ForegroundAttack(sensitive={"x"}, support=1)([Release(view, [0, 0, 1, 1, 2, 2])])

@@ -1,4 +1,4 @@
-"""The tables of an influence, against plain sums over the graph's places."""
+"""Tables of influence against plain sums over the graph's places."""
 
 from collections import defaultdict
 
@@ -38,14 +38,14 @@ def attacked():
 
 def test_by_distance_by_hand():
     table = influence_by_distance(by_hand())
-    assert list(table.columns) == ["distance", "places", "people", "mean", "most", "total"]
+    assert list(table.columns) == ["distance", "places", "respondents", "mean_bits", "max_bits", "total_bits"]
     expected = [[0, 1, 1, 0.5, 0.5, 0.5], [1, 2, 2, 0.2, 0.3, 0.4], [2, 2, 2, 0.225, 0.25, 0.45]]
     assert np.allclose(table.to_numpy(dtype=float), expected)
 
 
 def test_by_release_by_hand():
     table = influence_by_release(by_hand())
-    assert list(table.columns) == ["time", "places", "mean", "most", "total"]
+    assert list(table.columns) == ["time", "places", "mean_bits", "max_bits", "total_bits"]
     assert table["time"].tolist() == [2, 10, 11]
     expected = [[2, 2, 0.3, 0.5, 0.6], [10, 2, 0.25, 0.3, 0.5], [11, 1, 0.25, 0.25, 0.25]]
     assert np.allclose(table.to_numpy(dtype=float), expected)
@@ -60,15 +60,15 @@ def test_they_sum_up_the_places(table, key, graph):
         parts[data["distance"] if key == "distance" else place[1]].append((place[0], data["bits"]))
     assert found[key].tolist() == sorted(parts)
     assert found["places"].sum() == len(graph)
-    assert found["total"].sum() == pytest.approx(sum(bits for _, bits in graph.nodes("bits")))
+    assert found["total_bits"].sum() == pytest.approx(sum(bits for _, bits in graph.nodes("bits")))
     for _, row in found.iterrows():
         bits = [b for _, b in parts[row[key]]]
         assert row["places"] == len(bits)
-        assert row["mean"] == pytest.approx(sum(bits) / len(bits))
-        assert row["most"] == pytest.approx(max(bits))
-        assert row["total"] == pytest.approx(sum(bits))
-        if "people" in found:
-            assert row["people"] == len({r for r, _ in parts[row[key]]})
+        assert row["mean_bits"] == pytest.approx(sum(bits) / len(bits))
+        assert row["max_bits"] == pytest.approx(max(bits))
+        assert row["total_bits"] == pytest.approx(sum(bits))
+        if "respondents" in found:
+            assert row["respondents"] == len({r for r, _ in parts[row[key]]})
 
 
 def test_an_attack_reaches_several_distances():
@@ -80,4 +80,4 @@ def test_the_record_alone():
     graph = nx.DiGraph(source=("A", 1))
     graph.add_node(("A", 1), bits=0.0, distance=0, release=0, group=-1)
     assert influence_by_distance(graph).to_numpy(dtype=float).tolist() == [[0, 1, 1, 0, 0, 0]]
-    assert influence_by_release(graph)["total"].tolist() == [0]
+    assert influence_by_release(graph)["total_bits"].tolist() == [0]

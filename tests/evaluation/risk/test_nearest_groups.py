@@ -1,4 +1,4 @@
-"""The nearest groups: against all groups one after the other, and the growth with the number of categories."""
+"""Nearest groups against a search through all groups, and growth with the number of categories."""
 
 import math
 import sys
@@ -79,7 +79,7 @@ def test_as_plain_loops_do(frequent, representative):
     def check(release, at_a_time):
         if not release.groups:
             return
-        with mock.patch.multiple(nearest_groups_module(), FREQUENT=frequent, PAIRS=at_a_time):
+        with mock.patch.multiple(nearest_groups_module(), DENSE_SHARE=frequent, PAIRS_PER_BATCH=at_a_time):
             found = linkage_probability(release, representative)
         np.testing.assert_allclose(found, by_loops(release, representative))
 
@@ -154,7 +154,7 @@ class TestGrowth:
             return closest(vectors, centres, least)
 
         module = nearest_groups_module()
-        closest = module._closest
-        with mock.patch.object(module, "_closest", spy):
+        closest = module._closest_pairs
+        with mock.patch.object(module, "_closest_pairs", spy):
             record_linkage([self.SMALL, self.LARGE])
         assert 0 < seen[1] < 2.6 * seen[0]

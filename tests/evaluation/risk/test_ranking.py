@@ -1,4 +1,4 @@
-"""The order of beliefs, against a double loop over people and all draws of names."""
+"""Rankings of beliefs against a double loop over respondents and all draws of ties."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Total risk: groups of one value count as disclosed, whatever the other groups give."""
+"""Total risk: groups of one value count as disclosed, whatever the gain in the others."""
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ from strategies import history_of, view_of
 from foreknow.attacks import SnapshotAttack
 from foreknow.defenses import DistinctDiversity, JSReduce, TCloseness, publish
 from foreknow.evaluation import adversary_gain, breaches, compare, log_score, total_risk, verify
-from foreknow.evaluation.risk.total_risk import with_certain
+from foreknow.evaluation.risk.adversary_gain import with_certain
 from foreknow.models import Adversary, Exact, GivenPrior, Grouping, History, RandomWorlds, Release, UniformPrior
 
 IDS = "ABCDEF"
@@ -48,7 +48,7 @@ class TestByHand:
         """A and B are disclosed, C to F gain nothing: 2 of 6. Equation 8 says 0 as well."""
         beliefs, history = attacked("aaabbc", [0, 0, 1, 1, 1, 1])
         row = total_risk(beliefs, history).iloc[0].to_dict()
-        assert row == {"time": 1, "total_risk": pytest.approx(1 / 3), "records": 6, "certain": 2, "suppressed": 0}
+        assert row == {"time": 1, "total_risk": pytest.approx(1 / 3), "measured": 6, "certain": 2, "suppressed": 0}
         assert adversary_gain(beliefs, history)["gain"].tolist() == [pytest.approx(0)]
         assert adversary_gain(beliefs, history, absolute=True)["gain"].tolist() == [pytest.approx(0)]
 
@@ -62,7 +62,7 @@ class TestByHand:
         )
         assert adversary_gain(beliefs, history)["gain"].tolist() == [pytest.approx(-1)]
         row = total_risk(beliefs, history).iloc[0]
-        assert (row["total_risk"], row["records"], row["suppressed"]) == (pytest.approx(1 / 2), 4, 2)
+        assert (row["total_risk"], row["measured"], row["suppressed"]) == (pytest.approx(1 / 2), 4, 2)
 
     def test_everybody_disclosed_or_nobody_published(self):
         beliefs, history = attacked("aabbcc", [0, 0, 1, 1, 2, 2])
@@ -78,7 +78,7 @@ class TestByHand:
     def test_who_is_left_out_is_not_counted(self):
         beliefs, history = attacked("aaabbc", [0, 0, 1, 1, 1, 1])
         row = total_risk(beliefs, history, leaving_out={"A"}).iloc[0]
-        assert (row["total_risk"], row["records"], row["compromised"]) == (pytest.approx(1 / 5), 5, 1)
+        assert (row["total_risk"], row["measured"], row["compromised"]) == (pytest.approx(1 / 5), 5, 1)
 
 
 @given(
@@ -91,10 +91,10 @@ def test_its_laws(results, labels, seed):
     prior = believing(np.random.default_rng(seed).dirichlet(np.ones(3), 6))
     beliefs, history = attacked("".join(results), labels, Exact(), prior)
     row, gain = total_risk(beliefs, history).iloc[0], adversary_gain(beliefs, history).iloc[0]
-    if row["records"] == 0:
+    if row["measured"] == 0:
         assert np.isnan(row["total_risk"])
         return
-    assert row["certain"] / row["records"] - 1e-12 <= row["total_risk"] <= 1 + 1e-12
+    assert row["certain"] / row["measured"] - 1e-12 <= row["total_risk"] <= 1 + 1e-12
     assert (row["total_risk"] > 0) or row["certain"] == 0
     if row["certain"] == 0:
         assert row["total_risk"] == pytest.approx(max(gain["gain"], 0))

@@ -1,4 +1,4 @@
-"""What measures and figures say of one release where they take several, and of tables and beliefs that are not theirs."""
+"""Errors of measures and figures that are given one release, or another table or other beliefs."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from foreknow.attacks import SnapshotAttack
 from foreknow.evaluation import (
     Workload,
     adversary_gain,
-    average_class_size,
+    average_group_size,
     belief_over_time,
     discernibility,
     gain_over_time,
@@ -31,7 +31,7 @@ BELIEFS = SnapshotAttack(Adversary(UniformPrior()))([Release(HISTORY[0], [0, 0, 
 @pytest.mark.parametrize(
     ("measure", "more"),
     [
-        (average_class_size, ()),
+        (average_group_size, ()),
         (discernibility, ()),
         (gcp, ()),
         (kl_loss, ()),

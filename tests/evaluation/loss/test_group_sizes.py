@@ -1,10 +1,10 @@
-"""How large groups are, against sums done by hand."""
+"""Measures of group sizes against sums by hand."""
 
 import numpy as np
 import pytest
 from strategies import view_of
 
-from foreknow.evaluation import average_class_size, discernibility
+from foreknow.evaluation import average_group_size, discernibility
 from foreknow.models import Grouping, Release
 
 VIEW = view_of("ABCDEFGH", "aabbccab", time=4)
@@ -19,37 +19,37 @@ def only(table):
 class TestDiscernibility:
     def test_squares_of_sizes_and_all_records_for_each_suppressed_one(self):
         assert only(discernibility([Release(VIEW, LABELS)])) == {
-            "time": 4, "published": 9 + 4 + 1, "penalized": 14 + 2 * 8, "records": 8, "suppressed": 2,
+            "time": 4, "discernibility": 14 + 2 * 8, "discernibility_published": 9 + 4 + 1, "records": 8, "suppressed": 2,
         }  # fmt: skip
 
     def test_everybody_together_and_everybody_alone(self):
         table = discernibility([Release(VIEW, [0] * 8), Release(VIEW, range(8)), Release(VIEW, [-1] * 8)])
-        assert table["published"].tolist() == [64, 8, 0]
-        assert table["penalized"].tolist() == [64, 8, 64]
+        assert table["discernibility_published"].tolist() == [64, 8, 0]
+        assert table["discernibility"].tolist() == [64, 8, 64]
 
 
-class TestAverageClassSize:
+class TestAverageGroupSize:
     def test_the_mean_size_of_a_group_of_published_records(self):
-        assert only(average_class_size([Release(VIEW, LABELS)])) == {
-            "time": 4, "average": 2, "smallest": 1, "largest": 3, "groups": 3, "records": 6, "suppressed": 2,
+        assert only(average_group_size([Release(VIEW, LABELS)])) == {
+            "time": 4, "group_size": 2, "smallest": 1, "largest": 3, "groups": 3, "measured": 6, "suppressed": 2,
         }  # fmt: skip
 
     def test_in_multiples_of_k(self):
-        assert only(average_class_size([Release(VIEW, [0] * 8)], k=4))["average"] == 2
+        assert only(average_group_size([Release(VIEW, [0] * 8)], k=4))["group_size"] == 2
 
     def test_nothing_published(self):
-        found = only(average_class_size([Release(VIEW, [-1] * 8)]))
-        np.testing.assert_equal(found["average"], np.nan)
+        found = only(average_group_size([Release(VIEW, [-1] * 8)]))
+        np.testing.assert_equal(found["group_size"], np.nan)
         assert (found["smallest"], found["largest"], found["groups"], found["suppressed"]) == (0, 0, 0, 8)
 
     def test_k_is_at_least_one(self):
-        with pytest.raises(ValueError, match="k is 0; the sizes of groups are measured in multiples of 1"):
-            average_class_size([Release(VIEW, LABELS)], k=0)
+        with pytest.raises(ValueError, match="average_group_size: k is 0; it is a number of records"):
+            average_group_size([Release(VIEW, LABELS)], k=0)
 
 
 @pytest.mark.parametrize("bucketized", [False, True])
 def test_counterfeits_and_how_quasi_identifiers_are_published_do_not_matter(bucketized):
     grouping = Grouping(np.array(LABELS), counterfeits=np.array([[9, 0], [9, 1]]), bucketized=bucketized)
     release = Release(VIEW, grouping)
-    assert only(discernibility([release]))["published"] == 14
-    assert only(average_class_size([release]))["largest"] == 3
+    assert only(discernibility([release]))["discernibility_published"] == 14
+    assert only(average_group_size([release]))["largest"] == 3

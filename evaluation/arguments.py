@@ -1,0 +1,93 @@
+"""Checks of what measures take: releases, beliefs, graphs of influence."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import networkx as nx
+import pandas as pd
+
+from foreknow.attacks import LabelBeliefs
+from foreknow.models import Beliefs, History, Observation, PublishedTable, Release, View
+
+
+def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -> tuple[R, ...]:
+    """Return the releases that a measure was given as a tuple.
+
+    Parameters
+    ----------
+    owner : str
+        The measure.
+    releases : iterable of Release
+    kind : type
+        The type of each release: `Release` or `ItemRelease`.
+
+    Raises
+    ------
+    TypeError
+        If ``releases`` is one release, or an element is not of the type; the message names the way to releases.
+    """
+    if not isinstance(releases, Iterable):
+        one = "one" if isinstance(releases, kind) else "a"
+        way = "put it into a list" if isinstance(releases, kind) else _way_to_releases(releases)
+        raise TypeError(f"{owner} takes several releases, and got {one} {type(releases).__name__}; {way}.")
+    # A DataFrame iterates over its column names, which would be a puzzling element to name.
+    listed: tuple[Any, ...] = (releases,) if isinstance(releases, pd.DataFrame) else tuple(releases)
+    for each in listed:
+        if not isinstance(each, kind):
+            held = "" if each is releases else f" that holds a {type(each).__name__}"
+            raise TypeError(
+                f"{owner} takes several releases, each a {kind.__name__}, and got a {type(releases).__name__}{held}; "
+                f"{_way_to_releases(each)}."
+            )
+    return listed
+
+
+def check_beliefs(owner: str, beliefs: Any) -> None:
+    """Raise TypeError unless beliefs are those that an attack returns."""
+    if isinstance(beliefs, Beliefs):
+        return
+    way = "attack the releases, as SnapshotAttack(adversary)(releases)"
+    if isinstance(beliefs, LabelBeliefs):
+        way = "LabelBeliefs are about labels, not sensitive values: use label_disclosure"
+    raise TypeError(
+        f"{owner}: beliefs is a {type(beliefs).__name__}; it takes the Beliefs that an attack returns; {way}."
+    )
+
+
+def check_history(history: Any) -> None:
+    """Raise TypeError unless a history of original records is one."""
+    if isinstance(history, History):
+        return
+    held = next(iter(history), None) if isinstance(history, list | tuple | Beliefs) else None
+    shown = f"a {type(history).__name__}" + ("" if held is None else f" that holds a {type(held).__name__}")
+    way = "make one, as History(views)" if isinstance(held, View) else "pass the History that was published"
+    raise TypeError(f"beliefs are measured against the original records, a History, and got {shown}; {way}.")
+
+
+def check_influence(owner: str, graph: Any) -> None:
+    """Raise TypeError or ValueError unless a graph is one that `foreknow.attacks.Influence` returns."""
+    if not isinstance(graph, nx.DiGraph):
+        raise TypeError(
+            f"{owner}: graph is a {type(graph).__name__}; it takes the directed graph that an Influence returns, as "
+            "Influence(adversary)(releases, respondent, value, time)."
+        )
+    wanted = {"bits", "distance", "release"}
+    places = graph.nodes(data=True)
+    if not places or not all(
+        isinstance(place, tuple) and len(place) == 2 and wanted <= set(data) for place, data in places
+    ):
+        raise ValueError(
+            f"{owner}: the graph of {len(graph)} nodes is no graph of influence, whose nodes are pairs (respondent, time) with "
+            "the attributes bits, distance and release; give the one that an Influence returns."
+        )
+
+
+def _way_to_releases(given: object) -> str:
+    """The way from something that is no release to releases."""
+    if isinstance(given, View | History):
+        return "publish the views first, as publish(history, defense), or make a Release(view, labels)"
+    if isinstance(given, Beliefs | LabelBeliefs):
+        return "pass the releases that were attacked, not the beliefs"
+    if isinstance(given, pd.DataFrame | PublishedTable | Observation):
+        return "a measure reads the original records too: make a Release(view, labels)"
+    return "publish views, as publish(history, defense), or make each a Release(view, labels)"

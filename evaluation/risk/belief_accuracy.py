@@ -1,0 +1,175 @@
+"""Accuracy of beliefs: confidence in the true value, success rate, sure beliefs, log score."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from foreknow.evaluation.release_table import release_table
+from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
+from foreknow.models import Beliefs, History
+from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_range, is_number
+
+RELATIVE_TIE = 1e-12
+"""Largest relative difference of two beliefs that are tied."""
+
+
+def adversary_confidence(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = None) -> pd.DataFrame:
+    """Adversary confidence: mean belief in the true value (JS-reduce, section 7.4).
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        The result of an attack.
+    history : History
+        The original records.
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        See `adversary_gain`.
+
+    Returns
+    -------
+    DataFrame
+        One row per release. Columns ``time``; ``confidence``, NaN where no record is published; ``measured``, the number of
+        records it averages; ``suppressed``, which are left out; and ``compromised`` with ``leaving_out``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `adversary_gain`.
+    """
+    return _averaged("adversary_confidence", "confidence", lambda r: r.confidence, beliefs, history, leaving_out)
+
+
+def success_rate(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = None) -> pd.DataFrame:
+    """Success rate: fraction of respondents whose value of highest belief is the true one.
+
+    Where q values tie for the highest belief and the true one is among them, the respondent counts 1/q.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        The result of an attack.
+    history : History
+        The original records.
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        See `adversary_gain`.
+
+    Returns
+    -------
+    DataFrame
+        One row per release. Columns ``time``; ``success``, NaN where no record is published; ``measured``, the number of records
+        it averages; ``suppressed``, which are left out; and ``compromised`` with ``leaving_out``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `adversary_gain`.
+    """
+    return _averaged("success_rate", "success", _hits, beliefs, history, leaving_out)
+
+
+def log_score(
+    beliefs: Beliefs, history: History, *, leaving_out: LeftOut = None, least: float = 2.0**-20
+) -> pd.DataFrame:
+    """Log score: mean base-2 logarithm of the belief in the true value, in bits; 0 at best.
+
+    The score is proper: its expectation is highest for the true probabilities. A sure and wrong belief costs most, so the score
+    tells accurate beliefs from overconfident ones.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        The result of an attack.
+    history : History
+        The original records.
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        See `adversary_gain`.
+    least : float
+        Lower limit, over 0 and at most 1: smaller beliefs in the true value count as this one.
+
+    Returns
+    -------
+    DataFrame
+        One row per release. Columns ``time``; ``log_score``, NaN where no record is published; ``measured``, the number of
+        records it averages; ``suppressed``, which are left out; and ``compromised`` with ``leaving_out``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `adversary_gain`; if ``least`` is out of range.
+    """
+    if not (is_number(least, 0, 1) and least > 0):
+        raise ValueError(f"log_score: least is {least!r}; it is a probability over 0 and at most 1.")
+
+    def logarithms(release: BeliefsAndTruth) -> FloatArray:
+        return np.asarray(np.log2(np.maximum(release.confidence, least)))
+
+    return _averaged("log_score", "log_score", logarithms, beliefs, history, leaving_out)
+
+
+def disclosures(beliefs: Beliefs, history: History, *, sure: float = 0.9, leaving_out: LeftOut = None) -> pd.DataFrame:
+    """Numbers of sure beliefs, of those expected to be right, and of those that are right.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        The result of an attack.
+    history : History
+        The original records.
+    sure : float
+        Threshold from 0 to 1: a respondent's belief is sure if its highest probability is at least this.
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        See `adversary_gain`.
+
+    Returns
+    -------
+    DataFrame
+        One row per release. Columns ``time``; ``sure``, the number of sure respondents; ``right``, the number of them whose value
+        of highest belief is the true one; ``expected``, the sum of their highest beliefs: the number that the adversary expects
+        to be right; ``measured``, the number of respondents looked at; ``suppressed``, which are left out; and ``compromised``
+        with ``leaving_out``. Fewer ``right`` than ``expected`` means overconfident beliefs.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `adversary_gain`; if ``sure`` is out of range.
+    """
+    check_range("disclosures", "sure", sure, 0, 1, "the belief from which the adversary is sure")
+    rows = (_sure(release, sure) for release in beliefs_and_truth("disclosures", beliefs, history, leaving_out))
+    return release_table(rows, ("time", "sure", "right", "expected", "measured", "suppressed"))
+
+
+def _sure(release: BeliefsAndTruth, sure: float) -> dict[str, object]:
+    highest = release.belief.max(axis=1)
+    held = highest >= sure
+    right = release.belief.argmax(axis=1)[held] == release.true[held]
+    return {
+        "time": release.time,
+        "sure": int(held.sum()),
+        "right": int(right.sum()),
+        "expected": float(highest[held].sum()),
+        "measured": len(release.true),
+    } | release.excluded
+
+
+def _hits(release: BeliefsAndTruth) -> FloatArray:
+    """``1/q`` where the true value is one of q values of highest belief, else 0: shape ``(n',)``."""
+    best = release.belief >= release.belief.max(axis=1, keepdims=True) * (1 - RELATIVE_TIE)
+    return np.asarray(best[np.arange(len(release.true)), release.true] / best.sum(axis=1))
+
+
+def _averaged(
+    owner: str,
+    name: str,
+    each: Callable[[BeliefsAndTruth], FloatArray],
+    beliefs: Beliefs,
+    history: History,
+    leaving_out: LeftOut,
+) -> pd.DataFrame:
+    """Table of the mean of one number per respondent."""
+    rows = (
+        {"time": release.time, name: mean(each(release)), "measured": len(release.true)} | release.excluded
+        for release in beliefs_and_truth(owner, beliefs, history, leaving_out)
+    )
+    return release_table(rows, ("time", name, "measured", "suppressed"))

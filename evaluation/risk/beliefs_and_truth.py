@@ -1,0 +1,217 @@
+"""Posterior beliefs beside the true values of the original records: the arrays that risk measures read."""
+
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.evaluation.arguments import check_beliefs, check_history
+from foreknow.models import Beliefs, CompromisedRecords, History, Observation, View
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.foreground.sensitive_set import SensitiveSet, check_sensitive
+
+type LeftOut = CompromisedRecords | Collection[Hashable] | None
+"""Compromised records, whose respondents are left out of the releases they are about; or respondents left out of all."""
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefsAndTruth:
+    """Posteriors of one release beside the true values, for the n' respondents that are published and not left out.
+
+    Attributes
+    ----------
+    time
+        Time of the release.
+    belief : float array, shape (n', m)
+        Posterior probabilities.
+    true : int array, shape (n',)
+        Codes of the true values.
+    shares : float array, shape (n', m)
+        Each value's share of the published group.
+    group : int array, shape (n',)
+        Published group.
+    suppressed : int
+        Number of suppressed records.
+    compromised : int, optional
+        Number of published records that were left out; None where leaving out was not asked for.
+    """
+
+    time: Any
+    belief: FloatArray
+    true: IntArray
+    shares: FloatArray
+    group: IntArray
+    suppressed: int
+    compromised: int | None = None
+
+    @property
+    def confidence(self) -> FloatArray:
+        """Belief in each true value: shape ``(n',)``."""
+        return np.asarray(self.belief[np.arange(len(self.true)), self.true])
+
+    @property
+    def share(self) -> FloatArray:
+        """Share of the true value in the published group: shape ``(n',)``."""
+        return np.asarray(self.shares[np.arange(len(self.true)), self.true])
+
+    @property
+    def excluded(self) -> dict[str, object]:
+        """Numbers of records not measured, as columns: ``suppressed``, and ``compromised`` where leaving out was asked for."""
+        columns: dict[str, object] = {"suppressed": self.suppressed}
+        return columns if self.compromised is None else columns | {"compromised": self.compromised}
+
+
+@dataclass(frozen=True, eq=False)
+class SetBeliefsAndTruth:
+    """Beliefs of one release in a sensitive set beside the truth, for the n' respondents that are published and not left out.
+
+    Attributes
+    ----------
+    belief : float array, shape (n',)
+        Posterior probability of the set.
+    share : float array, shape (n',)
+        Share of the set in the published group: the belief of an adversary without background knowledge.
+    holds : bool array, shape (n',)
+        True where the true value is in the set.
+    by_value : BeliefsAndTruth
+        The same release, value by value.
+    """
+
+    belief: FloatArray
+    share: FloatArray
+    holds: BoolArray
+    by_value: BeliefsAndTruth
+
+
+def beliefs_and_truth(
+    owner: str, beliefs: Beliefs, history: History, leaving_out: LeftOut = None
+) -> Iterator[BeliefsAndTruth]:
+    """Posteriors of each release beside the true values.
+
+    Parameters
+    ----------
+    owner : str
+        The measure, for error messages.
+    beliefs : Beliefs
+    history : History
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        Compromised records leave their respondents out of the releases they are about; a collection of respondents leaves
+        these out of all.
+
+    Raises
+    ------
+    ValueError
+        If the history has no view of a release's time, or another population or sensitive domain in it.
+    TypeError
+        If an argument is of another kind.
+    """
+    check_beliefs(owner, beliefs)
+    check_history(history)
+    respondents = _respondents(owner, leaving_out)
+    for release in beliefs:
+        seen = release.observation
+        view = original_view(history, seen)
+        kept = seen.group >= 0
+        suppressed, compromised = int((~kept).sum()), None
+        if respondents is not None:
+            gone = _left_out(respondents, seen)
+            compromised = int((kept & gone).sum())
+            kept = kept & ~gone
+        true, group = view.sensitive[kept], seen.group[kept]
+        shares = (seen.counts / seen.counts.sum(axis=1, keepdims=True))[group]
+        belief = release.posterior.probabilities[kept]
+        yield BeliefsAndTruth(seen.time, belief, true, shares, group, suppressed, compromised)
+
+
+def set_beliefs_and_truth(
+    owner: str, beliefs: Beliefs, history: History, sensitive: Collection[Hashable], leaving_out: LeftOut = None
+) -> Iterator[SetBeliefsAndTruth]:
+    """Beliefs of each release in a sensitive set beside the truth: posteriors of the set's values, summed.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `beliefs_and_truth`; and if the set is None, empty, not in the domain, or all of it.
+    """
+    check_beliefs(owner, beliefs)
+    checked = check_set(owner, sensitive)
+    for by_value, release in zip(beliefs_and_truth(owner, beliefs, history, leaving_out), beliefs, strict=True):
+        codes = SensitiveSet.of(release.observation.people.schema.values, checked, owner).sensitive
+        belief, share = by_value.belief[:, codes].sum(axis=1), by_value.shares[:, codes].sum(axis=1)
+        yield SetBeliefsAndTruth(belief, share, np.isin(by_value.true, codes), by_value)
+
+
+def check_set(owner: str, sensitive: object) -> tuple[Hashable, ...]:
+    """Return a sensitive set as a tuple.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If it is None, empty, or no collection of values.
+    """
+    checked = check_sensitive(owner, sensitive)
+    if checked is None:
+        raise TypeError(f"{owner}: sensitive is None; name the set of values whose link to people is measured.")
+    return checked
+
+
+def original_view(history: History, seen: Observation) -> View:
+    """Return the view that an observation is of.
+
+    Raises
+    ------
+    ValueError
+        If the history has no view of its time, or another population or sensitive domain in it.
+    TypeError
+        If ``history`` is no `History`.
+    """
+    check_history(history)
+    view = next((view for view in history if view.time == seen.time), None)
+    if view is None or not np.array_equal(view.people.respondents, seen.people.respondents):
+        raise ValueError(
+            f"the history holds no view at {seen.time!r} of the respondents these beliefs are about; give the history that "
+            "was published."
+        )
+    if view.schema.values != seen.people.schema.values:
+        raise ValueError(
+            f"at {seen.time!r} the history's sensitive domain is {_first_values(view.schema.values)} and that of the beliefs "
+            f"{_first_values(seen.people.schema.values)}; give the history a schema with the values the beliefs are about, in "
+            "their order."
+        )
+    return view
+
+
+def mean(each: FloatArray | BoolArray) -> float:
+    """Mean of one number per respondent; NaN where there is no respondent."""
+    return float(each.mean()) if len(each) else float("nan")
+
+
+def _first_values(values: tuple[Hashable, ...]) -> str:
+    return ", ".join(map(repr, values[:8])) + (", ..." if len(values) > 8 else "")
+
+
+def _respondents(owner: str, leaving_out: object) -> "CompromisedRecords | frozenset[Hashable] | None":
+    """Check the records or respondents to leave out."""
+    if leaving_out is None or isinstance(leaving_out, CompromisedRecords):
+        return leaving_out
+    # A DataFrame iterates over its column names, a text over its letters: both would leave out other respondents than meant.
+    tables = str | bytes | pd.DataFrame | Beliefs | History
+    if isinstance(leaving_out, Iterable) and not isinstance(leaving_out, tables):
+        listed = list(leaving_out)
+        if all(isinstance(respondent, Hashable) for respondent in listed):
+            return frozenset(listed)
+    raise TypeError(
+        f"{owner}: leaving_out is a {type(leaving_out).__name__}; it takes CompromisedRecords or a collection of respondents, as "
+        '{"Ann"} or set(records.frame["respondent"]).'
+    )
+
+
+def _left_out(leaving_out: "CompromisedRecords | frozenset[Hashable]", seen: Observation) -> BoolArray:
+    """Mask of the respondents left out of a release."""
+    if isinstance(leaving_out, CompromisedRecords):
+        gone = np.zeros(len(seen.people), dtype=np.bool_)
+        gone[leaving_out.at(seen.time, seen.people).rows] = True
+        return gone
+    return np.array([respondent in leaving_out for respondent in seen.people.respondents], dtype=np.bool_)

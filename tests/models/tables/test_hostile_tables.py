@@ -1,4 +1,4 @@
-"""Tables of hostile types, cells, indices and column names either work or end in one error of ours."""
+"""Tables of unusual types, cells, indices and column names are either processed or refused by one error of this package."""
 
 import datetime as dt
 import linecache
@@ -89,7 +89,7 @@ TYPES = {
 
 
 def cast(cells, dtype):
-    """A column of a type by name; a missing cell where the type has none makes it an object column."""
+    """A column of a dtype given by name; an object column if the dtype cannot hold the cells."""
     column = pd.Series(cells, dtype=object)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -126,7 +126,7 @@ def columns(draw, n, gaps=True):
 
 @st.composite
 def hostile_tables(draw):
-    """A table with the columns id, week, age, town and result, each of any type; often ids and weeks are sound."""
+    """A table with the columns id, week, age, town and result, each of any type; ids and weeks are often valid."""
     n = draw(st.integers(1, 7))
     parts = {name: draw(columns(n)) for name in ("age", "town", "result")}
     parts["id"] = draw(columns(n)) if draw(st.booleans()) else pd.Series(range(n))
@@ -151,7 +151,7 @@ def hostile_tables(draw):
 
 
 def ours(error):
-    """Whether an error is raised by a line of this package, as ``raise``, and is of a kind that it raises."""
+    """Return whether an error is a TypeError or ValueError from a ``raise`` statement of this package."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     here = FOLDERS.intersection(Path(last.filename).resolve().parents)
     lines = [
@@ -161,7 +161,7 @@ def ours(error):
 
 
 def check(error, frame):
-    """The error is ours, of one line, and names a column or a respondent's cell."""
+    """Assert that the error is from this package and names a column or a respondent's cell."""
     assert ours(error), "".join(traceback.format_exception(error))
     names = [repr(name) for name in frame.columns]
     words = ("respondent", "column", "time", "record", "quasi_identifiers", "levels", "row")

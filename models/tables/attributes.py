@@ -12,6 +12,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_kind, is_number
 from foreknow.models.tables.domains import checked_domain
 from foreknow.models.tables.hierarchy import Hierarchy
+from foreknow.models.tables.number_arrays import as_floats
 from foreknow.models.tables.plain_columns import MAX_EXACT_INTEGER, plain_value
 
 
@@ -74,12 +75,14 @@ class Numeric:
         """Return whether each code is in the domain: bool array of the shape of ``codes``."""
         low = -np.inf if self.low is None else self.low
         high = np.inf if self.high is None else self.high
-        codes = np.asarray(codes, dtype=np.float64)
+        codes = as_floats("Numeric.contains", "codes", codes)
         return np.asarray(np.isfinite(codes) & (codes >= low) & (codes <= high))
 
     def with_bounds_from(self, codes: FloatArray) -> "Numeric":
         """Return this attribute with its omitted bounds taken from codes, of which there is at least one."""
-        codes = np.asarray(codes, dtype=np.float64)
+        codes = as_floats("Numeric.with_bounds_from", "codes", codes)
+        if not codes.size:
+            raise ValueError("Numeric.with_bounds_from: there is no code; give at least one.")
         low = float(codes.min()) if self.low is None else self.low
         high = float(codes.max()) if self.high is None else self.high
         return Numeric(low, high)
@@ -150,7 +153,7 @@ class Categorical:
 
     def contains(self, codes: FloatArray) -> BoolArray:
         """Return whether each code is in the domain: bool array of the shape of ``codes``."""
-        return np.asarray(np.isfinite(np.asarray(codes, dtype=np.float64)))
+        return np.asarray(np.isfinite(as_floats("Categorical.contains", "codes", codes)))
 
     def with_bounds_from(self, codes: FloatArray) -> "Categorical":  # noqa: ARG002 - the same call as for a Numeric
         """Return this attribute itself: its domain is listed."""

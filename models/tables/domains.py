@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from foreknow.models.tables.plain_columns import is_hashable, plain_column, plain_values
+from foreknow.models.tables.plain_columns import is_hashable, is_missing, plain_column, plain_values
 
 
 def checked_domain(values: Iterable[Any], owner: str) -> tuple[Hashable, ...]:
@@ -57,7 +57,7 @@ def _check_value(value: Any, owner: str) -> None:
     """Raise ValueError unless a value is hashable and not missing."""
     if not is_hashable(value):
         raise ValueError(f"{owner} lists {value!r}; a value is one text, number or date. Join it to a text.")
-    if pd.api.types.is_scalar(value) and pd.isna(value):
+    if is_missing(value):
         raise ValueError(
             f"{owner} lists {value!r}, which marks a missing cell; leave it out, or name it, as 'unknown'."
         )

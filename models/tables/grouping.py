@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from foreknow.models.arrays import IntArray
-from foreknow.models.settings import as_generator, check_flag
-from foreknow.models.tables.integer_arrays import as_integers
+from foreknow.models.settings import as_generator, check_flag, check_kind
+from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.number_arrays import as_integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,8 @@ class Grouping:
 
 def _counterfeits(counterfeits: IntArray, labels: IntArray) -> IntArray:
     """The counterfeits as an array of shape ``(c, 2)``, each in a group that has a record."""
-    if np.size(counterfeits) == 0:
+    listed = counterfeits.tolist() if isinstance(counterfeits, np.ndarray) else counterfeits
+    if isinstance(listed, list) and not listed:
         return np.zeros((0, 2), dtype=np.int64)
     takes = "one row per invented record, of the label of its group and its sensitive code"
     pairs = as_integers("the counterfeits of a grouping", counterfeits, (None, 2), takes)
@@ -119,11 +121,8 @@ def _counterfeits(counterfeits: IntArray, labels: IntArray) -> IntArray:
 
 def _notes(notes: Iterable[str]) -> tuple[str, ...]:
     """The notes as a tuple; raises TypeError unless they are texts."""
-    if isinstance(notes, str) or not isinstance(notes, Iterable):
-        raise TypeError(f"Grouping: notes is {notes!r}; it is a list of texts, as ['3 records suppressed'].")
-    notes = tuple(notes)
-    if not all(isinstance(note, str) for note in notes):
-        raise TypeError(
-            "Grouping: one of the notes is not a text; notes are a list of texts, as ['3 records suppressed']."
-        )
-    return notes
+    takes = "is a list of texts, as ['3 records suppressed']"
+    listed = as_list("Grouping", "notes", notes, takes)
+    for note in listed:
+        check_kind("Grouping", "one of the notes", note, str, "is a text, as '3 records suppressed'")
+    return tuple(listed)

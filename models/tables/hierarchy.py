@@ -14,6 +14,7 @@ import numpy as np
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.argument_lists import as_list
 from foreknow.models.tables.hierarchy_rows import checked_rows, rows_of_graph
 from foreknow.models.tables.text_encodings import check_encoding, existing_file, undecodable
 
@@ -177,9 +178,4 @@ def _labels(rows: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def _value_list(owner: str, values: Iterable[Hashable]) -> list[Hashable]:
-    """The values as a list; raises TypeError if they are one text or cannot be iterated."""
-    takes = "is a list of values, as ['flu', 'cold']"
-    if isinstance(values, str):
-        raise TypeError(f"{owner}: values is the text {values!r}; it {takes}.")
-    check_kind(owner, "values", values, Iterable, takes)
-    return list(values)
+    return as_list(owner, "values", values, "is a list of values, as ['flu', 'cold']")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.argument_lists import as_list
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.required_columns import check_columns
 from foreknow.models.tables.schema import Schema
@@ -163,8 +164,8 @@ class History:
             If none is in the history.
         """
         wanted = _respondent_set(respondents)
-        column = self.schema.respondent
-        frames = [(view, view.frame[view.frame[column].isin(wanted)]) for view in self.views]
+        chosen = [[respondent in wanted for respondent in view.people.respondents] for view in self.views]
+        frames = [(view, view.frame[rows]) for view, rows in zip(self.views, chosen, strict=True)]
         if not any(len(rows) for _, rows in frames):
             raise ValueError(
                 f"none of the {len(wanted)} respondents is in the history; name some of history.respondents."
@@ -175,10 +176,9 @@ class History:
 def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
     """The views as a tuple; raises unless there is at least one and each is a View."""
     takes = "is a list of views, as [View(frame, schema, time)]; read one table of all records with History.read"
-    if isinstance(views, View | pd.DataFrame | str):
+    if isinstance(views, View | pd.DataFrame):
         raise TypeError(f"History: views is a {type(views).__name__}; it {takes}.")
-    check_kind("History", "views", views, Iterable, takes)
-    views = tuple(views)
+    views = tuple(as_list("History", "views", views, takes))
     for view in views:
         check_kind("History", "one of the views", view, View, "is a View, as View(frame, schema, time)")
     if not views:
@@ -188,11 +188,9 @@ def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
 
 def _respondent_set(respondents: Iterable[Hashable]) -> set[Hashable]:
     takes = "is a list of respondents, as some of history.respondents"
-    if isinstance(respondents, str):
-        raise TypeError(f"History.of: respondents is the text {respondents!r}; it {takes}.")
-    check_kind("History.of", "respondents", respondents, Iterable, takes)
+    listed = as_list("History.of", "respondents", respondents, takes)
     try:
-        return set(respondents)
+        return set(listed)
     except TypeError:
         raise TypeError(f"History.of: one of the respondents cannot be hashed; respondents {takes}.") from None
 

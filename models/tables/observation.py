@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import Problem
 from foreknow.models.settings import check_kind, is_whole
-from foreknow.models.tables.integer_arrays import as_integers
+from foreknow.models.tables.number_arrays import as_floats, as_integers
 from foreknow.models.tables.people import People
 from foreknow.models.tables.times import check_time
 
@@ -85,16 +85,16 @@ class Observation:
             Rows are probabilities.
         """
         groups, m = self.counts.shape
-        number = self.counts.sum(axis=1) - np.bincount(self.group[self.group >= 0], minlength=groups)
-        if not number.any():
-            return Problem(prior, self.group, self.counts)
-        counterfeit_group = np.repeat(np.arange(groups), number)
-        prior = np.asarray(prior, dtype=np.float64)
+        prior = as_floats("Observation.problem", "prior", prior)
         if prior.shape != (len(self.people), m):
             raise ValueError(
                 f"the prior has shape {prior.shape}; give one row for each of the {len(self.people)} respondents, with one "
                 f"column for each of the {m} sensitive values."
             )
+        number = self.counts.sum(axis=1) - np.bincount(self.group[self.group >= 0], minlength=groups)
+        if not number.any():
+            return Problem(prior, self.group, self.counts)
+        counterfeit_group = np.repeat(np.arange(groups), number)
         rows = np.full((len(counterfeit_group), m), 1.0 / m)
         return Problem(np.vstack([prior, rows]), np.concatenate([self.group, counterfeit_group]), self.counts)
 

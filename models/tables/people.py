@@ -10,6 +10,8 @@ import pandas as pd
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.attributes import Categorical, Numeric
+from foreknow.models.tables.number_arrays import as_floats
+from foreknow.models.tables.plain_columns import is_hashable, is_missing
 from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.times import check_time
 
@@ -59,7 +61,7 @@ class People:
         check_kind("People", "schema", self.schema, Schema, "is a Schema, as view.schema")
         takes = "is an array of identifiers, as np.array(['Ann', 'Bob'], dtype=object)"
         check_kind("People", "respondents", self.respondents, np.ndarray, takes)
-        object.__setattr__(self, "quasi_identifiers", _as_codes(self.quasi_identifiers))
+        object.__setattr__(self, "quasi_identifiers", as_floats("People", "quasi_identifiers", self.quasi_identifiers))
         d = len(self.schema.quasi_identifiers)
         if self.respondents.ndim != 1 or self.quasi_identifiers.shape != (len(self.respondents), d):
             raise ValueError(
@@ -80,10 +82,18 @@ class People:
     def __getitem__(self, rows: "IntArray | BoolArray | slice") -> "People":
         takes = "is an array of row numbers, a boolean array or a slice, as people[:10]"
         check_kind("People", "the index", rows, (np.ndarray, slice), takes)
-        return replace(self, respondents=self.respondents[rows], quasi_identifiers=self.quasi_identifiers[rows])
+        try:
+            respondents, codes = self.respondents[rows], self.quasi_identifiers[rows]
+        except (IndexError, TypeError):
+            raise ValueError(
+                f"People: the index {rows!r} selects no rows of {len(self)} respondents; it {takes}."
+            ) from None
+        return replace(self, respondents=respondents, quasi_identifiers=codes)
 
     def rows(self, respondent: Hashable) -> list[int]:
         """Return the rows of a respondent: one, or none. Cost: O(n)."""
+        if not is_hashable(respondent) or is_missing(respondent):
+            raise TypeError(f"People.rows: respondent is {respondent!r}; it is one of people.respondents.")
         return [row for row, identifier in enumerate(self.respondents) if identifier == respondent]
 
     @property
@@ -94,15 +104,6 @@ class People:
             for (name, kind), codes in zip(self.schema.quasi_identifiers.items(), self.quasi_identifiers.T, strict=True)
         }
         return pd.DataFrame(columns, index=pd.Index(self.respondents, name=self.schema.respondent, tupleize_cols=False))
-
-
-def _as_codes(codes: Any) -> FloatArray:
-    try:
-        return np.asarray(codes, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"People: quasi_identifiers is a {type(codes).__name__}; it is a float array of codes, of shape (n, d)."
-        ) from None
 
 
 def _check_codes(name: str, kind: Numeric | Categorical, codes: FloatArray) -> None:

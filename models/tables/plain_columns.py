@@ -131,6 +131,11 @@ def is_hashable(cell: Any) -> bool:
     return True
 
 
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell is a missing value: None, NaN, NaT or NA."""
+    return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+
+
 def _check_unmixed(cells: list[Any], name: Any, place: str) -> None:
     """Raise ValueError if cells are truth values and numbers."""
     truth = next(row for row, cell in enumerate(cells) if isinstance(cell, bool))

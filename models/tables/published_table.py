@@ -9,12 +9,13 @@ import pandas as pd
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_flag
+from foreknow.models.tables.argument_lists import as_list
 from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.domains import checked_domain
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.people import People
-from foreknow.models.tables.plain_columns import describe_missing, is_hashable, plain_column, plain_columns
-from foreknow.models.tables.required_columns import check_columns, column_list
+from foreknow.models.tables.plain_columns import describe_missing, plain_column, plain_columns
+from foreknow.models.tables.required_columns import check_columns, is_column_name
 from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.times import check_time
 
@@ -117,15 +118,17 @@ class PublishedTable:
             if not isinstance(table, pd.DataFrame) and not (name == "values" and table is None):
                 raise TypeError(f"PublishedTable: {name} is a {type(table).__name__}; it is a DataFrame.")
         for name, column in (("sensitive", self.sensitive), ("group", self.group)):
-            if column is None or not is_hashable(column):
+            if not is_column_name(column):
                 raise TypeError(f"PublishedTable: {name} is {column!r}; it is the name of a column, as 'disease'.")
         check_flag("PublishedTable", "counterfeits", self.counterfeits)
 
     def _identifying(self) -> tuple[Hashable, ...]:
         """The columns of quasi-identifiers; raises unless every column exists and has one role."""
-        others = [name for name in self.frame.columns if name not in (self.group, self.sensitive)]
+        others: list[Hashable] = [name for name in self.frame.columns if name not in (self.group, self.sensitive)]
         if self.quasi_identifiers is not None:
-            others = column_list("PublishedTable", "quasi_identifiers", self.quasi_identifiers)
+            others = as_list(
+                "PublishedTable", "quasi_identifiers", self.quasi_identifiers, "is a list of columns, as ['age']"
+            )
         alone = self.values is None
         check_columns(self.frame, [self.group, *([self.sensitive] if alone else []), *others])
         if self.values is not None:

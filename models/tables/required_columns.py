@@ -1,12 +1,13 @@
 """Check that a table has the columns that are read."""
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
+from typing import Any
 
 import pandas as pd
 
-from foreknow.models.settings import check_kind
 from foreknow.models.tables.lookalikes import lookalike
-from foreknow.models.tables.plain_columns import is_hashable
+from foreknow.models.tables.plain_columns import is_hashable, is_missing
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:
@@ -17,7 +18,7 @@ def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:
     Raises
     ------
     TypeError
-        If the table is not a DataFrame, or a name cannot be hashed.
+        If the table is not a DataFrame, or a name cannot be that of a column, as None.
     ValueError
         If a column is missing or duplicated, or column names have several levels.
     """
@@ -29,28 +30,19 @@ def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:
             "name. Flatten them, as frame.columns = ['_'.join(name) for name in frame.columns]."
         )
     columns = list(frame.columns)
+    number = Counter(columns)
     for name in names:
-        if not is_hashable(name):
+        if not is_column_name(name):
             raise TypeError(f"a column is named by {name!r}; a column's name is one text, as 'age'.")
-        if name not in columns:
+        if number[name] == 0:
             raise ValueError(
                 f"the table has no column {name!r}; it has {', '.join(map(repr, columns))}.{lookalike(name, columns)} Rename the "
                 "column, or name another in the schema."
             )
-        if columns.count(name) > 1:
+        if number[name] > 1:
             raise ValueError(f"the column {name!r} appears twice in the table; rename or drop one.")
 
 
-def column_list(owner: str, name: str, columns: Iterable[Hashable]) -> list[Hashable]:
-    """Return a list of column names; raise TypeError if one text, or no list, is given.
-
-    Parameters
-    ----------
-    owner, name : str
-        The function and its parameter, for messages.
-    columns : iterable of str
-    """
-    if isinstance(columns, str):
-        raise TypeError(f"{owner}: {name} is the text {columns!r}; it is a list of columns, as [{columns!r}].")
-    check_kind(owner, name, columns, Iterable, "is a list of columns, as ['age']")
-    return list(columns)
+def is_column_name(name: Any) -> bool:
+    """Return whether a value can name a column: it is hashable and no missing value."""
+    return is_hashable(name) and not is_missing(name)

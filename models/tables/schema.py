@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.tables.argument_lists import as_list
 from foreknow.models.tables.attributes import Categorical, Numeric, positions_in
 from foreknow.models.tables.domains import checked_domain, inferred_domain, is_numeric_column
-from foreknow.models.tables.plain_columns import is_hashable
-from foreknow.models.tables.required_columns import check_columns, column_list
+from foreknow.models.tables.number_arrays import as_floats
+from foreknow.models.tables.required_columns import check_columns, is_column_name
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Schema:
         ValueError
             If a column is missing, is duplicated or holds no value, or a cell is not one value; see `View`.
         """
-        names = column_list("Schema.infer", "quasi_identifiers", quasi_identifiers)
+        names = as_list("Schema.infer", "quasi_identifiers", quasi_identifiers, "is a list of columns, as ['age']")
         check_columns(frame, [*names, sensitive, respondent])
         attributes: dict[Any, Numeric | Categorical] = {
             name: Numeric() if is_numeric_column(frame[name]) else Categorical(inferred_domain(frame[name]))
@@ -108,7 +109,7 @@ class Schema:
         codes : float array, shape (n, d)
             At least one row.
         """
-        codes = np.asarray(codes, dtype=np.float64)
+        codes = as_floats("Schema.with_bounds_from", "codes", codes)
         if codes.ndim != 2 or codes.shape[1] != len(self.quasi_identifiers) or not len(codes):
             raise ValueError(
                 f"the codes have shape {codes.shape}; give at least one row, with one column per quasi-identifier, of which "
@@ -129,7 +130,7 @@ class Schema:
 def _check_roles(quasi_identifiers: Mapping[str, Numeric | Categorical], sensitive: str, respondent: str) -> None:
     """Raise an error unless each column has one role and each quasi-identifier a type."""
     for role, name in (("sensitive", sensitive), ("respondent", respondent)):
-        if name is None or not is_hashable(name):
+        if not is_column_name(name):
             raise TypeError(f"Schema: {role} is {name!r}; it is the name of a column, as 'result'.")
     if not quasi_identifiers:
         raise ValueError("a schema needs at least one quasi-identifier, as {'age': Numeric()}.")

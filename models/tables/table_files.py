@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.argument_lists import as_list
 from foreknow.models.tables.csv_files import read_csv
 from foreknow.models.tables.parquet_files import read_parquet
 from foreknow.models.tables.text_encodings import check_encoding, undecodable
@@ -66,11 +67,7 @@ def read_table(
 
 def _texts(name: str, texts: Iterable[str]) -> list[str]:
     """A list of texts; raises TypeError if it is one text or holds other values."""
-    takes = "is a list of texts, as ['id']"
-    if isinstance(texts, str):
-        raise TypeError(f"read_table: {name} is the text {texts!r}; it is a list of texts, as [{texts!r}].")
-    check_kind("read_table", name, texts, Iterable, takes)
-    listed = list(texts)
+    listed = as_list("read_table", name, texts, "is a list of texts, as ['id']")
     for one in listed:
         check_kind("read_table", f"one of {name}", one, str, "is a text")
     return listed

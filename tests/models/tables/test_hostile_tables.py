@@ -1,28 +1,21 @@
 """Tables of unusual types, cells, indices and column names are either processed or refused by one error of this package."""
 
 import datetime as dt
-import linecache
 import traceback
 import warnings
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from own_errors import is_own
 
-import foreknow.attacks
-import foreknow.defenses
-import foreknow.models
 from foreknow.attacks import SnapshotAttack
 from foreknow.defenses import Infeasible, KAnonymity, Mondrian, publish
 from foreknow.models import Adversary, History, PublishedTable, RandomWorlds, Schema, UniformPrior
 
-FOLDERS = {
-    Path(package.__file__).resolve().parent for package in (foreknow.models, foreknow.defenses, foreknow.attacks)
-}
 MISSING = (None, np.nan, pd.NA, pd.NaT)
 CELLS = (
     *(0, 1, 2, -3, 2**53, 2**53 + 1, -(2**63), 2**63, 2**70, 10**400, 0.5, 1.0, -0.0, 1e308, -1e308, 5e-324),
@@ -150,19 +143,9 @@ def hostile_tables(draw):
     return frame.rename_axis(columns="week") if change == "names" else frame
 
 
-def ours(error):
-    """Return whether an error is a TypeError or ValueError from a ``raise`` statement of this package."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    here = FOLDERS.intersection(Path(last.filename).resolve().parents)
-    lines = [
-        linecache.getline(last.filename, line) for line in range(last.lineno, (last.end_lineno or last.lineno) + 1)
-    ]
-    return bool(here) and isinstance(error, ValueError | TypeError) and "raise" in "".join(lines)
-
-
 def check(error, frame):
     """Assert that the error is from this package and names a column or a respondent's cell."""
-    assert ours(error), "".join(traceback.format_exception(error))
+    assert is_own(error), "".join(traceback.format_exception(error))
     names = [repr(name) for name in frame.columns]
     words = ("respondent", "column", "time", "record", "quasi_identifiers", "levels", "row")
     assert any(word in str(error) for word in (*names, *words)), str(error)

@@ -1,11 +1,11 @@
-"""Check and conversion of arrays of integers: labels, codes and counts."""
+"""Check and conversion of arrays of numbers: labels, codes, counts and probabilities."""
 
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from foreknow.models.arrays import IntArray
+from foreknow.models.arrays import FloatArray, IntArray
 
 TOO_LARGE = 2.0**63
 """Smallest absolute value beyond the integers of 64 bits."""
@@ -48,6 +48,30 @@ def as_integers(name: str, numbers: Any, shape: tuple[int | None, ...], takes: s
     if array.size and max(abs(float(array.max())), abs(float(array.min()))) >= TOO_LARGE:
         raise ValueError(f"{name} must be integers of 64 bits, {takes}; got {array.max()}.")
     return array.astype(np.int64, copy=False)
+
+
+def as_floats(owner: str, name: str, numbers: Any) -> FloatArray:
+    """Return an array of floats; raise TypeError unless the argument holds real numbers.
+
+    Parameters
+    ----------
+    owner, name : str
+        The class or function, and its parameter.
+    numbers : array_like
+
+    Returns
+    -------
+    float array
+        It shares memory with ``numbers`` where that is such an array.
+    """
+    array = _as_array(numbers)
+    if array is not None and array.dtype.kind in "biufO":
+        try:
+            return array.astype(np.float64, copy=False)
+        except (OverflowError, TypeError, ValueError):
+            pass
+    kind = f"an array of {array.dtype}" if isinstance(numbers, np.ndarray) else f"a {type(numbers).__name__}"
+    raise TypeError(f"{owner}: {name} is {kind}; it is an array of real numbers.")
 
 
 def _as_array(numbers: Any) -> "np.ndarray[Any, Any] | None":

@@ -254,8 +254,8 @@ def check_numbers(column: "pd.Series[Any]") -> None:
         large = next((int(cell) for cell in known.tolist() if abs(cell) > MAX_EXACT_INTEGER), None)
         if large is not None:
             raise ValueError(
-                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = {MAX_EXACT_INTEGER}; "
-                f"name it --categorical {column.name} if it is a code, or write it in a larger unit."
+                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = "
+                f"{MAX_EXACT_INTEGER}; name it --categorical {column.name} if it is a code, or write it in a larger unit."
             )
     if pd.api.types.is_numeric_dtype(column):
         return

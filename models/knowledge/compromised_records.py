@@ -89,7 +89,8 @@ class CompromisedRecords:
             missing = given[name].isna().to_numpy()
             if missing.any():
                 raise ValueError(
-                    f"{describe_missing(missing, name, 'the compromised records')} (a missing cell, as NaN); fill it in, or leave it out."
+                    f"{describe_missing(missing, name, 'the compromised records')} (a missing cell, as NaN); fill it in, or "
+                    "leave it out."
                 )
         confidence = Numeric().codes(given["confidence"])
         outside = ~((confidence > 0) & (confidence <= 1))

@@ -70,7 +70,7 @@ def as_floats(owner: str, name: str, numbers: Any) -> FloatArray:
             return array.astype(np.float64, copy=False)
         except (OverflowError, TypeError, ValueError):
             pass
-    kind = f"an array of {array.dtype}" if isinstance(numbers, np.ndarray) else f"a {type(numbers).__name__}"
+    kind = f"an array of {numbers.dtype}" if isinstance(numbers, np.ndarray) else f"a {type(numbers).__name__}"
     raise TypeError(f"{owner}: {name} is {kind}; it is an array of real numbers.")
 
 

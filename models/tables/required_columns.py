@@ -30,7 +30,7 @@ def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:
             "name. Flatten them, as frame.columns = ['_'.join(name) for name in frame.columns]."
         )
     columns = list(frame.columns)
-    number = Counter(columns)
+    number: Counter[Hashable] = Counter(columns)
     for name in names:
         if not is_column_name(name):
             raise TypeError(f"a column is named by {name!r}; a column's name is one text, as 'age'.")

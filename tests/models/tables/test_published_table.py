@@ -53,11 +53,11 @@ def published_beliefs(beliefs, release):
 
 def both(release):
     """A release as one published table, and as two; if generalized, counterfeits are taken for respondents."""
-    identifiers, sensitive = release.tables
+    identifiers, values = release.tables
     settings = {"sensitive": "result", "time": 3, "counterfeits": release.bucketized}
     return (
         PublishedTable(release.table, **settings),
-        PublishedTable(identifiers, values=sensitive, **settings),
+        PublishedTable(identifiers, values=values, **settings),
     )
 
 

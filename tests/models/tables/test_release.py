@@ -223,7 +223,7 @@ class TestBucketized:
     def test_the_two_tables_of_anatomy(self):
         """Xiao, Tao, VLDB 2006, the hospital of eight patients: 2-diverse, in two groups of four."""
         release, _ = both(View(HOSPITAL, HOSPITAL_SCHEMA), [1] * 4 + [2] * 4)
-        identifiers, sensitive = release.tables
+        identifiers, values = release.tables
         assert identifiers.to_numpy().tolist() == [
             [0, 23, "M", 11000],
             [0, 27, "M", 13000],
@@ -234,7 +234,7 @@ class TestBucketized:
             [1, 65, "F", 25000],
             [1, 70, "F", 30000],
         ]
-        assert sensitive.to_numpy().tolist() == [
+        assert values.to_numpy().tolist() == [
             [0, "dyspepsia", 2],
             [0, "pneumonia", 2],
             [1, "bronchitis", 1],
@@ -242,16 +242,16 @@ class TestBucketized:
             [1, "gastritis", 1],
         ]
         assert list(identifiers.columns) == ["group", "age", "sex", "zipcode"]
-        assert list(sensitive.columns) == ["group", "disease", "count"]
+        assert list(values.columns) == ["group", "disease", "count"]
 
     def test_generalized_each_group_has_one_row_of_quasi_identifiers(self):
         _, release = both(View(HOSPITAL, HOSPITAL_SCHEMA), [1] * 4 + [2] * 4)
-        identifiers, sensitive = release.tables
+        identifiers, values = release.tables
         assert identifiers.to_numpy().tolist() == [
             [0, "[23,59]", "M", "[11000,59000]"],
             [1, "[61,70]", "F", "[25000,54000]"],
         ]
-        assert sensitive["count"].tolist() == [2, 2, 1, 2, 1]
+        assert values["count"].tolist() == [2, 2, 1, 2, 1]
 
     @given(drawn=tables(), data=st.data())
     def test_a_table_tells_each_group_s_two_multisets(self, drawn, data):
@@ -296,9 +296,9 @@ class TestBucketized:
         """The rows of both tables reveal the number of counterfeits, but not which values are counterfeit."""
         counterfeits = np.array([[7, 0], [7, 2], [3, 1]])
         release, _ = both(view_of("ABCD", "abca", [1, 2, 3, 4]), [3, 3, 7, -1], counterfeits=counterfeits)
-        identifiers, sensitive = release.tables
+        identifiers, values = release.tables
         assert identifiers.to_numpy().tolist() == [[0, 1.0], [0, 2.0], [1, 3.0]]
-        assert sensitive.to_numpy().tolist() == [[0, "a", 1], [0, "b", 2], [1, "a", 1], [1, "c", 2]]
+        assert values.to_numpy().tolist() == [[0, "a", 1], [0, "b", 2], [1, "a", 1], [1, "c", 2]]
         table = release.table
         assert table["result"].tolist() == ["a", "b", "b", "a", "c", "c"]
         assert table["age"].isna().tolist() == [False, False, True, False, True, True]

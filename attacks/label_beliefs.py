@@ -12,7 +12,7 @@ from foreknow.models import ExternalKnowledge
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
-from foreknow.models.tables.view import check_order
+from foreknow.models.tables.times import check_order
 
 ROUNDING = 1e-9
 """By how much a belief may miss what counts as sure for the sake of rounding; a group's belief is a sum over its records."""

@@ -10,7 +10,7 @@ from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.tables.view import check_order
+from foreknow.models.tables.times import check_order
 
 
 class Defense(Protocol):

@@ -44,13 +44,16 @@ from foreknow.models.quasi_sensitive.item_release import ItemObservation, ItemRe
 from foreknow.models.quasi_sensitive.items import Items
 from foreknow.models.quasi_sensitive.linking import Linking, Links, links
 from foreknow.models.simulation import Simulation
+from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.grouping import Grouping
 from foreknow.models.tables.hierarchy import Hierarchy
+from foreknow.models.tables.history import History
+from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.people import People
 from foreknow.models.tables.published_table import PublishedTable
-from foreknow.models.tables.release import Observation, Release
-from foreknow.models.tables.schema import Categorical, Numeric, Schema
-from foreknow.models.tables.view import History, View
+from foreknow.models.tables.release import Release
+from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.view import View
 
 __all__ = [
     "ESTIMATORS",

@@ -19,8 +19,8 @@ from foreknow.models.mechanisms.counterfeits import weigh_counterfeits
 from foreknow.models.mechanisms.distortion import weigh_distorted
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, probability_rows
 from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
+from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.people import People
-from foreknow.models.tables.release import Observation
 
 HEARD = 1e-9
 """A smaller change of a belief is rounding, and nothing to remember."""

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.priors import Prior
-from foreknow.models.tables.view import History
+from foreknow.models.tables.history import History
 
 
 class Simulation(NamedTuple):

@@ -1,4 +1,4 @@
-"""The paper's four patients (Shi, Xiong, Fung, Figure 1), and small tables of items and labels to link."""
+"""The four patients of Shi, Xiong and Fung (Figure 1), and small tables of items and labels to link."""
 
 from fractions import Fraction
 
@@ -19,7 +19,7 @@ FIGURE_1D = (0, 0, 1, 1)
 
 
 def patients(time=1):
-    """Figure 1(a)."""
+    """The original table, Figure 1(a)."""
     frame = pd.DataFrame(
         {
             "id": ["Ann", "Bea", "Cleo", "Dora"],
@@ -34,32 +34,32 @@ def patients(time=1):
 
 
 def view_of_items(sets, time=1):
-    """A view whose records have these sets of items, in a column of their own."""
+    """A view whose records have these sets of items, in the column ``items``."""
     frame = pd.DataFrame({"id": range(len(sets)), "age": range(len(sets)), "result": "x", "items": list(sets)})
     return View(frame, Schema({"age": Numeric()}, "result", ("x",)), time)
 
 
 @st.composite
 def linkable(draw, records=6, labels=140):
-    """Sets of items of some records, and of some labels, often as many as just fill words of 64, or do not."""
-    owned = st.frozensets(st.sampled_from("abcdefghz"), max_size=3)
+    """Sets of items of records and of labels; the number of labels is often near a multiple of 64, the bits of a word."""
+    items_of_record = st.frozensets(st.sampled_from("abcdefghz"), max_size=3)
     known = draw(st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), min_size=1, max_size=9))
     number = draw(st.sampled_from([number for number in (1, 2, 5, 63, 64, 65, 127, 128, 129, 140) if number <= labels]))
-    sets = draw(st.lists(owned, min_size=1, max_size=records))
+    sets = draw(st.lists(items_of_record, min_size=1, max_size=records))
     return sets, {label: known[label % len(known)] for label in range(number)}
 
 
 def possible(items, items_of):
-    """K(tp), by set inclusion, as Definition 2 has it."""
-    return {label for label, going in items_of.items() if set(items) <= set(going)}
+    """The labels K(tp) that a record may have, by set inclusion (Definition 2)."""
+    return {label for label, known in items_of.items() if set(items) <= set(known)}
 
 
 def beta(sets, items_of, prevalence=None):
-    """The belief in each label, and in None for none, of whoever is one of these records: section 2.1, in fractions."""
-    found = {}
+    """The belief in each label, and in None for no label, about a respondent with one of these records (section 2.1)."""
+    belief = {}
     for items in sets:
         labels = possible(items, items_of) or {None}
         weight = {label: Fraction((prevalence or {}).get(label, 1)) for label in labels}
         for label in labels:
-            found[label] = found.get(label, 0) + weight[label] / sum(weight.values()) / len(sets)
-    return found
+            belief[label] = belief.get(label, 0) + weight[label] / sum(weight.values()) / len(sets)
+    return belief

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.tables.distance import Scale, apart, squared_distance
+from foreknow.models.tables.distance import Scale, attribute_distance, squared_distance
 
 LEAF = 8
 """How many points a node may hold without being split."""
@@ -89,7 +89,7 @@ def _split(tree: PointTree, scale: Scale, node: int) -> int:
     """Sort a node's points by its widest attribute; where it changes nearest to the middle."""
     widest, most = 0, -1.0
     for a in range(tree.codes.shape[1]):
-        width = apart(scale, a, tree.low[node, a], tree.high[node, a])
+        width = attribute_distance(scale, a, tree.low[node, a], tree.high[node, a])
         if width > most and tree.low[node, a] < tree.high[node, a]:
             widest, most = a, width
     start, end = int(tree.starts[node]), int(tree.ends[node])
@@ -207,5 +207,5 @@ def _to_box(tree: PointTree, scale: Scale, at: FloatArray, node: int) -> float:
     if tree.lowest[node] == len(tree.points):
         return np.inf
     for a in range(len(at)):
-        total += apart(scale, a, at[a], min(max(at[a], tree.low[node, a]), tree.high[node, a])) ** 2
+        total += attribute_distance(scale, a, at[a], min(max(at[a], tree.low[node, a]), tree.high[node, a])) ** 2
     return total

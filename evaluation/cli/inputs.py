@@ -29,8 +29,8 @@ from foreknow.models import (
 from foreknow.models.adversary import Revision
 from foreknow.models.arrays import IntArray
 from foreknow.models.knowledge.sequences import GapRule
-from foreknow.models.tables.plain_columns import LARGEST_WHOLE, is_hashable
-from foreknow.models.tables.schema import check_columns
+from foreknow.models.tables.plain_columns import MAX_EXACT_INTEGER, is_hashable
+from foreknow.models.tables.required_columns import check_columns
 from foreknow.models.tables.table_files import read_table
 
 WRITTEN = ("group", "published")
@@ -251,11 +251,11 @@ def check_numbers(column: "pd.Series[Any]") -> None:
     """Raise ValueError, naming a cell, if a column of numbers holds words here and there, or whole numbers that floats round."""
     known = column.dropna()
     if pd.api.types.infer_dtype(known) == "integer":
-        large = next((int(cell) for cell in known.tolist() if abs(cell) > LARGEST_WHOLE), None)
+        large = next((int(cell) for cell in known.tolist() if abs(cell) > MAX_EXACT_INTEGER), None)
         if large is not None:
             raise ValueError(
-                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = {LARGEST_WHOLE}; "
-                f"name it --categorical {column.name} if it is a code, or write it in a larger unit."
+                f"{column.name!r} holds {large}, and quasi-identifiers that are numbers are exact up to 2^53 = "
+                f"{MAX_EXACT_INTEGER}; name it --categorical {column.name} if it is a code, or write it in a larger unit."
             )
     if pd.api.types.is_numeric_dtype(column):
         return

@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.hierarchy import Hierarchy
-from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.view import View
 
 COLUMNS = (

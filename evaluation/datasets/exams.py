@@ -12,9 +12,11 @@ from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.priors import ClassFrequencies
 from foreknow.models.settings import as_generator, is_whole
 from foreknow.models.simulation import Simulation
+from foreknow.models.tables.attributes import Numeric
+from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Numeric, Schema
-from foreknow.models.tables.view import History, View
+from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.view import View
 
 TRAITS = {"age": (45, 74), "gender": (1, 2), "weight": (60, 89)}
 SCHEMA = Schema({name: Numeric(*ends) for name, ends in TRAITS.items()}, "result", RESULTS, "id")

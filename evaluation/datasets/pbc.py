@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from foreknow.models.tables.schema import Categorical, Numeric, Schema
-from foreknow.models.tables.view import History
+from foreknow.models.tables.attributes import Categorical, Numeric
+from foreknow.models.tables.history import History
+from foreknow.models.tables.schema import Schema
 
 DAYS_PER_YEAR = 365.25
 STAGES = ("stage 1", "stage 2", "stage 3", "stage 4")

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from foreknow.evaluation.plots.belief_plots import COLORS, MARKERS, legend, without_mathtext
-from foreknow.models.tables.schema import check_columns
+from foreknow.models.tables.required_columns import check_columns
 
 WORDS = {
     "gain": "gain of the adversary",

@@ -125,4 +125,4 @@ def _middle(people: People, low: FloatArray, high: FloatArray) -> Points:
 def _column(people: People, name: str, codes: FloatArray) -> People:
     """People without names and with one attribute, of the same schema."""
     schema = replace(people.schema, quasi_identifiers={name: people.schema.quasi_identifiers[name]})
-    return People(people.respondents[:0], codes[:, None], schema)
+    return People(np.arange(len(codes), dtype=object), codes[:, None], schema)

@@ -12,7 +12,7 @@ from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.foreground.signatures import AttributeSets, supported_sets
 from foreknow.models.problem import Estimator
-from foreknow.models.tables.release import Observation
+from foreknow.models.tables.observation import Observation
 
 type Unmatched = Literal["table", "uniform"]
 """The distribution of people whose signature too few match: the whole table's, or that of equally likely values."""

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Categorical
 
 type AttributeSets = "Literal['all'] | Sequence[str | Sequence[str]]"
 """Which attribute sets are looked at: every one of the quasi-identifiers, or those listed."""

@@ -9,11 +9,11 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import TOLERANCE
+from foreknow.models.tables.attributes import Numeric
+from foreknow.models.tables.history import History
 from foreknow.models.tables.lookalikes import lookalike
 from foreknow.models.tables.people import People
-from foreknow.models.tables.plain_columns import plain_columns, plain_value, without
-from foreknow.models.tables.schema import Numeric
-from foreknow.models.tables.view import History
+from foreknow.models.tables.plain_columns import describe_missing, plain_columns, plain_value
 
 COLUMNS = ("respondent", "value", "time", "confidence")
 
@@ -89,7 +89,8 @@ class CompromisedRecords:
             missing = given[name].isna().to_numpy()
             if missing.any():
                 raise ValueError(
-                    f"{without(missing, name, 'the compromised records')} (a missing cell, as NaN); fill it in, or leave it out."
+                    f"{describe_missing(missing, name, 'the compromised records')} (a missing cell, as NaN); fill it in, or "
+                    "leave it out."
                 )
         confidence = Numeric().codes(given["confidence"])
         outside = ~((confidence > 0) & (confidence <= 1))

@@ -9,8 +9,8 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_chain_order
 from foreknow.models.knowledge.priors import ClassFrequencies, class_codes
 from foreknow.models.knowledge.sequences import GapRule, Sequences
+from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
-from foreknow.models.tables.view import History
 
 
 @dataclass(frozen=True, eq=False)

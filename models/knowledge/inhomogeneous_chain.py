@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike
 from foreknow.models.knowledge.sequences import GapRule, Sequences
-from foreknow.models.tables.view import History
+from foreknow.models.tables.history import History
 
 
 @dataclass(frozen=True, eq=False)

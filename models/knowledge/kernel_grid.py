@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.distance import distances
-from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.schema import Schema
 
 LARGEST = 2**24
 """How many numbers a grid may hold, 8 bytes each; two grids are held at once."""

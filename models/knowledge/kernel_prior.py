@@ -10,9 +10,10 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.kernel_grid import axes, grid_sums, is_cheaper, kernel
+from foreknow.models.tables.attributes import Numeric
+from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Numeric, Schema
-from foreknow.models.tables.view import History
+from foreknow.models.tables.schema import Schema
 
 CHUNK = 2**18
 """How many kernel weights are held at once; a few arrays of so many numbers (2 MiB each), which fit a cache."""

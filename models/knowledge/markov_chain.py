@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.sequences import GapRule, Sequences, check_longest
 from foreknow.models.problem import TOLERANCE
-from foreknow.models.tables.view import History
+from foreknow.models.tables.history import History
 
 LARGEST_TABLE = 2**27
 """The number of transition probabilities a chain may hold (1 GiB)."""

@@ -10,10 +10,11 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import are_probabilities, probability_rows
+from foreknow.models.tables.attributes import Categorical
+from foreknow.models.tables.history import History
 from foreknow.models.tables.lookalikes import lookalike
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Categorical, Schema
-from foreknow.models.tables.view import History
+from foreknow.models.tables.schema import Schema
 
 LARGEST_TABLE = 2**27
 """The number of probabilities that class frequencies may hold (1 GiB)."""

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.tables.view import History
+from foreknow.models.tables.history import History
 
 type GapRule = Literal["ignore", "power"]
 

@@ -8,7 +8,7 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs, coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords
-from foreknow.models.tables.schema import check_columns
+from foreknow.models.tables.required_columns import check_columns
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -10,8 +10,8 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.dirichlet_knowledge import check_concentration, positive_concentrations
 from foreknow.models.knowledge.markov_chain import LARGEST_TABLE, check_chain_order
 from foreknow.models.knowledge.sequences import MISSING, check_longest, end_to_end
+from foreknow.models.tables.history import History
 from foreknow.models.tables.lookalikes import lookalike
-from foreknow.models.tables.view import History
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.items import is_missing, item_set
 from foreknow.models.tables.plain_columns import is_hashable, plain_value
-from foreknow.models.tables.schema import check_columns
-from foreknow.models.tables.view import read_table
+from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.table_files import read_table
 
 NONE = "none"
 """What a record links to that links to no label."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items, check_separator
-from foreknow.models.tables.schema import check_columns
+from foreknow.models.tables.required_columns import check_columns
 from foreknow.models.tables.view import View
 
 type Words = NDArray[np.uint64]

@@ -1,1 +1,1 @@
-"""Tables: schemas, views, groupings, releases, hierarchies, distances between values; files are read here."""
+"""Tables: schemas, views, histories, groupings, releases, hierarchies, distances between values, and table files."""

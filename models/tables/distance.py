@@ -1,8 +1,8 @@
-"""How far apart values of a quasi-identifier lie, and points in space that lie as far apart as people do.
+"""Distances between quasi-identifiers, and a Euclidean embedding of respondents that preserves them.
 
-One distance serves everywhere: in orders of records, in clusters, in kernels, in linkage. Of two numbers it is their
-difference over the width of the domain, 0 where that has no width; of two categorical values the height of their lowest
-common ancestor over the height of the hierarchy, so that without a hierarchy it is 0 if they are equal, else 1.
+The distance of two numbers is their absolute difference over the width of the domain, and 0 if the width is 0. The distance of
+two categorical values is the height of their lowest common ancestor over the height of the hierarchy: without a hierarchy, 0 if
+they are equal and 1 otherwise. Orders of records, clusters, kernels and record linkage all use this distance.
 """
 
 from collections.abc import Iterator
@@ -11,23 +11,24 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Categorical, Numeric, Schema
+from foreknow.models.tables.schema import Schema
 
 
 class Scale(NamedTuple):
-    """The distances of all quasi-identifiers, as compiled code reads them.
+    """The distances of all quasi-identifiers, in the form that compiled kernels read.
 
     Attributes
     ----------
     width : float array, shape (d,)
         The width of a numeric domain.
     values : int array, shape (d,)
-        How many values a categorical attribute has; 0 for a number.
+        The number of values of a categorical attribute; 0 for a numeric one.
     starts : int array, shape (d,)
-        Where an attribute's distances stand in the table.
+        The position in ``table`` at which an attribute's distances start.
     table : float array
-        The distances between all pairs of values of each categorical attribute, one square after the other.
+        The distances between all pairs of values of each categorical attribute, one flattened square matrix after another.
     """
 
     width: FloatArray
@@ -37,7 +38,10 @@ class Scale(NamedTuple):
 
 
 def scale(schema: Schema) -> Scale:
-    """The scale of a schema whose numeric domains have both ends. Cost: O(sum of squared numbers of values)."""
+    """Return the distances of a schema whose numeric domains have both bounds.
+
+    Cost: O(sum over categorical attributes of the squared number of values).
+    """
     kinds = schema.quasi_identifiers.values()
     squares = [tree_distances(kind).ravel() if isinstance(kind, Categorical) else np.zeros(0) for kind in kinds]
     values = [len(kind.values) if isinstance(kind, Categorical) else 0 for kind in kinds]
@@ -47,11 +51,11 @@ def scale(schema: Schema) -> Scale:
 
 
 @compiled
-def apart(scale: Scale, a: int, x: float, y: float) -> float:
-    """Distance of two codes of attribute a, from 0 to 1.
+def attribute_distance(scale: Scale, a: int, x: float, y: float) -> float:
+    """Return the distance of two codes of attribute a, from 0 to 1.
 
-    Codes of a categorical attribute stand in the order of its tree's traversal, so that ``apart(x, y)`` never decreases as
-    y moves away from x: nothing between two codes is farther from one of them than they are from each other.
+    Codes of a categorical attribute are in the order of its tree's traversal. The distance therefore never decreases as y
+    moves away from x: a code between x and y is at most as far from either as they are from each other.
     """
     if scale.values[a] > 0:
         return float(scale.table[scale.starts[a] + int(x) * scale.values[a] + int(y)])
@@ -60,15 +64,15 @@ def apart(scale: Scale, a: int, x: float, y: float) -> float:
 
 @compiled
 def squared_distance(scale: Scale, x: FloatArray, y: FloatArray) -> float:
-    """The squared Euclidean distance of two vectors of codes: the sum of the attributes' squared distances."""
+    """Return the sum of the squared attribute distances of two vectors of codes, shape ``(d,)``."""
     total = 0.0
     for a in range(len(x)):
-        total += apart(scale, a, x[a], y[a]) ** 2
+        total += attribute_distance(scale, a, x[a], y[a]) ** 2
     return total
 
 
 def distances(kind: Numeric | Categorical, some: FloatArray, others: FloatArray) -> FloatArray:
-    """Distances of codes of an attribute from others: float array, shape ``(b, c)``."""
+    """Return the distances of b codes of an attribute from c codes: float array, shape ``(b, c)``."""
     if isinstance(kind, Categorical):
         return np.asarray(tree_distances(kind)[np.ix_(some.astype(np.int64), others.astype(np.int64))])
     low, high = kind.bounds
@@ -78,20 +82,24 @@ def distances(kind: Numeric | Categorical, some: FloatArray, others: FloatArray)
 
 
 def tree_distances(kind: Categorical) -> FloatArray:
-    """The height of the lowest common ancestor of every two values, over the tree's: float array, shape ``(v, v)``."""
+    """Return the distances between all values of an attribute: float array, shape ``(v, v)``.
+
+    The height of the lowest common ancestor of two values, over the height of the tree.
+    """
     levels = kind.tree.levels()
     return np.asarray((levels[:, :, None] != levels[:, None, :]).sum(axis=0) / (len(levels) - 1))
 
 
 def points(people: People) -> FloatArray:
-    """Points in Euclidean space that lie as far apart as people do: float array, shape ``(n, D)``.
+    """Return a Euclidean embedding of respondents that preserves their distances: float array, shape ``(n, D)``.
 
-    A number is one axis. A categorical attribute of a tree of height H has an axis for each node below the root; a value
-    stands at ``sqrt((2 h + 1) / 2) / H`` on those of its own ancestors at the heights h, and at 0 on the others. Two values
-    that meet at height h then lie ``sqrt(sum_{i<h} (2 i + 1)) / H = h / H`` apart, which is their distance: an ultrametric
-    always fits into Euclidean space. Means of points are centroids that know of every attribute.
+    A numeric attribute is one axis. A categorical attribute with a tree of height H has one axis per node below the root. A
+    value has the coordinate ``sqrt((2 h + 1) / 2) / H`` on the axis of its own ancestor at each height h, and 0 on the other
+    axes. Two values with a lowest common ancestor at height h then have the Euclidean distance
+    ``sqrt(sum_{i<h} (2 i + 1)) / H = h / H``, which is their distance: an ultrametric always embeds in Euclidean space. Means
+    of points are centroids over all attributes.
 
-    Cost: O(n D), with D the number of numbers and of nodes.
+    Cost: O(n D), with D the number of numeric attributes and nodes.
     """
     columns: list[FloatArray] = []
     for a, kind in enumerate(people.schema.quasi_identifiers.values()):
@@ -106,16 +114,16 @@ def points(people: People) -> FloatArray:
 
 
 def node_axes(kind: Categorical, codes: FloatArray) -> Iterator[tuple[IntArray, int, float]]:
-    """The axes of `points` of a categorical attribute, one level below the root at a time.
+    """Yield the axes of `points` for a categorical attribute, one generalization level at a time.
 
     Yields
     ------
     nodes : int array, shape (n,)
-        The node of each code, the only axis of the level on which it is not at 0.
+        The node of each code: the axis of this level on which its coordinate is not 0.
     number : int
-        The number of nodes, and so of axes.
+        The number of nodes, which is the number of axes.
     coordinate : float
-        The place of each code on its axis.
+        The coordinate of each code on that axis.
     """
     levels = kind.tree.levels()
     height = len(levels) - 1

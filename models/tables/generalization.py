@@ -1,17 +1,17 @@
-"""Generalized quasi-identifiers: what a group has in common, as codes and as the public reads it."""
+"""Generalized quasi-identifiers of groups: interval hulls as codes, and published labels."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Categorical
 
 
 @dataclass(frozen=True, eq=False)
 class Hulls:
-    """The smallest and the largest code of every group in every quasi-identifier.
+    """The smallest and the largest code of each group in each quasi-identifier.
 
     Attributes
     ----------
@@ -23,25 +23,23 @@ class Hulls:
 
 
 def hulls(people: People, group: IntArray, groups: int) -> Hulls:
-    """The interval hull of each group; groups are 0 to ``groups - 1`` and each has a member. Cost: O(n d)."""
-    kept = group >= 0
-    order = np.argsort(group[kept], kind="stable")
-    codes = people.quasi_identifiers[kept][order]
-    starts = np.searchsorted(group[kept][order], np.arange(groups))
+    """Return the interval hull of each group; groups are 0 to ``groups - 1`` and each has a member. Cost: O(n d)."""
+    members, starts = _by_group(group, groups)
+    codes = people.quasi_identifiers[members]
     return Hulls(np.minimum.reduceat(codes, starts, axis=0), np.maximum.reduceat(codes, starts, axis=0))
 
 
-def labels(people: People, group: IntArray, groups: int) -> dict[str, ObjectArray]:
-    """What each group's members are published as: per quasi-identifier, an object array of shape ``(g,)``.
+def published_labels(people: People, group: IntArray, groups: int) -> dict[str, ObjectArray]:
+    """Return the published label of each group in each quasi-identifier, by attribute: object arrays, shape ``(g,)``.
 
-    A number is published as the tight interval ``[low,high]``, or plainly where all members agree; a categorical value
-    as the label of the lowest common ancestor in its hierarchy, ``*`` where it has none.
+    A number is published as the tight interval ``[low,high]``, or as the number itself if all members agree. A categorical
+    value is published as the label of the lowest common ancestor in its hierarchy, which is ``*`` without a hierarchy.
     """
     hull = hulls(people, group, groups)
     published: dict[str, ObjectArray] = {}
     for a, (name, kind) in enumerate(people.schema.quasi_identifiers.items()):
         if isinstance(kind, Categorical):
-            texts = _ancestors(kind, people.quasi_identifiers[:, a], group, groups)
+            texts = _common_ancestors(kind, people.quasi_identifiers[:, a], group, groups)
         else:
             texts = [_interval(low, high) for low, high in zip(hull.low[:, a], hull.high[:, a], strict=True)]
         column = np.empty(groups, dtype=object)
@@ -51,24 +49,29 @@ def labels(people: People, group: IntArray, groups: int) -> dict[str, ObjectArra
 
 
 def common_level(kind: Categorical, codes: FloatArray, group: IntArray, groups: int) -> IntArray:
-    """The lowest level of the hierarchy at which each group's members share their label: int array, shape ``(g,)``."""
-    levels = kind.tree.levels()
-    kept = group >= 0
-    order = np.argsort(group[kept], kind="stable")
-    members = codes[kept][order].astype(np.int64)
-    starts = np.searchsorted(group[kept][order], np.arange(groups))
-    at = levels[:, members]
-    shared = np.minimum.reduceat(at, starts, axis=1) == np.maximum.reduceat(at, starts, axis=1)
-    return np.asarray(shared.argmax(axis=0), dtype=np.int64)
+    """Return the lowest generalization level at which each group's members have one label: int array, shape ``(g,)``."""
+    members, starts = _by_group(group, groups)
+    labels = kind.tree.levels()[:, codes[members].astype(np.int64)]
+    is_shared = np.minimum.reduceat(labels, starts, axis=1) == np.maximum.reduceat(labels, starts, axis=1)
+    return np.asarray(is_shared.argmax(axis=0), dtype=np.int64)
 
 
-def _ancestors(kind: Categorical, codes: FloatArray, group: IntArray, groups: int) -> list[object]:
+def _by_group(group: IntArray, groups: int) -> tuple[IntArray, IntArray]:
+    """The rows of group members, sorted by group, and the position at which each group starts."""
+    kept = np.flatnonzero(group >= 0)
+    members = kept[np.argsort(group[kept], kind="stable")]
+    return members, np.searchsorted(group[members], np.arange(groups))
+
+
+def _common_ancestors(kind: Categorical, codes: FloatArray, group: IntArray, groups: int) -> list[object]:
+    """The label of the lowest common ancestor of each group's members."""
     tree = kind.tree
     level = common_level(kind, codes, group, groups)
-    anyone = np.zeros(groups, dtype=np.int64)
+    member = np.zeros(groups, dtype=np.int64)
     kept = group >= 0
-    anyone[group[kept]] = codes[kept].astype(np.int64)
-    return [kind.values[leaf] if step == 0 else tree.rows[leaf][step] for leaf, step in zip(anyone, level, strict=True)]
+    # Any member serves: at the common level all members of a group have one label.
+    member[group[kept]] = codes[kept].astype(np.int64)
+    return [kind.values[leaf] if step == 0 else tree.rows[leaf][step] for leaf, step in zip(member, level, strict=True)]
 
 
 def _interval(low: float, high: float) -> str:

@@ -1,4 +1,4 @@
-"""Values that read alike and differ in type, as the text '5' and the number 5: a hint for error messages."""
+"""Hint for error messages: values of equal text and different types, as the text '5' and the number 5."""
 
 from collections.abc import Iterable
 from numbers import Number, Real
@@ -6,7 +6,9 @@ from typing import Any
 
 
 def lookalike(value: Any, domain: Iterable[Any]) -> str:
-    """A sentence that names the value of a domain which reads like a given one but has another type; empty if none does.
+    """Return a sentence that names the value of a domain with the text of a given value and another type.
+
+    The sentence begins with a space. It is empty if there is no such value. Cost: O(m).
 
     Examples
     --------
@@ -22,6 +24,7 @@ def lookalike(value: Any, domain: Iterable[Any]) -> str:
 
 
 def _reads_like(one: Any, other: Any) -> bool:
+    """Return whether two values have the same text, or a text is that of a number."""
     if str(one).strip() == str(other).strip():
         return True
     if isinstance(one, str) == isinstance(other, str):
@@ -34,6 +37,7 @@ def _reads_like(one: Any, other: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
+    """The type of a value in words."""
     if isinstance(value, str):
         return "text"
     if isinstance(value, bool):

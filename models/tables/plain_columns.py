@@ -1,4 +1,4 @@
-"""Columns of any pandas type as plain Python and NumPy values, exactly; tables enter through here."""
+"""Conversion of columns of any pandas type to plain Python and NumPy values, without rounding."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,15 +8,15 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray
 
-LARGEST_WHOLE = 2**53
-"""The end of the range in which float64 holds every whole number."""
+MAX_EXACT_INTEGER = 2**53
+"""Upper end of the range in which float64 represents every integer."""
 
-PLAIN = frozenset({str, int, float, bool, bytes, type(None), type(pd.NA), type(pd.NaT), pd.Timestamp})
-"""Types of cells that need neither a conversion nor a test of their hash."""
+PLAIN_TYPES = frozenset({str, int, float, bool, bytes, type(None), type(pd.NA), type(pd.NaT), pd.Timestamp})
+"""Types of cells that need neither a conversion nor a test of hashability."""
 
 
 def plain_value(value: Any) -> Any:
-    """The Python value that equals a NumPy scalar; any other value as it is."""
+    """Return the Python value that equals a NumPy scalar; any other value unchanged."""
     if isinstance(value, np.datetime64):
         return pd.Timestamp(value)
     if isinstance(value, np.timedelta64):
@@ -27,12 +27,12 @@ def plain_value(value: Any) -> Any:
 
 
 def plain_values(values: Iterable[Any]) -> tuple[Any, ...]:
-    """The values of a domain as Python values."""
+    """Return values as Python values."""
     return tuple(map(plain_value, values))
 
 
 def plain_columns(frame: pd.DataFrame, names: Iterable[Any], place: str) -> pd.DataFrame:
-    """The table with some of its columns converted by `plain_column`; the other columns stay as they are."""
+    """Return a copy of a table with some columns converted by `plain_column` and the others unchanged."""
     frame = frame.copy(deep=False)
     for name in names:
         frame[name] = plain_column(frame[name], place)
@@ -40,27 +40,27 @@ def plain_columns(frame: pd.DataFrame, names: Iterable[Any], place: str) -> pd.D
 
 
 def plain_column(column: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
-    """A column without extension types: numbers in a NumPy type, anything else as Python values.
+    """Return a column without extension types: numbers in a NumPy dtype, other cells as Python values.
 
     Dictionary-encoded, nullable, sparse and pyarrow-backed columns are converted without rounding; only a long double is
-    rounded to float64. Dates with a time zone and pandas' own text type stay as they are. A missing cell stays missing.
+    rounded to float64. Dates with a time zone and pandas' own text dtype are kept. A missing cell stays missing.
 
     Parameters
     ----------
     column : Series
-        Its name is used in messages.
+        Messages use its name.
     place : str
         The table's name in messages, as ``"the view at 3"``.
 
     Raises
     ------
     ValueError
-        If a cell is not hashable, as a list is not; if truth values and numbers are mixed, for True equals 1; or if a text is
-        not Unicode, as a lone surrogate.
+        If a cell is not hashable, as a list; if truth values and numbers are mixed, because True equals 1; or if a text is not
+        valid Unicode, as a lone surrogate.
 
     Notes
     -----
-    Where an object column holds both whole and fractional numbers, 1.0 becomes 1, which it equals: one value has one text.
+    In an object column of both integers and floats, 1.0 becomes 1, so that equal values have one text.
     Cost: O(n).
     """
     dtype = column.dtype
@@ -77,34 +77,30 @@ def plain_column(column: "pd.Series[Any]", place: str) -> "pd.Series[Any]":
     return objects if plain is cells else pd.Series(plain, index=column.index, name=column.name, dtype=object)
 
 
-def without(missing: BoolArray, name: Any, place: str = "") -> str:
-    """A statement of the rows in which a column is missing, for messages: "row 3 of the view at 2 has no 'age'"."""
+def describe_missing(missing: BoolArray, name: Any, place: str = "") -> str:
+    """Return a clause that lists the rows in which a column is missing: "row 3 of the view at 2 has no 'age'"."""
     rows, of = _listed(missing), f" of {place}" if place else ""
     return f"row {rows}{of} has no {name!r}" if missing.sum() == 1 else f"rows {rows}{of} have no {name!r}"
 
 
 def _listed(chosen: BoolArray) -> str:
-    """The positions of some rows, five at most."""
+    """The positions of the chosen rows, at most five of them."""
     rows = np.flatnonzero(chosen)
     return ", ".join(map(str, rows[:5])) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
 
 
 def _holds_numbers(dtype: Any) -> bool:
-    """Whether a dtype without missing cells has an equal NumPy type of numbers."""
+    """Return whether a dtype without missing cells has an equal NumPy dtype of numbers."""
     if isinstance(dtype, pd.SparseDtype):
         return dtype.subtype.kind in "iufb"
     return not isinstance(dtype, pd.CategoricalDtype) and getattr(dtype, "numpy_dtype", np.dtype("O")).kind in "iufb"
 
 
 def _plain_cells(cells: list[Any], name: Any, place: str) -> Sequence[Any]:
+    """The cells as Python values; the same list if all of them are."""
     types = set(map(type, cells))
-    if not types <= PLAIN:
-        for row, cell in enumerate(cells):
-            if type(cell) not in PLAIN and not is_hashable(cell):
-                raise ValueError(
-                    f"the column {name!r} of {place} holds {type(cell).__name__}s, as {cell!r} in row {row}; a cell is one value. "
-                    "Split the column, or join each cell to a text."
-                )
+    if not types <= PLAIN_TYPES:
+        _check_hashable(cells, name, place)
         cells = [plain_value(cell) for cell in cells]
         types = set(map(type, cells))
     if bool in types:
@@ -116,8 +112,18 @@ def _plain_cells(cells: list[Any], name: Any, place: str) -> Sequence[Any]:
     return cells
 
 
+def _check_hashable(cells: list[Any], name: Any, place: str) -> None:
+    """Raise ValueError if a cell is not one value."""
+    for row, cell in enumerate(cells):
+        if type(cell) not in PLAIN_TYPES and not is_hashable(cell):
+            raise ValueError(
+                f"the column {name!r} of {place} holds {type(cell).__name__}s, as {cell!r} in row {row}; a cell is one value. "
+                "Split the column, or join each cell to a text."
+            )
+
+
 def is_hashable(cell: Any) -> bool:
-    """Whether a cell can be one value of a domain; a list, or a tuple that holds one, cannot."""
+    """Return whether a cell can be one value of a domain; a list, or a tuple that holds one, cannot."""
     try:
         hash(cell)
     except TypeError:
@@ -125,7 +131,13 @@ def is_hashable(cell: Any) -> bool:
     return True
 
 
+def is_missing(cell: Any) -> bool:
+    """Return whether a cell is a missing value: None, NaN, NaT or NA."""
+    return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))
+
+
 def _check_unmixed(cells: list[Any], name: Any, place: str) -> None:
+    """Raise ValueError if cells are truth values and numbers."""
     truth = next(row for row, cell in enumerate(cells) if isinstance(cell, bool))
     for row, cell in enumerate(cells):
         if isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell:
@@ -136,6 +148,7 @@ def _check_unmixed(cells: list[Any], name: Any, place: str) -> None:
 
 
 def _check_unicode(cells: list[Any], name: Any, place: str) -> None:
+    """Raise ValueError if a text cannot be encoded."""
     texts = [cell if isinstance(cell, str) else "" for cell in cells]
     if not _is_unicode("".join(texts)):
         row = next(row for row, text in enumerate(texts) if not _is_unicode(text))

@@ -1,4 +1,4 @@
-"""Published tables from any source, with a column that names the group, and their observations."""
+"""Published tables from any source: group column, quasi-identifiers and sensitive values, read as an observation."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -8,61 +8,71 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import IntArray
+from foreknow.models.settings import check_flag
+from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.attributes import Categorical, Numeric
+from foreknow.models.tables.domains import checked_domain
+from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.people import People
-from foreknow.models.tables.plain_columns import plain_column, plain_columns, plain_value, without
-from foreknow.models.tables.release import Observation
-from foreknow.models.tables.schema import Categorical, Numeric, Schema, check_columns, listed_values
+from foreknow.models.tables.plain_columns import describe_missing, plain_column, plain_columns
+from foreknow.models.tables.required_columns import check_columns, is_column_name
+from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.times import check_time
 
-MOST_PEOPLE = 2**31
-"""The largest number of people in a table: each has a row."""
+MAX_RESPONDENTS = 2**31
+"""Largest number of respondents of a table: each has a row of an array."""
+
+FRAME, VALUES = "the published table", "the table of values"
+"""The two tables, in messages."""
 
 
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
-    """A table, or two, in which groups are named and the link between people and sensitive values is hidden.
+    """One or two published tables that name groups and hide the link between respondents and sensitive values.
 
-    That a sensitive value stands in somebody's row means nothing: of a group only who is in it, and the multiset of its
-    values, is read. Everybody is known by the quasi-identifiers as they are printed: exactly in a bucketized table; in
-    a generalized one people who share a label cannot be told apart, so that whoever knows them better should attack the
-    `Release` instead.
+    The sensitive value in a respondent's row carries no information. Of a group, only its members and the multiset of its
+    values are read. Respondents are known by the quasi-identifiers as printed: exactly in a bucketized table; in a generalized
+    table, respondents with one label cannot be distinguished. An adversary who knows more should attack the `Release`.
 
     Parameters
     ----------
     frame : DataFrame
-        One row per person, with the group, the quasi-identifiers and, unless ``values`` is given, the sensitive attribute.
+        One row per respondent, with the group, the quasi-identifiers and, unless ``values`` is given, the sensitive attribute.
     sensitive : str
-        The sensitive attribute's column.
+        The column of the sensitive attribute.
     group : str
-        The column that names the group, here and in ``values``. One group has one name: 1 and "1" are refused.
+        The column that names the group, here and in ``values``. A group has one name: 1 and "1" are refused.
     quasi_identifiers : sequence of str, optional
-        By default every other column of ``frame``. Name them where it has more: a row's or a release's number would be taken
-        for something that people are known by.
+        By default every other column of ``frame``. Name them if it has more: the number of a row or of a release would be
+        taken for a quasi-identifier.
     values : DataFrame, optional
-        The second table of Anatomy: ``group``, the sensitive attribute and, if it is there, ``count``. Where every group
-        then has one row of ``frame``, as in a generalized `Release.tables`, that row is of as many people as the group has
+        The second table of Anatomy: ``group``, the sensitive attribute and, optionally, ``count``. If every group then has one
+        row of ``frame``, as in a generalized `Release.tables`, that row stands for as many respondents as the group has
         values, unless there are counterfeits.
     time : optional
-        When it was published.
+        The time of publication.
     counterfeits : bool
-        Whether groups may show more values than they have people, as some defenses publish: then a row of ``frame`` without
-        any quasi-identifier is nobody's. Without it, both are errors. In a generalized table counterfeits look like people,
-        and are taken for them.
+        True if groups may show more values than they have respondents, as some defenses publish. A row of ``frame`` without
+        any quasi-identifier is then a counterfeit. If False, both are errors. Counterfeits in a generalized table cannot be
+        distinguished from respondents, and are taken for them.
 
     Attributes
     ----------
     observation : Observation
-        Who is in each group, and each group's values. A respondent is the number of a row of ``frame``, from 0; people who
-        share a row are numbered on their own. Groups are sorted by name, and so is the sensitive domain: the values shown.
+        The members and the values of each group. A respondent is the number of a row of ``frame``, from 0; respondents who
+        share a row are numbered on their own. Groups are sorted by name. The sensitive domain is the values shown, sorted.
 
     Raises
     ------
-    ValueError, TypeError
-        If a column or cell is missing, a column has two roles, a group has not as many values as people, or there are more than
-        `MOST_PEOPLE`.
+    TypeError
+        If a table is not a DataFrame, or another argument is of the wrong type.
+    ValueError
+        If a column or cell is missing, a column has two roles, the numbers of values and of respondents of a group differ, or
+        there are more than `MAX_RESPONDENTS` respondents.
 
     Notes
     -----
-    Respondents of two tables have nothing in common but their numbers: attack each table on its own. Cost: O(n log n).
+    Respondents of two tables have only their numbers in common: attack each table on its own. Cost: O(n log n).
 
     Examples
     --------
@@ -84,146 +94,158 @@ class PublishedTable:
     observation: Observation = field(init=False)
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         identifying = self._identifying()
-        place = "the published table"
-        known = plain_columns(self.frame.reset_index(drop=True), (self.group, *identifying), place)
-        rows = self._rows(known, identifying)
-        other, of = (self.frame, place) if self.values is None else (self.values, "the table of values")
-        shown = plain_columns(other.reset_index(drop=True), (self.group, self.sensitive), of)
-        for name in (self.group, *identifying):
-            _check_cells(rows, name, place)
-        for name in (self.group, self.sensitive):
-            _check_cells(shown, name, of)
+        rows, shown = self._rows(identifying), self._shown()
         groups, (of_row, of_value) = _numbered(rows[self.group], shown[self.group])
-        _check_names(groups)
+        _check_group_names(groups)
         domain, (value,) = _numbered(shown[self.sensitive])
         counts = np.zeros((len(groups), len(domain)), dtype=np.int64)
-        np.add.at(counts, (of_value, value), self._times(shown))
-        who = self._who(of_row, counts)
-        self._check_sizes(groups, np.bincount(of_row[who], minlength=len(groups)), counts.sum(axis=1))
-        people = _people(rows[list(identifying)], who, self.sensitive, domain)
-        object.__setattr__(self, "time", plain_value(self.time))
-        object.__setattr__(self, "observation", Observation(people, of_row[who], counts, self.time))
+        np.add.at(counts, (of_value, value), self._multiplicity(shown))
+        row = self._row_of_respondent(of_row, counts)
+        self._check_sizes(groups, np.bincount(of_row[row], minlength=len(groups)), counts.sum(axis=1))
+        people = _people(rows[list(identifying)], row, self.sensitive, domain)
+        object.__setattr__(self, "time", check_time("PublishedTable", self.time))
+        object.__setattr__(self, "observation", Observation(people, of_row[row], counts, self.time))
 
     def __repr__(self) -> str:
         seen = self.observation
         return f"PublishedTable(time={self.time!r}, people={len(seen.people)}, groups={len(seen.counts)})"
 
-    def _identifying(self) -> tuple[str, ...]:
-        """The quasi-identifiers; raises unless every column is there and has one role."""
+    def _check_kinds(self) -> None:
+        """Raise TypeError if an argument is of the wrong type."""
         for name, table in (("frame", self.frame), ("values", self.values)):
             if not isinstance(table, pd.DataFrame) and not (name == "values" and table is None):
-                raise TypeError(f"PublishedTable: {name} is {type(table).__name__}; it is a DataFrame.")
-        if isinstance(self.quasi_identifiers, str):
-            raise TypeError(
-                f"PublishedTable: quasi_identifiers is {self.quasi_identifiers!r}; it is a list of columns, as "
-                f"[{self.quasi_identifiers!r}]."
+                raise TypeError(f"PublishedTable: {name} is a {type(table).__name__}; it is a DataFrame.")
+        for name, column in (("sensitive", self.sensitive), ("group", self.group)):
+            if not is_column_name(column):
+                raise TypeError(f"PublishedTable: {name} is {column!r}; it is the name of a column, as 'disease'.")
+        check_flag("PublishedTable", "counterfeits", self.counterfeits)
+
+    def _identifying(self) -> tuple[Hashable, ...]:
+        """The columns of quasi-identifiers; raises unless every column exists and has one role."""
+        others: list[Hashable] = [name for name in self.frame.columns if name not in (self.group, self.sensitive)]
+        if self.quasi_identifiers is not None:
+            others = as_list(
+                "PublishedTable", "quasi_identifiers", self.quasi_identifiers, "is a list of columns, as ['age']"
             )
-        others = [name for name in self.frame.columns if name not in (self.group, self.sensitive)]
-        identifying = tuple(others if self.quasi_identifiers is None else self.quasi_identifiers)
         alone = self.values is None
-        check_columns(self.frame, [self.group, *([self.sensitive] if alone else []), *identifying])
+        check_columns(self.frame, [self.group, *([self.sensitive] if alone else []), *others])
         if self.values is not None:
             check_columns(self.values, [self.group, self.sensitive])
-        names = [self.group, self.sensitive, *identifying]
+        names = [self.group, self.sensitive, *others]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
-        if not identifying:
+        if not others:
             raise ValueError(
-                f"the published table has no column beside {self.group!r} and {self.sensitive!r}; by what its people are known, "
-                "their quasi-identifiers, must be there."
+                f"the published table has no column besides {self.group!r} and {self.sensitive!r}; add the columns by which its "
+                "respondents are known, their quasi-identifiers."
             )
-        return identifying
+        return tuple(others)
 
-    def _rows(self, rows: pd.DataFrame, identifying: tuple[str, ...]) -> pd.DataFrame:
-        """The rows of people, by their number."""
+    def _rows(self, identifying: tuple[Hashable, ...]) -> pd.DataFrame:
+        """The rows of respondents with their group and quasi-identifiers, indexed by row number."""
+        names = (self.group, *identifying)
+        rows = plain_columns(self.frame.reset_index(drop=True), names, FRAME)
         if self.counterfeits:
             rows = rows[rows[list(identifying)].notna().any(axis=1)]
         if rows.empty:
-            raise ValueError("the published table has no row of a person; it has one per person.")
+            raise ValueError("the published table has no row of a respondent; it has one per respondent.")
+        for name in names:
+            _check_cells(rows, name, FRAME)
         return rows
 
-    def _times(self, shown: pd.DataFrame) -> IntArray:
-        """Number of times that each row's value is shown."""
+    def _shown(self) -> pd.DataFrame:
+        """The rows that show values, with their group and sensitive value."""
+        table, place = (self.frame, FRAME) if self.values is None else (self.values, VALUES)
+        shown = plain_columns(table.reset_index(drop=True), (self.group, self.sensitive), place)
+        for name in (self.group, self.sensitive):
+            _check_cells(shown, name, place)
+        return shown
+
+    def _multiplicity(self, shown: pd.DataFrame) -> IntArray:
+        """The number of times that each row's value is shown: its ``count``, or 1."""
         if self.values is None or "count" not in shown.columns or "count" in (self.group, self.sensitive):
             return np.ones(len(shown), dtype=np.int64)
-        times = Numeric().codes(plain_column(shown["count"], "the table of values"))
-        wrong = np.isnan(times) | (times < 0) | (np.floor(times) != times)
+        check_columns(shown, ["count"])
+        cells = shown["count"].tolist()
+        number = Numeric().codes(plain_column(shown["count"], VALUES))
+        wrong = np.isnan(number) | (number < 0) | (np.floor(number) != number)
         if wrong.any():
             row = int(wrong.argmax())
             raise ValueError(
-                f"row {row} of the table of values has the count {shown['count'].tolist()[row]!r}; a count is a whole number, 0 or "
-                "more."
+                f"row {row} of the table of values has the count {cells[row]!r}; a count is an integer of at least 0."
             )
-        if times.sum() > MOST_PEOPLE:
-            row = int(times.argmax())
+        if number.sum() > MAX_RESPONDENTS:
+            row = int(number.argmax())
             raise ValueError(
-                f"the table of values counts too many people, most, {shown['count'].tolist()[row]!r}, in row {row}; a table is of "
-                f"{MOST_PEOPLE:,} people at most. Correct the counts, or read some of the groups."
+                f"the table of values counts too many respondents, most of them, {cells[row]!r}, in row {row}; a table has at most "
+                f"{MAX_RESPONDENTS:,} respondents. Correct the counts, or read fewer groups."
             )
-        return times.astype(np.int64)
+        return number.astype(np.int64)
 
-    def _who(self, of_row: IntArray, counts: IntArray) -> IntArray:
-        """The row of each person; rows of whole groups stand for as many people as the group has values."""
+    def _row_of_respondent(self, of_row: IntArray, counts: IntArray) -> IntArray:
+        """The row of each respondent; the only row of a group stands for as many as the group has values."""
         rows = np.arange(len(of_row))
         if self.values is not None and not self.counterfeits and len(np.unique(of_row)) == len(of_row):
             return rows.repeat(counts.sum(axis=1)[of_row])
         return rows
 
-    def _check_sizes(self, groups: tuple[Hashable, ...], people: IntArray, values: IntArray) -> None:
-        wrong = (people == 0) | (people > values) | ((people < values) & (not self.counterfeits))
+    def _check_sizes(self, groups: tuple[Hashable, ...], members: IntArray, values: IntArray) -> None:
+        """Raise ValueError unless each group shows one value per respondent, or more where counterfeits are allowed."""
+        wrong = (members == 0) | (members > values) | ((members < values) & (not self.counterfeits))
         if wrong.any():
             worst = int(wrong.argmax())
             raise ValueError(
-                f"the group {groups[worst]!r} has {people[worst]} people and {values[worst]} values; a group shows one value per "
-                "person. Give both tables of one release, or, where values are invented, counterfeits=True."
+                f"the group {groups[worst]!r} has {members[worst]} respondents and {values[worst]} values; a group shows one value "
+                "per respondent. Give both tables of one release, or, if there are counterfeits, counterfeits=True."
             )
 
 
-def _people(rows: pd.DataFrame, who: IntArray, sensitive: str, domain: tuple[Hashable, ...]) -> People:
-    """The people who stand in some rows of quasi-identifiers."""
+def _people(rows: pd.DataFrame, row: IntArray, sensitive: str, domain: tuple[Hashable, ...]) -> People:
+    """The respondents of some rows of quasi-identifiers."""
     kinds, codes = {}, []
     for name in rows.columns:
         values, (code,) = _numbered(rows[name])
-        kinds[name] = Categorical(listed_values(values, f"the column {name!r} of the published table"))
-        codes.append(code[who].astype(np.float64))
-    schema = Schema(kinds, sensitive, domain, _unlike("row", (*rows.columns, sensitive)))
-    names = rows.index.to_numpy() if len(who) == len(rows) else np.arange(len(who))
-    return People(names.astype(object), np.column_stack(codes), schema)
+        kinds[name] = Categorical(checked_domain(values, f"the column {name!r} of the published table"))
+        codes.append(code[row].astype(np.float64))
+    schema = Schema(kinds, sensitive, domain, _unused_name("row", (*rows.columns, sensitive)))
+    identifiers = rows.index.to_numpy() if len(row) == len(rows) else np.arange(len(row))
+    return People(identifiers.astype(object), np.column_stack(codes), schema)
 
 
 def _numbered(*columns: "pd.Series[Any]") -> tuple[tuple[Hashable, ...], list[IntArray]]:
-    """The different cells of some columns, sorted, and each column's cells as positions among them."""
+    """The distinct cells of some columns, sorted, and each column's cells as positions among them."""
     cells = pd.concat([column.astype(object) for column in columns], ignore_index=True)
-    codes, found = pd.factorize(cells)
-    listed = found.tolist()
+    codes, distinct = pd.factorize(cells)
+    values = distinct.tolist()
     try:
-        order = sorted(range(len(listed)), key=lambda code: listed[code])
+        order = sorted(range(len(values)), key=lambda code: values[code])
     except TypeError:
-        order = sorted(range(len(listed)), key=lambda code: str(listed[code]))
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+        order = sorted(range(len(values)), key=lambda code: str(values[code]))
+    position = np.empty(len(order), dtype=np.int64)
+    position[order] = np.arange(len(order))
     ends = np.cumsum([len(column) for column in columns])[:-1]
-    return tuple(listed[code] for code in order), np.split(place[codes], ends)
+    return tuple(values[code] for code in order), np.split(position[codes], ends)
 
 
-def _unlike(name: str, names: tuple[str, ...]) -> str:
-    """The name, or with a line behind it, so that it is none of some others."""
-    return _unlike(f"{name}_", names) if name in names else name
+def _unused_name(name: str, names: tuple[Hashable, ...]) -> str:
+    """The name, followed by underscores until it is none of some others."""
+    return _unused_name(f"{name}_", names) if name in names else name
 
 
-def _check_cells(frame: pd.DataFrame, name: str, what: str) -> None:
+def _check_cells(frame: pd.DataFrame, name: Hashable, place: str) -> None:
     """Raise ValueError, naming the rows, if a cell is missing."""
     missing = frame[name].isna().to_numpy()
     if missing.any():
-        gone = np.zeros(int(frame.index.max()) + 1, dtype=np.bool_)
-        gone[frame.index[missing]] = True
-        raise ValueError(f"{without(gone, name, what)}; leave the row out, or write what is meant.")
+        rows = np.zeros(int(frame.index.max()) + 1, dtype=np.bool_)
+        rows[frame.index[missing]] = True
+        raise ValueError(f"{describe_missing(rows, name, place)}; leave the row out, or fill the cell in.")
 
 
-def _check_names(groups: tuple[Hashable, ...]) -> None:
-    """Raise ValueError if two groups read alike."""
+def _check_group_names(groups: tuple[Hashable, ...]) -> None:
+    """Raise ValueError if two groups have one text."""
     named: dict[str, Hashable] = {}
     for group in groups:
         if (other := named.setdefault(str(group), group)) is not group:

@@ -21,7 +21,7 @@ from foreknow.defenses import DEFENSES, ForegroundSafe
 from foreknow.evaluation import command_line
 from foreknow.evaluation.cli.inputs import Columns, releases_of
 from foreknow.models import Categorical, Numeric, Schema
-from foreknow.models.tables.view import read_table
+from foreknow.models.tables.table_files import read_table
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
 SCHEMA = Schema({"age": Numeric(), "town": Categorical(tuple(TOWNS))}, "result", tuple("abc"))

@@ -146,7 +146,7 @@ class TestPriorByTime:
     def test_of_a_published_table_and_of_any_observation_it_is_that_of_the_release(self):
         rows = pd.DataFrame({"age": [20, 30], "group": [1, 1], "result": ["a", "b"]})
         table = PublishedTable(rows, sensitive="result", time=2)
-        people = People(np.array(["A"], dtype=object), np.zeros((1, 1)), SCHEMA)
+        people = People(np.array(["A"], dtype=object), np.zeros((1, 3)), SCHEMA)
         for seen in (table.observation, Observation(people, np.array([0]), np.array([[1, 0, 0]]), 2)):
             assert np.array_equal(self.PRIOR(seen.people), [SHARES[2]] * len(seen.people))
 

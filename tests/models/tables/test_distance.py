@@ -1,4 +1,4 @@
-"""The one distance of quasi-identifiers: of codes, of matrices of them, and of points."""
+"""The distance of quasi-identifiers: of codes, of matrices of codes, and of embedded points."""
 
 import itertools
 
@@ -9,12 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.models import Categorical, Hierarchy, Numeric, People, Schema
-from foreknow.models.tables.distance import apart, distances, points, scale, squared_distance, tree_distances
+from foreknow.models.tables.distance import (
+    attribute_distance,
+    distances,
+    points,
+    scale,
+    squared_distance,
+    tree_distances,
+)
 
 
 @st.composite
 def hierarchies(draw, most=9):
-    """A tree of any shape: each level merges the labels below it at will, the last all of them; rows in any order."""
+    """A tree of any shape: each level merges labels of the level below, the last merges all; rows in any order."""
     v = draw(st.integers(1, most))
     columns = [list(range(v))]
     for _ in range(draw(st.integers(0, 3))):
@@ -36,7 +43,7 @@ kinds = st.one_of(
 
 @st.composite
 def crowds(draw, most=8):
-    """People known by attributes of every kind."""
+    """Respondents with attributes of every kind."""
     attributes = draw(st.lists(kinds, min_size=1, max_size=3))
     n = draw(st.integers(1, most))
     columns = []
@@ -48,8 +55,8 @@ def crowds(draw, most=8):
     return People(np.arange(n), np.array(columns, dtype=float).T.reshape(n, -1), schema)
 
 
-def far(kind, x, y):
-    """The definition, one pair at a time: numbers over the width, values by their lowest common ancestor in the tree."""
+def distance_by_definition(kind, x, y):
+    """The definition for one pair: numbers over the width, values by their lowest common ancestor in the tree."""
     if isinstance(kind, Numeric):
         return abs(x - y) / (kind.high - kind.low) if kind.high > kind.low else 0.0
     first, second = (str(kind.values[int(code)]) for code in (x, y))
@@ -64,8 +71,8 @@ def test_is_as_defined_in_every_form(people):
     attributes, codes = list(people.schema.quasi_identifiers.values()), people.quasi_identifiers
     ruler = scale(people.schema)
     for (i, x), (j, y) in itertools.product(enumerate(codes), repeat=2):
-        expected = [far(kind, x[a], y[a]) for a, kind in enumerate(attributes)]
-        assert [apart(ruler, a, x[a], y[a]) for a in range(len(attributes))] == expected
+        expected = [distance_by_definition(kind, x[a], y[a]) for a, kind in enumerate(attributes)]
+        assert [attribute_distance(ruler, a, x[a], y[a]) for a in range(len(attributes))] == expected
         assert [distances(kind, codes[:, a], codes[:, a])[i, j] for a, kind in enumerate(attributes)] == expected
         assert squared_distance(ruler, x, y) == pytest.approx(sum(one**2 for one in expected), abs=1e-15)
 
@@ -80,7 +87,7 @@ def test_points_lie_as_far_apart_as_people(people):
 
 @given(tree=hierarchies(most=12))
 def test_between_two_values_nothing_is_farther_than_they_are(tree):
-    """Codes follow the traversal, so that a box of codes is as far as its nearer end, and an order keeps siblings close."""
+    """Codes follow the traversal: a box of codes is as far away as its nearer bound, and siblings are neighbours."""
     far_apart = tree_distances(Categorical(tree.leaves, tree))
     for x, y in itertools.combinations(range(len(far_apart)), 2):
         assert (far_apart[x, x : y + 1] <= far_apart[x, y]).all()
@@ -89,7 +96,7 @@ def test_between_two_values_nothing_is_farther_than_they_are(tree):
 
 @given(tree=hierarchies())
 def test_is_an_ultrametric(tree):
-    """And so a metric: of three values, the two largest distances are equal."""
+    """Of any three values, the two largest distances are equal."""
     far_apart = tree_distances(Categorical(tree.leaves, tree))
     assert (np.diag(far_apart) == 0).all()
     assert (far_apart == far_apart.T).all()
@@ -99,7 +106,7 @@ def test_is_an_ultrametric(tree):
 
 
 def test_by_hand():
-    """Italy, France and Asia: one step in three, two, and all three; ages over a width of 80."""
+    """Rome is 1/3 from Milan, 2/3 from Paris and 1 from Tokyo; ages are divided by a width of 80."""
     tree = Hierarchy(
         [
             ("Rome", "Italy", "Europe", "*"),

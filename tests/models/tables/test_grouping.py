@@ -1,4 +1,4 @@
-"""What a defense decides, in another order of records and with other numbers of groups."""
+"""Groupings with reordered records and with renumbered groups."""
 
 import numpy as np
 from hypothesis import given
@@ -35,7 +35,7 @@ class TestRenumbered:
         assert max(abs(count - 100) for count in counts) <= 5 * np.sqrt(600 * 5 / 36), "five standard deviations"
 
 
-def test_in_rows_takes_each_record_from_where_it_stood():
+def test_in_rows_reorders_the_records():
     grouping = Grouping(np.array([0, 1, -1]), values=np.array([4, 5, 6])).in_rows(np.array([2, 0, 1]))
     assert grouping.labels.tolist() == [-1, 0, 1]
     assert grouping.values.tolist() == [6, 4, 5]

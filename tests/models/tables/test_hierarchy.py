@@ -1,4 +1,4 @@
-"""Trees of generalizations, and files that hold them."""
+"""Generalization hierarchies: construction, files, graphs and the order of categorical values."""
 
 import networkx as nx
 import numpy as np
@@ -15,7 +15,7 @@ ROWS = [
 TREE = Hierarchy(ROWS)
 
 
-def test_leaves_stand_in_the_order_of_the_traversal():
+def test_leaves_are_in_the_order_of_the_traversal():
     assert TREE.leaves == ("flu", "cold", "ulcer", "grief")
     assert TREE.height == 3
 
@@ -77,7 +77,7 @@ class TestRead:
     @pytest.mark.parametrize(
         ("text", "match"),
         [
-            ("a;x;*\nb;y;*\na;x;*\n", "the value 'a' stands in two rows; keep one"),
+            ("a;x;*\nb;y;*\na;x;*\n", "the value 'a' has two rows; keep one"),
             ("a;x;p;*\nb;x;q;*\n", "'x' generalizes to 'p' and to 'q' at level 2; .*Rename one"),
             ("a;x\nb;y\n", r"the hierarchy has 2 roots \(x, y\); add a column with one root"),
             ("a;x;*\nb;*\n", "the row of 'b' has 2 labels where another has 3; .*Repeat a label"),
@@ -124,7 +124,7 @@ class TestRead:
             Hierarchy.read(tmp_path / "nowhere.csv")
 
 
-def test_rows_of_one_label_are_told_what_is_missing():
+def test_rows_of_one_label_lack_a_root():
     with pytest.raises(ValueError, match="root") as error:
         Hierarchy([("a",), ("b",)])
     assert "has 1 labels where another has 1" not in str(error.value)
@@ -156,9 +156,9 @@ def test_in_a_graph_values_nearer_to_the_root_are_filled_up():
         ),
         ([("*", "a"), ("a", "a")], "has a cycle: 'a' generalizes to 'a'; no label is above itself"),
         ([("p", "a"), ("q", "b")], r"has 2 roots \(p, q\); add a node above them"),
-        ([("a", "*"), ("b", "*")], r"'\*' generalizes to 'a' and to 'b'; .*turn them all around"),
+        ([("a", "*"), ("b", "*")], r"'\*' generalizes to 'a' and to 'b'; .*reverse them all"),
         ([("*", "p"), ("*", "q"), ("p", "a"), ("q", "a")], "'a' generalizes to 'p' and to 'q'; a tree has one parent"),
-        ([("*", 1), ("*", "1")], "the value '1' stands in two rows"),
+        ([("*", 1), ("*", "1")], "the value '1' has two rows"),
         ([], "needs at least one value; this graph has no node"),
     ],
 )

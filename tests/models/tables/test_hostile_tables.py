@@ -1,28 +1,21 @@
-"""Tables of hostile types, cells, indices and column names either work or end in one error of ours."""
+"""Tables of unusual types, cells, indices and column names are either processed or refused by one error of this package."""
 
 import datetime as dt
-import linecache
 import traceback
 import warnings
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from own_errors import is_own
 
-import foreknow.attacks
-import foreknow.defenses
-import foreknow.models
 from foreknow.attacks import SnapshotAttack
 from foreknow.defenses import Infeasible, KAnonymity, Mondrian, publish
 from foreknow.models import Adversary, History, PublishedTable, RandomWorlds, Schema, UniformPrior
 
-FOLDERS = {
-    Path(package.__file__).resolve().parent for package in (foreknow.models, foreknow.defenses, foreknow.attacks)
-}
 MISSING = (None, np.nan, pd.NA, pd.NaT)
 CELLS = (
     *(0, 1, 2, -3, 2**53, 2**53 + 1, -(2**63), 2**63, 2**70, 10**400, 0.5, 1.0, -0.0, 1e308, -1e308, 5e-324),
@@ -89,7 +82,7 @@ TYPES = {
 
 
 def cast(cells, dtype):
-    """A column of a type by name; a missing cell where the type has none makes it an object column."""
+    """A column of a dtype given by name; an object column if the dtype cannot hold the cells."""
     column = pd.Series(cells, dtype=object)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -126,7 +119,7 @@ def columns(draw, n, gaps=True):
 
 @st.composite
 def hostile_tables(draw):
-    """A table with the columns id, week, age, town and result, each of any type; often ids and weeks are sound."""
+    """A table with the columns id, week, age, town and result, each of any type; ids and weeks are often valid."""
     n = draw(st.integers(1, 7))
     parts = {name: draw(columns(n)) for name in ("age", "town", "result")}
     parts["id"] = draw(columns(n)) if draw(st.booleans()) else pd.Series(range(n))
@@ -150,19 +143,9 @@ def hostile_tables(draw):
     return frame.rename_axis(columns="week") if change == "names" else frame
 
 
-def ours(error):
-    """Whether an error is raised by a line of this package, as ``raise``, and is of a kind that it raises."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    here = FOLDERS.intersection(Path(last.filename).resolve().parents)
-    lines = [
-        linecache.getline(last.filename, line) for line in range(last.lineno, (last.end_lineno or last.lineno) + 1)
-    ]
-    return bool(here) and isinstance(error, ValueError | TypeError) and "raise" in "".join(lines)
-
-
 def check(error, frame):
-    """The error is ours, of one line, and names a column or a respondent's cell."""
-    assert ours(error), "".join(traceback.format_exception(error))
+    """Assert that the error is from this package and names a column or a respondent's cell."""
+    assert is_own(error), "".join(traceback.format_exception(error))
     names = [repr(name) for name in frame.columns]
     words = ("respondent", "column", "time", "record", "quasi_identifiers", "levels", "row")
     assert any(word in str(error) for word in (*names, *words)), str(error)

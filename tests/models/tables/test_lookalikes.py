@@ -1,4 +1,4 @@
-"""Hints that two values read alike and differ in type."""
+"""Hints in error messages: values of equal text and different types."""
 
 import numpy as np
 import pandas as pd

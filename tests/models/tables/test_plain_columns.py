@@ -1,4 +1,4 @@
-"""Columns of any pandas type become plain values, exactly."""
+"""Conversion of columns of any pandas type to plain values, without rounding."""
 
 from decimal import Decimal
 
@@ -7,10 +7,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from foreknow.models.tables.plain_columns import plain_column, plain_value, plain_values, without
+from foreknow.models.tables.plain_columns import describe_missing, plain_column, plain_value, plain_values
 
 LARGE = 2**53 + 1
-"""A whole number that float64 does not hold."""
+"""An integer that float64 does not represent."""
 
 
 def arrow(cells, kind):
@@ -86,6 +86,8 @@ def test_numpy_scalars_become_python_values():
 
 
 def test_rows_without_a_cell_are_listed():
-    assert without(np.array([False, True]), "age") == "row 1 has no 'age'"
-    assert without(np.array([True, True]), "age", "the view at 2") == "rows 0, 1 of the view at 2 have no 'age'"
-    assert without(np.ones(8, dtype=bool), "age") == "rows 0, 1, 2, 3, 4 and 3 more have no 'age'"
+    assert describe_missing(np.array([False, True]), "age") == "row 1 has no 'age'"
+    assert (
+        describe_missing(np.array([True, True]), "age", "the view at 2") == "rows 0, 1 of the view at 2 have no 'age'"
+    )
+    assert describe_missing(np.ones(8, dtype=bool), "age") == "rows 0, 1, 2, 3, 4 and 3 more have no 'age'"

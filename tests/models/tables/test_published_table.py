@@ -1,4 +1,4 @@
-"""Published tables: what is read of them, what this project publishes read back, and one error for each bad one."""
+"""Published tables: their observation, releases of this package read back, and the errors for invalid tables."""
 
 import time
 
@@ -29,7 +29,7 @@ TWO = rows_of("1Ax 1By 2By 2Bz").drop(columns="disease")
 
 @st.composite
 def releases(draw, bucketized=True):
-    """People of two ages and two towns in groups of any size, some suppressed, some groups with counterfeits."""
+    """A release of respondents with two ages and two towns; some are suppressed, some groups have counterfeits."""
     n = draw(st.integers(1, 14))
     labels = np.array(draw(st.lists(st.integers(-1, 3), min_size=n, max_size=n).filter(lambda some: max(some) >= 0)))
     invented = draw(st.lists(st.tuples(st.sampled_from(labels[labels >= 0].tolist()), st.integers(0, 2)), max_size=2))
@@ -41,8 +41,8 @@ def releases(draw, bucketized=True):
 CELLS = {"age": [9, 10], "town": "AB", "result": "abc"}
 
 
-def everybody(beliefs, release):
-    """Who is published, known by group and quasi-identifiers, with the belief in each value: any order, rounded."""
+def published_beliefs(beliefs, release):
+    """The published respondents by group and quasi-identifiers, with the belief in each value, sorted and rounded."""
     people = beliefs.at(3).observation
     frame = people.people.frame.reset_index(drop=True).assign(group=people.group)
     shown = [value for value in "abc" if value in beliefs.posterior(3).columns]
@@ -52,16 +52,16 @@ def everybody(beliefs, release):
 
 
 def both(release):
-    """A release as one table, and as two; where it is generalized, counterfeits look like people."""
-    identifiers, sensitive = release.tables
+    """A release as one published table, and as two; if generalized, counterfeits are taken for respondents."""
+    identifiers, values = release.tables
     settings = {"sensitive": "result", "time": 3, "counterfeits": release.bucketized}
     return (
         PublishedTable(release.table, **settings),
-        PublishedTable(identifiers, values=sensitive, **settings),
+        PublishedTable(identifiers, values=values, **settings),
     )
 
 
-class TestWhatIsRead:
+class TestObservation:
     def test_who_is_in_each_group_and_its_values(self):
         seen = PublishedTable(rows_of("2Ax 1By 2By 1Ax 2Bz"), "disease", time=7).observation
         assert seen.people.respondents.tolist() == [0, 1, 2, 3, 4]
@@ -102,7 +102,7 @@ class TestWhatIsRead:
         assert repr(table.observation.people) == "People(2, known by town)"
 
     def test_cells_of_any_kind(self):
-        """Numbers are sorted as numbers, intervals as intervals, and what cannot be sorted as text."""
+        """Numbers are sorted as numbers, intervals as intervals, and cells that cannot be compared by their text."""
         rows = pd.DataFrame(
             {
                 "group": pd.Categorical(["b", "b", "a"]),
@@ -119,38 +119,38 @@ class TestWhatIsRead:
         assert schema.values == (3, 20)
 
     def test_groups_are_one_number_whole_or_not(self):
-        """A column with a gap was read as floats."""
+        """A group column may be integers in one table and floats in the other."""
         values = values_of((1.0, "x", 1), (1.0, "y", 1), (2.0, "y", 1), (2.0, "z", 1))
         seen = PublishedTable(TWO.astype({"group": int}), "disease", values=values).observation
         assert seen.counts.sum(axis=1).tolist() == [2, 2]
 
-    def test_what_it_says_of_itself(self):
+    def test_repr(self):
         assert (
             repr(PublishedTable(rows_of("1Ax 1By"), "disease", time=3)) == "PublishedTable(time=3, people=2, groups=1)"
         )
 
 
-class TestOfThisProject:
+class TestOwnReleases:
     ATTACK = ForegroundAttack(sensitive={"a"}, support=1)
 
     @given(release=releases())
     def test_bucketized(self, release):
-        """The attack on what is public is the attack on the release, person by person; the shown values are the domain."""
+        """The attack on the published table gives the beliefs of the attack on the release; the domain is the values shown."""
         shown = [value for value, counts in zip("abc", release.counts.sum(axis=0), strict=True) if counts]
         if "a" not in shown or shown == ["a"]:
             return
-        kept = release.view.frame[release.group >= 0]  # Of suppressed people the table says nothing.
+        kept = release.view.frame[release.group >= 0]  # The table has no row of a suppressed respondent.
         invented = release.grouping.counterfeits
         grouping = Grouping(release.grouping.labels[release.group >= 0], counterfeits=invented, bucketized=True)
         published = Release(View(kept, SCHEMA, 3), grouping)
-        expected = everybody(self.ATTACK([published]), published)
+        expected = published_beliefs(self.ATTACK([published]), published)
         for table in both(release):
-            found = everybody(self.ATTACK([table]), release)
+            found = published_beliefs(self.ATTACK([table]), release)
             pd.testing.assert_frame_equal(found, expected[found.columns], check_dtype=False, atol=1e-5)
 
     @given(release=releases(bucketized=False))
     def test_generalized(self, release):
-        """People of one label cannot be told apart: of everybody a group's shares are believed."""
+        """Respondents of one label have equal beliefs: the frequencies of the group."""
         shown = release.counts.sum(axis=0)
         if not shown[0] or shown[0] == shown.sum():
             return
@@ -164,7 +164,7 @@ class TestOfThisProject:
 
 @pytest.mark.parametrize("how", ["one table", "two tables"])
 def test_a_census_in_a_second(how):
-    """45,222 people are read in .2 s on two cores; a loop over them would take several."""
+    """45,222 respondents are read in 0.2 s on two cores; a Python loop would take several seconds."""
     rng, n = np.random.default_rng(1), 45_222
     rows = pd.DataFrame(
         {"group": np.arange(n) // 4, "age": rng.integers(17, 90, n), "town": rng.choice(list("ABCDE"), n)}
@@ -197,16 +197,16 @@ BAD = {
     "no quasi-identifier": (of_one(quasi_identifiers=["age"]), ValueError, "no column 'age'"),
     "nothing to know people by": (of_one(how=lambda rows: rows.drop(columns="town")), ValueError, "their quasi-identifiers"),
     "none named": (of_one(quasi_identifiers=[]), ValueError, "their quasi-identifiers"),
-    "quasi-identifiers as text": (of_one(quasi_identifiers="town"), TypeError, r"as \['town'\]"),
+    "quasi-identifiers as text": (of_one(quasi_identifiers="town"), TypeError, "is the text 'town'; it is a list of columns"),
     "the sensitive one among them": (of_one(quasi_identifiers=["town", "disease"]), ValueError, "'disease' has two roles"),
     "the group among them": (of_one(quasi_identifiers=["group"]), ValueError, "'group' has two roles"),
     "one twice": (of_one(quasi_identifiers=["town", "town"]), ValueError, "'town' has two roles"),
     "the group as sensitive": (of_one(sensitive="group"), ValueError, "'group' has two roles"),
     "a column twice": (
-        of_one(how=lambda rows: pd.concat([rows, rows["town"]], axis=1)), ValueError, "'town' stands twice",
+        of_one(how=lambda rows: pd.concat([rows, rows["town"]], axis=1)), ValueError, "'town' appears twice",
     ),
-    "no frame": (lambda: PublishedTable([["1", "A", "x"]], "disease"), TypeError, "frame is list; it is a DataFrame"),
-    "a file of values": (lambda: PublishedTable(TWO, "disease", values="st.csv"), TypeError, "values is str"),
+    "no frame": (lambda: PublishedTable([["1", "A", "x"]], "disease"), TypeError, "frame is a list; it is a DataFrame"),
+    "a file of values": (lambda: PublishedTable(TWO, "disease", values="st.csv"), TypeError, "values is a str"),
     "no row": (of_one(how=lambda rows: rows.iloc[:0]), ValueError, "no row"),
     "only counterfeits": (of_one(how=lambda rows: rows.assign(town=None), counterfeits=True), ValueError, "no row"),
     "a missing group": (of_one(how=cell("group", None)), ValueError, "row 1 of the published table has no 'group'"),
@@ -223,21 +223,21 @@ BAD = {
         of_two((1, "x", 1), (1, "y", 1), (2, "y", 1), (2, "z", 1)), ValueError, "read '1': 1 and '1'|read '1': '1' and 1",
     ),
     "labels that read alike": (of_one(how=lambda rows: rows.assign(town=[1, "1"])), ValueError, "both read '1'"),
-    "too few values": (of_two(("1", "x", 1), ("2", "y", 2)), ValueError, "group '1' has 2 people and 1 values"),
-    "too many": (of_two(("1", "x", 2), ("1", "y", 1), ("2", "y", 2)), ValueError, "2 people and 3 values.*counterfeits"),
+    "too few values": (of_two(("1", "x", 1), ("2", "y", 2)), ValueError, "group '1' has 2 respondents and 1 values"),
+    "too many": (of_two(("1", "x", 2), ("1", "y", 1), ("2", "y", 2)), ValueError, "2 respondents and 3 values.*counterfeits"),
     "too few, with counterfeits": (
-        of_two(("1", "x", 1), ("2", "y", 2), counterfeits=True), ValueError, "has 2 people and 1 values",
+        of_two(("1", "x", 1), ("2", "y", 2), counterfeits=True), ValueError, "has 2 respondents and 1 values",
     ),
-    "people without values": (of_two(("1", "x", 2)), ValueError, "group '2' has 2 people and 0 values"),
+    "people without values": (of_two(("1", "x", 2)), ValueError, "group '2' has 2 respondents and 0 values"),
     "values without people": (
-        of_two(("1", "x", 2), ("2", "x", 2), ("3", "x", 1), counterfeits=True), ValueError, "'3' has 0 people and 1 values",
+        of_two(("1", "x", 2), ("2", "x", 2), ("3", "x", 1), counterfeits=True), ValueError, "'3' has 0 respondents and 1 values",
     ),
     "half a value": (of_two(("1", "x", 1.5), ("1", "y", 0.5)), ValueError, "row 0.*has the count 1.5"),
     "less than none": (of_two(("1", "x", 3), ("1", "y", -1)), ValueError, "row 1.*has the count -1"),
-    "a count as a word": (of_two(("1", "x", "two")), ValueError, "has the count 'two'; a count is a whole number"),
+    "a count as a word": (of_two(("1", "x", "two")), ValueError, "has the count 'two'; a count is an integer"),
     "no count": (of_two(("1", "x", 2), ("2", "x", np.nan)), ValueError, "row 1.*has the count nan"),
     "more than there are": (
-        of_two(("1", "x", 1), ("1", "y", 1e18)), ValueError, "1e.18, in row 1; a table is of 2,147,483,648 people",
+        of_two(("1", "x", 1), ("1", "y", 1e18)), ValueError, "1e.18, in row 1; a table has at most 2,147,483,648 respondents",
     ),
     "an endless count": (of_two(("1", "x", np.inf)), ValueError, "has the count inf"),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the public reads, and what the worst-case adversary holds."""
+"""Published tables of a release, and the observation of the worst-case adversary."""
 
 import dataclasses
 from collections import Counter
@@ -42,7 +42,7 @@ LABELS = np.array([5, 5, 2, 2, 8, 8, 8])
 
 class TestTable:
     def test_intervals_and_common_ancestors(self):
-        """Groups are numbered in the order of their labels; rows stand in the order of the domain."""
+        """Groups are numbered in the order of their labels; rows follow the order of the domain."""
         expected = pd.DataFrame(
             {
                 "group": [0, 0, 1, 1, 2, 2, 2],
@@ -102,7 +102,7 @@ class TestDistortion:
         assert release.table["result"].tolist() == ["a", "b", "b", "b"]
         assert release.counts.tolist() == [[1, 1, 0], [0, 2, 0]]
 
-    def test_counterfeits_are_shown_and_become_strangers(self):
+    def test_counterfeits_are_shown_and_become_respondents_with_uniform_priors(self):
         view = view_of("ABCD", "abca")
         release = Release(view, Grouping(np.array([3, 3, 7, -1]), counterfeits=np.array([[7, 0], [7, 2], [3, 1]])))
         assert release.table["group"].tolist() == [0, 0, 0, 1, 1, 1]
@@ -118,15 +118,21 @@ class TestDistortion:
         [
             (
                 lambda: Grouping(np.array([0, -2])),
-                r"from -1 \(suppressed\) on per record; got shape \(2,\), smallest -2",
+                r"integers from -1 \(suppressed\) on, one per record; the smallest is -2",
             ),
-            (lambda: Grouping(np.array([[0, 1]])), "one whole number .* got shape"),
-            (lambda: Grouping(np.array([0.5, 1])), "the labels of a grouping must be whole numbers; got float64"),
+            (lambda: Grouping(np.array([[0, 1]])), "must be one label per record, .* got shape"),
+            (
+                lambda: Grouping(np.array([0.5, 1])),
+                "the labels of a grouping must be integers, one label per record, .* got float64",
+            ),
             (
                 lambda: Grouping(np.array([0, 0]), values=np.array([1])),
-                "2 records has .* published values; give one per",
+                r"the published values of a grouping must be .* each of the 2 records; got shape \(1,\)",
             ),
-            (lambda: Grouping(np.array([0, 0]), counterfeits=np.array([[4, 1]])), "a counterfeit stands in group 4"),
+            (
+                lambda: Grouping(np.array([0, 0]), counterfeits=np.array([[4, 1]])),
+                "a counterfeit is in group 4, which has no record",
+            ),
             (
                 lambda: Release(view_of("AB", "ab"), Grouping(np.array([0, 0]), values=np.array([1, 3]))),
                 "value has code 3",
@@ -154,10 +160,10 @@ def test_one_label_per_record(labels):
 
 
 def leaves(thing):
-    """Everything that can be reached from an object through its fields."""
+    """All values that can be reached from an object through its fields."""
     if dataclasses.is_dataclass(thing):
         found = {name: leaves(value) for name, value in vars(thing).items()}
-        assert set(found) == {field.name for field in dataclasses.fields(thing)}, "nothing is smuggled in"
+        assert set(found) == {field.name for field in dataclasses.fields(thing)}, "no attribute besides the fields"
         return found
     if isinstance(thing, dict):
         return {key: leaves(value) for key, value in thing.items()}
@@ -176,8 +182,8 @@ class TestObservation:
         assert observation.counts.tolist() == [[0, 0, 2], [1, 1, 0], [2, 1, 0]]
         assert "result" not in observation.people.frame.columns
 
-    def test_nothing_in_it_tells_who_in_a_group_has_what(self):
-        """Exchange true values within groups: everything reachable from the observation, and the table, stay equal."""
+    def test_nothing_in_it_depends_on_the_link_within_groups(self):
+        """Permute true values within groups: all that is reachable from the observation, and the table, stay equal."""
         exchanged = FRAME.assign(result=["a", "b", "c", "c", "b", "a", "a"])
         before, after = (Release(View(frame, SCHEMA, time=9), LABELS) for frame in (FRAME, exchanged))
         assert leaves(before.observation) == leaves(after.observation)
@@ -201,7 +207,7 @@ HOSPITAL_SCHEMA = Schema(
 
 
 def both(view, labels, **more):
-    """A release with its quasi-identifiers as they are, and the same generalized."""
+    """A bucketized release, and the same release generalized."""
     return tuple(Release(view, Grouping(np.asarray(labels), bucketized=way, **more)) for way in (True, False))
 
 
@@ -217,7 +223,7 @@ class TestBucketized:
     def test_the_two_tables_of_anatomy(self):
         """Xiao, Tao, VLDB 2006, the hospital of eight patients: 2-diverse, in two groups of four."""
         release, _ = both(View(HOSPITAL, HOSPITAL_SCHEMA), [1] * 4 + [2] * 4)
-        identifiers, sensitive = release.tables
+        identifiers, values = release.tables
         assert identifiers.to_numpy().tolist() == [
             [0, 23, "M", 11000],
             [0, 27, "M", 13000],
@@ -228,7 +234,7 @@ class TestBucketized:
             [1, 65, "F", 25000],
             [1, 70, "F", 30000],
         ]
-        assert sensitive.to_numpy().tolist() == [
+        assert values.to_numpy().tolist() == [
             [0, "dyspepsia", 2],
             [0, "pneumonia", 2],
             [1, "bronchitis", 1],
@@ -236,16 +242,16 @@ class TestBucketized:
             [1, "gastritis", 1],
         ]
         assert list(identifiers.columns) == ["group", "age", "sex", "zipcode"]
-        assert list(sensitive.columns) == ["group", "disease", "count"]
+        assert list(values.columns) == ["group", "disease", "count"]
 
     def test_generalized_each_group_has_one_row_of_quasi_identifiers(self):
         _, release = both(View(HOSPITAL, HOSPITAL_SCHEMA), [1] * 4 + [2] * 4)
-        identifiers, sensitive = release.tables
+        identifiers, values = release.tables
         assert identifiers.to_numpy().tolist() == [
             [0, "[23,59]", "M", "[11000,59000]"],
             [1, "[61,70]", "F", "[25000,54000]"],
         ]
-        assert sensitive["count"].tolist() == [2, 2, 1, 2, 1]
+        assert values["count"].tolist() == [2, 2, 1, 2, 1]
 
     @given(drawn=tables(), data=st.data())
     def test_a_table_tells_each_group_s_two_multisets(self, drawn, data):
@@ -262,7 +268,7 @@ class TestBucketized:
 
     @given(drawn=tables(), data=st.data())
     def test_and_nothing_beyond_them(self, drawn, data):
-        """Exchange values within groups, and put the records into another order: what is published stays equal."""
+        """Permute values within groups and reorder the records: the published tables stay equal."""
         view, _ = drawn
         labels = np.array(data.draw(st.lists(st.integers(-1, 2), min_size=len(view), max_size=len(view))))
         order = np.array(data.draw(st.permutations(range(len(view)))))
@@ -276,7 +282,7 @@ class TestBucketized:
         assert all(x.equals(y) for x, y in zip(before.tables, after.tables, strict=True))
 
     def test_rows_stand_in_the_order_of_their_domains(self):
-        """Sorted on their own: that the eldest stands beside the domain's last value is no link."""
+        """Ages and values are sorted separately: the oldest age is beside the last value of the domain, without a link."""
         release, _ = both(view_of("ABC", "cab", [50, 40, 30]), [0, 0, 0])
         assert release.table.to_numpy().tolist() == [[0, 30, "a"], [0, 40, "b"], [0, 50, "c"]]
 
@@ -287,12 +293,12 @@ class TestBucketized:
             assert not table.astype(str).apply(lambda column: column.str.contains("person")).any(axis=None)
 
     def test_counterfeits_are_values_without_quasi_identifiers(self):
-        """Who counts the rows of both tables sees how many are invented, and not which."""
+        """The rows of both tables reveal the number of counterfeits, but not which values are counterfeit."""
         counterfeits = np.array([[7, 0], [7, 2], [3, 1]])
         release, _ = both(view_of("ABCD", "abca", [1, 2, 3, 4]), [3, 3, 7, -1], counterfeits=counterfeits)
-        identifiers, sensitive = release.tables
+        identifiers, values = release.tables
         assert identifiers.to_numpy().tolist() == [[0, 1.0], [0, 2.0], [1, 3.0]]
-        assert sensitive.to_numpy().tolist() == [[0, "a", 1], [0, "b", 2], [1, "a", 1], [1, "c", 2]]
+        assert values.to_numpy().tolist() == [[0, "a", 1], [0, "b", 2], [1, "a", 1], [1, "c", 2]]
         table = release.table
         assert table["result"].tolist() == ["a", "b", "b", "a", "c", "c"]
         assert table["age"].isna().tolist() == [False, False, True, False, True, True]
@@ -307,7 +313,7 @@ class TestBucketized:
         assert [len(table) for table in (release.table, *release.tables)] == [0, 0, 0]
 
     def test_the_worst_case_adversary_holds_the_same(self):
-        """Who is in each group is known to that adversary, however the quasi-identifiers are published."""
+        """That adversary knows the members of each group, however the quasi-identifiers are published."""
         bucketized, generalized = both(VIEW, LABELS)
         assert leaves(bucketized.observation) == leaves(generalized.observation)
 

@@ -1,4 +1,4 @@
-"""What columns mean."""
+"""Schemas: domains, codes, and their inference from tables."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from foreknow.models import Categorical, Numeric, Release, Schema, View
 from foreknow.models.tables.plain_columns import plain_column
 
 
-def test_infer_reads_the_domains_off_a_table():
+def test_infer_takes_the_domains_from_a_table():
     frame = pd.DataFrame(
         {
             "who": [1, 2, 3],
@@ -35,9 +35,9 @@ def test_infer_sorts_what_cannot_be_compared_as_text():
     assert Schema.infer(frame, ["age"]).values == (10, "b")
 
 
-def test_open_ends_are_taken_from_codes():
+def test_omitted_bounds_are_taken_from_codes():
     schema = Schema({"age": Numeric(high=99), "town": Categorical(("a", "b"))}, "result", ("x",))
-    assert schema.spanning(np.array([[20.0, 0], [30, 1]])).bounds.tolist() == [[20, 99], [0, 1]]
+    assert schema.with_bounds_from(np.array([[20.0, 0], [30, 1]])).bounds.tolist() == [[20, 99], [0, 1]]
     with pytest.raises(ValueError, match="no low or no high"):
         _ = Numeric().bounds
 
@@ -72,7 +72,7 @@ def test_bad_schemas_are_one_clear_error(build, match):
 
 @pytest.mark.parametrize("ends", [{"low": np.nan}, {"high": np.inf}])
 def test_an_end_of_a_domain_is_a_number(ends):
-    with pytest.raises(ValueError, match=r"an end of the domain is (nan|inf)"):
+    with pytest.raises(ValueError, match=r"Numeric: (low|high) is (nan|inf); a bound of the domain is a number"):
         Numeric(**ends)
 
 
@@ -90,7 +90,7 @@ def test_the_domain_of_a_number_in_words(kind, words):
 
 
 class TestOrderedCategories:
-    """The order of an ordered pandas Categorical is the schema's, for the sensitive attribute and quasi-identifiers."""
+    """The domain keeps the order of an ordered pandas Categorical, for the sensitive attribute and quasi-identifiers."""
 
     def frame(self, scale, ordered=True):
         results = ["low", "low", "mid", "mid", "high", "high"]
@@ -134,9 +134,9 @@ class TestOrderedCategories:
         ],
     )
     def test_ordered_closeness_by_hand(self, scale, distances):
-        """Groups of one value each, a third of the table each; sums of the running excesses over m - 1.
+        """Three groups of one value each; the level is the sum of absolute cumulative differences over m - 1.
 
-        low, mid, high: (2/3 + 1/3) / 2, (1/3 + 1/3) / 2, (1/3 + 2/3) / 2. With an unused rank between low and mid:
+        low, mid, high: (2/3 + 1/3) / 2, (1/3 + 1/3) / 2, (1/3 + 2/3) / 2. With an unused category between low and mid:
         (2/3 + 2/3 + 1/3) / 3, (1/3 + 1/3 + 1/3) / 3, (1/3 + 1/3 + 2/3) / 3. Sorted as text, high, low, mid, the first is 1/3.
         """
         frame = self.frame(scale)
@@ -146,7 +146,7 @@ class TestOrderedCategories:
 
 
 class TestWholeNumbers:
-    """float64 holds every whole number up to 2**53; beyond, a numeric quasi-identifier is refused."""
+    """float64 represents every integer up to 2**53; a numeric quasi-identifier beyond is refused."""
 
     @pytest.mark.parametrize("dtype", ["int64", "object", "str", "Int64", "int64[pyarrow]", "uint64"])
     def test_codes_are_exact_or_infinite(self, dtype):
@@ -162,14 +162,16 @@ class TestWholeNumbers:
 
     @pytest.mark.parametrize("end", [2.0**54, -(2**60), "3", np.inf, True + 1j])
     def test_an_end_beyond_is_refused(self, end):
-        with pytest.raises(ValueError, match=r"an end of the domain is .*; it is a number from -2\*\*53 to 2\*\*53"):
+        with pytest.raises(
+            ValueError, match=r"Numeric: high is .*; a bound of the domain is a number from -2\*\*53 to 2\*\*53"
+        ):
             Numeric(high=end)
 
 
 @pytest.mark.parametrize(
     ("build", "kind", "match"),
     [
-        (lambda f: Schema.infer(f, "age"), TypeError, r"quasi_identifiers is the text 'age'; it is a list of columns"),
+        (lambda f: Schema.infer(f, "age"), TypeError, r"quasi_identifiers is the text 'age'; it is a list of columns, as"),
         (lambda f: Schema.infer(f.to_dict(), ["age"]), TypeError, "the table is a dict; it is a DataFrame"),
         (lambda f: Schema.infer(f.assign(town=None), ["town"]), ValueError, "the column 'town' of the table is empty"),
         (lambda f: Schema.infer(f.assign(town=["1", 1]), ["town"]), ValueError, "column 'town' .* two values that both read '1'"),

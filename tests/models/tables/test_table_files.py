@@ -1,4 +1,4 @@
-"""Tables as the files have them: encodings, missing cells, whole numbers, and what pandas adds to Parquet."""
+"""Tables read from files: encodings, missing cells, exact integers, and the pandas metadata of Parquet."""
 
 import codecs
 import datetime
@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from foreknow.models.tables.table_files import MOST_COLUMNS, read_table
+from foreknow.models.tables.csv_files import MAX_COLUMNS
+from foreknow.models.tables.table_files import read_table
 
 BIG = 2**53 + 1
 TEXT = "id,town\n1,Zürich\n2,Roma\n"
@@ -94,7 +95,7 @@ class TestMissing:
 
 
 class TestWholeNumbers:
-    """Past 2**53 not every whole number is a float."""
+    """float64 does not represent every integer beyond 2**53."""
 
     @pytest.mark.parametrize("numbers", [[BIG, BIG + 2], [BIG, -BIG], [2**63 + 1, 3], [10**30 + 1, 7]])
     @pytest.mark.parametrize("gap", [False, True])
@@ -119,7 +120,7 @@ class TestWholeNumbers:
 
 
 class TestShape:
-    """What pandas alone shifts, renames or takes minutes for."""
+    """Files that pandas alone misreads, renames or reads for minutes."""
 
     @pytest.mark.parametrize(
         ("content", "message"),
@@ -129,9 +130,9 @@ class TestShape:
             ("a,b\n1,2,3\n4,5,6\n", "names 2 columns, and the next has 3 cells"),
             ("a,b\n1,2\n4,5,6\n", "line 3 has 3 cells, and the table 2 columns; put cells that hold commas in quotes"),
             ('a,b\n1,2\n3,"4\n', "a quote is opened in line 3 and never closed"),
-            ("a,b,a\n1,2,3\n", "the column 'a' stands twice"),
+            ("a,b,a\n1,2,3\n", "the column 'a' appears twice"),
             ("a;b\n1;2\n", "its only column is 'a;b'; cells are separated by commas"),
-            ("," * MOST_COLUMNS + "\n1\n", "16,385 columns, and at most 16,384 are read"),
+            ("," * MAX_COLUMNS + "\n1\n", "16,385 columns, and at most 16,384 are read"),
             ("a,b\n" + "," * 10**6 + "\n", "the next has 1000001 cells"),
             ("a,b\n1,2\n" + "," * 10**6 + "\n", "line 3 has 1000001 cells"),
             ('"' * (2 * 10**6) + "\n1\n", "has over 131,072 characters"),
@@ -149,7 +150,7 @@ class TestShape:
         assert len(calls) == ("in line 3" in message or "line 3 has" in message)
 
     def test_columns_of_parquet(self, tmp_path):
-        path = parquet_of(tmp_path, **{f"c{i}": [1] for i in range(MOST_COLUMNS + 1)})
+        path = parquet_of(tmp_path, **{f"c{i}": [1] for i in range(MAX_COLUMNS + 1)})
         with pytest.raises(ValueError, match="16,385 columns"):
             read_table(path)
 

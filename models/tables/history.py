@@ -1,0 +1,222 @@
+"""Histories: the views of a table over time."""
+
+import itertools
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.settings import check_kind
+from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.attributes import Numeric
+from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.schema import Schema
+from foreknow.models.tables.table_files import read_table
+from foreknow.models.tables.times import (
+    check_not_continuous,
+    check_order,
+    check_time,
+    precedes,
+    rows_by_time,
+    times_of_records,
+)
+from foreknow.models.tables.view import View
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Views of one schema, in order of time.
+
+    Parameters
+    ----------
+    views : iterable of View
+        In strictly increasing order of ``time``. An omitted bound of a numeric domain is taken from all views together, so
+        that every view is measured on one scale.
+
+    Raises
+    ------
+    TypeError
+        If the views are not an iterable of `View`.
+    ValueError
+        If there is no view, the times do not increase, or the views' schemas differ.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"id": ["Ann", "Bob", "Ann"], "age": [31, 45, 31], "result": list("aba"), "week": [1, 1, 2]})
+    >>> history = History.read(frame, Schema.infer(frame, ["age"]))
+    >>> history, history.times
+    (History(views=2, records=3), (1, 2))
+    >>> history.of(["Bob"])
+    History(views=1, records=1)
+    """
+
+    views: tuple[View, ...]
+
+    def __init__(self, views: Iterable[View]) -> None:
+        views = _checked_views(views)
+        for before, after in itertools.pairwise(views):
+            check_order(before.time, after.time)
+        object.__setattr__(self, "views", _with_common_bounds(views))
+
+    @classmethod
+    def read(
+        cls, source: "str | Path | pd.DataFrame", schema: Schema, time: str = "week", encoding: str = "utf-8"
+    ) -> "History":
+        """Read a history from one table of all records.
+
+        Parameters
+        ----------
+        source : DataFrame or path
+            One row per record: a DataFrame, or the path of a CSV or Parquet file.
+        schema : Schema
+            The meaning of the columns.
+        time : str
+            The column that divides the records into views. Its distinct values, sorted, are the times.
+        encoding : str
+            The encoding of a CSV file.
+
+        Raises
+        ------
+        TypeError
+            If an argument is of another type.
+        ValueError
+            If the file is neither CSV nor Parquet, or is not in the encoding; a column is missing; a time is missing or
+            infinite; times are fractional numbers or times of day, and more than half of the views would hold a single
+            record; or as `View` does.
+        FileNotFoundError
+            If there is no such file.
+        """
+        takes = "is a DataFrame, or the path of a .csv or .parquet file"
+        check_kind("History.read", "source", source, (pd.DataFrame, str, PathLike), takes)
+        check_kind("History.read", "schema", schema, Schema, "is a Schema, as Schema.infer(frame, ['age'])")
+        frame = source if isinstance(source, pd.DataFrame) else read_table(source, encoding=encoding)
+        check_columns(frame, [time])
+        if frame.empty:
+            raise ValueError("the table has no record; a history needs at least one view.")
+        frame = frame.reset_index(drop=True)
+        rows = rows_by_time(times_of_records(frame[time]))
+        check_not_continuous(time, [(when, len(records)) for when, records in rows])
+        return cls(View(frame.iloc[records], schema, when) for when, records in rows)
+
+    def __len__(self) -> int:
+        return len(self.views)
+
+    def __iter__(self) -> Iterator[View]:
+        return iter(self.views)
+
+    def __getitem__(self, position: int) -> View:
+        return self.views[position]
+
+    def __repr__(self) -> str:
+        return f"History(views={len(self)}, records={sum(map(len, self.views))})"
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of every view."""
+        return self.views[0].schema
+
+    @property
+    def times(self) -> tuple[Any, ...]:
+        """The times of the views."""
+        return tuple(view.time for view in self.views)
+
+    @property
+    def respondents(self) -> tuple[Hashable, ...]:
+        """The respondents of all views, in order of first appearance."""
+        return tuple(dict.fromkeys(r for view in self.views for r in view.people.respondents))
+
+    def until(self, time: Any) -> "History":
+        """Return the views up to and including a time.
+
+        Raises
+        ------
+        TypeError
+            If the time cannot be compared with those of the views.
+        ValueError
+            If every view is later.
+        """
+        time, first = check_time("History.until", time), self.views[0].time
+        if not (precedes(time, first) or precedes(first, time) or first == time):
+            raise TypeError(
+                f"History.until: time is {time!r}, which cannot be compared with {first!r}; give one of its kind."
+            )
+        if precedes(time, first):
+            raise ValueError(f"no view is of {time!r} or before; the first is of {first!r}.")
+        return History(view for view in self.views if not precedes(time, view.time))
+
+    def of(self, respondents: Iterable[Hashable]) -> "History":
+        """Return the history of some respondents. A view without any of them is omitted.
+
+        Parameters
+        ----------
+        respondents : iterable
+            Respondents of the history; others are ignored, unless none is in it.
+
+        Raises
+        ------
+        TypeError
+            If the respondents are one text, cannot be iterated, or one cannot be hashed.
+        ValueError
+            If none is in the history.
+        """
+        wanted = _respondent_set(respondents)
+        chosen = [[respondent in wanted for respondent in view.people.respondents] for view in self.views]
+        frames = [(view, view.frame[rows]) for view, rows in zip(self.views, chosen, strict=True)]
+        if not any(len(rows) for _, rows in frames):
+            raise ValueError(
+                f"none of the {len(wanted)} respondents is in the history; name some of history.respondents."
+            )
+        return History(View(rows, view.schema, view.time) for view, rows in frames if len(rows))
+
+
+def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
+    """The views as a tuple; raises unless there is at least one and each is a View."""
+    takes = "is a list of views, as [View(frame, schema, time)]; read one table of all records with History.read"
+    if isinstance(views, View | pd.DataFrame):
+        raise TypeError(f"History: views is a {type(views).__name__}; it {takes}.")
+    views = tuple(as_list("History", "views", views, takes))
+    for view in views:
+        check_kind("History", "one of the views", view, View, "is a View, as View(frame, schema, time)")
+    if not views:
+        raise ValueError("a history needs at least one view.")
+    return views
+
+
+def _respondent_set(respondents: Iterable[Hashable]) -> set[Hashable]:
+    takes = "is a list of respondents, as some of history.respondents"
+    listed = as_list("History.of", "respondents", respondents, takes)
+    try:
+        return set(listed)
+    except TypeError:
+        raise TypeError(f"History.of: one of the respondents cannot be hashed; respondents {takes}.") from None
+
+
+def _with_common_bounds(views: tuple[View, ...]) -> tuple[View, ...]:
+    """The views with the numeric domains of all of them together."""
+    schema = views[0].schema
+    for view in views:
+        if _without_bounds(view.schema) != _without_bounds(schema):
+            raise ValueError(
+                f"the view at {view.time!r} has another schema than the one at {views[0].time!r}; a history has one. "
+                "Build every view with the same Schema."
+            )
+    bounds = np.array([view.schema.bounds for view in views])
+    attributes = {
+        name: Numeric(float(bounds[:, a, 0].min()), float(bounds[:, a, 1].max())) if isinstance(kind, Numeric) else kind
+        for a, (name, kind) in enumerate(schema.quasi_identifiers.items())
+    }
+    common = replace(schema, quasi_identifiers=attributes)
+    return tuple(view if view.schema == common else View(view.frame, common, view.time) for view in views)
+
+
+def _without_bounds(schema: Schema) -> tuple[object, ...]:
+    """The part of a schema that all views of a history share: everything but the bounds of numeric domains."""
+    # A list, not a mapping: the order of the attributes is that of the codes.
+    kinds = [
+        (name, Numeric() if isinstance(kind, Numeric) else kind) for name, kind in schema.quasi_identifiers.items()
+    ]
+    return (kinds, schema.sensitive, schema.values, schema.respondent)

@@ -19,7 +19,7 @@ from foreknow.defenses import (
     QSDiversity,
     publish_items,
 )
-from foreknow.defenses.suppression.item_cost import removal_cost
+from foreknow.defenses.suppression.group_items import removal_cost
 from foreknow.evaluation import random_items, random_knowledge, verify_items
 from foreknow.models import ExternalKnowledge, Linking, Numeric, Release, Schema, View
 
@@ -164,14 +164,15 @@ class TestFigure1:
     def test_no_choice_helps(self):
         message = (
             "ItemSuppression: group 0 of the view at 1 does not satisfy QSDiversity(c=1, l=3, linking=Linking(items='items')) "
-            "(is inf, must be at most 1), and no choice of its 5 items to leave out helps. Ask for less, or make larger groups."
+            "(is inf, must be at most 1), and no choice of its 5 items to remove helps. Relax the requirement, or make "
+            "larger groups."
         )
         with pytest.raises(Infeasible, match=re.escape(message)):
             ItemSuppression(QSDiversity(1, 3, self.linking))(self.release())
 
     def test_nothing_was_found_in_time(self):
         requirement = QSCloseness(0.01, self.linking)
-        with pytest.raises(Infeasible, match=r"nor any of the 0 choices examined\. Allow more seconds or nodes"):
+        with pytest.raises(Infeasible, match=r"nor any of the 0 removals examined\. Allow more seconds or nodes"):
             ItemSuppression(requirement, seconds=0)(self.release())
 
     def test_records_without_items(self):
@@ -232,7 +233,7 @@ class TestPublishItems:
 
     def test_another_second_phase(self):
         linking = random_linking(np.random.default_rng(6))
-        with pytest.raises(TypeError, match="is no ItemSuppression; give one"):
+        with pytest.raises(TypeError, match="is an ItemSuppression, as"):
             publish_items(self.view(1), Mondrian(KAnonymity(4)), QSDiversity(1, 2, linking))
 
 
@@ -276,9 +277,9 @@ class TestBadInput:
         [
             ({"requirement": KAnonymity(2)}, TypeError, "KAnonymity(k=2) is not about items; give a QSDiversity"),
             ({"requirement": None}, TypeError, "None is not about items"),
-            ({"seconds": -1}, ValueError, "seconds is -1; it is a time, 0 or more"),
+            ({"seconds": -1}, ValueError, "seconds is -1; it is a time limit of at least 0"),
             ({"seconds": math.nan}, ValueError, "seconds is nan"),
-            ({"nodes": 1.5}, ValueError, "nodes is 1.5; it is a whole number, 0 or more"),
+            ({"nodes": 1.5}, ValueError, "nodes is 1.5; it is a whole number of at least 0"),
             ({"nodes": -1}, ValueError, "nodes is -1"),
             ({"nodes": math.inf}, ValueError, "nodes is inf"),
             ({"search": "best"}, ValueError, "search is 'best'; it is one of 'adaptive', 'plain'"),

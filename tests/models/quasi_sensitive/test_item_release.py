@@ -115,5 +115,5 @@ def test_who_of_a_group_has_which_items_is_not_to_be_seen(case, random):
 
 
 def test_one_set_for_each_record():
-    with pytest.raises(ValueError, match=r"items of 1 records are to be published, and the view at 1 has 4"):
+    with pytest.raises(ValueError, match=r"published has the items of 1 records, and the view at 1 has 4"):
         ItemRelease(Release(patients(), FIGURE_1D), LINKING, Items.of(["Coughing"]))

@@ -170,7 +170,7 @@ def test_what_could_not_be_read_back_is_refused():
     """Published, the first record would read as "dry" and "hot", which go with another label."""
     knowledge = ExternalKnowledge({"x": ["dry, hot"], "y": "dry, hot"})
     with pytest.raises(
-        ValueError, match=r"the item 'dry, hot' of the view at 1 holds the separator ','.*another separator"
+        ValueError, match=r"the item 'dry, hot' of the view at 1 contains the separator ','.*another separator"
     ):
         Linking(knowledge, "items")(view_of_items([["dry, hot"], ["dry"]]))
     assert Linking(knowledge, "items", separator=";")(view_of_items([["dry, hot"], ["dry"]]))[0] == ("x",)

@@ -112,6 +112,8 @@ def _check_prior(given: Reading | FloatArray, labels: int) -> Reading | FloatArr
             )
         return given
     try:
+        if np.iscomplexobj(given):
+            raise TypeError
         prior = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise TypeError(

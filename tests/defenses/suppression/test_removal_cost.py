@@ -13,7 +13,7 @@ SIZES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, ma
 
 
 def taken_one_by_one(pairs):
-    """Whenever an item is taken from a record of w, 1/w is added; then divided by what taking all would add."""
+    """Sum of 1/w for each item removed from a record with w items, over the sum for all items."""
     added = sum(Fraction(1, w) for before, after in pairs for w in range(before, after, -1))
     most = sum(Fraction(1, w) for before, _ in pairs for w in range(before, 0, -1))
     return added / most if most else Fraction(0)

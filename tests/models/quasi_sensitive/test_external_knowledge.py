@@ -1,4 +1,4 @@
-"""Labels and their items, as they are given, and the sets that are made of them."""
+"""External knowledge: reading labels and their items, and the bit sets of labels."""
 
 import numpy as np
 import pandas as pd

@@ -1,6 +1,6 @@
-"""What is believed of people's labels, to which their items lead."""
+"""Beliefs in sensitive labels that respondents' items link to, by release."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,70 +12,122 @@ from foreknow.models import ExternalKnowledge
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
+from foreknow.models.settings import check_kind, check_range, is_whole
 from foreknow.models.tables.times import check_order
 
-ROUNDING = 1e-9
-"""By how much a belief may miss what counts as sure for the sake of rounding; a group's belief is a sum over its records."""
+BELIEF_TOLERANCE = 1e-9
+"""Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""
 
 
 @dataclass(frozen=True, eq=False)
 class ReleaseLabelBeliefs:
-    """What was believed around one release.
+    """Beliefs before and after one release.
 
     Attributes
     ----------
     observation : ItemObservation
-        The release, as the adversary saw it.
+        The release as the adversary saw it.
     prior : float array, shape (e + 1,)
-        Before it, of anybody: the belief in each label, and in none.
+        Prior belief in each label, and last in none; the same for all respondents.
     posterior : float array, shape (g, e + 1)
-        After it, of anybody in each group.
+        Posterior belief for a member of each group.
+
+    Raises
+    ------
+    TypeError
+        If ``observation`` is no `ItemObservation`.
+    ValueError
+        If an array has another shape.
     """
 
     observation: ItemObservation
     prior: FloatArray
     posterior: FloatArray
 
+    def __post_init__(self) -> None:
+        check_kind(
+            "ReleaseLabelBeliefs",
+            "observation",
+            self.observation,
+            ItemObservation,
+            "is the observation of an ItemRelease",
+        )
+        prior, posterior = np.shape(self.prior), np.shape(self.posterior)
+        if len(prior) != 1 or prior[0] < 2 or posterior != (self.observation.groups, prior[0]):
+            raise ValueError(
+                f"ReleaseLabelBeliefs: prior has shape {prior} and posterior {posterior}; they have (e + 1,) and (g, e + 1), for e "
+                f"labels and none, and {self.observation.groups} groups. LinkingAttack makes them."
+            )
+
     @property
     def likeliest(self) -> tuple[IntArray, FloatArray]:
-        """The label believed most of each group, as its number, and how much: two arrays of shape ``(g,)``.
+        """Number of the likeliest label of each group, and the belief in it: two arrays of shape ``(g,)``.
 
-        Of labels equally believed it is the first; that there is none is not one.
+        The first of equally likely labels; none is not a label.
         """
         labels = self.posterior[:, :-1]
         return labels.argmax(axis=1).astype(np.int64), labels.max(axis=1)
 
     def of(self, row: int) -> FloatArray:
-        """What is believed after the release of the person of a row; of a suppressed one the prior. Shape ``(e + 1,)``."""
-        group = self.observation.group[row]
+        """Posterior belief for the respondent of a row; the prior for a suppressed one. Shape ``(e + 1,)``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such row.
+        """
+        n = len(self.observation.group)
+        if not is_whole(row, 0) or row >= n:
+            raise ValueError(f"ReleaseLabelBeliefs.of: row is {row!r}; the rows of the view go from 0 to {n - 1}.")
+        group = self.observation.group[int(row)]
         return np.asarray(self.posterior[group] if group >= 0 else self.prior)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelBeliefs:
-    """Beliefs in labels, release by release: what `LinkingAttack` returns.
+    """Beliefs in labels by release, as `LinkingAttack` returns them.
 
-    They are no `Beliefs`. Those are of the values of the schema's sensitive attribute, a row of m per person; these are of
-    labels that are no column of any view, thousands of them, and of none of them, and everybody in a group is believed to
-    have the same. Nor is there a truth in the view to hold them against.
+    They differ from `Beliefs`, which are of the m values of the schema's sensitive attribute, with one row per respondent. Labels
+    are values of no column: there may be thousands, a respondent may have none of them, and all members of a group have the
+    same beliefs. The view holds no true label to compare them with.
 
     Parameters
     ----------
     knowledge : ExternalKnowledge
         The labels.
-    releases : tuple of ReleaseLabelBeliefs
+    releases : iterable of ReleaseLabelBeliefs
         In the order of time.
 
     Raises
     ------
+    TypeError
+        If an argument is of another type.
     ValueError
-        If the times do not increase.
+        If the times do not increase, or the number of labels differs.
     """
 
     knowledge: ExternalKnowledge
     releases: tuple[ReleaseLabelBeliefs, ...]
 
     def __post_init__(self) -> None:
+        check_kind(
+            "LabelBeliefs", "knowledge", self.knowledge, ExternalKnowledge, "is an ExternalKnowledge of the labels"
+        )
+        releases: tuple[Any, ...] = tuple(self.releases) if isinstance(self.releases, Iterable) else (self.releases,)
+        for release in releases:
+            check_kind(
+                "LabelBeliefs",
+                "releases",
+                release,
+                ReleaseLabelBeliefs,
+                "holds ReleaseLabelBeliefs; LinkingAttack makes them",
+            )
+            if len(release.prior) != len(self.knowledge) + 1:
+                raise ValueError(
+                    f"LabelBeliefs: the beliefs at {release.observation.time!r} have {len(release.prior)} columns for "
+                    f"{len(self.knowledge)} labels and none; give the knowledge that they were made with."
+                )
+        object.__setattr__(self, "releases", releases)
         for before, after in pairwise(self.times):
             check_order(before, after)
 
@@ -90,11 +142,11 @@ class LabelBeliefs:
 
     @property
     def times(self) -> tuple[Any, ...]:
-        """When each release was published."""
+        """Times of the releases."""
         return tuple(release.observation.time for release in self.releases)
 
     def at(self, time: Any) -> ReleaseLabelBeliefs:
-        """What was believed around the release of a time, as arrays.
+        """Beliefs before and after the release of a time, as arrays.
 
         Raises
         ------
@@ -107,69 +159,79 @@ class LabelBeliefs:
         raise KeyError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
 
     def prior(self, time: Any) -> "pd.Series[float]":
-        """What was believed of anybody before the release of a time: labels, and none last."""
+        """Prior belief before the release of a time, the same for all respondents: indexed by label, none last."""
         return pd.Series(self.at(time).prior, index=self._index(range(len(self.knowledge) + 1)), name="prior")
 
     def posterior(self, time: Any) -> pd.DataFrame:
-        """What was believed after the release of a time: groups x the labels believed of some group, and none last."""
+        """Posterior beliefs after the release of a time: one row per group, one column per label with a belief above 0.
+
+        The column of none, if its belief is above 0, is the last.
+        """
         belief = self.at(time).posterior
         groups = pd.Index(np.arange(len(belief)), name="group")
         return self._believed(belief, groups)
 
     def of(self, respondent: Hashable) -> pd.DataFrame:
-        """One person's evolution: indexed by time and stage (prior, posterior), a column per label believed in after a release.
+        """Beliefs about one respondent: indexed by time and stage (prior, posterior), one column per label.
 
-        Each release is taken alone: what an earlier one showed is not remembered. After one that suppressed the person, the
-        prior is believed.
+        Labels without belief after any release have no column. Each release is taken separately: nothing is remembered from an
+        earlier one. After a release that suppresses the respondent the belief is the prior.
 
         Raises
         ------
         KeyError
             If the respondent is in no release.
         """
-        found = [
+        rows = [
             (release.observation.time, release.prior, release.of(row))
             for release in self.releases
             for row in release.observation.people.rows(respondent)
         ]
-        if not found:
+        if not rows:
             raise KeyError(
                 f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
             )
         index = pd.MultiIndex.from_product(
-            [[time for time, _, _ in found], ["prior", "posterior"]], names=["time", "stage"]
+            [[time for time, _, _ in rows], ["prior", "posterior"]], names=["time", "stage"]
         )
-        rows = np.array([row for _, prior, posterior in found for row in (prior, posterior)])
-        return self._believed(rows, index, rows[1::2])
+        beliefs = np.array([row for _, prior, posterior in rows for row in (prior, posterior)])
+        return self._believed(beliefs, index, beliefs[1::2])
 
     def certain(self, sure: float = 0.9) -> pd.DataFrame:
-        """Who is believed to have some label, and how surely.
+        """Respondents with a belief of at least ``sure`` in some label.
 
         Parameters
         ----------
         sure : float
-            From which belief in a label on it counts.
+            Threshold of the belief, from 0 to 1.
 
         Returns
         -------
         DataFrame
-            Columns ``time``, ``respondent``, ``group``, ``label`` and ``belief``, a row per release and published person of
-            whom a label is believed so much; of labels equally believed the first.
+            Columns ``time``, ``respondent``, ``group``, ``label`` and ``belief``: one row per release and published respondent
+            whose likeliest label reaches the threshold. The first of equally likely labels is listed.
+
+        Raises
+        ------
+        ValueError
+            If the threshold is out of its range.
         """
+        check_range("LabelBeliefs.certain", "sure", sure, 0, 1, "a threshold of the belief")
         labels, rows = self.knowledge.labels, []
         for release in self.releases:
             seen, (label, belief) = release.observation, release.likeliest
             for row in np.flatnonzero(seen.group >= 0).tolist():
                 group = int(seen.group[row])
-                if belief[group] >= sure - ROUNDING:
+                if belief[group] >= sure - BELIEF_TOLERANCE:
                     rows.append((seen.time, seen.people.respondents[row], group, labels[label[group]], belief[group]))
         return pd.DataFrame(rows, columns=["time", "respondent", "group", "label", "belief"])
 
-    def _believed(self, rows: FloatArray, index: pd.Index, shown: FloatArray | None = None) -> pd.DataFrame:
-        """Rows of beliefs as a table of the columns in which one of them, or of those shown, is over 0."""
-        columns = np.flatnonzero(((rows if shown is None else shown) > 0).any(axis=0))
-        return pd.DataFrame(rows[:, columns], index=index, columns=self._index(columns.tolist()))
+    def _believed(self, beliefs: FloatArray, index: pd.Index, selecting: FloatArray | None = None) -> pd.DataFrame:
+        """Rows of beliefs as a table; it has the columns above 0 in some row of ``selecting``, by default of ``beliefs``."""
+        columns = np.flatnonzero(((beliefs if selecting is None else selecting) > 0).any(axis=0))
+        return pd.DataFrame(beliefs[:, columns], index=index, columns=self._index(columns.tolist()))
 
     def _index(self, numbers: "range | list[int]") -> pd.Index:
+        """Labels by their numbers, none last, as an index."""
         names = (*self.knowledge.labels, NONE)
         return pd.Index([names[number] for number in numbers], dtype=object, name="label", tupleize_cols=False)

@@ -1,1 +1,1 @@
-"""Suppression of items until every group satisfies a requirement on labels, at least cost."""
+"""Suppression of items until every group satisfies a requirement on labels, at the least cost."""

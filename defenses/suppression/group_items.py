@@ -1,52 +1,91 @@
-"""The items of a release's records, group by group."""
+"""Items of a release by group, and the cost of removing some of them."""
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from foreknow.defenses.suppression.label_state import LabelState, label_state
+from foreknow.defenses.suppression.label_workspace import LabelWorkspace, label_workspace
 from foreknow.models import Items, Linking, Links, Release
-from foreknow.models.arrays import IntArray
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.members import members
 from foreknow.models.quasi_sensitive.linking import Words, links
+
+
+def removal_cost(before: ArrayLike, after: ArrayLike) -> float:
+    """Cost T of removing items from k records, as a fraction of the cost of removing all of them.
+
+    The removal of an item from a record with w items costs ``1 / w``. A record reduced from w to u items costs
+    ``1 / w + ... + 1 / (u + 1)``, whichever items are removed. T is the sum over the records, divided by the same sum for u = 0;
+    it is 0 where there is no item.
+
+    Parameters
+    ----------
+    before, after : int array, shape (k,)
+        Number of items of each record before and after. Not checked: ``after <= before``.
+
+    Returns
+    -------
+    float
+        From 0 to 1. Cost: O(k + w).
+
+    Notes
+    -----
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1.
+
+    Examples
+    --------
+    >>> round(removal_cost([2, 3], [1, 3]), 4)  # 1/2 of 1/2 + 1 and 1/3 + 1/2 + 1
+    0.15
+    """
+    first, left = np.asarray(before, dtype=np.int64), np.asarray(after, dtype=np.int64)
+    worth = harmonic_numbers(int(first.max(initial=0)))
+    total = worth[first].sum()
+    return float((worth[first] - worth[left]).sum() / total) if total > 0 else 0.0
+
+
+def harmonic_numbers(largest: int) -> FloatArray:
+    """Harmonic numbers ``1 + 1/2 + ... + 1/w`` for w = 0 to ``largest``: float array, shape ``(largest + 1,)``."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, largest + 1))])
 
 
 @dataclass(frozen=True, eq=False)
 class GroupItems:
-    """What of a release the search for removals needs.
+    """Items of a release, and the records of each group.
 
     Attributes
     ----------
     items : Items
-        Of all records of the view.
+        Items of all n records of the view.
     links : Links
-        What all records link to by these.
-    goes : uint64 array, shape (u, w)
-        The labels that go with each item of the vocabulary.
+        Labels that these records link to.
+    item_labels : uint64 array, shape (u, w)
+        Labels of each item of the vocabulary, as a bit set.
     members : tuple of int arrays
-        The records of each group.
+        Records of each group.
     """
 
     items: Items
     links: Links
-    goes: Words
+    item_labels: Words
     members: tuple[IntArray, ...]
 
     @classmethod
     def of(cls, release: Release, linking: Linking) -> "GroupItems":
-        """The items of a release. Cost: O(i e / 64) for i items in all."""
-        items, order = linking.items_of(release.view), np.argsort(release.group, kind="stable")
-        starts = np.searchsorted(release.group[order], np.arange(release.groups + 1))
-        members = tuple(order[start:end] for start, end in itertools.pairwise(starts))
-        return cls(items, links(items, linking.knowledge), linking.knowledge.bits(items.vocabulary), members)
+        """Items of a release. Cost: O(i e / 64) for i items and e labels."""
+        items = linking.items_of(release.view)
+        order, starts = members(release.group, release.groups)
+        own = tuple(np.split(order, starts)[1:-1])
+        return cls(items, links(items, linking.knowledge), linking.knowledge.bits(items.vocabulary), own)
 
     def cells(self, group: int) -> IntArray:
-        """Where in ``items.codes`` the items of a group's records stand, one record after the other."""
+        """Positions in ``items.codes`` of the items of a group, one record after the other: shape ``(s,)``."""
         sizes = self.items.sizes[self.members[group]]
         places = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return np.repeat(self.items.starts[self.members[group]], sizes) + places
 
-    def state(self, group: int) -> LabelState:
-        """A group with nothing removed."""
+    def workspace(self, group: int) -> LabelWorkspace:
+        """Workspace of a group with nothing removed."""
         item, sizes = self.items.codes[self.cells(group)], self.items.sizes[self.members[group]]
-        return label_state(self.goes, item, sizes, self.links.knowledge.every, self.links.knowledge.weights)
+        knowledge = self.links.knowledge
+        return label_workspace(self.item_labels, item, sizes, knowledge.all_labels, knowledge.weights)

@@ -1,147 +1,230 @@
-"""The search for the cheapest removal of items after which a group satisfies; it can be stopped, and gone on with."""
+"""Resumable search for the cheapest removal of items from a group, and searches of several groups within a time limit."""
 
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.suppression.adaptive_descent import descend, open_node, strip
-from foreknow.defenses.suppression.claims import Claims
-from foreknow.defenses.suppression.label_shortfall import shortfall
-from foreknow.defenses.suppression.label_state import LabelState, unmoved
-from foreknow.defenses.suppression.plain_descent import descend_plainly
-from foreknow.defenses.suppression.search_path import SearchPath, search_path
+from foreknow.defenses.suppression.item_descent import (
+    PathWorkspace,
+    adaptive_descent,
+    expand_node,
+    path_workspace,
+    plain_descent,
+    strip_record,
+)
+from foreknow.defenses.suppression.label_shortfall import LabelBounds, shortfall
+from foreknow.defenses.suppression.label_workspace import LabelWorkspace, fresh_workspace
 from foreknow.models.arrays import BoolArray, IntArray
 
-type Order = Literal["adaptive", "plain"]
-ORDERS: tuple[Order, ...] = ("adaptive", "plain")
-"""In which order the children of a node are visited."""
+type SearchOrder = Literal["adaptive", "plain"]
+SEARCH_ORDERS: tuple[SearchOrder, ...] = ("adaptive", "plain")
+"""Orders in which the children of a node can be visited."""
 
-AT_ONCE = 10_000
-"""How many removals are examined without a return from compiled code: there must be room for as many children."""
+type Progress = Callable[[list[int]], Iterable[int]]
+"""A function that yields the groups it is given while they are searched, as ``rich.progress.track``."""
+
+NODES_PER_CALL = 10_000
+"""Largest number of removals examined in one call of compiled code, which needs room for as many children."""
+
+NODES_PER_CLOCK_READING = 100
+"""Largest number of removals of a group examined between two readings of the clock."""
 
 
-@dataclass(frozen=True, eq=False)
-class ItemSearch:
-    """A search of the tree of all removals from a group: the root removes nothing, a child one cell more (section 2.2).
+@dataclass(eq=False)
+class RunningSearch:
+    """Mutable search of all removals from one group; `advance` continues it in place.
 
-    Every removal is one node: under a child may be removed only what comes after it among its siblings. No node is visited
-    under which none can cost less than the best solution so far.
+    No node is visited below which no removal can cost less than the best solution so far. The tree is described in
+    `item_descent`.
 
     Attributes
     ----------
-    state, claims
-        The group, at the node that the search is at, and what is asked of it.
-    path : SearchPath
-    order : int array
-        The children at all depths of the path, in the order of their visits; unused by the plain search.
-    search : "adaptive" or "plain"
-    opened : bool
-        Whether the adaptive search has examined the root's children.
+    work : LabelWorkspace
+        The group, at the present node.
+    bounds : LabelBounds
+        The requirements.
+    path : PathWorkspace
+    order : {"adaptive", "plain"}
+    children : int array
+        Children at all depths of the path, in the order of their visits; unused by the plain search.
+    expanded : bool
+        True if the adaptive search has examined the root's children.
     depth : int
-        How many cells are removed at its node; -1 once the tree has been searched.
+        Number of cells removed at the present node; -1 once the tree has been searched.
     lowest : float
-        What the best solution costs, in the units of ``1/w``; infinite where there is none yet.
-    stripped : int
-        Of how many records it has been tried to begin with them.
-    apart : LabelState, optional
-        The group once more, while it is being tried with the next record.
+        Cost of the best solution, in units of ``1 / w``; infinite without one.
+    records_tried : int
+        Number of records that the search has begun with (adaptive search, after its first solution).
+    record_work : LabelWorkspace, optional
+        Separate workspace of the group while the search begins with the next record.
     examined : int
-        Of how many removals it has been seen whether they satisfy; some may have been seen twice.
+        Number of removals examined; some may have been examined twice.
     """
 
-    state: LabelState
-    claims: Claims
-    path: SearchPath
-    order: IntArray
-    search: Order
-    opened: bool = False
+    work: LabelWorkspace
+    bounds: LabelBounds
+    path: PathWorkspace
+    order: SearchOrder
+    children: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    expanded: bool = False
     depth: int = 0
     lowest: float = np.inf
-    stripped: int = 0
-    apart: LabelState | None = None
+    records_tried: int = 0
+    record_work: LabelWorkspace | None = None
     examined: int = 0
 
     @property
     def finished(self) -> bool:
-        """Whether the tree has been searched: then the best solution is the cheapest there is, or there is none."""
+        """True once the tree has been searched: then the best solution is the cheapest one, or there is none."""
         return self.depth < 0
 
     @property
     def best(self) -> BoolArray | None:
-        """The cells of the best solution so far, shape ``(s,)``."""
+        """Cells of the best solution so far, shape ``(s,)``; None without one."""
         return self.path.best if self.lowest < np.inf else None
 
+    def advance(self, nodes: int, first: bool = False) -> None:
+        """Examine at least ``nodes`` more removals, or all that are left; with ``first``, stop at the first solution.
 
-def item_search(state: LabelState, claims: Claims, search: Order = "adaptive") -> ItemSearch:
-    """A search that has not begun, of a group that does not satisfy and of which nothing has been removed."""
-    path = search_path(len(state.owner), shortfall(state, claims))
-    return ItemSearch(state, claims, path, np.empty(0, dtype=np.int64), search)
+        The adaptive search examines all children of a node together, and can exceed ``nodes`` by the children of one node.
+        """
+        goal = self.examined + nodes
+        while self.examined < goal and not self.finished and not (first and self.lowest < np.inf):
+            self._step(min(goal - self.examined, NODES_PER_CALL), first or self.lowest == np.inf)
+
+    def _step(self, nodes: int, first: bool) -> None:
+        """One call of compiled code."""
+        if self.order == "plain":
+            self.depth, self.lowest, more = plain_descent(
+                self.work, self.bounds, self.path, self.depth, self.lowest, nodes, first
+            )
+        elif self.lowest < np.inf and self.records_tried < len(self.work.left):
+            more = self._strip_next_record()
+        elif not self.expanded:
+            more = self._expand_root(nodes)
+        else:
+            self._reserve(nodes)
+            self.depth, self.lowest, more = adaptive_descent(
+                self.work, self.bounds, self.path, self.children, self.depth, self.lowest, nodes, first
+            )
+        self.examined += more
+
+    def _expand_root(self, nodes: int) -> int:
+        """Examine the children of the root; return their number."""
+        self._reserve(nodes)
+        cells = np.arange(len(self.work.owner))
+        self.lowest, more = expand_node(self.work, self.bounds, self.path, self.children, 0, cells, self.lowest)
+        self.expanded = True
+        return more
+
+    def _strip_next_record(self) -> int:
+        """Remove one item more of the record that the search begins with; return the number of removals examined."""
+        work = fresh_workspace(self.work) if self.record_work is None else self.record_work
+        self.lowest, more, done = strip_record(work, self.bounds, self.path, self.records_tried, self.lowest)
+        self.records_tried += done
+        self.record_work = None if done else work
+        return more
+
+    def _reserve(self, nodes: int) -> None:
+        """Make room for the children that ``nodes`` more removals can append."""
+        room = len(self.children)
+        needed = int(self.path.children_end[self.depth]) + nodes + len(self.work.owner)
+        if needed > room:
+            more = np.empty(max(needed, 2 * room) - room, dtype=np.int64)
+            self.children = np.concatenate([self.children, more])
 
 
-def compile_search(search: ItemSearch) -> None:
-    """Have the machine code of a search that has not begun made, which moves it nowhere; so that no clock counts it."""
-    state, claims, path, nothing = search.state, search.claims, search.path, np.empty(0, dtype=np.int64)
-    if search.search == "plain":
-        descend_plainly(state, claims, path, 0, np.inf, 0, True)
+def item_search(work: LabelWorkspace, bounds: LabelBounds, order: SearchOrder = "adaptive") -> RunningSearch:
+    """Search at its root, of a group that does not satisfy and from which nothing has been removed."""
+    return RunningSearch(work, bounds, path_workspace(len(work.owner), shortfall(work, bounds)), order)
+
+
+def compile_search(search: RunningSearch) -> None:
+    """Compile the code of a search at its root, without advancing it, so that its time limit does not include compiling."""
+    work, bounds, path, empty = search.work, search.bounds, search.path, np.empty(0, dtype=np.int64)
+    if search.order == "plain":
+        plain_descent(work, bounds, path, 0, np.inf, 0, True)
     else:
-        open_node(state, claims, path, nothing, 0, nothing, np.inf)
-        strip(state, claims, path, 0, 0.0)
-        descend(state, claims, path, nothing, 0, np.inf, 0, True)
+        expand_node(work, bounds, path, empty, 0, empty, np.inf)
+        strip_record(work, bounds, path, 0, 0.0)
+        adaptive_descent(work, bounds, path, empty, 0, np.inf, 0, True)
 
 
-def advanced(search: ItemSearch, nodes: int, first: bool = False) -> ItemSearch:
-    """The same search once it has examined so many more removals, or as many as there are.
+@dataclass(eq=False)
+class TimedSearch:
+    """Mutable search of one group, with the time it has taken.
 
-    The one that is passed in is spent: both share their arrays. With ``first``, it stops at its first solution. The adaptive
-    search examines the siblings of a node together, and may examine more by one node's children.
+    Attributes
+    ----------
+    search : RunningSearch
+    seconds : float
+        Time spent on the search.
+    first_cost, first_seconds : float
+        Cost of its first solution, in units of ``1 / w``, and the time after which it was found; NaN without one.
     """
-    goal = search.examined + nodes
-    while search.examined < goal and not search.finished and not (first and search.lowest < np.inf):
-        search = _advanced(search, min(goal - search.examined, AT_ONCE), first or search.lowest == np.inf)
-    return search
+
+    search: RunningSearch
+    seconds: float = 0.0
+    first_cost: float = np.nan
+    first_seconds: float = np.nan
+
+    def is_done(self, nodes: float, first: bool) -> bool:
+        """True if the tree has been searched, ``nodes`` removals were examined, or a first solution is wanted and known."""
+        search = self.search
+        return search.finished or search.examined >= nodes or (first and search.best is not None)
+
+    def advance(self, nodes: float) -> None:
+        """Continue the search until the next reading of the clock, to ``nodes`` removals in all at most."""
+        began, without_solution = time.perf_counter(), self.search.best is None
+        more = int(min(NODES_PER_CLOCK_READING, nodes - self.search.examined))
+        self.search.advance(more, first=without_solution)
+        self.seconds += time.perf_counter() - began
+        if without_solution and self.search.best is not None:
+            self.first_cost, self.first_seconds = self.search.lowest, self.seconds
 
 
-def _advanced(search: ItemSearch, nodes: int, first: bool) -> ItemSearch:
-    if search.search == "plain":
-        return _plainly(search, nodes, first)
-    if search.lowest < np.inf and search.stripped < len(search.state.left):
-        return _record_first(search)
-    return _adaptively(_with_room(search, nodes), nodes, first)
+def share_time(
+    searches: Mapping[int, TimedSearch], until: float, nodes: float, first: bool, progress: Progress
+) -> None:
+    """Advance the searches of several groups, in place, within a time limit.
 
+    Each group gets an equal part of the time left. Time that it does not use goes to the groups after it, and then to a further
+    round.
 
-def _plainly(search: ItemSearch, nodes: int, first: bool) -> ItemSearch:
-    depth, lowest, more = descend_plainly(
-        search.state, search.claims, search.path, search.depth, search.lowest, nodes, first
-    )
-    return replace(search, depth=depth, lowest=lowest, examined=search.examined + more)
+    Parameters
+    ----------
+    searches : mapping of group to TimedSearch
+    until : float
+        End of the time, on the clock of ``time.perf_counter``.
+    nodes : float
+        Number of removals to examine in each group.
+    first : bool
+        Stop at the first solution of a group.
+    progress : Progress
+        Called once for each round.
 
-
-def _record_first(search: ItemSearch) -> ItemSearch:
-    apart = unmoved(search.state) if search.apart is None else search.apart
-    lowest, more, done = strip(apart, search.claims, search.path, search.stripped, search.lowest)
-    return replace(
-        search,
-        stripped=search.stripped + done,
-        apart=None if done else apart,
-        lowest=lowest,
-        examined=search.examined + more,
-    )
-
-
-def _with_room(search: ItemSearch, nodes: int) -> ItemSearch:
-    """The same search, with room for as many more children as it may examine."""
-    room, needed = len(search.order), int(search.path.ends[search.depth]) + nodes + len(search.state.owner)
-    if needed <= room:
-        return search
-    more = np.empty(max(needed, 2 * room) - room, dtype=np.int64)
-    return replace(search, order=np.concatenate([search.order, more]))
-
-
-def _adaptively(search: ItemSearch, nodes: int, first: bool) -> ItemSearch:
-    state, claims, path, order = search.state, search.claims, search.path, search.order
-    if not search.opened:
-        lowest, more = open_node(state, claims, path, order, 0, np.arange(len(state.owner)), search.lowest)
-        return replace(search, opened=True, lowest=lowest, examined=more)
-    depth, lowest, more = descend(state, claims, path, order, search.depth, search.lowest, nodes, first)
-    return replace(search, depth=depth, lowest=lowest, examined=search.examined + more)
+    Raises
+    ------
+    ValueError
+        If ``progress`` yields something else than the groups it was given, or none of them.
+    """
+    while time.perf_counter() < until and (
+        open_ := [g for g, one in searches.items() if not one.is_done(nodes, first)]
+    ):
+        place = -1
+        for place, group in enumerate(progress(open_)):
+            if place >= len(open_) or group != open_[place]:
+                raise ValueError(
+                    f"progress yields {group!r} for the groups {open_}; it yields each group it is given, in order, as iter does."
+                )
+            now = time.perf_counter()
+            end = now + (until - now) / (len(open_) - place)
+            while time.perf_counter() < end and not searches[group].is_done(nodes, first):
+                searches[group].advance(nodes)
+        if place < 0:
+            raise ValueError(
+                f"progress yields nothing for the groups {open_}; it yields each group it is given, as iter does."
+            )

@@ -1,70 +1,118 @@
-"""How far a group is from what is asked of its labels, as it is and with one more item left out."""
+"""Shortfall of a group from requirements on labels: now, and after the removal of one more item."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from foreknow.defenses.requirements.label_levels import NEGLIGIBLE, label_distance, largest_l
+from foreknow.defenses.requirements.qs_closeness import QSCloseness
+from foreknow.defenses.requirements.qs_diversity import QSDiversity
 from foreknow.defenses.requirements.requirement import ROUNDING
-from foreknow.defenses.suppression.claims import Claims
-from foreknow.defenses.suppression.label_state import LabelState
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.defenses.suppression.label_workspace import LabelWorkspace
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.quasi_sensitive.linking import Links
 
-SMALL = 1e-8
-"""A square of a distance so small that its rounding would show in the distance."""
+type LabelRequirement = QSDiversity | QSCloseness
+"""A requirement that the search for items to remove can enforce."""
+
+SMALLEST_UPDATED_SQUARE = 1e-8
+"""Squared distance below which a distance is recomputed from all beliefs: rounding of a small square shows in its root."""
+
+
+class LabelBounds(NamedTuple):
+    """Settings of a conjunction of a QS (c, l)-diversities and b QS t-closenesses, as arrays for compiled code.
+
+    Attributes
+    ----------
+    c : float array, shape (a,)
+    l : int array, shape (a,)
+    as_printed : bool array, shape (a,)
+    t : float array, shape (b,)
+    prior : float array, shape (b, e + 1)
+        Prior belief in each label and, last, in none.
+    """
+
+    c: FloatArray
+    l: IntArray  # noqa: E741
+    as_printed: BoolArray
+    t: FloatArray
+    prior: FloatArray
+
+
+def label_bounds(parts: tuple[LabelRequirement, ...], links: Links) -> LabelBounds:
+    """Bounds of several requirements.
+
+    ``links`` covers all records of the view with all their items; the priors are computed from it.
+    """
+    diversities = [part for part in parts if isinstance(part, QSDiversity)]
+    closenesses = [part for part in parts if isinstance(part, QSCloseness)]
+    priors = [links.prior(part.prior) for part in closenesses]
+    return LabelBounds(
+        np.array([part.c for part in diversities], dtype=np.float64),
+        np.array([part.l for part in diversities], dtype=np.int64),
+        np.array([part.as_printed for part in diversities], dtype=np.bool_),
+        np.array([part.t for part in closenesses], dtype=np.float64),
+        np.array(priors, dtype=np.float64).reshape(len(closenesses), len(links.knowledge) + 1),
+    )
 
 
 @compiled
-def shortfall(state: LabelState, claims: Claims) -> float:
-    """How far a group is from what is asked of it, 0 only where it satisfies: of each claim it fails, ``1 - l' / l`` or ``d - t``.
+def shortfall(work: LabelWorkspace, bounds: LabelBounds) -> float:
+    """Shortfall of a group: the sum of ``1 - l' / l`` and of ``d - t`` over the requirements it fails; 0 only if it satisfies all.
 
-    Here l' is the largest l of which it is (c, l)-diverse, and d the distance of the beliefs from the prior. Cost: O(e log e).
+    ``l'`` is the largest l for which the group is (c, l)-diverse, and ``d`` the distance of its beliefs from the prior.
+    Cost: O(e log e).
     """
-    missing = 0.0
-    for a in range(len(claims.c)):
-        missing += _too_narrow(largest_l(state.belief, claims.c[a], claims.as_printed[a]), claims.l[a])
-    for b in range(len(claims.t)):
-        missing += _too_far(label_distance(state.belief, claims.prior[b]), claims.t[b])
-    return missing
+    total = 0.0
+    for a in range(len(bounds.c)):
+        total += _diversity_shortfall(largest_l(work.belief, bounds.c[a], bounds.as_printed[a]), bounds.l[a])
+    for b in range(len(bounds.t)):
+        total += _closeness_shortfall(label_distance(work.belief, bounds.prior[b]), bounds.t[b])
+    return total
 
 
 @compiled
-def shortfalls(state: LabelState, claims: Claims, cells: IntArray, now: float) -> FloatArray:
-    """What `shortfall` would be, were one more cell removed: for each of some cells, shape ``(q,)``; the state stays as it is.
+def shortfalls_after_removal(work: LabelWorkspace, bounds: LabelBounds, cells: IntArray, now: float) -> FloatArray:
+    """`shortfall` of the group after the removal of each one of q cells: float array, shape ``(q,)``.
 
-    ``now`` is its shortfall. Cost: O(e), and for each cell O(w) for each item of its record and O(1) for each label that is
-    believed in.
+    The workspace does not change.
+
+    ``now`` is the present shortfall. Cost: O(e), and for each cell O(w) for each item of its record and O(1) for each label
+    with a belief above 0.
     """
-    found = np.empty(len(cells))
-    believed, place = _believed_labels(state.belief)
-    squares = np.zeros(len(claims.t))
+    result = np.empty(len(cells))
+    believed, place = _believed_labels(work.belief)
+    squares = np.zeros(len(bounds.t))
     for b in range(len(squares)):
-        squares[b] = label_distance(state.belief, claims.prior[b]) ** 2
-    row, labels = np.empty(len(state.belief)), np.empty(len(state.belief), dtype=np.int64)
+        squares[b] = label_distance(work.belief, bounds.prior[b]) ** 2
+    beliefs, labels = np.empty(len(work.belief)), np.empty(len(work.belief), dtype=np.int64)
     for q in range(len(cells)):
-        known = _labels_without(state, cells[q], labels)
-        if known == 0:
-            found[q] = now
+        number = _labels_without(work, cells[q], labels)
+        if number == 0:
+            # The record still links to no label: no belief changes.
+            result[q] = now
             continue
-        moved = _moves(state, cells[q], labels[:known])
-        if state.weight[state.owner[cells[q]]] <= 0.0:
-            labels[known] = len(state.prevalence)
-            known += 1
-        missing = 0.0
-        if len(claims.c):
-            ranked = _moved_row(state.belief, believed, place, labels[:known], moved, row)
-            for a in range(len(claims.c)):
-                missing += _too_narrow(largest_l(row[:ranked], claims.c[a], claims.as_printed[a]), claims.l[a])
-        for b in range(len(claims.t)):
-            distance = _moved_distance(squares[b], state.belief, claims.prior[b], labels[:known], moved)
-            missing += _too_far(distance, claims.t[b])
-        found[q] = missing
-    return found
+        changes = _belief_changes(work, cells[q], labels[:number])
+        if work.weight[work.owner[cells[q]]] <= 0.0:
+            # The record linked to no label and now links to some: the belief in none falls too.
+            labels[number] = len(work.prevalence)
+            number += 1
+        total = 0.0
+        if len(bounds.c):
+            size = _changed_beliefs(work.belief, believed, place, labels[:number], changes, beliefs)
+            for a in range(len(bounds.c)):
+                total += _diversity_shortfall(largest_l(beliefs[:size], bounds.c[a], bounds.as_printed[a]), bounds.l[a])
+        for b in range(len(bounds.t)):
+            distance = _changed_distance(squares[b], work.belief, bounds.prior[b], labels[:number], changes)
+            total += _closeness_shortfall(distance, bounds.t[b])
+        result[q] = total
+    return result
 
 
 @compiled
 def _believed_labels(belief: FloatArray) -> tuple[IntArray, IntArray]:
-    """The labels that are believed in, and for each label which of these it is, or -1."""
+    """Labels with a belief above `NEGLIGIBLE`, shape ``(p,)``; and for each label its position among them, or -1."""
     place = np.full(len(belief), -1)
     for label in range(len(belief)):
         if belief[label] > NEGLIGIBLE:
@@ -76,74 +124,78 @@ def _believed_labels(belief: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 @compiled
-def _labels_without(state: LabelState, cell: int, labels: IntArray) -> int:
-    """Write which labels the cell's record would link to without it; returns how many."""
-    i, known = state.owner[cell], 0
-    others = state.every.copy()
-    for other in range(state.starts[i], state.starts[i + 1]):
-        if other != cell and not state.removed[other]:
-            others &= state.goes[state.item[other]]
-    for word in range(len(others)):
-        left = others[word]
+def _labels_without(work: LabelWorkspace, cell: int, labels: IntArray) -> int:
+    """Write the labels that the cell's record links to without the cell; return their number."""
+    i, number = work.owner[cell], 0
+    remaining = work.all_labels.copy()
+    for other in range(work.starts[i], work.starts[i + 1]):
+        if other != cell and not work.removed[other]:
+            remaining &= work.item_labels[work.item[other]]
+    for word in range(len(remaining)):
+        left = remaining[word]
         while left != 0:
             lowest = left & (~left + np.uint64(1))
-            labels[known] = 64 * word + int(np.log2(float(lowest)))  # exact: a power of 2
-            known += 1
+            labels[number] = 64 * word + int(np.log2(float(lowest)))  # exact: a power of 2
+            number += 1
             left ^= lowest
-    return known
+    return number
 
 
 @compiled
-def _moves(state: LabelState, cell: int, labels: IntArray) -> FloatArray:
-    """By how much the belief in each of these labels, and in none, changes if the record links to them instead."""
-    i, k = state.owner[cell], len(state.left)
-    before, after = state.weight[i], state.prevalence[labels].sum()
-    moved = np.empty(len(labels) + 1)
+def _belief_changes(work: LabelWorkspace, cell: int, labels: IntArray) -> FloatArray:
+    """Change of the belief in each of q labels, and last in none, if the record links to exactly these: shape ``(q + 1,)``."""
+    i, k = work.owner[cell], len(work.left)
+    before, after = work.weight[i], work.prevalence[labels].sum()
+    changes = np.empty(len(labels) + 1)
     for which in range(len(labels)):
         label = labels[which]
-        had = state.bits[i, label // 64] >> np.uint64(label % 64) & np.uint64(1)
-        share = 1.0 / after - (1.0 / before if had else 0.0)
-        moved[which] = state.prevalence[label] * share / k
-    moved[-1] = -1.0 / k
-    return moved
+        had = work.bits[i, label // 64] >> np.uint64(label % 64) & np.uint64(1)
+        difference = 1.0 / after - (1.0 / before if had else 0.0)
+        changes[which] = work.prevalence[label] * difference / k
+    changes[-1] = -1.0 / k
+    return changes
 
 
 @compiled
-def _moved_row(
-    belief: FloatArray, believed: IntArray, place: IntArray, labels: IntArray, moved: FloatArray, row: FloatArray
+def _changed_beliefs(
+    belief: FloatArray, believed: IntArray, place: IntArray, labels: IntArray, changes: FloatArray, result: FloatArray
 ) -> int:
-    """Write the beliefs over 0 once some have moved, in no order; returns how many."""
-    ranked = len(believed)
-    row[:ranked] = belief[believed]
+    """Write the beliefs above 0 after the changes, in no order, into ``result``; return their number."""
+    size = len(believed)
+    result[:size] = belief[believed]
     for which in range(len(labels)):
         label = labels[which]
         if place[label] >= 0:
-            row[place[label]] += moved[which]
+            result[place[label]] += changes[which]
         else:
-            row[ranked] = moved[which]
-            ranked += 1
-    return ranked
+            result[size] = changes[which]
+            size += 1
+    return size
 
 
 @compiled
-def _moved_distance(square: float, belief: FloatArray, prior: FloatArray, labels: IntArray, moved: FloatArray) -> float:
-    """The distance once some beliefs have moved, given its square before."""
+def _changed_distance(
+    square: float, belief: FloatArray, prior: FloatArray, labels: IntArray, changes: FloatArray
+) -> float:
+    """Distance from the prior after the changes, from its square before them. Cost: O(q), or O(e) where it is small."""
     for which in range(len(labels)):
-        apart = belief[labels[which]] - prior[labels[which]]
-        square += moved[which] * (2.0 * apart + moved[which])
-    if square > SMALL:
+        difference = belief[labels[which]] - prior[labels[which]]
+        square += changes[which] * (2.0 * difference + changes[which])
+    if square > SMALLEST_UPDATED_SQUARE:
         return math.sqrt(square)
     row = belief.copy()
     for which in range(len(labels)):
-        row[labels[which]] += moved[which]
+        row[labels[which]] += changes[which]
     return label_distance(row, prior)
 
 
 @compiled
-def _too_narrow(reached: int, wanted: int) -> float:
+def _diversity_shortfall(reached: int, wanted: int) -> float:
+    """``1 - l' / l``, or 0 if l is reached."""
     return 0.0 if reached >= wanted else 1.0 - reached / wanted
 
 
 @compiled
-def _too_far(distance: float, most: float) -> float:
-    return 0.0 if distance <= most + ROUNDING else distance - most
+def _closeness_shortfall(distance: float, t: float) -> float:
+    """``d - t``, or 0 if the distance is at most t."""
+    return 0.0 if distance <= t + ROUNDING else distance - t

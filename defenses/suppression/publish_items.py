@@ -1,4 +1,4 @@
-"""The two phases: group by what identifies people, then leave out items until no group gives labels away."""
+"""Two-phase publication: group the records, then remove items until every group satisfies a requirement on labels."""
 
 from collections.abc import Iterable
 from typing import overload
@@ -6,10 +6,11 @@ from typing import overload
 import numpy as np
 
 from foreknow.defenses.publish import Defense, publish
+from foreknow.defenses.suppression.item_search import Progress
 from foreknow.defenses.suppression.item_suppression import ItemSuppression
 from foreknow.defenses.suppression.suppressed_items import SuppressedItems
-from foreknow.defenses.suppression.time_sharing import Progress
 from foreknow.models import Adversary, View
+from foreknow.models.settings import as_generator, check_kind
 
 
 @overload
@@ -20,7 +21,7 @@ def publish_items(
     adversary: Adversary | None = None,
     progress: Progress = iter,
     *,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> SuppressedItems: ...
 
 
@@ -32,7 +33,7 @@ def publish_items(
     adversary: Adversary | None = None,
     progress: Progress = iter,
     *,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> tuple[SuppressedItems, ...]: ...
 
 
@@ -43,51 +44,63 @@ def publish_items(
     adversary: Adversary | None = None,
     progress: Progress = iter,
     *,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> SuppressedItems | tuple[SuppressedItems, ...]:
-    """Publish a view, or views one after the other, with the items of their records.
+    """Publish one or several views with the items of their records, in two phases.
 
-    First a defense groups the records, as `publish` does; then items are left out of the groups that fail what is asked of
-    labels. A defense that reads no items groups as if there were none; one whose requirement has a `QSDiversity` or a
-    `QSCloseness` may leave nothing to be done.
+    Phase 1: a defense groups the records, as `publish` does. Phase 2: items are removed from the groups that fail the
+    requirement on labels. A defense that does not read the items groups as if there were none. After a defense whose own
+    requirement contains the `QSDiversity` or `QSCloseness` of phase 2, no group fails.
 
     Parameters
     ----------
     views : View, or iterable of View in the order of time
     defense : Defense
-        How to group: phase 1.
+        Phase 1.
     suppression : ItemSuppression
-        What to leave out: phase 2. Its ``seconds`` are for each view.
+        Phase 2. Its ``seconds`` apply to each view.
     adversary : Adversary, optional
-        Whom the defense assumes, as `publish` has it.
+        The adversary that the defense assumes, as in `publish`.
     progress : callable, optional
-        As `ItemSuppression` has it.
-    rng : numpy.random.Generator, optional
-        As `publish` has it.
+        As in `ItemSuppression`.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed of the random order of records and of the groups' numbers, as in `publish`.
 
     Returns
     -------
-    SuppressedItems
-        Of the view; a tuple of them, one per view, of several.
+    SuppressedItems or tuple of SuppressedItems
+        One result for one view; a tuple, one per view, for an iterable.
 
     Raises
     ------
     TypeError
-        If ``suppression`` is of another kind.
+        If an argument is of the wrong kind.
     ValueError, Infeasible
-        As `publish` and `ItemSuppression` do; then nothing is published.
+        As `publish` and `ItemSuppression` raise them. Then nothing is published.
 
     Notes
     -----
-    Shi, Xiong, Fung, CIKM 2010, section 2.2. With one group per record (k = 1) suppression does all; with groups that satisfy
-    it does nothing. Several views are each made safe on their own: what several of them say together of a person's items is
-    not looked at.
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, section 2.2. With one record per group (k = 1) phase 2 does all the work. Each view is
+    protected on its own. Not checked: the items of one respondent that several releases show together.
     """
-    if not isinstance(suppression, ItemSuppression):
-        raise TypeError(
-            f"publish_items: {suppression!r} is no ItemSuppression; give one, as ItemSuppression(QSCloseness(0.4, linking))."
-        )
-    single = isinstance(views, View)
-    releases = publish([views] if isinstance(views, View) else views, defense, adversary, rng=rng)
+    check_kind(
+        "publish_items",
+        "suppression",
+        suppression,
+        ItemSuppression,
+        "is an ItemSuppression, as ItemSuppression(QSCloseness(0.4, linking))",
+    )
+    if adversary is not None:
+        check_kind("publish_items", "adversary", adversary, Adversary, "is an Adversary, as Adversary(prior), or None")
+    draws = None if rng is None else as_generator("publish_items", rng)
+    releases = publish(_as_views(views), defense, adversary, rng=draws)
     published = tuple(suppression(release, progress) for release in releases)
-    return published[0] if single else published
+    return published[0] if isinstance(views, View) else published
+
+
+def _as_views(views: View | Iterable[View]) -> tuple[View, ...]:
+    """The views, one or several, as a tuple."""
+    listed = (views,) if isinstance(views, View) else tuple(views) if isinstance(views, Iterable) else (views,)
+    for view in listed:
+        check_kind("publish_items", "views", view, View, "is a View, made by View(frame, schema), or a list of views")
+    return listed

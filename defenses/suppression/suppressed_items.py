@@ -1,4 +1,4 @@
-"""A release after items were left out of it, and how that went in each group."""
+"""Result of item suppression: the release, and a report of each group."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from foreknow.defenses.suppression.group_items import GroupItems
-from foreknow.defenses.suppression.item_cost import harmonic, removal_cost
-from foreknow.defenses.suppression.time_sharing import Attempt
+from foreknow.defenses.suppression.group_items import GroupItems, harmonic_numbers, removal_cost
+from foreknow.defenses.suppression.item_search import TimedSearch
 from foreknow.models import ItemRelease, Items
+from foreknow.models.settings import check_kind
+from foreknow.models.tables.required_columns import check_columns
 
 COLUMNS = (
     "group",
@@ -24,58 +25,75 @@ COLUMNS = (
     "first_cost",
     "first_seconds",
 )
-"""What is reported of each group."""
+"""Columns of `SuppressedItems.groups`."""
 
 
 @dataclass(frozen=True, eq=False)
 class SuppressedItems:
-    """What `ItemSuppression` publishes, and what of it is for the publisher alone.
+    """Result of `ItemSuppression`: a release to publish, and a report for the publisher alone.
 
     Attributes
     ----------
     release : ItemRelease
-        What is published. Every group satisfies.
+        The release to publish. Every group satisfies the requirement.
     groups : DataFrame
         For the publisher: one row per group, in the order of their numbers. Columns:
 
-        - ``group``; ``records``; ``items``, how many these have; ``satisfied``, before any was left out;
-        - ``removed``, how many are left out; ``cost``, T of `removal_cost`, from 0 to 1;
+        - ``group``; ``records``; ``items``, the number of items before; ``satisfied``, whether the group satisfied before;
+        - ``removed``, the number of items removed; ``cost``, T of `removal_cost`, from 0 to 1;
         - ``proven``: whether no other choice of items costs less;
-        - ``nodes``, of how many choices it was examined whether they satisfy; ``seconds``, how long that took;
-        - ``first_cost`` and ``first_seconds``, T of the first choice that satisfied, and after how long it was found. NaN where
-          none was looked for, as none was needed; or where none was found in the time, and every item is left out.
+        - ``nodes``, the number of removals examined; ``seconds``, the time of the search;
+        - ``first_cost`` and ``first_seconds``: T of the first solution, and the time after which it was found. NaN where no search
+          was needed, or no solution was found in time and every item is removed.
+
+    Raises
+    ------
+    TypeError
+        If ``release`` is not an `ItemRelease`, or ``groups`` not a DataFrame.
+    ValueError
+        If a column is missing.
     """
 
     release: ItemRelease
     groups: pd.DataFrame
 
+    def __post_init__(self) -> None:
+        check_kind(
+            "SuppressedItems",
+            "release",
+            self.release,
+            ItemRelease,
+            "is an ItemRelease, as ItemSuppression(...) makes it",
+        )
+        check_columns(self.groups, COLUMNS)
+
     def __repr__(self) -> str:
         failing = int((~self.groups["satisfied"]).sum())
         return (
             f"SuppressedItems({len(self.groups)} groups, {failing} changed, {int(self.groups['removed'].sum())} of "
-            f"{int(self.groups['items'].sum())} items left out)"
+            f"{int(self.groups['items'].sum())} items removed)"
         )
 
 
-def reported(found: GroupItems, published: Items, attempts: Mapping[int, Attempt]) -> pd.DataFrame:
-    """The table `SuppressedItems.groups`; ``attempts`` are those at the groups that failed."""
+def group_report(group_items: GroupItems, published: Items, searches: Mapping[int, TimedSearch]) -> pd.DataFrame:
+    """The table `SuppressedItems.groups`; ``searches`` are those of the groups that failed."""
     rows = []
-    for group, members in enumerate(found.members):
-        before, after, attempt = found.items.sizes[members], published.sizes[members], attempts.get(group)
-        worth = harmonic(int(before.max(initial=0)))[before].sum()
+    for group, members in enumerate(group_items.members):
+        before, after, timed = group_items.items.sizes[members], published.sizes[members], searches.get(group)
+        worth = harmonic_numbers(int(before.max(initial=0)))[before].sum()
         rows.append(
             {
                 "group": group,
                 "records": len(members),
                 "items": int(before.sum()),
-                "satisfied": attempt is None,
+                "satisfied": timed is None,
                 "removed": int((before - after).sum()),
                 "cost": removal_cost(before, after),
-                "proven": attempt is None or attempt.search.finished,
-                "nodes": 0 if attempt is None else attempt.search.examined,
-                "seconds": 0.0 if attempt is None else attempt.seconds,
-                "first_cost": np.nan if attempt is None else attempt.first_cost / worth,
-                "first_seconds": np.nan if attempt is None else attempt.first_seconds,
+                "proven": timed is None or timed.search.finished,
+                "nodes": 0 if timed is None else timed.search.examined,
+                "seconds": 0.0 if timed is None else timed.seconds,
+                "first_cost": np.nan if timed is None else timed.first_cost / worth,
+                "first_seconds": np.nan if timed is None else timed.first_seconds,
             }
         )
     return pd.DataFrame(rows, columns=COLUMNS)

@@ -1,4 +1,4 @@
-"""Random items and random external knowledge: the synthetic half of the experiments on quasi-sensitive attributes."""
+"""Random items and random external knowledge: synthetic data for experiments on quasi-sensitive attributes."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,15 +7,25 @@ import numpy as np
 
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.models import ExternalKnowledge, Linking, View
+from foreknow.models.settings import as_generator, check_kind, is_number, is_whole
 
 VOCABULARY = 200
-"""How many different items there are, unless the caller says otherwise; the paper does not say. On it depends how many of
-3,000 labels a record of 9 items links to: of U items, ``3000 * 100^9 / (U (U - 1) ... (U - 8))`` on average, 55 of 160, 19 of 180,
-7 of 200, 1.3 of 240, .2 of 300. With 160 every record alone has the paper's default of 30 labels, and nothing need be left out;
-with 300 five records in six link to none before anything is."""
+"""Default number of different items. The paper does not state it, and it determines how many labels a record links to.
+
+With U items, 3,000 labels of Poisson(100) items and 9 items per record, a record links to
+``3000 * 100^9 / (U (U - 1) ... (U - 8))`` labels on average: 55 for U = 160, 19 for 180, 7 for 200, 1.3 for 240, .2 for 300. With
+160 every record links to at least the paper's default of 30 labels, and no item need be removed; with 300 five records in six
+link to none.
+"""
+
+LARGEST_SIZE = 2**31 - 1
+"""Largest number of items or labels."""
+
+LARGEST_MEAN = 1e18
+"""Largest mean that NumPy's Poisson distribution takes, rounded down."""
 
 IDENTIFYING = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
-"""The paper has 8 quasi-identifiers of Adult and does not name them; these are those for which ARX has hierarchies."""
+"""Quasi-identifiers of Adult: those for which ARX has hierarchies. The paper has 8 and does not name them."""
 
 
 def random_items(
@@ -24,85 +34,108 @@ def random_items(
     vocabulary: int = VOCABULARY,
     column: str = "items",
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
 ) -> View:
-    """Give every record of a view items, drawn without replacement, all equally likely.
+    """Add a column of random items to a view, drawn uniformly without replacement for each record.
 
     Parameters
     ----------
     view : View
-        The records.
     items_per_record : int
-        How many items each gets.
+        Number of items of each record.
     vocabulary : int
-        How many different items there are.
+        Number of different items.
     column : str
-        What the column is called; one that is not there yet.
-    rng : Generator
-        What is drawn from.
+        Name of the new column.
+    rng : numpy.random.Generator or int
+        Generator, or seed.
 
     Returns
     -------
     View
-        The same, with a column of texts such as ``"item 3, item 17"``.
+        The same records, with a column of texts as ``"item 3, item 17"``.
 
     Raises
     ------
+    TypeError
+        If an argument is of the wrong type.
     ValueError
-        If more items are asked for than there are, or the view has such a column.
+        If ``items_per_record`` exceeds ``vocabulary``, a number is negative or not whole, or the view has such a column.
 
     Notes
     -----
-    Nothing ties the items to the person, or to each other, as in the paper's experiment: a record's labels are those that
-    happen to have its items, and none of them is true. Cost: O(n vocabulary).
+    Items are independent of the respondent and of each other, as in the paper's experiment: the labels of a record are those
+    that happen to have its items, and none of them is true. Cost: O(n vocabulary).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from foreknow.models import Numeric, Schema
+    >>> people = pd.DataFrame({"id": [1, 2], "age": [22, 30], "ward": "A"})
+    >>> view = View(people, Schema({"age": Numeric()}, "ward", ("A",)))
+    >>> random_items(view, items_per_record=2, vocabulary=2, rng=1).frame["items"].tolist()
+    ['item 1, item 2', 'item 1, item 2']
     """
-    if not 0 <= items_per_record <= vocabulary:
+    check_kind("random_items", "view", view, View, "is a View, as View(frame, schema) makes it")
+    check_kind("random_items", "column", column, str, "is the name of a new column, as 'items'")
+    generator = as_generator("random_items", rng)
+    sizes_fit = _is_size(vocabulary, 0) and _is_size(items_per_record, 0) and items_per_record <= vocabulary
+    if not sizes_fit:
         raise ValueError(
-            f"items_per_record is {items_per_record}, of a vocabulary of {vocabulary}; a record has 0 items to {vocabulary}."
+            f"random_items: items_per_record is {items_per_record!r}, and vocabulary {vocabulary!r}; they are whole numbers, and a "
+            "record has 0 items to all of the vocabulary."
         )
     if column in view.frame.columns:
-        raise ValueError(f"the view at {view.time!r} has a column {column!r}; name another for the items.")
-    drawn = rng.random((len(view), vocabulary)).argsort(axis=1)[:, :items_per_record]
+        raise ValueError(
+            f"random_items: the view at {view.time!r} has a column {column!r}; give another name for the column of items."
+        )
+    drawn = generator.random((len(view), int(vocabulary))).argsort(axis=1)[:, : int(items_per_record)]
     texts = [", ".join(_names(sorted(row))) for row in drawn.tolist()]
     return View(view.frame.assign(**{column: texts}), view.schema, view.time)
 
 
 def random_knowledge(
-    labels: int = 3000, mean_items: float = 100.0, vocabulary: int = VOCABULARY, *, rng: np.random.Generator
+    labels: int = 3000, mean_items: float = 100.0, vocabulary: int = VOCABULARY, *, rng: np.random.Generator | int
 ) -> ExternalKnowledge:
-    """Labels that go with random items: how many follows a Poisson distribution, at least 1 and at most all there are.
+    """Labels with random items: the number of items follows a Poisson distribution, clipped to 1 and to the vocabulary.
 
     Parameters
     ----------
     labels : int
-        How many labels, called ``"label 1"``, ...
+        Number of labels; they are named ``"label 1"``, ``"label 2"``, ...
     mean_items : float
-        The mean of the Poisson distribution.
+        Mean of the Poisson distribution.
     vocabulary : int
-        How many different items there are; the same as of `random_items`.
-    rng : Generator
-        What is drawn from.
+        Number of different items; the same as in `random_items`.
+    rng : numpy.random.Generator or int
+        Generator, or seed.
 
     Raises
     ------
+    TypeError
+        If ``rng`` is neither.
     ValueError
-        If there is no label or no item, or the mean is negative.
+        If there is no label or no item, a number is not whole, or the mean is negative.
 
     Notes
     -----
-    Shi, Xiong, Fung, section 3: "3000 pieces of knowledge labels linked to random QS terms whose appearance in each tuple follows
-    a Poisson distribution with lambda = 100", read as above. Cost: O(labels vocabulary).
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, section 3: "3000 pieces of knowledge labels linked to random QS terms whose appearance in
+    each tuple follows a Poisson distribution with lambda = 100", read as above. Cost: O(labels vocabulary).
 
     Examples
     --------
-    >>> random_knowledge(labels=30, mean_items=3, vocabulary=10, rng=np.random.default_rng(1))
+    >>> random_knowledge(labels=30, mean_items=3, vocabulary=10, rng=1)
     ExternalKnowledge(30 labels, 10 items)
     """
-    for name, number, least in (("labels", labels, 1), ("vocabulary", vocabulary, 1), ("mean_items", mean_items, 0)):
-        if not number >= least:
-            raise ValueError(f"{name} is {number}; it must be {least} or more.")
-    sizes = np.clip(rng.poisson(mean_items, labels), 1, vocabulary).tolist()
-    orders = rng.random((labels, vocabulary)).argsort(axis=1).tolist()
+    generator = as_generator("random_knowledge", rng)
+    for name, number in (("labels", labels), ("vocabulary", vocabulary)):
+        if not _is_size(number, 1):
+            raise ValueError(f"random_knowledge: {name} is {number!r}; it is a whole number from 1 to {LARGEST_SIZE}.")
+    if not is_number(mean_items, 0, LARGEST_MEAN):
+        raise ValueError(f"random_knowledge: mean_items is {mean_items!r}; it is a number from 0 to {LARGEST_MEAN:g}.")
+    labels, vocabulary = int(labels), int(vocabulary)
+    sizes = np.clip(generator.poisson(float(mean_items), labels), 1, vocabulary).tolist()
+    orders = generator.random((labels, vocabulary)).argsort(axis=1).tolist()
     return ExternalKnowledge(
         {
             f"label {number}": _names(sorted(order[:size]))
@@ -117,36 +150,52 @@ def adult_with_items(
     vocabulary: int = VOCABULARY,
     hierarchies: str | Path | None = None,
     *,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
 ) -> tuple[View, Linking]:
-    """The data of the paper's experiments: records of Adult with 9 random items each, and 3,000 labels with some 100.
+    """Data of the paper's experiments: records of Adult with 9 random items each, and 3,000 labels with 100 items on average.
 
     Parameters
     ----------
     folder, hierarchies : path
-        As `adult` takes them.
+        As in `adult`.
     records : int
-        How many records are drawn from the table, without replacement; they stay in its order.
+        Number of records drawn from the table without replacement; they keep its order.
     vocabulary : int
-        How many different items there are.
-    rng : Generator
-        What is drawn from.
+        Number of different items.
+    rng : numpy.random.Generator or int
+        Generator, or seed.
 
     Returns
     -------
     view : View
-        8 quasi-identifiers, `IDENTIFYING`, with the domains of the whole table; the salary class is the sensitive attribute,
-        and a column ``items``.
+        8 quasi-identifiers, `IDENTIFYING`, with the domains of the whole table; the salary class as the sensitive attribute;
+        and the column ``items``.
     linking : Linking
-        Of these items with the labels.
+        Link from these items to the labels.
+
+    Raises
+    ------
+    TypeError
+        If ``rng`` is neither a generator nor a seed.
+    ValueError
+        If the table has fewer records, or as `adult` and `random_knowledge` raise.
     """
-    whole = adult(folder, "salary-class", IDENTIFYING, hierarchies)
-    if not 1 <= records <= len(whole):
-        raise ValueError(f"records is {records}; the table has {len(whole)}, draw 1 or more of them.")
-    chosen = np.sort(rng.choice(len(whole), records, replace=False))
-    view = random_items(View(whole.frame.iloc[chosen], whole.schema), vocabulary=vocabulary, rng=rng)
-    return view, Linking(random_knowledge(vocabulary=vocabulary, rng=rng), "items")
+    generator = as_generator("adult_with_items", rng)
+    table = adult(folder, "salary-class", IDENTIFYING, hierarchies)
+    if not is_whole(records) or records > len(table):
+        raise ValueError(
+            f"adult_with_items: records is {records!r}; the table has {len(table)}, and at least 1 of them is drawn."
+        )
+    chosen = np.sort(generator.choice(len(table), int(records), replace=False))
+    view = random_items(View(table.frame.iloc[chosen], table.schema), vocabulary=vocabulary, rng=generator)
+    return view, Linking(random_knowledge(vocabulary=vocabulary, rng=generator), "items")
+
+
+def _is_size(value: object, least: int) -> bool:
+    """Return whether a value is a number of items or labels."""
+    return is_whole(value, least) and is_number(value, least, LARGEST_SIZE)
 
 
 def _names(numbers: Sequence[int]) -> list[str]:
+    """Names of items by their numbers, from 0."""
     return [f"item {number + 1}" for number in numbers]

@@ -1,4 +1,4 @@
-"""What the suppression of items lost: a tidy table, one row per release."""
+"""Information lost by the suppression of items: a tidy table, one row per release."""
 
 import math
 from collections.abc import Iterable
@@ -6,37 +6,47 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from foreknow.defenses.suppression.item_cost import removal_cost
+from foreknow.defenses.suppression.group_items import removal_cost
 from foreknow.evaluation.arguments import check_releases
 from foreknow.models import ItemRelease
 from foreknow.models.members import members
 
 
 def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
-    """Counts of the items left out of published records, and their cost.
+    """Number of items removed from published records, and their cost.
 
-    Each item costs the inverse of the number that its record still had: one of many is missed less than one of few. Over
-    what leaving out everything would cost, of d records with w items each, v of them left out (Equation 1):
+    The removal of an item costs the inverse of the number of items that its record had until then. The cost is divided by the cost
+    of removing all items. For d records with w_i items, of which v_i are removed (Equation 1):
     ``T = sum_i sum_(j = w_i - v_i + 1..w_i) 1 / j  /  sum_i sum_(j = 1..w_i) 1 / j``.
 
     Parameters
     ----------
     releases : iterable of ItemRelease
-        What was published.
 
     Returns
     -------
     DataFrame
-        Columns ``time``; ``items``, those of the published records before any was left out; ``lost``, how many were; ``share``, of
-        the items; ``cost``, T of all published records together; ``per_group``, the mean over the groups of each one's T, the
-        paper's "average removal cost"; ``records`` and ``suppressed``, whose items are left out of all of this: what
-        suppressing whole records costs, `suppressed` says. Nothing is lost, and the cost 0, where there was no
-        item. It takes O(i) for i items.
+        One row per release, with the columns
+
+        - ``time``;
+        - ``items``: number of items of the published records before any was removed;
+        - ``lost``: number of them that were removed;
+        - ``share``: ``lost / items``;
+        - ``cost``: T of all published records together;
+        - ``per_group``: mean over the groups of each group's T, the paper's "average removal cost";
+        - ``records``: number of published records;
+        - ``suppressed``: number of suppressed records. Their items are left out of all columns; `suppressed` measures their loss.
+
+        Where there is no item, ``share`` and the costs are 0. Without a group, ``per_group`` is NaN. Cost: O(i) for i items.
 
     Raises
     ------
     TypeError
-        If it is given one release.
+        If ``releases`` is one release, or holds something else than an `ItemRelease`.
+
+    Notes
+    -----
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1; `removal_cost` computes it, for this measure and for the search.
     """
     rows = []
     for release in check_releases("items_lost", releases, ItemRelease):

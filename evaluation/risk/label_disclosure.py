@@ -1,41 +1,57 @@
-"""What linking people's items to labels gained: a tidy table, one row per release."""
+"""Disclosure of sensitive labels by linked items. Each measure is a tidy table, one row per release."""
 
 import numpy as np
 import pandas as pd
 
 from foreknow.attacks import LabelBeliefs
-from foreknow.attacks.label_beliefs import ROUNDING
+from foreknow.attacks.label_beliefs import BELIEF_TOLERANCE
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.settings import check_range
 
 
 def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
-    """How far people's items give away their labels: means over the published respondents.
+    """Disclosure of labels by the respondents' items: means over the published respondents.
 
     Parameters
     ----------
     beliefs : LabelBeliefs
-        What `LinkingAttack` returned.
+        Result of `LinkingAttack`.
     sure : float
-        From which belief in some label on the adversary is sure of a respondent. That there is none is no label.
+        Threshold of the belief in a label, from 0 to 1, at which the adversary is sure of a respondent. None is not a label.
 
     Returns
     -------
     DataFrame
-        Columns ``time``; ``sure``, the share of respondents of whom the adversary is; ``belief``, the mean belief in the label
-        believed most; ``labels``, how many labels stay possible; ``none``, the mean belief in none, which is the share of
-        records that link to none; ``distance``, the Euclidean distance from the prior (Definition 4); ``records``, how many are
-        averaged; ``suppressed``, whose respondents are left out. NaN where nobody is published.
+        One row per release, with the columns
+
+        - ``time``;
+        - ``sure``: fraction of respondents whose likeliest label reaches the threshold;
+        - ``belief``: mean belief in the likeliest label;
+        - ``labels``: mean number of labels with a belief above 0;
+        - ``none``: mean belief in none, which is the fraction of records that link to no label;
+        - ``distance``: mean Euclidean distance of the posterior from the prior (Definition 4);
+        - ``records``: number of respondents averaged;
+        - ``suppressed``: number of suppressed respondents, who are left out.
+
+        The means are NaN in a release without published records.
 
     Raises
     ------
     TypeError
-        If it is given no beliefs.
+        If ``beliefs`` are no `LabelBeliefs`.
+    ValueError
+        If the threshold is out of its range.
+
+    Notes
+    -----
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, section 2.1.
     """
     if not isinstance(beliefs, LabelBeliefs):
         raise TypeError(
-            f"linked takes the beliefs of a LinkingAttack, and got {type(beliefs).__name__}; put what is published into a list and "
-            "attack it, as LinkingAttack(linking)([release])."
+            f"label_disclosure takes the beliefs of a LinkingAttack, and got {type(beliefs).__name__}; put what is published into "
+            "a list and attack it, as LinkingAttack(linking)([release])."
         )
+    check_range("label_disclosure", "sure", sure, 0, 1, "a threshold of the belief")
     rows = []
     for release in beliefs:
         group = release.observation.group
@@ -46,7 +62,7 @@ def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
         rows.append(
             {
                 "time": release.observation.time,
-                "sure": _mean((belief >= sure - ROUNDING).astype(np.float64), kept),
+                "sure": _mean((belief >= sure - BELIEF_TOLERANCE).astype(np.float64), kept),
                 "belief": _mean(belief, kept),
                 "labels": _mean(labels, kept),
                 "none": _mean(release.posterior[:, -1], kept),
@@ -58,6 +74,6 @@ def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _mean(each: "FloatArray | IntArray", group: IntArray) -> float:
-    """The mean over people of something that everybody in a group shares."""
-    return float(each[group].mean()) if len(group) else float("nan")
+def _mean(by_group: "FloatArray | IntArray", group: IntArray) -> float:
+    """Mean over respondents of a quantity of their groups; NaN without respondents."""
+    return float(by_group[group].mean()) if len(group) else float("nan")

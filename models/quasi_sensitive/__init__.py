@@ -1,1 +1,1 @@
-"""Quasi-sensitive items: records of items, and external knowledge that links them to sensitive labels."""
+"""Quasi-sensitive items: item sets of records, and external knowledge that links them to sensitive labels."""

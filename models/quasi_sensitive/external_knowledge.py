@@ -1,11 +1,9 @@
-"""A public table of what items give away: sensitive labels, and the items that go with each."""
+"""External knowledge: a public table of sensitive labels and the items associated with each."""
 
-import math
 import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 
 import numpy as np
@@ -13,36 +11,37 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.quasi_sensitive.items import is_missing, item_set
+from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
+from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
 from foreknow.models.tables.plain_columns import is_hashable, plain_value
 from foreknow.models.tables.required_columns import check_columns
 from foreknow.models.tables.table_files import read_table
 
 NONE = "none"
-"""What a record links to that links to no label."""
+"""Name of the outcome that a record links to no label."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExternalKnowledge:
-    """Items that go with each sensitive label: diseases and their symptoms, say (Shi, Xiong, Fung, section 2.1: E).
+    """Items associated with each sensitive label, as the symptoms of diseases (Shi, Xiong, Fung, section 2.1: E).
 
     Parameters
     ----------
     items_of : mapping of label to collection of items
-        Every label once, each with an item or more, as `Items.of` takes them. A record can be linked to the labels that go
-        with all of its items. Items that nobody has are of no consequence.
+        Each label once, with at least one item, in the form that `Items.of` reads. A record can be linked to the labels whose
+        items include all of the record's items. Items that no record has do not matter.
     prevalence : mapping of label to number, optional
-        Frequency of each label, relative to the others; over 0. Of the labels that a record links to, each is then as
-        likely as it is common: an extension. Left out, all are equally likely, as the paper has it. Other labels than those
-        of ``items_of`` are not read. It is kept relative to the most common label.
+        Frequency of each label, relative to the others; above 0. The probability of each label that a record links to is then
+        proportional to its prevalence: an extension. By default all are equally likely, as in the paper. Labels that are not
+        in ``items_of`` are ignored. Stored relative to the most common label.
 
     Raises
     ------
     ValueError
-        If there is no label; a label is empty, stands twice once blanks are stripped, is called ``"none"``, or has no item; or
-        a prevalence is missing or not over 0.
+        If there is no label; a label is empty, occurs twice after blanks are stripped, is ``"none"``, or has no item; or a
+        prevalence is missing or not above 0.
     TypeError
-        If ``items_of`` or ``prevalence`` is no mapping, or a cell of items is no collection and no text.
+        If ``items_of`` or ``prevalence`` is no mapping, or a cell of items is neither a collection nor a text.
 
     Notes
     -----
@@ -60,46 +59,46 @@ class ExternalKnowledge:
     def __post_init__(self) -> None:
         if not isinstance(self.items_of, Mapping):
             raise TypeError(
-                f"ExternalKnowledge: labels are given as a {type(self.items_of).__name__}; give a mapping of each to its items, or "
+                f"ExternalKnowledge: items_of is a {type(self.items_of).__name__}; give a mapping of each label to its items, or "
                 "ExternalKnowledge.read a table."
             )
-        listed: dict[Hashable, tuple[Hashable, ...]] = {}
+        items_of: dict[Hashable, tuple[Hashable, ...]] = {}
         for given, cell in self.items_of.items():
-            label = _check_label(given, listed)
-            listed[label] = item_set(cell, whose=f"the label {label!r}")
-            if not listed[label]:
+            label = _check_label(given, items_of)
+            items_of[label] = item_set(cell, whose=f"the label {label!r}")
+            if not items_of[label]:
                 raise ValueError(
                     f"ExternalKnowledge: the label {label!r} has no item, so that no item could lead to it; give it one, or leave "
                     "it out."
                 )
-        if not listed:
-            raise ValueError("ExternalKnowledge: there is no label; name one, with the items that go with it.")
-        object.__setattr__(self, "items_of", listed)
+        if not items_of:
+            raise ValueError("ExternalKnowledge: there is no label; give at least one, with its items.")
+        object.__setattr__(self, "items_of", items_of)
         if self.prevalence is not None:
-            object.__setattr__(self, "prevalence", _relative(self.prevalence, list(listed)))
+            object.__setattr__(self, "prevalence", _relative(self.prevalence, list(items_of)))
 
     @classmethod
     def read(
         cls, table: "str | Path | pd.DataFrame", label: str = "label", items: str = "items", separator: str = ","
     ) -> "ExternalKnowledge":
-        """Read labels and items from a table, or a CSV or Parquet file: a row per label, or a row per label and item.
+        """Read labels and items from a table, with one row per label, or one row per label and item.
 
         Parameters
         ----------
-        table : DataFrame or path
-            Of a CSV file everything is text.
+        table : DataFrame, or path of a CSV or Parquet file
+            All cells of a CSV file are text.
         label, items : str
-            The columns. A cell of items is as `Items.of` takes it.
+            The columns. A cell of items has the form that `Items.of` reads.
         separator : str
-            What stands between the items of a cell.
+            Text between two items of a cell.
 
         Raises
         ------
         ValueError
-            If a column is missing, a row has no label or no item, or two rows of one label do not have one item each: then
-            either one was meant for another label, or they must be joined.
+            If a column is missing; a row has no label or no item; or a label has several rows, of which one has several items:
+            that row may belong to another label, or the rows must be joined.
         TypeError
-            If a cell of items is no collection and no text.
+            If ``table`` is neither a DataFrame nor a path, or a cell of items is neither a collection nor a text.
 
         Examples
         --------
@@ -107,29 +106,18 @@ class ExternalKnowledge:
         >>> ExternalKnowledge.read(rows).items_of
         {'flu': ('cough', 'headache'), 'cold': ('cough',)}
         """
+        owner = "ExternalKnowledge.read"
+        check_kind(
+            owner, "table", table, (str, Path, pd.DataFrame), "is a DataFrame, or the path of a .csv or .parquet file"
+        )
+        for name, column in (("label", label), ("items", items)):
+            check_kind(owner, name, column, str, "is the name of a column, as 'symptoms'")
+        check_separator(separator)
         frame = table if isinstance(table, pd.DataFrame) else read_table(table, [label, items])
         check_columns(frame, [label, items])
-        names = [_stripped(name) for name in frame[label].tolist()]
-        read = [item_set(cell, separator, _row(row)) for row, cell in enumerate(frame[items].tolist())]
-        for row, name in enumerate(names):
-            if not is_hashable(name):
-                raise ValueError(
-                    f"{_row(row)} has the label {name!r}, a {type(name).__name__}; a label is one text or number."
-                )
-        rows = Counter(names)
-        found: dict[Hashable, tuple[Hashable, ...]] = {}
-        for row, (name, listed) in enumerate(zip(names, read, strict=True)):
-            if is_missing(name) or not listed:
-                raise ValueError(
-                    f"{_row(row)} has no {'label' if is_missing(name) else 'item'}; write it, or drop the row."
-                )
-            if rows[name] > 1 and len(listed) > 1:
-                raise ValueError(
-                    f"the label {name!r} has {rows[name]} rows in the external knowledge, and row {row} lists {len(listed)} "
-                    "items; give a label one row, or each of its items one."
-                )
-            found[name] = found.get(name, ()) + listed
-        return cls(found)
+        labels = [_stripped(name) for name in frame[label].tolist()]
+        item_sets = [item_set(cell, separator, _row(row)) for row, cell in enumerate(frame[items].tolist())]
+        return cls(_joined(labels, item_sets))
 
     def __repr__(self) -> str:
         return f"ExternalKnowledge({len(self)} labels, {len(self.vocabulary)} items)"
@@ -139,29 +127,29 @@ class ExternalKnowledge:
 
     @property
     def labels(self) -> tuple[Hashable, ...]:
-        """The sensitive labels, in the order given."""
+        """Sensitive labels, in the order given."""
         return tuple(self.items_of)
 
     @property
     def vocabulary(self) -> tuple[Hashable, ...]:
-        """Every item that goes with some label."""
+        """All items of all labels, each once."""
         return tuple(dict.fromkeys(item for items in self.items_of.values() for item in items))
 
     @property
     def weights(self) -> FloatArray:
-        """The prevalence of each label, over that of the most common one; 1 where none is given: float array, shape ``(e,)``."""
+        """Prevalence of each label relative to the most common one, 1 by default: float array, shape ``(e,)``."""
         if self.prevalence is None:
             return np.ones(len(self))
         return np.array([float(self.prevalence[label]) for label in self.labels])
 
     @property
-    def every(self) -> NDArray[np.uint64]:
-        """The set of all labels, as in `bits`: array, shape ``(w,)``."""
+    def all_labels(self) -> NDArray[np.uint64]:
+        """Set of all labels, in the form of `bits`: array, shape ``(w,)``."""
         number = np.arange(len(self))
-        return _sets(np.zeros_like(number), number, 1, len(self)).ravel()
+        return _bit_sets(np.zeros_like(number), number, 1, len(self)).ravel()
 
     def bits(self, vocabulary: Sequence[Hashable]) -> NDArray[np.uint64]:
-        """The set of labels that each item of a vocabulary goes with: array, shape ``(u, w)``; empty for an item of no label.
+        """Set of labels of each item of a vocabulary: array, shape ``(u, w)``; empty for an item of no label.
 
         Label b is bit ``b % 64`` of word ``b // 64``. Cost: O(u + pairs of a label and an item).
         """
@@ -173,53 +161,79 @@ class ExternalKnowledge:
             if item in place
         ]
         item, number = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return _sets(item, number, len(vocabulary), len(self))
+        return _bit_sets(item, number, len(vocabulary), len(self))
 
 
-def _sets(row: IntArray, number: IntArray, rows: int, labels: int) -> NDArray[np.uint64]:
-    """One set of labels for each of some rows, from pairs of a row and a label's number."""
+def _bit_sets(row: IntArray, number: IntArray, rows: int, labels: int) -> NDArray[np.uint64]:
+    """Sets of labels, one for each of ``rows`` rows, from pairs of a row and the number of a label."""
     sets = np.zeros((rows, -(-labels // 64)), dtype=np.uint64)
     np.bitwise_or.at(sets, (row, number // 64), np.uint64(1) << (number % 64).astype(np.uint64))
     return sets
 
 
+def _joined(
+    labels: Sequence[Hashable], item_sets: Sequence[tuple[Hashable, ...]]
+) -> dict[Hashable, tuple[Hashable, ...]]:
+    """Items of each label, from the rows of a table."""
+    for row, label in enumerate(labels):
+        if not is_hashable(label):
+            raise ValueError(
+                f"{_row(row)} has the label {label!r}, a {type(label).__name__}; a label is one text or number."
+            )
+    rows = Counter(labels)
+    items_of: dict[Hashable, tuple[Hashable, ...]] = {}
+    for row, (label, items) in enumerate(zip(labels, item_sets, strict=True)):
+        if is_missing(label) or not items:
+            raise ValueError(
+                f"{_row(row)} has no {'label' if is_missing(label) else 'item'}; write it, or drop the row."
+            )
+        if rows[label] > 1 and len(items) > 1:
+            raise ValueError(
+                f"the label {label!r} has {rows[label]} rows in the external knowledge, and row {row} lists {len(items)} items; "
+                "give a label one row, or one row for each item."
+            )
+        items_of[label] = items_of.get(label, ()) + items
+    return items_of
+
+
 def _check_label(given: Hashable, before: Mapping[Hashable, object]) -> Hashable:
-    """The label without blanks around it; it must be one, and another than those before it and `NONE`."""
+    """The label without surrounding blanks. ValueError if it is missing, `NONE`, or one of those before it."""
     label = _stripped(given)
     if is_missing(label):
-        raise ValueError(f"ExternalKnowledge: a label is {given!r}, which is no name; write it, or leave it out.")
+        raise ValueError(f"ExternalKnowledge: a label is {given!r}, which is no name; name it, or leave it out.")
     if label == NONE:
-        raise ValueError(
-            f"ExternalKnowledge: a label is called {NONE!r}, as what a record links to that links to no label; rename it."
-        )
+        raise ValueError(f"ExternalKnowledge: a label is called {NONE!r}, the name of linking to no label; rename it.")
     if label in before:
         raise ValueError(
-            f"ExternalKnowledge: the label {label!r} stands twice, but for blanks; join the two, or rename one."
+            f"ExternalKnowledge: the label {label!r} occurs twice after blanks are stripped; join the two, or rename one."
         )
     return label
 
 
 def _relative(prevalence: Mapping[Hashable, float], labels: Sequence[Hashable]) -> dict[Hashable, float]:
-    """Frequency of each label, relative to the most common one."""
+    """Prevalence of each label relative to the most common one."""
     if not isinstance(prevalence, Mapping | pd.Series):
         raise TypeError(
-            f"ExternalKnowledge: prevalence is a {type(prevalence).__name__}; give a mapping of each label to how common it is."
+            f"ExternalKnowledge: prevalence is a {type(prevalence).__name__}; give a mapping of each label to its frequency."
         )
     numbers = {_stripped(label): number for label, number in prevalence.items()}
     for label in labels:
-        if not (isinstance(numbers.get(label), Real) and 0 < float(numbers[label]) < math.inf):
+        number = numbers.get(label)
+        if not is_number(number, 0, GREATEST_FLOAT) or number == 0:
             raise ValueError(
-                f"ExternalKnowledge: the prevalence of {label!r} is {numbers.get(label)}; every label needs one, over 0 and finite."
+                f"ExternalKnowledge: the prevalence of {label!r} is {number!r}; each label needs a finite number above 0."
             )
-    most = max(float(numbers[label]) for label in labels)
-    # However rare, it is no 0, which would be none.
-    return {label: max(float(numbers[label]) / most, sys.float_info.min) for label in labels}
+    largest = max(float(numbers[label]) for label in labels)
+    # A tiny prevalence must not become 0, which would rule the label out.
+    return {label: max(float(numbers[label]) / largest, sys.float_info.min) for label in labels}
 
 
 def _stripped(label: Hashable) -> Hashable:
+    """A label as a Python value, without surrounding blanks."""
     plain = plain_value(label)
     return plain.strip() if isinstance(plain, str) else plain
 
 
 def _row(row: int) -> str:
+    """A row in messages."""
     return f"row {row} of the external knowledge"

@@ -1,4 +1,4 @@
-"""A release whose records show their items, some of them left out; and what the worst-case adversary holds of it."""
+"""A release that shows the items of its records, some of them removed; and the worst-case adversary's observation of it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,29 +9,37 @@ import pandas as pd
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.quasi_sensitive.items import Items
-from foreknow.models.quasi_sensitive.linking import Linking, Links, links
+from foreknow.models.quasi_sensitive.linking import Linking, Links, check_group, links
+from foreknow.models.settings import check_kind
 from foreknow.models.tables.people import People
 from foreknow.models.tables.release import Release
 
 
 @dataclass(frozen=True, eq=False)
 class ItemObservation:
-    """Who is in each group, and the item sets of each group's records; not who of the group has which.
+    """Observation of the members of each group, and of its records' item sets; the link between the two is hidden.
 
     Attributes
     ----------
     people : People
-        Everybody whose record was taken, suppressed ones included.
+        The n respondents of the view, suppressed ones included.
     group : int array, shape (n,)
-        Each person's group, 0 to g - 1; -1 for those who are not published.
+        Group of each respondent, 0 to g - 1; -1 for a suppressed record.
     items : Items
-        The items of the k published records, in the order of their groups, and within a group of their texts.
+        Items of the k published records, sorted by group, and within a group by their texts.
     shown_in : int array, shape (k,)
-        The group in which each of these sets is shown.
+        Group that shows each of these item sets.
     groups : int
-        How many groups there are: g.
+        Number of groups, g.
     time : optional
-        When it was published.
+        Time of the release.
+
+    Raises
+    ------
+    TypeError
+        If an attribute is of another type.
+    ValueError
+        If a group is not from -1 to g - 1, or an array has another shape.
     """
 
     people: People
@@ -41,25 +49,35 @@ class ItemObservation:
     groups: int
     time: Any = 0
 
+    def __post_init__(self) -> None:
+        owner, way_out = "ItemObservation", "ItemRelease(...).observation makes it"
+        check_kind(owner, "people", self.people, People, f"is the People of a view; {way_out}")
+        check_kind(owner, "items", self.items, Items, f"is Items; {way_out}")
+        for name, array, n in (("group", self.group, len(self.people)), ("shown_in", self.shown_in, len(self.items))):
+            check_group(owner, name, array, n, self.groups)
+            object.__setattr__(self, name, np.asarray(array, dtype=np.int64))
+
 
 @dataclass(frozen=True, eq=False)
 class ItemRelease:
-    """A view's groups, with each record's items beside the group's quasi-identifiers; who of the group has which is not said.
+    """A release that shows the items of each record beside the quasi-identifiers of its group, without the respondents.
 
     Parameters
     ----------
     release : Release
         The groups.
     linking : Linking
-        Which column holds the items, and what they give away.
+        The column of the items, and the external knowledge.
     published : Items
-        The items that are shown of each record of the view: ``linking.items_of(view)`` where none is left out. That they are
-        the record's own is not checked.
+        Published items of each record of the view: ``linking.items_of(view)`` where none is removed. Not checked: that they
+        are a subset of the record's own items.
 
     Raises
     ------
+    TypeError
+        If an argument is of another type.
     ValueError
-        If there is not one set per record.
+        If the number of item sets is not the number of records.
 
     Examples
     --------
@@ -78,9 +96,20 @@ class ItemRelease:
     published: Items
 
     def __post_init__(self) -> None:
+        check_kind(
+            "ItemRelease",
+            "release",
+            self.release,
+            Release,
+            "is a Release, as publish or Release(view, labels) makes it",
+        )
+        check_kind("ItemRelease", "linking", self.linking, Linking, "is a Linking(knowledge, 'symptoms')")
+        check_kind(
+            "ItemRelease", "published", self.published, Items, "is Items, as linking.items_of(release.view) makes them"
+        )
         if len(self.published) != len(self.release.view):
             raise ValueError(
-                f"items of {len(self.published)} records are to be published, and the view at {self.time!r} has "
+                f"ItemRelease: published has the items of {len(self.published)} records, and the view at {self.time!r} has "
                 f"{len(self.release.view)}; give one set per record, an empty one for a suppressed record."
             )
 
@@ -89,22 +118,22 @@ class ItemRelease:
 
     @property
     def time(self) -> Any:
-        """The view's time."""
+        """Time of the view."""
         return self.release.time
 
     @cached_property
     def original(self) -> Items:
-        """The items of each record before any was left out."""
+        """Items of each record of the view before any was removed."""
         return self.linking.items_of(self.release.view)
 
     @cached_property
     def links(self) -> Links:
-        """Which labels each record of the view can be linked to, by what is published of it."""
+        """Labels that each record of the view links to, by its published items."""
         return links(self.published, self.linking.knowledge)
 
     @cached_property
     def observation(self) -> ItemObservation:
-        """What the worst-case adversary holds, and nothing more. Items that are published nowhere are not in it."""
+        """The release as the worst-case adversary sees it. Items that no published record shows are not in it."""
         release, group = self.release, self.release.group
         kept = [(int(group[i]), self._text(self.published[i]), i) for i in np.flatnonzero(group >= 0).tolist()]
         order = [record for _, _, record in sorted(kept)]
@@ -113,11 +142,11 @@ class ItemRelease:
 
     @property
     def table(self) -> pd.DataFrame:
-        """What the public sees: ``group``, its quasi-identifiers, and a record's items, as a text.
+        """The published table: ``group``, its quasi-identifiers, and the items of a record as a text.
 
-        Within a group the records stand in the order of their texts; where quasi-identifiers are published as they are, these are
-        sorted on their own, and that they share a row with items means nothing. Suppressed records are not there, nor is the
-        schema's sensitive attribute: publish that with `Release.tables` if it is another one.
+        Within a group the rows are sorted by text. Of a bucketized release the exact quasi-identifiers of a group are sorted
+        separately; that they share a row with items means nothing. Suppressed records are left out, and so is the
+        schema's sensitive attribute: if that is another column, publish it with `Release.tables`.
         """
         seen, identifiers = self.observation, self.release.tables[0]
         rows = identifiers if self.release.bucketized else identifiers.iloc[seen.shown_in]
@@ -125,4 +154,5 @@ class ItemRelease:
         return rows.reset_index(drop=True).assign(**{self.linking.items: texts})
 
     def _text(self, items: "tuple[Any, ...]") -> str:
+        """Items of a record as one text, sorted."""
         return f"{self.linking.separator} ".join(sorted(map(str, items)))

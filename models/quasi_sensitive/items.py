@@ -1,4 +1,4 @@
-"""The quasi-sensitive items of records: symptoms, purchases, search terms."""
+"""Quasi-sensitive items of records, as symptoms, purchases or search terms."""
 
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
@@ -9,21 +9,32 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, IntArray
+from foreknow.models.settings import check_kind
 from foreknow.models.tables.plain_columns import is_hashable, plain_values
+
+WAY_OUT = "Items.of(cells) makes them from a column"
+"""Advice in messages about wrong arrays."""
 
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """A set of items for each of n records.
+    """Item sets of n records.
 
-    Attributes
+    Parameters
     ----------
     vocabulary : tuple, length u
-        Every item there is, in the order of its first appearance, or as given.
+        All items, each once; `Items.of` lists them in the order of their first appearance.
     codes : int array, shape (i,)
-        The items of one record after another, as positions in the vocabulary, each record's in increasing order.
+        Items of one record after the other, as positions in the vocabulary; increasing within a record.
     starts : int array, shape (n + 1,)
-        Where each record's items start.
+        First position in ``codes`` of each record; the last entry is i.
+
+    Raises
+    ------
+    TypeError
+        If ``vocabulary`` is no tuple of hashable values, or an array does not hold integers.
+    ValueError
+        If an item is in the vocabulary twice, or the arrays do not have the form above.
 
     Examples
     --------
@@ -38,17 +49,54 @@ class Items:
     codes: IntArray
     starts: IntArray
 
+    def __post_init__(self) -> None:
+        check_kind("Items", "vocabulary", self.vocabulary, tuple, f"is a tuple of all items; {WAY_OUT}")
+        for item in self.vocabulary:
+            if not is_hashable(item):
+                raise TypeError(
+                    f"Items: vocabulary has the item {item!r}, a {type(item).__name__}; an item is a text or a number."
+                )
+        if len(set(self.vocabulary)) < len(self.vocabulary):
+            raise ValueError(f"Items: an item is in vocabulary twice; list each item once. {WAY_OUT}.")
+        for name, array in (("codes", self.codes), ("starts", self.starts)):
+            _check_integers(name, array)
+        self._check_layout()
+
+    def _check_layout(self) -> None:
+        """Raise ValueError unless the arrays describe item sets."""
+        codes, starts = self.codes, self.starts
+        if len(starts) == 0 or starts[0] != 0 or starts[-1] != len(codes) or (np.diff(starts) < 0).any():
+            raise ValueError(
+                f"Items: starts has {len(starts)} entries for {len(codes)} codes; it holds n + 1 positions that do not decrease, "
+                f"from 0 to the number of codes. {WAY_OUT}."
+            )
+        if len(codes) and (codes.min() < 0 or codes.max() >= len(self.vocabulary)):
+            raise ValueError(
+                f"Items: codes range from {codes.min()} to {codes.max()}; a code is a position in the vocabulary of "
+                f"{len(self.vocabulary)}. {WAY_OUT}."
+            )
+        begins = np.zeros(len(codes) + 1, dtype=np.bool_)
+        begins[starts] = True
+        disordered = np.flatnonzero((np.diff(codes) <= 0) & ~begins[1 : len(codes)])
+        if len(disordered):
+            record = int(np.searchsorted(starts, disordered[0], side="right")) - 1
+            raise ValueError(f"Items: the codes of record {record} do not increase; sort them, each once. {WAY_OUT}.")
+
     @classmethod
     def of(cls, cells: Iterable[Any], separator: str = ",") -> "Items":
-        """The items of the cells of a column, as `item_set` reads each. Cost: O(i).
+        """Items of the cells of a column, each read by `item_set`. Cost: O(i).
 
         Raises
         ------
         TypeError
-            If a cell is neither a collection nor a text.
+            If ``cells`` is no list of cells, or a cell is neither a collection nor a text.
         ValueError
             If the separator is empty.
         """
+        if isinstance(cells, str | bytes) or not isinstance(cells, Iterable):
+            raise TypeError(
+                f"Items.of: cells is {cells!r}; it is a column, or a list with one cell of items per record."
+            )
         place: dict[Hashable, int] = {}
         codes: list[int] = []
         starts = [0]
@@ -68,7 +116,7 @@ class Items:
         return f"Items({len(self)} records, {len(self.codes)} items of {len(self.vocabulary)})"
 
     def __getitem__(self, record: int) -> tuple[Hashable, ...]:
-        """The items of one record; IndexError where there is none."""
+        """Items of one record; IndexError if there is no such record, as sequences raise."""
         row = range(len(self))[record]
         return tuple(self.vocabulary[code] for code in self.codes[self.starts[row] : self.starts[row + 1]])
 
@@ -78,33 +126,51 @@ class Items:
         return np.diff(self.starts)
 
     def without(self, removed: BoolArray) -> "Items":
-        """The same records with some items left out; ``removed``, shape ``(i,)``, says which of ``codes``."""
-        gone = np.concatenate([[0], np.cumsum(removed)])
-        return Items(self.vocabulary, self.codes[~removed], (self.starts - gone[self.starts]).astype(np.int64))
+        """Items of the same records without some of them.
+
+        Parameters
+        ----------
+        removed : bool array, shape (i,)
+            True for each of ``codes`` that is removed.
+
+        Raises
+        ------
+        ValueError
+            If ``removed`` is another kind of array.
+        """
+        chosen = np.asarray(removed)
+        if chosen.shape != self.codes.shape or (chosen.dtype != np.bool_ and chosen.size):
+            raise ValueError(
+                f"Items.without: removed has shape {chosen.shape} and holds {chosen.dtype}; give {len(self.codes)} truth values, "
+                "one for each of codes."
+            )
+        chosen = chosen.astype(np.bool_)
+        before = np.concatenate([[0], np.cumsum(chosen)])
+        return Items(self.vocabulary, self.codes[~chosen], (self.starts - before[self.starts]).astype(np.int64))
 
 
 def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[Hashable, ...]:
-    """The different items of one cell.
+    """Distinct items of one cell.
 
     Parameters
     ----------
     cell
-        A collection of items; or a text, cut at the separator. None, NaN and an empty text are no items. What is text is
-        stripped of blanks, and nothing left of it is no item; an item named twice counts once.
+        A collection of items, or a text that lists them between separators. None, NaN and an empty text are no items. Texts are
+        stripped of blanks; an empty text is no item; an item named twice counts once.
     separator : str
-        What stands between the items of a text.
+        Text between two items.
     whose : str
-        Whose items they are, for messages.
+        Owner of the items, for messages.
 
     Returns
     -------
     tuple
-        In the order of the cell; of a set, which has none, in the order of their texts.
+        In the order of the cell; for a set, which has no order, sorted by text.
 
     Raises
     ------
     TypeError
-        If the cell is neither, or holds something that can be no item, such as a list.
+        If the cell is neither, or holds a value that is not hashable, as a list.
     ValueError
         If the separator is empty.
 
@@ -116,36 +182,46 @@ def item_set(cell: Any, separator: str = ",", whose: str = "a record") -> tuple[
     check_separator(separator)
     plain = plain_values(_parts(cell, separator, whose))
     parts = [part.strip() if isinstance(part, str) else part for part in plain]
-    loose = [part for part in parts if not is_hashable(part)]
-    if loose:
+    unhashable = [part for part in parts if not is_hashable(part)]
+    if unhashable:
         raise TypeError(
-            f"{whose} has the item {loose[0]!r}, a {type(loose[0]).__name__}; an item is a text or a number."
+            f"{whose} has the item {unhashable[0]!r}, a {type(unhashable[0]).__name__}; an item is a text or a number."
         )
     return tuple(dict.fromkeys(part for part in parts if not is_missing(part)))
 
 
 def check_separator(separator: str) -> None:
-    """Raise ValueError if what should stand between the items of a text is empty."""
+    """Raise TypeError unless the separator of items is a text, and ValueError if it is empty."""
     if not isinstance(separator, str):
         raise TypeError(f"the separator of items is {separator!r}; it is a text, as ',' or ';'.")
     if not separator:
-        raise ValueError("the separator of items is empty; name what stands between two items, as ',' or ';'.")
+        raise ValueError("the separator of items is empty; give the text between two items, as ',' or ';'.")
 
 
 def is_missing(cell: Any) -> bool:
-    """Whether a cell, or an item, is None, NaN, NaT or an empty text."""
+    """Return whether a cell, or an item, is None, NaN, NaT or an empty text."""
     return bool(pd.api.types.is_scalar(cell) and (pd.isna(cell) or cell == ""))
 
 
 def _parts(cell: Any, separator: str, whose: str) -> list[Any]:
+    """Items of a cell as they are written."""
     if isinstance(cell, str):
         return cell.split(separator)
     if isinstance(cell, set | frozenset):
         return sorted(cell, key=str)
-    if isinstance(cell, np.ndarray | Collection) and not isinstance(cell, bytes):
+    if isinstance(cell, np.ndarray):
+        return list(cell.reshape(-1) if cell.ndim == 0 else cell)
+    if isinstance(cell, Collection) and not isinstance(cell, bytes):
         return list(cell)
     if is_missing(cell):
         return []
     raise TypeError(
         f"{whose} has the items {cell!r}; they are a collection, as ['cough', 'fever'], or a text, as 'cough{separator} fever'."
     )
+
+
+def _check_integers(name: str, array: object) -> None:
+    """Raise TypeError unless an array has one axis and holds integers."""
+    if not (isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind == "i"):
+        shown = f"an array of {array.dtype}, shape {array.shape}" if isinstance(array, np.ndarray) else f"{array!r}"
+        raise TypeError(f"Items: {name} is {shown}; it is a NumPy array of signed integers with one axis. {WAY_OUT}.")

@@ -1,4 +1,4 @@
-"""Which sensitive labels each record can be linked to, through its items."""
+"""Links from records to sensitive labels through the records' items."""
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
@@ -10,35 +10,39 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items, check_separator
+from foreknow.models.settings import check_choice, check_kind, is_whole
 from foreknow.models.tables.required_columns import check_columns
 from foreknow.models.tables.view import View
 
 type Words = NDArray[np.uint64]
-"""Sets of labels, 64 to a word: label b is bit ``b % 64`` of word ``b // 64``."""
+"""Sets of labels as bits, 64 to a word: label b is bit ``b % 64`` of word ``b // 64``."""
 
 type Reading = Literal["counted", "fractional", "uniform"]
 READINGS: tuple[Reading, ...] = ("counted", "fractional", "uniform")
-"""Ways to count the prior belief in a label; the paper leaves it open."""
+"""Readings of the prior belief in a label, for which the paper gives no formula; see `Links.prior`."""
+
+MOST_GROUPS = 2**31 - 1
+"""Largest number of groups."""
 
 
 @dataclass(frozen=True)
 class Linking:
-    """How a view's records are linked to labels: by which items, and by what is publicly known of them.
+    """Setting of the link from records to labels: the column of items, and the external knowledge about them.
 
     Parameters
     ----------
     knowledge : ExternalKnowledge
-        What items give away.
+        Items of each label.
     items : str
-        The column of the view's frame that holds each record's items, as `Items.of` takes them. It is no quasi-identifier; it
-        may be the sensitive attribute.
+        Column of the view's frame with each record's items, in the form that `Items.of` reads. It must not be a quasi-identifier;
+        it may be the sensitive attribute.
     separator : str
-        What stands between the items of a text.
+        Text between two items of a cell.
 
     Raises
     ------
     TypeError
-        If the knowledge is not an `ExternalKnowledge`.
+        If ``knowledge`` is no `ExternalKnowledge`, or ``items`` or ``separator`` is no text.
     ValueError
         If the separator is empty.
 
@@ -63,17 +67,21 @@ class Linking:
                 f"Linking: the knowledge is a {type(self.knowledge).__name__}; make it an ExternalKnowledge, as "
                 "ExternalKnowledge({'flu': ['cough']})."
             )
+        check_kind("Linking", "items", self.items, str, "is the name of the column of items, as 'symptoms'")
         check_separator(self.separator)
 
     def items_of(self, view: View) -> Items:
-        """The items of a view's records.
+        """Items of a view's records.
 
         Raises
         ------
+        TypeError
+            If ``view`` is no `View`.
         ValueError
             If the view has no such column, or it is a quasi-identifier, which would be published with all items; if an item
-            holds the separator, or two read the same, so that what is published could not be read back.
+            contains the separator, or two items have the same text, so that the published table could not be read back.
         """
+        check_kind("Linking", "view", view, View, "is a View, as View(frame, schema) makes it")
         check_columns(view.frame, [self.items])
         if self.items in view.schema.quasi_identifiers:
             raise ValueError(
@@ -85,42 +93,66 @@ class Linking:
         return items
 
     def _check_readable(self, items: Items, view: View) -> None:
-        before: dict[str, Hashable] = {}
+        """Raise ValueError if the published text of an item could not be read back."""
+        by_text: dict[str, Hashable] = {}
         for item in items.vocabulary:
             text = str(item)
             if self.separator in text:
                 raise ValueError(
-                    f"the item {item!r} of the view at {view.time!r} holds the separator {self.separator!r}, and would be read as "
-                    "several where it is published; rename it, or give the Linking another separator."
+                    f"the item {item!r} of the view at {view.time!r} contains the separator {self.separator!r}, and would be read "
+                    "as several where it is published; rename it, or give the Linking another separator."
                 )
-            if text in before:
+            if text in by_text:
                 raise ValueError(
-                    f"the items {before[text]!r} and {item!r} of the view at {view.time!r} read the same where they are published; "
-                    "rename one, or write both alike."
+                    f"the items {by_text[text]!r} and {item!r} of the view at {view.time!r} read the same where they are "
+                    "published; rename one, or write both alike."
                 )
-            before[text] = item
+            by_text[text] = item
 
     def __call__(self, view: View) -> "Links":
-        """The labels of each record of a view."""
+        """Labels of each record of a view."""
         return links(self.items_of(view), self.knowledge)
 
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The labels that each of n records can be linked to: K(tp) of the paper.
+    """Labels that each of n records can be linked to: K(tp) of the paper.
 
     Attributes
     ----------
     knowledge : ExternalKnowledge
+        The e labels.
     bits : uint64 array, shape (n, w)
-        Each record's labels, 64 to a word.
+        Labels of each record, 64 to a word.
     weight : float array, shape (n,)
-        The sum of its labels' prevalences; their number where no prevalence is given. 0 where it links to none.
+        Total prevalence of its labels: their number where no prevalence is given, 0 where it links to none.
+
+    Raises
+    ------
+    TypeError
+        If ``knowledge`` is no `ExternalKnowledge`.
+    ValueError
+        If an array has another shape or type.
     """
 
     knowledge: ExternalKnowledge
     bits: Words
     weight: FloatArray
+
+    def __post_init__(self) -> None:
+        check_kind(
+            "Links", "knowledge", self.knowledge, ExternalKnowledge, "is an ExternalKnowledge; links(items, knowledge)"
+        )
+        words, n = -(-len(self.knowledge) // 64), np.size(self.weight)
+        for name, array, dtype, shape in (
+            ("bits", self.bits, np.uint64, (n, words)),
+            ("weight", self.weight, np.float64, (n,)),
+        ):
+            if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
+                raise ValueError(
+                    f"Links: {name} is {_described(array)}; it is an array of {dtype.__name__}, shape {shape}. "
+                    "links(items, knowledge) makes it."
+                )
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -132,88 +164,141 @@ class Links:
         return f"Links({len(self)} records, {len(self.knowledge)} labels)"
 
     def __getitem__(self, record: int) -> tuple[Hashable, ...]:
-        """The labels of one record; IndexError where there is none."""
+        """Labels of one record; IndexError if there is no such record, as sequences raise."""
         own = self.bits[record]
         return tuple(
             label for number, label in enumerate(self.knowledge.labels) if int(own[number // 64]) >> number % 64 & 1
         )
 
     def probabilities(self, records: "IntArray | list[int]") -> FloatArray:
-        """The probability that each of k records has each label, and none: shape ``(k, e + 1)``; rows sum to 1.
+        """Probability that each of k records has each label, and last none: shape ``(k, e + 1)``; rows sum to 1.
 
-        ``P(tp -> L) = prevalence / weight`` for the labels it links to (section 2.1). Where there is no such label the paper's
-        do not sum to 1; here all of it is then on none, the last column; this is our reading.
+        ``P(tp -> L) = prevalence / weight`` for the labels it links to (section 2.1). For a record that links to no label the
+        paper's probabilities do not sum to 1; here the probability of none is then 1: our reading.
+
+        Raises
+        ------
+        ValueError
+            If ``records`` are not rows, 0 to n - 1.
         """
-        chosen = np.asarray(records, dtype=np.int64)
-        return beliefs(
+        chosen = np.asarray(records)
+        if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
+            raise ValueError(f"Links.probabilities: records is {records!r}; it is a list of rows, as [0, 2].")
+        if chosen.size and (chosen.min() < 0 or chosen.max() >= len(self)):
+            raise ValueError(
+                f"Links.probabilities: records range from {chosen.min()} to {chosen.max()}; rows go from 0 to {len(self) - 1}."
+            )
+        chosen = chosen.astype(np.int64)
+        return group_beliefs(
             self.bits[chosen], self.weight[chosen], self.knowledge.weights, np.arange(len(chosen)), len(chosen)
         )
 
     def beliefs(self, group: IntArray, groups: int) -> FloatArray:
-        """The posterior belief in each label of whoever is in a group, the mean of its records': beta, shape ``(g, e + 1)``.
+        """Posterior belief in each label, and last in none, for a member of each group: beta, shape ``(g, e + 1)``.
 
-        ``group``, shape ``(n,)``, is each record's group; -1 for none. The last column is none. The row of a group without
-        records is 0. Cost: O(n e), a step for a set of 64 where it is empty.
+        The mean of the probabilities of the group's records; the row of a group without records is 0.
+        Cost: O(n e), one step for each empty set of 64 labels.
+
+        Parameters
+        ----------
+        group : int array, shape (n,)
+            Group of each record, 0 to g - 1; -1 for none.
+        groups : int
+            Number of groups, g.
+
+        Raises
+        ------
+        ValueError
+            If ``group`` has another shape or other numbers.
         """
-        return beliefs(self.bits, self.weight, self.knowledge.weights, group, groups)
+        check_group("Links.beliefs", "group", group, len(self), groups)
+        return group_beliefs(
+            self.bits, self.weight, self.knowledge.weights, np.asarray(group, dtype=np.int64), int(groups)
+        )
 
     def prior(self, reading: Reading = "counted") -> FloatArray:
-        """The prior belief in each label, and none, before anything is published: alpha, float array, shape ``(e + 1,)``.
+        """Prior belief in each label, and last in none, before any release: alpha, float array, shape ``(e + 1,)``.
 
         Parameters
         ----------
         reading : {"counted", "fractional", "uniform"}
-            The paper says: "by counting the labels' accumulated frequencies in the mapped knowledge sets", and gives no
-            formula.
+            The paper says "by counting the labels' accumulated frequencies in the mapped knowledge sets", and gives no formula.
 
-            - ``"counted"``: in proportion to how many records link to the label, or to none, whatever else they link to and
-              however common it is; closest to these words;
-            - ``"fractional"``: the mean of the records' probabilities, which is the posterior if all were one group;
-            - ``"uniform"``: every label alike, or as common as its prevalence, and none never. It alone does not depend on the
-              records; of no records it is all there is.
+            - ``"counted"``: proportional to the number of records that link to the label, or to none, whatever else they link to
+              and whatever the prevalence; closest to these words;
+            - ``"fractional"``: the mean of the records' probabilities, which is the posterior if all records form one group;
+            - ``"uniform"``: equal for all labels, or proportional to the prevalence, and 0 for none. Only this reading does not
+              depend on the records; without records all readings are this one.
 
         Raises
         ------
         ValueError
             If the reading is another.
         """
-        if reading not in READINGS:
-            raise ValueError(f"the prior's reading is {reading!r}; it is one of {', '.join(map(repr, READINGS))}.")
+        check_choice("Links.prior", "reading", reading, READINGS)
         weights, together = self.knowledge.weights, np.zeros(len(self), dtype=np.int64)
         if reading == "uniform" or not len(self):
             return np.append(weights / weights.sum(), 0.0)
         if reading == "fractional":
             return np.asarray(self.beliefs(together, 1)[0])
-        counted = beliefs(self.bits, np.sign(self.weight), np.ones(len(weights)), together, 1)[0]
+        counted = group_beliefs(self.bits, np.sign(self.weight), np.ones(len(weights)), together, 1)[0]
         return np.asarray(counted / counted.sum())
 
 
 def links(items: Items, knowledge: ExternalKnowledge) -> Links:
-    """Which labels each record can be linked to: those that go with every item it has (Definition 2).
+    """Labels that each record can be linked to: those whose items include all items of the record (Definition 2).
 
-    A record without items links to every label; the fewer items, the more labels. Cost: O(i e / 64) for i items in all.
+    A record without items links to every label; with fewer items a record links to more labels. Cost: O(i e / 64) for i items.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another type.
     """
-    goes = knowledge.bits(items.vocabulary)
-    return Links(knowledge, *_linked(items.codes, items.starts, goes, knowledge.every, knowledge.weights))
+    check_kind("links", "items", items, Items, "is Items, as Items.of(column) makes them")
+    check_kind("links", "knowledge", knowledge, ExternalKnowledge, "is an ExternalKnowledge({'flu': ['cough']})")
+    item_labels = knowledge.bits(items.vocabulary)
+    return Links(
+        knowledge, *_link_records(items.codes, items.starts, item_labels, knowledge.all_labels, knowledge.weights)
+    )
+
+
+def check_group(owner: str, name: str, group: object, n: int, groups: int) -> None:
+    """Raise ValueError unless an array, shape ``(n,)``, has integers from -1 to g - 1, and g is a number of groups."""
+    if not (is_whole(groups, 0) and groups <= MOST_GROUPS):
+        raise ValueError(f"{owner}: groups is {groups!r}; it is a number of groups, from 0 to {MOST_GROUPS}.")
+    array = np.asarray(group)
+    if array.shape != (n,) or (n and array.dtype.kind not in "iu"):
+        raise ValueError(f"{owner}: {name} is {_described(array)}; give {n} integers, one group per record.")
+    if n and not (array.min() >= -1 and array.max() < groups):
+        raise ValueError(
+            f"{owner}: {name} ranges from {array.min()} to {array.max()}; groups go from 0 to {groups - 1}, and -1 is none."
+        )
+
+
+def _described(array: object) -> str:
+    """An array in messages."""
+    return f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
 
 
 @compiled
-def _linked(
-    codes: IntArray, starts: IntArray, goes: Words, every: Words, prevalence: FloatArray
+def _link_records(
+    codes: IntArray, starts: IntArray, item_labels: Words, all_labels: Words, prevalence: FloatArray
 ) -> tuple[Words, FloatArray]:
+    """Labels of each record, shape ``(n, w)``, and their total prevalence, shape ``(n,)``."""
     n = len(starts) - 1
-    bits, weight = np.empty((n, len(every)), dtype=np.uint64), np.zeros(n)
+    bits, weight = np.empty((n, len(all_labels)), dtype=np.uint64), np.zeros(n)
     for i in range(n):
-        bits[i] = every
+        bits[i] = all_labels
         for place in range(starts[i], starts[i + 1]):
-            bits[i] &= goes[codes[place]]
-        weight[i] = weight_of(bits[i], prevalence)
+            bits[i] &= item_labels[codes[place]]
+        weight[i] = total_prevalence(bits[i], prevalence)
     return bits, weight
 
 
 @compiled
-def weight_of(bits: Words, prevalence: FloatArray) -> float:
-    """The sum of the prevalences of a set of labels."""
+def total_prevalence(bits: Words, prevalence: FloatArray) -> float:
+    """Sum of the prevalences of a set of labels."""
     total = 0.0
     for word in range(len(bits)):
         left = bits[word]
@@ -227,22 +312,22 @@ def weight_of(bits: Words, prevalence: FloatArray) -> float:
 
 
 @compiled
-def beliefs(bits: Words, weight: FloatArray, prevalence: FloatArray, group: IntArray, groups: int) -> FloatArray:
-    """The mean of the probabilities of each group's records, as `Links.beliefs` has it."""
-    found, size = np.zeros((groups, len(prevalence) + 1)), np.zeros(groups)
+def group_beliefs(bits: Words, weight: FloatArray, prevalence: FloatArray, group: IntArray, groups: int) -> FloatArray:
+    """Mean of the probabilities of each group's records, as in `Links.beliefs`."""
+    belief, size = np.zeros((groups, len(prevalence) + 1)), np.zeros(groups)
     for i in range(len(group)):
         if group[i] >= 0:
             size[group[i]] += 1.0
-            add_record(bits[i], weight[i], prevalence, 1.0, found[group[i]])
+            add_record(bits[i], weight[i], prevalence, 1.0, belief[group[i]])
     for g in range(groups):
         if size[g] > 0.0:
-            found[g] /= size[g]
-    return found
+            belief[g] /= size[g]
+    return belief
 
 
 @compiled
 def add_record(bits: Words, weight: float, prevalence: FloatArray, times: float, belief: FloatArray) -> None:
-    """Add a record's probabilities, times a number, to a row of beliefs in every label and none, in place."""
+    """Add ``times`` a record's probabilities to a row of beliefs in each label and none, shape ``(e + 1,)``, in place."""
     if weight <= 0.0:
         belief[-1] += times
         return

@@ -1,4 +1,4 @@
-"""The attack by linking on the paper's figure 1, against the definition, and what it must not depend on."""
+"""Attack by linking: the paper's figure 1, the definition, and independence of hidden data."""
 
 import dataclasses
 
@@ -18,8 +18,8 @@ ATTACK = LinkingAttack(LINKING)
 UNIFORM = LinkingAttack(LINKING, prior="uniform")
 
 
-def test_the_release_that_is_called_safe_gives_the_flu_away():
-    """Figure 1: whoever knows that the victim is 22, a man and from Georgia finds the first group, and there only the flu."""
+def test_a_k_anonymous_and_l_diverse_release_discloses_the_flu():
+    """Figure 1: the adversary knows that the patient is 22, male and from Georgia, and finds the first group: only the flu."""
     release = Release(patients(), FIGURE_1D)
     assert verify(release, KAnonymity(2) & DistinctDiversity(2))["holds"].all()
     public = release.table
@@ -33,41 +33,41 @@ def test_the_release_that_is_called_safe_gives_the_flu_away():
 
 
 def test_one_person():
-    """None of the others' labels: hepatitis B was possible before, and nobody's record links to it."""
+    """Hepatitis B has a prior belief but no column: no record of the release links to it."""
     found = UNIFORM([Release(patients(), FIGURE_1D)]).of("Cleo")
     assert found.index.tolist() == [(1, "prior"), (1, "posterior")]
     assert found.to_dict("list") == {"Flu": [0.5, 0.5], "none": [0.0, 0.5]}
 
 
-def test_the_prior_is_of_what_is_shown():
-    """Of the three records shown two link to the flu."""
+def test_the_prior_is_computed_from_published_items():
+    """Two of the three published records link to the flu."""
     beliefs = ATTACK([Release(patients(), [0, -1, 1, 1])])
     assert beliefs.prior(1).round(12).to_dict() == {"Flu": round(2 / 3, 12), "Hepatitis B": 0, "none": round(1 / 3, 12)}
 
 
 def test_a_prior_from_elsewhere():
-    """As the alpha of QS t-closeness, of the original table."""
+    """The alpha of QS t-closeness, of the original table."""
     prior = LINKING(patients()).prior()
     beliefs = LinkingAttack(LINKING, prior)([Release(patients(), [0, -1, 1, 1])])
     assert beliefs.prior(1).to_dict() == {"Flu": 0.75, "Hepatitis B": 0, "none": 0.25}
 
 
-def test_of_a_suppressed_person_the_prior_is_believed():
+def test_the_belief_about_a_suppressed_respondent_is_the_prior():
     beliefs = UNIFORM([Release(patients(), [0, 0, -1, -1])])
     assert beliefs.of("Dora").to_dict("list") == {"Flu": [0.5, 0.5], "Hepatitis B": [0.5, 0.5]}
     assert beliefs.certain()["respondent"].tolist() == ["Ann", "Bea"]
 
 
 def test_each_release_is_taken_alone():
-    """At time 1 Ann has the flu for sure; at 2, one group of all, as likely as three of four records link to it."""
+    """At time 1 Ann has the flu with certainty; at 2, in one group of all, with 3/4: three of four records link to it."""
     views = [patients(time) for time in (1, 2)]
     beliefs = ATTACK([Release(views[0], FIGURE_1D), Release(views[1], [0] * 4)])
     assert beliefs.of("Ann")["Flu"].tolist() == [0.75, 1.0, 0.75, 0.75]
     assert beliefs.times == (1, 2)
 
 
-def test_items_that_are_left_out_are_not_read():
-    """Without her headache, row 3 links to hepatitis B; of nothing, to all."""
+def test_removed_items_are_not_read():
+    """Without the headache, row 3 links to hepatitis B; without items, to all labels."""
     release, items = Release(patients(), FIGURE_1D), LINKING.items_of(patients())
     code = items.vocabulary.index("Headache")
     shown = items.without(items.codes == code)
@@ -76,8 +76,8 @@ def test_items_that_are_left_out_are_not_read():
     assert ATTACK([nothing]).posterior(1).to_numpy().tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
-def test_a_belief_that_rounding_keeps_below_counts():
-    """Ten records that link to ten labels each: ten times .1, in floating point less than 1."""
+def test_a_belief_below_the_threshold_by_rounding_counts():
+    """Ten records that link to ten labels each: ten times .1, which is less than 1 in floating point."""
     assert np.cumsum([0.1] * 10)[-1] < 1
     attack = LinkingAttack(Linking(ExternalKnowledge(dict.fromkeys(range(10), "a")), "items"))
     beliefs = attack([Release(view_of_items(["a"] * 10), [0] * 10)])
@@ -101,20 +101,20 @@ def test_beliefs_are_those_of_the_definition(case, data):
 
 
 @given(linkable(), st.randoms(use_true_random=False))
-def test_who_of_a_group_has_which_items_changes_no_belief(case, random):
+def test_the_assignment_of_items_within_a_group_changes_no_belief(case, random):
     sets, items_of = case
     labels = np.arange(len(sets)) % 2
-    dealt = list(sets)
+    permuted = list(sets)
     for g in (0, 1):
-        dealt[g::2] = random.sample(sets[g::2], len(sets[g::2]))
+        permuted[g::2] = random.sample(sets[g::2], len(sets[g::2]))
     attack = LinkingAttack(Linking(ExternalKnowledge(items_of), "items"))
-    one, two = (attack([Release(view_of_items(chosen), labels)]).at(1) for chosen in (sets, dealt))
+    one, two = (attack([Release(view_of_items(chosen), labels)]).at(1) for chosen in (sets, permuted))
     assert one.posterior == pytest.approx(two.posterior, abs=1e-12)
     assert one.prior == pytest.approx(two.prior, abs=1e-12)
 
 
 def test_the_sensitive_attribute_is_not_read():
-    """With other values of it, and other items in the view than are published, the beliefs are the same."""
+    """Beliefs do not change with its values, nor with items of the view that are not published."""
     view = patients()
     frame = view.frame.assign(Symptoms=view.frame["Symptoms"].iloc[::-1].tolist())
     other = View(frame, view.schema, view.time)
@@ -139,7 +139,7 @@ def test_nothing_released_and_nothing_shown():
     assert beliefs.of("Ann").loc[(1, "posterior")].tolist() == [0.5, 0.5]
 
 
-def test_who_and_when_must_be_there():
+def test_an_unknown_respondent_or_time_is_named():
     beliefs = ATTACK([Release(patients(), FIGURE_1D)])
     with pytest.raises(KeyError, match="'Zoe' is in no release; the releases are of 1"):
         beliefs.of("Zoe")
@@ -161,11 +161,11 @@ def test_a_prior_is_a_reading_or_a_distribution(prior):
 
 
 def test_linking_is_no_knowledge():
-    with pytest.raises(TypeError, match="linking is a ExternalKnowledge; give a Linking"):
+    with pytest.raises(TypeError, match=r"linking is ExternalKnowledge.*; it is a Linking"):
         LinkingAttack(KNOWLEDGE)
 
 
-def test_what_is_no_release_is_refused():
+def test_another_type_than_a_release_is_refused():
     with pytest.raises(TypeError, match="DataFrame is no release"):
         ATTACK([pd.DataFrame()])
 
@@ -182,7 +182,7 @@ def test_a_release_without_the_column_is_refused():
 
 
 def test_the_items_of_another_column_are_read_where_they_are_published():
-    """Of an ItemRelease the attack takes the items that it shows, whatever column they came from."""
+    """The attack reads the items that an ItemRelease shows, from any column."""
     view = view_of_items(["Coughing", "Headache"])
     own = Linking(ExternalKnowledge({"x": "a"}), "items")
     beliefs = ATTACK([ItemRelease(Release(view, [0, 0]), own, Items.of(view.frame["items"]))])

@@ -1,4 +1,4 @@
-"""Searches of small groups against every choice of items there is, by sets and fractions."""
+"""Searches of small groups against all choices of items, by sets and fractions."""
 
 import itertools
 import math
@@ -10,26 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foreknow.defenses import QSCloseness, QSDiversity
-from foreknow.defenses.suppression.adaptive_descent import lighten
-from foreknow.defenses.suppression.claims import claims_of
-from foreknow.defenses.suppression.item_search import ORDERS, advanced, item_search
-from foreknow.defenses.suppression.label_shortfall import shortfall, shortfalls
-from foreknow.defenses.suppression.label_state import label_state, move
-from foreknow.defenses.suppression.search_path import search_path
+from foreknow.defenses.suppression.item_descent import path_workspace, record_reduced
+from foreknow.defenses.suppression.item_search import SEARCH_ORDERS, item_search
+from foreknow.defenses.suppression.label_shortfall import label_bounds, shortfall, shortfalls_after_removal
+from foreknow.defenses.suppression.label_workspace import label_workspace, set_cell
 from foreknow.models import ExternalKnowledge, Items, Linking
 from foreknow.models.quasi_sensitive.linking import links
 
 SLACK = 1e-9
 
 
-# What is asked, in sets and fractions: a group is a list of sets of items, knowledge a dict of label to set of items.
+# The requirements in sets and fractions. A group is a list of item sets; knowledge is a dict of label to set of items.
 
 
 def belief(group, knowledge, prevalence=None):
-    """The share of each label, and of None, in who has the items."""
+    """Mean probability of each label, and of None, over the records of a group."""
     found = dict.fromkeys([*knowledge, None], Fraction(0))
     for items in group:
-        linked = [label for label, goes in knowledge.items() if set(items) <= goes]
+        linked = [label for label, own in knowledge.items() if set(items) <= own]
         weights = {label: Fraction(prevalence[label] if prevalence else 1) for label in linked} or {None: Fraction(1)}
         for label, weight in weights.items():
             found[label] += weight / sum(weights.values()) / len(group)
@@ -48,7 +46,7 @@ def is_close(group, knowledge, t, prior, prevalence=None):
 
 
 def cost(group, chosen):
-    """Equation 1 without its denominator, of the cells chosen: pairs of record and item."""
+    """Equation 1 without its denominator, for chosen cells: pairs of record and item."""
     taken = [sum(record == i for record, _ in chosen) for i in range(len(group))]
     return sum(
         Fraction(1, w)
@@ -62,7 +60,7 @@ def without(group, chosen):
 
 
 def cheapest(group, satisfies):
-    """The least cost of any choice of cells that satisfies, or None: all are tried, from the cheapest on."""
+    """The least cost of a choice of cells that satisfies, or None: all are tried, from the cheapest on."""
     cells = [(i, item) for i, items in enumerate(group) for item in items]
     choices = [set(chosen) for size in range(len(cells) + 1) for chosen in itertools.combinations(cells, size)]
     priced = sorted(((cost(group, chosen), chosen) for chosen in choices), key=lambda pair: pair[0])
@@ -72,16 +70,16 @@ def cheapest(group, satisfies):
 # The same for the package.
 
 
-def asked(group, knowledge, *parts, others=(), prevalence=None):
-    """The state of a group, and the claims of some requirements given as functions of a linking."""
+def workspace_of(group, knowledge, *parts, others=(), prevalence=None):
+    """The workspace of a group, and the bounds of requirements given as functions of a linking."""
     linking = Linking(ExternalKnowledge(knowledge, prevalence), "items")
     items = Items.of([*group, *others])
     found = links(items, linking.knowledge)
-    claims = claims_of(tuple(part(linking) for part in parts), found)
+    bounds = label_bounds(tuple(part(linking) for part in parts), found)
     sizes = items.sizes[: len(group)]
     codes = items.codes[: sizes.sum()]
     known = linking.knowledge
-    return label_state(known.bits(items.vocabulary), codes, sizes, known.every, known.weights), claims, items
+    return label_workspace(known.bits(items.vocabulary), codes, sizes, known.all_labels, known.weights), bounds, items
 
 
 def cells_of(group, items, best):
@@ -98,7 +96,7 @@ ITEMS = "abcd"
 
 @st.composite
 def groups(draw, most=7):
-    """A group of records and some knowledge: (group, knowledge); some link to nothing, some have no item."""
+    """A group of records and knowledge: (group, knowledge); some records link to no label, some have no item."""
     subset = st.sets(st.sampled_from(ITEMS)).map(sorted)
     group = draw(st.lists(subset, min_size=1, max_size=4).filter(lambda g: 1 <= sum(map(len, g)) <= most))
     goes = draw(st.lists(st.sets(st.sampled_from(ITEMS), min_size=1), min_size=2, max_size=5))
@@ -109,10 +107,16 @@ def prior_of(knowledge):
     return {label: Fraction(1, len(knowledge)) for label in knowledge} | {None: Fraction(0)}
 
 
-def finished(state, claims, search, step=10**6):
-    found = item_search(state, claims, search)
+def advanced(search, nodes, first=False):
+    """The search, after it was advanced."""
+    search.advance(nodes, first)
+    return search
+
+
+def finished(work, bounds, search, step=10**6):
+    found = item_search(work, bounds, search)
     while not found.finished:
-        found = advanced(found, step)
+        found.advance(step)
     return found
 
 
@@ -120,12 +124,12 @@ def finished(state, claims, search, step=10**6):
 class TestEqualsExhaustiveSearch:
     def check(self, drawn, search, satisfies, *parts, step=10**6):
         group, knowledge = drawn
-        state, claims, items = asked(group, knowledge, *parts)
-        if shortfall(state, claims) == 0:
+        work, bounds, items = workspace_of(group, knowledge, *parts)
+        if shortfall(work, bounds) == 0:
             assert satisfies(group)
             return
         assert not satisfies(group)
-        found, least = finished(state, claims, search, step), cheapest(group, satisfies)
+        found, least = finished(work, bounds, search, step), cheapest(group, satisfies)
         assert (found.best is None) == (least is None)
         if least is not None:
             chosen = cells_of(group, items, found.best)
@@ -170,7 +174,7 @@ TWELVE = {
     "with prevalence": (12, range(1, 13), 1, 5, False, 0.35),
     "over 64 labels": (70, None, 1, 30, False, None),
 }
-"""How many labels, how common each is, c, l, as printed, and t."""
+"""Number of labels, prevalences, c, l, as printed, and t."""
 
 
 @pytest.mark.parametrize("kind", TWELVE)
@@ -190,9 +194,9 @@ def test_twelve_items(kind):
 
     least = cheapest(group, satisfies)
     assert least > 0
-    for search in ORDERS:
-        state, claims, items = asked(group, knowledge, *parts, prevalence=prevalence)
-        found = finished(state, claims, search)
+    for search in SEARCH_ORDERS:
+        work, bounds, items = workspace_of(group, knowledge, *parts, prevalence=prevalence)
+        found = finished(work, bounds, search)
         chosen = cells_of(group, items, found.best)
         assert satisfies(without(group, chosen))
         assert cost(group, chosen) == least
@@ -200,25 +204,25 @@ def test_twelve_items(kind):
 
 class TestIncremental:
     @given(drawn=groups(12), taken=st.lists(st.integers(0, 11)), common=st.booleans())
-    def test_what_moves_is_what_is_made_anew(self, drawn, taken, common):
-        """Cells are taken and put back in any order; then every further removal is tried."""
+    def test_incremental_updates_equal_recomputation(self, drawn, taken, common):
+        """Cells are removed and restored in any order; then every further removal is tried."""
         group, knowledge = drawn
         prevalence = {label: 1.0 + 2 * j for j, label in enumerate(knowledge)} if common else None
         parts = (lambda k: QSDiversity(1, 5, k), lambda k: QSCloseness(0.01, k))
-        state, claims, items = asked(group, knowledge, *parts, prevalence=prevalence)
-        cells = list(zip(state.owner.tolist(), [items.vocabulary[code] for code in state.item], strict=True))
+        work, bounds, items = workspace_of(group, knowledge, *parts, prevalence=prevalence)
+        cells = list(zip(work.owner.tolist(), [items.vocabulary[code] for code in work.item], strict=True))
         for cell in taken:
-            move(state, cell % len(cells), not state.removed[cell % len(cells)])
-        gone = {cells[cell] for cell in np.flatnonzero(state.removed)}
-        rest = np.flatnonzero(~state.removed)
-        tried = shortfalls(state, claims, rest, shortfall(state, claims))
-        for chosen, level in [(gone, shortfall(state, claims))] + [
+            set_cell(work, cell % len(cells), not work.removed[cell % len(cells)])
+        gone = {cells[cell] for cell in np.flatnonzero(work.removed)}
+        rest = np.flatnonzero(~work.removed)
+        tried = shortfalls_after_removal(work, bounds, rest, shortfall(work, bounds))
+        for chosen, level in [(gone, shortfall(work, bounds))] + [
             (gone | {cells[cell]}, level) for cell, level in zip(rest, tried, strict=True)
         ]:
             left = without(group, chosen)
             now = belief(left, knowledge, prevalence)
             if chosen == gone:
-                assert state.belief == pytest.approx([float(p) for p in now.values()], abs=1e-12)
+                assert work.belief == pytest.approx([float(p) for p in now.values()], abs=1e-12)
             before = links(Items.of(group), ExternalKnowledge(knowledge, prevalence)).prior()
             assert level == pytest.approx(self.short(now, before), abs=1e-9)
 
@@ -237,14 +241,14 @@ def random_group(seed, records=4, size=4, labels=40):
     return [sorted(rng.choice(vocabulary, size, replace=False).tolist()) for _ in range(records)], knowledge
 
 
-class TestBounds:
+class TestLimits:
     def searched(self, seed, nodes, search="adaptive", l=12):  # noqa: E741
-        state, claims, _ = asked(*random_group(seed), lambda k: QSDiversity(1, l, k))
-        return advanced(item_search(state, claims, search), nodes)
+        work, bounds, _ = workspace_of(*random_group(seed), lambda k: QSDiversity(1, l, k))
+        return advanced(item_search(work, bounds, search), nodes)
 
     @pytest.mark.parametrize("search", ["adaptive", "plain"])
     @pytest.mark.parametrize("seed", range(4))
-    def test_more_nodes_are_never_worse_and_few_more_are_examined(self, seed, search):
+    def test_more_nodes_never_cost_more_and_the_limit_is_kept(self, seed, search):
         costs = []
         for nodes in (0, 1, 5, 20, 50, 100, 300, 1000, 4000):
             found = self.searched(seed, nodes, search)
@@ -258,48 +262,49 @@ class TestBounds:
 
     @pytest.mark.parametrize("l", [8, 12, 20])
     @pytest.mark.parametrize("nodes", [200, 500])
-    def test_adaptive_costs_less_than_plain_after_as_many_nodes(self, l, nodes):  # noqa: E741
-        """Not in every group: the plain order may begin, by luck, with the cheapest removal. Rarely, and never on the whole."""
+    def test_adaptive_costs_less_than_plain_after_equal_nodes(self, l, nodes):  # noqa: E741
+        """Not in every group: the plain order may begin with the cheapest removal. In few groups, and never in the sum."""
         both = [[self.searched(seed, nodes, how, l).lowest for how in ("adaptive", "plain")] for seed in range(60)]
         ours, plain = zip(*both, strict=True)
         assert sum(ours) < sum(plain)
         assert sum(one > other + 1e-12 for one, other in both) <= len(both) / 20
 
     def test_it_stops_at_its_first_solution(self):
-        state, claims, _ = asked(*random_group(1), lambda k: QSDiversity(1, 12, k))
-        first = advanced(item_search(state, claims), 10**6, first=True)
+        work, bounds, _ = workspace_of(*random_group(1), lambda k: QSDiversity(1, 12, k))
+        first = advanced(item_search(work, bounds), 10**6, first=True)
         assert first.best is not None
         assert not first.finished
         best = first.lowest
         assert advanced(first, 10**6).lowest <= best
 
-    def test_nothing_can_be_left_out(self):
-        state, claims, _ = asked([[], []], {"L0": {"a"}, "L1": {"b"}}, lambda k: QSDiversity(1, 3, k))
-        found = advanced(item_search(state, claims), 1)
+    def test_a_group_without_items(self):
+        work, bounds, _ = workspace_of([[], []], {"L0": {"a"}, "L1": {"b"}}, lambda k: QSDiversity(1, 3, k))
+        found = advanced(item_search(work, bounds), 1)
         assert found.finished
         assert found.best is None
-        assert advanced(found, 10) is found
+        examined = found.examined
+        assert advanced(found, 10).examined == examined
 
 
 class TestChildren:
-    def test_of_equally_promising_ones_the_cheaper_is_visited_first_then_the_earlier(self):
-        """METHODS B.2, erratum 6: no single removal helps; of the first record one costs 1/2, of the second 1/3."""
-        state, claims, _ = asked(
+    def test_ties_of_the_gain_go_to_the_cheaper_child_then_to_the_earlier(self):
+        """Worked by hand: no single removal helps; an item of the first record costs 1/2, of the second 1/3."""
+        work, bounds, _ = workspace_of(
             [list("ab"), list("abc")], {"L": set("abc"), "M": {"z"}}, lambda k: QSDiversity(1, 2, k)
         )
-        assert advanced(item_search(state, claims), 1).order[:5].tolist() == [2, 3, 4, 0, 1]
+        assert advanced(item_search(work, bounds), 1).children[:5].tolist() == [2, 3, 4, 0, 1]
 
-    def test_what_saves_most_is_put_back_first(self):
-        """Either record without an item would do; the one of the second record costs 1/3, that of the first 1."""
-        state, claims, _ = asked(
+    def test_the_most_expensive_cell_is_restored_first(self):
+        """Either record without one item satisfies; the item of the second record costs 1/3, that of the first 1."""
+        work, bounds, _ = workspace_of(
             [list("a"), list("bcd")], {"L": set("abcd"), "M": set("bc")}, lambda k: QSDiversity(3, 2, k)
         )
-        move(state, 0, True)
-        move(state, 3, True)
-        path = search_path(4, 1.0)
-        assert lighten(state, claims, path) == pytest.approx(1 / 3)
+        set_cell(work, 0, True)
+        set_cell(work, 3, True)
+        path = path_workspace(4, 1.0)
+        assert record_reduced(work, bounds, path) == pytest.approx(1 / 3)
         assert path.best.tolist() == [False, False, False, True]
-        assert state.removed.tolist() == [True, False, False, True]
+        assert work.removed.tolist() == [True, False, False, True]
 
 
 @settings(max_examples=20)
@@ -308,6 +313,6 @@ def test_the_order_of_records_does_not_matter_to_the_optimum(order, seed):
     group, knowledge = random_group(seed, size=3, labels=15)
     lowest = []
     for records in (group, [group[i] for i in order]):
-        state, claims, _ = asked(records, knowledge, lambda k: QSDiversity(1, 9, k))
-        lowest.append(finished(state, claims, "adaptive").lowest)
+        work, bounds, _ = workspace_of(records, knowledge, lambda k: QSDiversity(1, 9, k))
+        lowest.append(finished(work, bounds, "adaptive").lowest)
     assert lowest[0] == pytest.approx(lowest[1], abs=1e-12)

@@ -1,4 +1,4 @@
-"""Releases with items left out: valid whatever the time, judged by the independent checker; the two phases together."""
+"""Releases after item suppression, verified by the independent checker for any time limit; both phases together."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ from foreknow.defenses import (
     QSDiversity,
     publish_items,
 )
-from foreknow.defenses.suppression.item_cost import removal_cost
+from foreknow.defenses.suppression.group_items import removal_cost
 from foreknow.evaluation import random_items, random_knowledge, verify_items
 from foreknow.models import ExternalKnowledge, Linking, Numeric, Release, Schema, View
 
@@ -28,7 +28,7 @@ VOCABULARY = [f"i{x}" for x in range(12)]
 
 
 def view_of(cells, ages=None, time=1):
-    """A view whose records have these items, and the quasi-identifier age."""
+    """A view with these items and the quasi-identifier age."""
     ages = range(20, 20 + len(cells)) if ages is None else ages
     frame = pd.DataFrame({"id": range(len(cells)), "age": list(ages), "ward": "A", "items": list(cells)})
     return View(frame, Schema({"age": Numeric(0, 99)}, "ward", ("A",)), time)
@@ -58,7 +58,7 @@ REQUIREMENTS = {
 @pytest.mark.parametrize("settings_", [{"seconds": 0}, {"nodes": 0}, {"nodes": 50}, {"nodes": 300, "search": "plain"}])
 @settings(max_examples=6)
 @given(seed=st.integers(0, 10**6))
-def test_what_is_published_satisfies(kind, settings_, seed):
+def test_the_release_satisfies(kind, settings_, seed):
     release, linking = random_release(seed)
     requirement = REQUIREMENTS[kind](linking)
     found = ItemSuppression(requirement, **settings_)(release)
@@ -67,7 +67,7 @@ def test_what_is_published_satisfies(kind, settings_, seed):
 
 
 def check_report(release, linking, found):
-    """Groups that satisfied are as they were, nothing is added, and the report counts what is gone."""
+    """Check that groups that satisfied are unchanged, that no item is added, and the counts of the report."""
     original, published = linking.items_of(release.view), found.release.published
     for record in range(len(original)):
         assert set(published[record]) <= set(original[record])
@@ -85,7 +85,7 @@ def check_report(release, linking, found):
 
 
 @pytest.mark.parametrize("kind", REQUIREMENTS)
-def test_time_improves_what_is_found(kind):
+def test_more_nodes_improve_the_result(kind):
     release, linking = random_release(3, groups=8)
     requirement = REQUIREMENTS[kind](linking)
     found = [ItemSuppression(requirement, seconds=math.inf, nodes=nodes)(release) for nodes in (0, 20, 100, 10**6)]
@@ -100,7 +100,7 @@ def test_time_improves_what_is_found(kind):
     )
 
 
-def test_no_time_leaves_out_everything_of_groups_that_fail():
+def test_without_time_failing_groups_lose_all_items():
     release, linking = random_release(1)
     found = ItemSuppression(QSDiversity(1, 15, linking), seconds=0)(release)
     failing = ~found.groups["satisfied"]
@@ -110,8 +110,8 @@ def test_no_time_leaves_out_everything_of_groups_that_fail():
     assert found.groups.loc[failing, ["first_cost", "first_seconds"]].isna().all(axis=None)
 
 
-def test_time_is_kept():
-    """Of a search that could go on for hours; and no group has all of it."""
+def test_the_time_limit_is_kept():
+    """A search that could take hours; every group gets a part of the time."""
     rng = np.random.default_rng(0)
     cells = [rng.choice(VOCABULARY, 9, replace=False).tolist() for _ in range(40)]
     release = Release(view_of(cells), np.repeat(np.arange(4), 10))
@@ -126,7 +126,7 @@ def test_time_is_kept():
 
 
 class TestFigure1:
-    """The paper's four patients: the release that k-anonymity and l-diversity call safe."""
+    """The paper's four patients: the release that satisfies k-anonymity and l-diversity."""
 
     SYMPTOMS = ("Coughing, Headache, Sore Throat", "Coughing, Headache", "Headache, Vomiting", "Headache, Sore Throat")
     linking = Linking(ExternalKnowledge(FLU), "items")
@@ -134,8 +134,8 @@ class TestFigure1:
     def release(self, group=(0, 0, 1, 1)):
         return Release(view_of(self.SYMPTOMS, [22, 25, 30, 35]), group)
 
-    def test_the_victim_has_the_flu_no_more(self):
-        """Both diseases of one patient, whose share is then 1/4 and 3/4: 3 to 1. The shorter record is cheaper: 3/2 of 10/3."""
+    def test_the_flu_is_no_longer_certain(self):
+        """One record without items links to both diseases: beliefs 3/4 and 1/4. The shorter record is cheaper: 3/2 of 10/3."""
         found = ItemSuppression(QSDiversity(3, 2, self.linking))(self.release())
         assert found.groups["satisfied"].tolist() == [False, True]
         assert found.groups["proven"].all()
@@ -148,34 +148,35 @@ class TestFigure1:
         assert len(found.groups) == 1
         assert len(found.release.table) == 2
 
-    def test_everybody_suppressed(self):
+    def test_all_records_suppressed(self):
         found = ItemSuppression(QSDiversity(3, 2, self.linking))(self.release((-1, -1, -1, -1)))
         assert found.groups.empty
         assert found.release.published.sizes.sum() == 0
         assert "0 groups, 0 changed" in repr(found)
 
-    def test_who_links_to_nothing_is_a_label_too(self):
-        """Vomiting and a headache go with nothing. Alone, that is certain; without the headache it is hepatitis, as certain."""
+    def test_none_counts_as_a_label(self):
+        """Vomiting and headache link to no label: certainty of none. Without the headache: certainty of hepatitis B."""
         release = self.release((0, 0, 1, 2))
         found = ItemSuppression(QSDiversity(1, 2, self.linking))(release)
         assert found.release.published[2] == ()
         assert verify_items(found.release, QSDiversity(1, 2, self.linking))["holds"].all()
 
-    def test_no_choice_helps(self):
+    def test_no_removal_satisfies(self):
         message = (
             "ItemSuppression: group 0 of the view at 1 does not satisfy QSDiversity(c=1, l=3, linking=Linking(items='items')) "
-            "(is inf, must be at most 1), and no choice of its 5 items to leave out helps. Ask for less, or make larger groups."
+            "(is inf, must be at most 1), and no choice of its 5 items to remove helps. Relax the requirement, or make "
+            "larger groups."
         )
         with pytest.raises(Infeasible, match=re.escape(message)):
             ItemSuppression(QSDiversity(1, 3, self.linking))(self.release())
 
-    def test_nothing_was_found_in_time(self):
+    def test_no_solution_in_time(self):
         requirement = QSCloseness(0.01, self.linking)
-        with pytest.raises(Infeasible, match=r"nor any of the 0 choices examined\. Allow more seconds or nodes"):
+        with pytest.raises(Infeasible, match=r"nor any of the 0 removals examined\. Allow more seconds or nodes"):
             ItemSuppression(requirement, seconds=0)(self.release())
 
     def test_records_without_items(self):
-        """They link to every label, and lose nothing."""
+        """They link to every label, and lose no item."""
         view = view_of(["", "Coughing", None], [20, 21, 22])
         found = ItemSuppression(QSDiversity(1.5, 2, self.linking))(Release(view, [0, 0, 1]))
         assert found.groups["satisfied"].tolist() == [False, True]
@@ -223,7 +224,7 @@ class TestPublishItems:
             for _ in range(2)
         )
         assert alone.equals(again)
-        # Which number a group has is drawn; what it shows is not, where all ages differ.
+        # The numbers of the groups are random; their content is not, because all ages differ.
         shown = [
             sorted(tuple(rows["items"].tolist()) for _, rows in table.groupby("group"))
             for table in (alone, found[1].release.table)
@@ -232,12 +233,12 @@ class TestPublishItems:
 
     def test_another_second_phase(self):
         linking = random_linking(np.random.default_rng(6))
-        with pytest.raises(TypeError, match="is no ItemSuppression; give one"):
+        with pytest.raises(TypeError, match="is an ItemSuppression, as"):
             publish_items(self.view(1), Mondrian(KAnonymity(4)), QSDiversity(1, 2, linking))
 
 
 class TestOrderOfCurves:
-    """Figures 5 and 6 on random items: which curve lies above which, after 1,000 removals in each group, not seconds."""
+    """Figures 5 and 6 on random items: the order of the curves, after 1,000 removals in each group instead of seconds."""
 
     rng = np.random.default_rng(2010)
     frame = pd.DataFrame({"id": range(80), "age": rng.integers(0, 99, 80), "ward": "A"})
@@ -255,7 +256,7 @@ class TestOrderOfCurves:
         adaptive, plain = (self.cost(QSDiversity(c, l, self.linking), 2, search) for search in ("adaptive", "plain"))
         assert 0 < adaptive < plain
 
-    def test_the_more_is_asked_of_diversity_the_more_it_costs(self):
+    def test_stricter_diversity_costs_more(self):
         over_l = [self.cost(QSDiversity(1, l, self.linking), 2) for l in (10, 20, 30)]  # noqa: E741
         over_c = [self.cost(QSDiversity(c, 20, self.linking), 2) for c in (2, 1, 0.5)]
         assert over_l == sorted(over_l)
@@ -276,9 +277,9 @@ class TestBadInput:
         [
             ({"requirement": KAnonymity(2)}, TypeError, "KAnonymity(k=2) is not about items; give a QSDiversity"),
             ({"requirement": None}, TypeError, "None is not about items"),
-            ({"seconds": -1}, ValueError, "seconds is -1; it is a time, 0 or more"),
+            ({"seconds": -1}, ValueError, "seconds is -1; it is a time limit of at least 0"),
             ({"seconds": math.nan}, ValueError, "seconds is nan"),
-            ({"nodes": 1.5}, ValueError, "nodes is 1.5; it is a whole number, 0 or more"),
+            ({"nodes": 1.5}, ValueError, "nodes is 1.5; it is a whole number of at least 0"),
             ({"nodes": -1}, ValueError, "nodes is -1"),
             ({"nodes": math.inf}, ValueError, "nodes is inf"),
             ({"search": "best"}, ValueError, "search is 'best'; it is one of 'adaptive', 'plain'"),

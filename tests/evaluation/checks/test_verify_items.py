@@ -1,4 +1,4 @@
-"""The checker of releases that show items: right by hand, in agreement with what it checks, and not fooled."""
+"""Checker of releases that show items: values worked by hand, agreement with the defenses, and broken releases."""
 
 import math
 
@@ -31,7 +31,7 @@ TWO = Release(VIEW, [0, 0, 1, 1])
 
 
 def shown(release, linking=LINKING, removed=None):
-    """The release with its items, without some of them: one truth value per item, record after record."""
+    """The release with its items; ``removed`` has one truth value per item, record after record."""
     items = linking.items_of(release.view)
     return ItemRelease(release, linking, items if removed is None else items.without(np.array(removed)))
 
@@ -49,15 +49,15 @@ class TestByHand:
         assert levels(shown(TWO), QSDiversity(1, 1, LINKING, as_printed=True)) == [1, 1 / 2]
         assert verify_items(shown(TWO), DIVERSE)["holds"].tolist() == [False, True]
 
-    def test_closeness_to_what_the_items_said_before(self):
-        """Three link to the flu, one to nothing; every label alike is (1/2, 1/2, 0)."""
+    def test_closeness_to_the_prior_of_the_original_items(self):
+        """Three records link to the flu, one to none; the uniform prior is (1/2, 1/2, 0)."""
         found = levels(shown(TWO), QSCloseness(0.4, LINKING))
         assert found == pytest.approx([math.sqrt(2) / 4] * 2)
         assert levels(shown(TWO), QSCloseness(0.4, LINKING, "fractional")) == pytest.approx(found)
         assert levels(shown(TWO), QSCloseness(0.4, LINKING, "uniform")) == pytest.approx([math.sqrt(1 / 2)] * 2)
 
-    def test_the_items_that_are_left_decide_and_the_prior_is_of_all(self):
-        """Of the first patient nothing is shown, of the third no headache: (3/4, 1/4, 0), then (1/2, 1/2, 0)."""
+    def test_levels_are_of_the_published_items_and_the_prior_of_all(self):
+        """The first patient shows no item, the third no headache: (3/4, 1/4, 0), then (1/2, 1/2, 0)."""
         left = shown(TWO, removed=[True] * 3 + [False] * 2 + [True, False] + [False] * 2)
         assert left.table["symptoms"].tolist() == ["", "cough, headache", "headache, sore throat", "vomiting"]
         assert levels(left, DIVERSE) == pytest.approx([3, 1])
@@ -65,7 +65,7 @@ class TestByHand:
         expected = [math.dist((3 / 4, 1 / 4, 0), alpha), math.dist((1 / 2, 1 / 2, 0), alpha)]
         assert levels(left, QSCloseness(0.4, LINKING)) == pytest.approx(expected)
 
-    def test_a_prior_of_one_s_own(self):
+    def test_a_given_prior(self):
         prior = {"flu": 0.5, "hepatitis B": 0.25, "none": 0.25}
         expected = [math.dist((1, 0, 0), (0.5, 0.25, 0.25)), math.dist((1 / 2, 0, 1 / 2), (0.5, 0.25, 0.25))]
         assert levels(shown(TWO), QSCloseness(0.4, LINKING), label_prior=prior) == pytest.approx(expected)
@@ -102,7 +102,7 @@ class TestAgreement:
         number=st.integers(1, 4),
     )
     def test_level_by_level(self, data, asked, number):
-        """What the checker reads off the public table is what a defense reads off the items, for any grouping."""
+        """Levels computed from the public table equal those of the requirement, for any grouping."""
         some = st.lists(st.sampled_from(["u", "v", "w", "x"]), max_size=3)
         frame = pd.DataFrame({"id": range(8), "age": 1, "result": "a"})
         frame["symptoms"] = pd.Series(data.draw(st.lists(some, min_size=8, max_size=8)), dtype=object)
@@ -152,7 +152,7 @@ class TestRefusals:
 
 
 class TestBrokenReleases:
-    """A release that was sound, changed in one place."""
+    """A release that satisfied, changed in one place."""
 
     def test_an_item_put_back(self):
         removed = [True] * 5 + [False] * 4

@@ -1,4 +1,4 @@
-"""Random items and knowledge: their sizes, and how often they link, against the law that was drawn from."""
+"""Random items and knowledge: sizes and number of links, against the distribution they are drawn from."""
 
 import math
 
@@ -19,7 +19,7 @@ def view_of_many(records):
     return view_of(range(records), "a" * records, [30] * records)
 
 
-def test_every_record_has_as_many_different_items():
+def test_every_record_has_the_same_number_of_items():
     view = random_items(view_of_many(50), items_per_record=4, vocabulary=7, column="bought", rng=rng())
     sets = [set(text.split(", ")) for text in view.frame["bought"]]
     assert {len(items) for items in sets} == {4}
@@ -28,7 +28,7 @@ def test_every_record_has_as_many_different_items():
 
 
 def test_items_are_equally_likely():
-    """Each of 10 items is had by 3 of 10 of 2,000 people; 5 standard deviations."""
+    """Each of 10 items belongs to 3 of 10 of 2,000 records; tolerance: 5 standard deviations."""
     view = random_items(view_of_many(2000), items_per_record=3, vocabulary=10, rng=rng())
     counts = view.frame["items"].str.split(", ").explode().value_counts()
     assert len(counts) == 10
@@ -36,20 +36,20 @@ def test_items_are_equally_likely():
 
 
 def test_sizes_of_labels_follow_poisson():
-    """Mean and variance of 4,000 draws of mean 20, in a vocabulary that cuts none off; 5 standard errors."""
+    """Mean and variance of 4,000 draws of mean 20, in a vocabulary that clips none; tolerance: 5 standard errors."""
     sizes = np.array([len(items) for items in random_knowledge(4000, 20, 200, rng=rng()).items_of.values()])
     assert abs(sizes.mean() - 20) < 5 * math.sqrt(20 / 4000)
     assert abs(sizes.var() - 20) < 5 * math.sqrt((20 + 2 * 20**2) / 4000)
 
 
-def test_a_label_has_an_item_and_no_more_than_there_are():
+def test_sizes_are_clipped_to_1_and_the_vocabulary():
     few = random_knowledge(200, 0.1, 5, rng=rng()).items_of
     many = random_knowledge(200, 50, 5, rng=rng()).items_of
     assert {len(items) for items in few.values()} <= {1, 2, 3}
     assert {len(items) for items in many.values()} == {5}
 
 
-def test_how_many_labels_a_record_links_to():
+def test_number_of_labels_that_a_record_links_to():
     """The factorial moments of a Poisson number S are powers of its mean, so r items are in a label's with probability
     mean^r / (U (U - 1) ... (U - r + 1)); the tolerance is 5 standard errors, from the variance over labels."""
     labels, mean, vocabulary, r = 2000, 20, 60, 3
@@ -104,6 +104,6 @@ def test_the_papers_experiment(experiment):
 
 
 @pytest.mark.parametrize("records", [0, 50_000])
-def test_as_many_records_as_there_are(records, experiment):
+def test_the_number_of_records_is_at_most_that_of_the_table(records, experiment):
     with pytest.raises(ValueError, match=rf"records is {records}; the table has 45222"):
         adult_with_items(DATA, records, rng=rng())

@@ -1,4 +1,4 @@
-"""What leaving items out costs: Equation 1, by hand."""
+"""Cost of removed items: Equation 1, by hand."""
 
 from fractions import Fraction
 
@@ -20,14 +20,14 @@ def item_release(view, groups, linking, removed):
 
 
 def equation_1(sizes):
-    """T, of pairs of the items a record had, w, and lost, v."""
+    """T, from pairs of w, the items of a record, and v, those removed."""
     cost = sum(Fraction(1, j) for w, v in sizes for j in range(w - v + 1, w + 1))
     bound = sum(Fraction(1, j) for w, _ in sizes for j in range(1, w + 1))
     return cost / bound if bound else Fraction(0)
 
 
 def test_by_hand():
-    """Ann, of 3 items, loses 2: 1/3 + 1/2. Everything is 11/6 for her, and 3/2 for each of the others."""
+    """Ann loses 2 of 3 items: 1/3 + 1/2. All her items cost 11/6, those of each other record 3/2."""
     removed = [True, True, False] + [False] * 6
     row = items_lost([item_release(patients(), FIGURE_1D, LINKING, removed)]).iloc[0]
     assert (row["time"], row["items"], row["lost"], row["records"], row["suppressed"]) == (1, 9, 2, 4, 0)
@@ -37,7 +37,7 @@ def test_by_hand():
 
 
 def test_the_last_item_costs_most():
-    """One item less of three costs 1/3 of the 1 + 1/2 + 1/3; the last one costs 1."""
+    """The first of three items costs 1/3, the last 1, over 1 + 1/2 + 1/3."""
     costs = [
         items_lost([item_release(view_of_items([list("abc")]), [0], LINK_ITEMS, [True] * lost + [False] * (3 - lost))])[
             "cost"
@@ -61,14 +61,14 @@ def test_records_that_are_suppressed_are_left_out():
     ]
 
 
-def test_where_there_is_no_item_nothing_is_lost():
+def test_without_items_the_loss_is_0():
     row = items_lost([item_release(view_of_items(["", "a"]), [0, 1], LINK_ITEMS, [True])]).iloc[0]
     assert (row["share"], row["cost"], row["per_group"]) == (1, 1, 0.5)
     row = items_lost([item_release(view_of_items([""]), [0], LINK_ITEMS, [])]).iloc[0]
     assert (row["share"], row["cost"], row["per_group"]) == (0, 0, 0)
 
 
-def test_where_nobody_is_published():
+def test_without_published_records():
     row = items_lost([item_release(view_of_items(["a"]), [-1], LINK_ITEMS, [False])]).iloc[0]
     assert (row["items"], row["cost"], row["records"], row["suppressed"]) == (0, 0, 0, 1)
     assert np.isnan(row["per_group"])

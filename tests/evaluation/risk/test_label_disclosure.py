@@ -1,4 +1,4 @@
-"""What linking gained, against the definitions in plain Python."""
+"""Disclosure of labels, against the definitions in plain Python."""
 
 import math
 
@@ -14,7 +14,7 @@ from foreknow.models import ExternalKnowledge, Linking, Release
 
 
 def test_figure_1():
-    """In Georgia the flu, for sure; in Texas the flu or none. From the prior, (1/2, 1/2, 0), both are root 1/2 away."""
+    """Georgia: the flu with certainty; Texas: the flu or none. Both are at distance root 1/2 from the prior (1/2, 1/2, 0)."""
     table = label_disclosure(LinkingAttack(LINKING, prior="uniform")([Release(patients(), FIGURE_1D)]))
     assert table.to_dict("records") == [
         {
@@ -31,17 +31,17 @@ def test_figure_1():
 
 
 def test_none_is_no_label():
-    """Cleo alone in her group links to nothing, for sure; nobody is sure of a label of hers."""
+    """Cleo is alone in her group and links to no label with certainty: the adversary is sure of no label."""
     row = label_disclosure(LinkingAttack(LINKING)([Release(patients(), [0, 0, 1, 0])])).iloc[0]
     assert (row["sure"], row["belief"], row["labels"], row["none"]) == (0.75, 0.75, 0.75, 0.25)
 
 
-def test_suppressed_people_are_left_out():
+def test_suppressed_respondents_are_left_out():
     row = label_disclosure(LinkingAttack(LINKING)([Release(patients(), [0, 0, -1, -1])])).iloc[0]
     assert (row["sure"], row["records"], row["suppressed"]) == (1.0, 2, 2)
 
 
-def test_where_nobody_is_published_there_is_nothing_to_average():
+def test_means_without_published_records_are_nan():
     row = label_disclosure(LinkingAttack(LINKING)([Release(patients(), [-1] * 4)])).iloc[0]
     assert np.isnan(row[["sure", "belief", "labels", "none", "distance"]].astype(float)).all()
     assert (row["records"], row["suppressed"]) == (0, 4)
@@ -59,7 +59,7 @@ def test_a_row_per_release():
 
 
 @given(linkable(), st.data())
-def test_means_over_people_are_those_of_the_definition(case, data):
+def test_means_over_respondents_are_those_of_the_definition(case, data):
     sets, items_of = case
     labels = data.draw(
         st.lists(st.integers(-1, 2), min_size=len(sets), max_size=len(sets)).filter(lambda g: max(g) >= 0)

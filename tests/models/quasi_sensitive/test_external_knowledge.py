@@ -1,4 +1,4 @@
-"""Labels and their items, as they are given, and the sets that are made of them."""
+"""External knowledge: reading labels and their items, and the bit sets of labels."""
 
 import numpy as np
 import pandas as pd
@@ -61,7 +61,7 @@ def test_the_sets_of_labels_are_those_that_name_the_item(case):
     for item, row in zip(vocabulary, bits.tolist(), strict=True):
         members = {64 * word + bit for word, value in enumerate(row) for bit in range(64) if value >> bit & 1}
         assert members == {label for label, items in items_of.items() if item in items}
-    assert sum(int(word) << 64 * place for place, word in enumerate(known.every)) == 2 ** len(items_of) - 1
+    assert sum(int(word) << 64 * place for place, word in enumerate(known.all_labels)) == 2 ** len(items_of) - 1
 
 
 def test_prevalence():
@@ -88,7 +88,7 @@ def test_however_large_or_small_prevalences_are_beliefs_sum_to_1(flu, share):
 
 @pytest.mark.parametrize("given_", [[1, 2, 3], 3, "often"])
 def test_prevalences_are_given_by_label(given_):
-    with pytest.raises(TypeError, match=r"prevalence is a .*; give a mapping of each label to how common it is"):
+    with pytest.raises(TypeError, match=r"prevalence is a .*; give a mapping of each label to its frequency"):
         ExternalKnowledge(DISEASES, given_)
 
 
@@ -109,7 +109,7 @@ def test_a_prevalence_is_a_positive_number(number):
         ({None: ["cough"]}, "a label is None"),
         ({np.nan: ["cough"]}, "a label is nan"),
         ({"none": ["cough"]}, "a label is called 'none'.*rename it"),
-        ({"flu": ["cough"], "flu ": ["fever"]}, "the label 'flu' stands twice"),
+        ({"flu": ["cough"], "flu ": ["fever"]}, "the label 'flu' occurs twice"),
     ],
 )
 def test_labels_without_a_meaning_are_refused(items_of, message):

@@ -1,4 +1,4 @@
-"""What a release that shows items lets the public see, and the worst-case adversary hold."""
+"""Releases that show items: the published table, and the worst-case adversary's observation."""
 
 from collections import Counter
 
@@ -12,14 +12,14 @@ from foreknow.models import ExternalKnowledge, Grouping, ItemRelease, Items, Lin
 
 
 def item_release(view, grouping, linking, removed=None):
-    """A release of a view's items, all or without some."""
+    """A release of a view's items, without those removed."""
     items = linking.items_of(view)
     return ItemRelease(Release(view, grouping), linking, items if removed is None else items.without(np.array(removed)))
 
 
 @st.composite
 def item_releases(draw):
-    """Groups of a few records, some suppressed, some of their items left out: and the sets that are shown."""
+    """Small groups, some records suppressed, some items removed: (release, item sets, removed)."""
     sets, items_of = draw(linkable(labels=5))
     view, linking = view_of_items(sets), Linking(ExternalKnowledge(items_of), "items")
     labels = draw(st.lists(st.integers(-1, 2), min_size=len(sets), max_size=len(sets)))
@@ -31,7 +31,7 @@ def item_releases(draw):
 
 
 def test_figure_1d():
-    """But for the ages: an interval is published as tight as it is."""
+    """Figure 1(d), except the ages: an interval is published as tight as possible."""
     table = item_release(patients(), FIGURE_1D, LINKING).table
     assert table.columns.tolist() == ["group", "Age", "Gender", "State", "Symptoms"]
     assert table.to_numpy().tolist() == [
@@ -42,14 +42,14 @@ def test_figure_1d():
     ]
 
 
-def test_items_that_are_left_out_are_not_shown():
+def test_removed_items_are_not_shown():
     release = item_release(patients(), FIGURE_1D, LINKING, [False, False, True, False, True, True, False, True, False])
     assert release.table["Symptoms"].tolist() == ["Coughing", "Coughing, Headache", "Sore throat", "Vomiting"]
     assert list(release.links) == [("Flu",), ("Flu",), ("Hepatitis B",), ("Flu",)]
     assert release.original[0] == ("Coughing", "Headache", "Sore throat")
 
 
-def test_a_record_of_which_nothing_is_left_is_shown_with_an_empty_text():
+def test_a_record_without_items_is_shown_with_an_empty_text():
     table = item_release(patients(), FIGURE_1D, LINKING, [True] * 9).table
     assert table["Symptoms"].tolist() == [""] * 4
 
@@ -59,13 +59,13 @@ def test_suppressed_records_are_not_shown():
     assert table[["group", "Symptoms"]].to_numpy().tolist() == [[0, "Headache, Sore throat"], [1, "Coughing, Headache"]]
 
 
-def test_where_everybody_is_suppressed_the_table_is_empty():
+def test_the_table_is_empty_if_all_records_are_suppressed():
     release = item_release(patients(), [-1] * 4, LINKING)
     assert release.table.columns.tolist() == ["group", "Age", "Gender", "State", "Symptoms"]
     assert len(release.table) == len(release.observation.items) == release.observation.groups == 0
 
 
-def test_where_quasi_identifiers_are_published_as_they_are_they_do_not_stand_beside_their_items():
+def test_exact_quasi_identifiers_are_not_beside_their_items():
     """Both are sorted within the group: Ann, the youngest, is not in the first row with her symptoms."""
     release = item_release(patients(), Grouping(np.array(FIGURE_1D), bucketized=True), LINKING)
     assert release.table[["group", "Age", "Symptoms"]].to_numpy().tolist() == [
@@ -98,15 +98,15 @@ def test_each_group_shows_the_items_of_its_records(case):
 
 
 @given(item_releases(), st.randoms(use_true_random=False))
-def test_who_of_a_group_has_which_items_is_not_to_be_seen(case, random):
-    """Dealing the sets out anew within each group changes neither what is held nor what is published, the vocabulary included."""
+def test_the_assignment_of_items_within_a_group_is_hidden(case, random):
+    """A permutation of the item sets within each group changes neither the observation, its vocabulary included, nor the table."""
     release, _, _ = case
     group, order = release.release.group, np.arange(len(release.published))
     for g in range(-1, release.release.groups):
         members = np.flatnonzero(group == g).tolist()
         order[members] = random.sample(members, len(members))
-    dealt = Items.of(release.published[record] for record in order.tolist())
-    other = ItemRelease(release.release, release.linking, dealt)
+    permuted = Items.of(release.published[record] for record in order.tolist())
+    other = ItemRelease(release.release, release.linking, permuted)
     one, two = release.observation, other.observation
     assert [set(items) for items in one.items] == [set(items) for items in two.items]
     assert set(one.items.vocabulary) == set(two.items.vocabulary) == {item for items in one.items for item in items}
@@ -115,5 +115,5 @@ def test_who_of_a_group_has_which_items_is_not_to_be_seen(case, random):
 
 
 def test_one_set_for_each_record():
-    with pytest.raises(ValueError, match=r"items of 1 records are to be published, and the view at 1 has 4"):
+    with pytest.raises(ValueError, match=r"published has the items of 1 records, and the view at 1 has 4"):
         ItemRelease(Release(patients(), FIGURE_1D), LINKING, Items.of(["Coughing"]))

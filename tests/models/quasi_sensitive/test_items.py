@@ -1,4 +1,4 @@
-"""Items as they are read from the cells of a column."""
+"""Items read from the cells of a column."""
 
 from itertools import pairwise
 
@@ -42,12 +42,12 @@ def test_another_separator():
 
 
 @pytest.mark.parametrize("cell", [3, 2.5, True, b"cough", pd.Timestamp("2020-01-01")])
-def test_what_is_no_collection_is_refused(cell):
+def test_a_cell_that_is_no_collection_is_refused(cell):
     with pytest.raises(TypeError, match=r"row 1 has the items .*\['cough', 'fever'\]"):
         Items.of(["cough", cell])
 
 
-def test_what_can_be_no_item_is_refused():
+def test_an_item_that_is_a_list_is_refused():
     with pytest.raises(TypeError, match=r"row 0 has the item \['fever'\], a list"):
         Items.of([["cough", ["fever"]]])
 
@@ -90,7 +90,7 @@ def test_records_are_found_from_both_ends():
 
 @given(st.frozensets(st.text("abc", min_size=1)))
 def test_sets_are_read_in_an_order_that_does_not_change_from_run_to_run(texts):
-    """Python's own order of texts does, with the seed of their hashes."""
+    """Python's own order of a set of texts changes with the seed of their hashes."""
     assert item_set(texts) == tuple(sorted(texts))
 
 

@@ -1,4 +1,4 @@
-"""Which labels records link to: against set inclusion in Python, and beliefs in fractions."""
+"""Labels that records link to, against set inclusion in Python, and beliefs in fractions."""
 
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ def linked(sets, items_of, prevalence=None):
 
 
 def row_of(belief, labels):
-    """The beliefs of a dictionary as a row: the labels, and none."""
+    """The beliefs of a dictionary as a row: the labels, none last."""
     return [float(belief.get(label, 0)) for label in (*labels, None)]
 
 
@@ -85,7 +85,7 @@ def test_priors_are_those_of_the_definition(case):
 
 
 @given(linkable(), st.data())
-def test_leaving_items_out_only_adds_labels(case, data):
+def test_removing_items_only_adds_labels(case, data):
     sets, items_of = case
     items = Items.of(sets)
     removed = np.array(
@@ -166,11 +166,11 @@ def test_a_cell_without_items_is_found():
         Linking(LINKING.knowledge, "items")(view_of_items(["a", 3]))
 
 
-def test_what_could_not_be_read_back_is_refused():
+def test_items_that_could_not_be_read_back_are_refused():
     """Published, the first record would read as "dry" and "hot", which go with another label."""
     knowledge = ExternalKnowledge({"x": ["dry, hot"], "y": "dry, hot"})
     with pytest.raises(
-        ValueError, match=r"the item 'dry, hot' of the view at 1 holds the separator ','.*another separator"
+        ValueError, match=r"the item 'dry, hot' of the view at 1 contains the separator ','.*another separator"
     ):
         Linking(knowledge, "items")(view_of_items([["dry, hot"], ["dry"]]))
     assert Linking(knowledge, "items", separator=";")(view_of_items([["dry, hot"], ["dry"]]))[0] == ("x",)

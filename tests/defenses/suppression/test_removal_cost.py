@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.defenses.suppression.item_cost import removal_cost
+from foreknow.defenses.suppression.group_items import removal_cost
 
 SIZES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=6)
 
 
 def taken_one_by_one(pairs):
-    """Whenever an item is taken from a record of w, 1/w is added; then divided by what taking all would add."""
+    """Sum of 1/w for each item removed from a record with w items, over the sum for all items."""
     added = sum(Fraction(1, w) for before, after in pairs for w in range(before, after, -1))
     most = sum(Fraction(1, w) for before, _ in pairs for w in range(before, 0, -1))
     return added / most if most else Fraction(0)

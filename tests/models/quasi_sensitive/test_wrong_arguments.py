@@ -1,0 +1,234 @@
+"""Wrong arguments of every public function on items: one TypeError or ValueError, never an error from inside."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from patients import DISEASES, FIGURE_1D, KNOWLEDGE, LINKING, patients
+
+from foreknow.attacks import LabelBeliefs, LinkingAttack, ReleaseLabelBeliefs
+from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSCloseness, QSDiversity, publish_items
+from foreknow.defenses.suppression.suppressed_items import SuppressedItems
+from foreknow.evaluation import (
+    items_lost,
+    label_disclosure,
+    random_items,
+    random_knowledge,
+    verify_items,
+)
+from foreknow.models import (
+    ExternalKnowledge,
+    History,
+    ItemObservation,
+    ItemRelease,
+    Items,
+    Linking,
+    Links,
+    Release,
+    UniformPrior,
+    links,
+)
+
+VIEW = patients()
+RELEASE = Release(VIEW, FIGURE_1D)
+ITEMS = LINKING.items_of(VIEW)
+SHOWN = ItemRelease(RELEASE, LINKING, ITEMS)
+SEEN = SHOWN.observation
+LINKED = SHOWN.links
+DIVERSE = QSDiversity(3, 2, LINKING)
+BELIEFS = LinkingAttack(LINKING)([RELEASE])
+SUPPRESSION = ItemSuppression(DIVERSE, nodes=20)
+RESULT = SUPPRESSION(RELEASE)
+TABLE = pd.DataFrame({"label": ["flu", "cold"], "items": ["cough", "cough, itch"]})
+
+
+class Opaque:
+    """An object of no use to any function."""
+
+
+WRONG = (
+    *(None, True, False, 0, 1, -1, 2.5, 1e300, -(10**30), 10**400, math.nan, math.inf, 1j, Decimal("0.5"), Fraction(1, 3)),
+    *("", " ", "a", "none", "\udc80", b"a", (), [], {}, set(), [1], ["a"], [None], [[1]], (1, (2, [3])), {"a": 1}, {1: []}),
+    *({"flu": {}}, {"a": 0.5, "none": 0.5}, {"a": "b", "none": 1}, range(3), iter([1]), Opaque, Opaque(), len, pd.NA, pd.NaT),
+    *(np.array(1), np.array([]), np.array([0.2, 0.3, 0.5]), np.array([[1]]), np.array(["a"]), np.array([None], dtype=object)),
+    *(np.array([3, 0, -5, 9]), np.array([True] * 4), np.arange(4), np.arange(4, dtype=np.uint8), np.array([2j]), np.float32(2)),
+    *(pd.Series([1.0, 2.0]), pd.Series({"Flu": 1}), pd.DataFrame(), TABLE, np.random.default_rng(1), KAnonymity(2)),
+    *(KAnonymity(2) & DIVERSE, DIVERSE, QSCloseness(0.4, LINKING), Mondrian(KAnonymity(2)), Mondrian, UniformPrior()),
+    *(VIEW, History([VIEW]), [VIEW], RELEASE, [RELEASE], SHOWN, SEEN, ITEMS, LINKED, LINKING, KNOWLEDGE, BELIEFS, RESULT),
+)  # fmt: skip
+"""Values of many kinds; some of them are right for some parameters."""
+
+CALLS = {
+    "ExternalKnowledge": (ExternalKnowledge, {"items_of": DISEASES, "prevalence": None}),
+    "ExternalKnowledge.read": (
+        ExternalKnowledge.read,
+        {"table": TABLE, "label": "label", "items": "items", "separator": ","},
+    ),
+    "Items": (Items, {"vocabulary": ("a", "b"), "codes": np.array([0, 1, 1]), "starts": np.array([0, 2, 3])}),
+    "Items.of": (Items.of, {"cells": ["a, b", "b"], "separator": ","}),
+    "Items.without": (ITEMS.without, {"removed": np.zeros(9, dtype=bool)}),
+    "Linking": (Linking, {"knowledge": KNOWLEDGE, "items": "Symptoms", "separator": ","}),
+    "Linking.items_of": (LINKING.items_of, {"view": VIEW}),
+    "Linking()": (LINKING, {"view": VIEW}),
+    "Links": (Links, {"knowledge": KNOWLEDGE, "bits": LINKED.bits, "weight": LINKED.weight}),
+    "Links.probabilities": (LINKED.probabilities, {"records": [0, 1]}),
+    "Links.beliefs": (LINKED.beliefs, {"group": np.array([0, 0, 1, 1]), "groups": 2}),
+    "Links.prior": (LINKED.prior, {"reading": "counted"}),
+    "links": (links, {"items": ITEMS, "knowledge": KNOWLEDGE}),
+    "ItemRelease": (ItemRelease, {"release": RELEASE, "linking": LINKING, "published": ITEMS}),
+    "ItemObservation": (
+        ItemObservation,
+        {
+            "people": VIEW.people,
+            "group": SEEN.group,
+            "items": SEEN.items,
+            "shown_in": SEEN.shown_in,
+            "groups": 2,
+            "time": 0,
+        },
+    ),
+    "LinkingAttack": (LinkingAttack, {"linking": LINKING, "prior": "counted"}),
+    "LinkingAttack()": (LinkingAttack(LINKING), {"releases": [RELEASE]}),
+    "ReleaseLabelBeliefs": (
+        ReleaseLabelBeliefs,
+        {"observation": SEEN, "prior": np.array([0.5, 0.5, 0]), "posterior": np.zeros((2, 3))},
+    ),
+    "ReleaseLabelBeliefs.of": (BELIEFS.releases[0].of, {"row": 0}),
+    "LabelBeliefs": (LabelBeliefs, {"knowledge": KNOWLEDGE, "releases": BELIEFS.releases}),
+    "LabelBeliefs.certain": (BELIEFS.certain, {"sure": 0.9}),
+    "ItemSuppression": (
+        ItemSuppression,
+        {"requirement": DIVERSE, "seconds": 1, "nodes": 20, "search": "adaptive"},
+    ),
+    "ItemSuppression()": (SUPPRESSION, {"release": RELEASE, "progress": iter}),
+    "SuppressedItems": (SuppressedItems, {"release": RESULT.release, "groups": RESULT.groups}),
+    "publish_items": (
+        publish_items,
+        {
+            "views": VIEW,
+            "defense": Mondrian(KAnonymity(2)),
+            "suppression": SUPPRESSION,
+            "adversary": None,
+            "progress": iter,
+            "rng": 1,
+        },
+    ),
+    "random_items": (
+        random_items,
+        {"view": VIEW, "items_per_record": 2, "vocabulary": 5, "column": "bought", "rng": 1},
+    ),
+    "random_knowledge": (random_knowledge, {"labels": 3, "mean_items": 2, "vocabulary": 5, "rng": 1}),
+    "items_lost": (items_lost, {"releases": [SHOWN]}),
+    "label_disclosure": (label_disclosure, {"beliefs": BELIEFS, "sure": 0.9}),
+    "verify_items": (
+        verify_items,
+        {"release": SHOWN, "requirement": DIVERSE, "label_prior": None},
+    ),
+}
+"""Each public function with arguments that it takes."""
+
+OTHER_OWNERS = {("publish_items", "defense")}
+"""Parameters that another function of the package takes and checks."""
+
+
+def wrong_values(parameter):
+    """Values for a parameter. An error inside a function of the caller's, as ``progress``, is the caller's own."""
+    return [value for value in WRONG if parameter != "progress" or not callable(value)]
+
+
+def one_clear_error(function, arguments):
+    """Call the function; it returns, or raises TypeError or ValueError with a message."""
+    try:
+        function(**arguments)
+    except (TypeError, ValueError) as error:
+        assert str(error)  # noqa: PT017 - the call may also succeed
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_right_arguments_are_taken(name):
+    function, arguments = CALLS[name]
+    function(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [
+        (name, parameter)
+        for name, (_, arguments) in CALLS.items()
+        for parameter in arguments
+        if (name, parameter) not in OTHER_OWNERS
+    ],
+)
+def test_one_wrong_argument(name, parameter):
+    function, arguments = CALLS[name]
+    for value in wrong_values(parameter):
+        one_clear_error(function, arguments | {parameter: value})
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_several_wrong_arguments(data):
+    name = data.draw(st.sampled_from(sorted(CALLS)))
+    function, arguments = CALLS[name]
+    changed = data.draw(st.sets(st.sampled_from(sorted(arguments)), min_size=1))
+    values = {
+        parameter: data.draw(st.sampled_from(wrong_values(parameter)))
+        for parameter in changed
+        if (name, parameter) not in OTHER_OWNERS
+    }
+    one_clear_error(function, arguments | values)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "match"),
+    [
+        (lambda: Items(["a"], np.array([0]), np.array([0, 1])), TypeError, r"vocabulary is \['a'\]; it is a tuple"),
+        (lambda: Items(("a", "a"), np.array([0]), np.array([0, 1])), ValueError, "an item is in vocabulary twice"),
+        (lambda: Items(("a",), np.array([1]), np.array([0, 1])), ValueError, "codes range from 1 to 1; a code is"),
+        (lambda: Items(("a", "b"), np.array([1, 0]), np.array([0, 2])), ValueError, "codes of record 0 do not increase"),
+        (lambda: Items(("a",), np.array([0]), np.array([0, 2])), ValueError, "starts has 2 entries for 1 codes"),
+        (lambda: Items(("a",), np.array([0.5]), np.array([0, 1])), TypeError, "codes is an array of float64"),
+        (lambda: ITEMS.without([True]), ValueError, r"removed has shape \(1,\).*give 9 truth values"),
+        (lambda: Items.of("cough, fever"), TypeError, "cells is 'cough, fever'; it is a column"),
+        (lambda: LINKED.probabilities([4]), ValueError, "rows go from 0 to 3"),
+        (lambda: LINKED.beliefs(np.array([0, 0, 1, 2]), 2), ValueError, "group ranges from 0 to 2; groups go from 0 to 1"),
+        (lambda: Linking(KNOWLEDGE, 3), TypeError, "items is 3; it is the name of the column of items"),
+        (lambda: ItemRelease(RELEASE, LINKING, [["a"]] * 4), TypeError, r"published is .*linking\.items_of"),
+        (lambda: ItemRelease(VIEW, LINKING, ITEMS), TypeError, r"release is View.*Release\(view, labels\)"),
+        (lambda: BELIEFS.releases[0].of(4), ValueError, "row is 4; the rows of the view go from 0 to 3"),
+        (lambda: BELIEFS.certain(2), ValueError, "sure is 2; it is a number from 0 to 1"),
+        (lambda: LinkingAttack(LINKING, {}), TypeError, "prior is a dict that holds no numbers"),
+        (lambda: LinkingAttack(LINKING)(3), TypeError, "got one int; put it into a list"),
+        (lambda: publish_items([RELEASE], None, SUPPRESSION), TypeError, r"views is Release.*made by View\(frame"),
+        (lambda: publish_items(VIEW, None, SUPPRESSION, 3), TypeError, "adversary is 3; it is an Adversary"),
+        (lambda: publish_items(VIEW, None, SUPPRESSION, rng=-1), ValueError, "a seed is an integer of at least 0"),
+        (lambda: SUPPRESSION(RELEASE, 3), TypeError, "progress is 3; it is a function of a list"),
+        (lambda: SUPPRESSION(RELEASE, lambda groups: [7]), ValueError, "progress yields 7 for the groups"),  # noqa: ARG005
+        (lambda: SUPPRESSION(RELEASE, lambda groups: []), ValueError, "progress yields nothing"),  # noqa: ARG005
+        (lambda: random_items(VIEW, 2, 5, 3, rng=1), TypeError, "column is 3; it is the name of a new column"),
+        (lambda: random_items(VIEW, 2, 5, rng="1"), TypeError, "random_items: rng is '1'; it is a generator"),
+        (lambda: items_lost([RELEASE]), TypeError, "a release is Release.*; it is an ItemRelease"),
+        (lambda: verify_items(SHOWN, 3), TypeError, "requirement is 3; it is a Requirement"),
+        (lambda: verify_items(SHOWN, DIVERSE, [1]), TypeError, "label_prior is .*it is a mapping"),
+    ],
+)  # fmt: skip
+def test_the_message_says_the_rule_the_value_and_the_way_out(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
+
+
+def test_an_integer_seed_draws_as_its_generator():
+    frames = [random_items(VIEW, 2, 5, "bought", rng=rng).frame for rng in (7, np.random.default_rng(7))]
+    assert frames[0].equals(frames[1])
+    known = [random_knowledge(3, 2, 5, rng=rng).items_of for rng in (7, np.random.default_rng(7))]
+    assert known[0] == known[1]
+    tables = [
+        publish_items(VIEW, Mondrian(KAnonymity(2)), SUPPRESSION, rng=rng).release.table
+        for rng in (7, np.random.default_rng(7))
+    ]
+    assert tables[0].equals(tables[1])

@@ -18,8 +18,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from foreknow.defenses import DEFENSES, ForegroundSafe
-from foreknow.evaluation import command_line
-from foreknow.evaluation.cli.inputs import Columns, releases_of
+from foreknow.evaluation.cli import command_line, terminal
+from foreknow.evaluation.cli.columns import Columns
+from foreknow.evaluation.cli.release_files import read_releases
 from foreknow.models import Categorical, Numeric, Schema
 from foreknow.models.tables.view import read_table
 
@@ -30,8 +31,8 @@ SCHEMA = Schema({"age": Numeric(), "town": Categorical(tuple(TOWNS))}, "result",
 @pytest.fixture(autouse=True)
 def wide(monkeypatch):
     """Printed tables whose lines do not fold."""
-    monkeypatch.setattr(command_line, "console", Console(width=250))
-    monkeypatch.setattr(command_line, "notices", Console(width=250, stderr=True))
+    monkeypatch.setattr(terminal, "console", Console(width=250))
+    monkeypatch.setattr(terminal, "error_console", Console(width=250, stderr=True))
 
 
 @pytest.fixture(params=["csv", "parquet"])
@@ -158,7 +159,7 @@ class TestPublish:
         kept = private[private["group"] >= 0]
         sizes = kept.groupby(["week", "group"]).size().reset_index(drop=True)
         pd.testing.assert_series_equal(sizes, public.groupby(["week", "group"]).size().reset_index(drop=True))
-        _, releases = releases_of(read_table(source, ["id"]), tmp_path / "private" / f"groups.{kind}", COLUMNS, SCHEMA)
+        _, releases = read_releases(read_table(source, ["id"]), tmp_path / "private" / f"groups.{kind}", COLUMNS, SCHEMA)
         for release in releases:
             shown = Counter(
                 public.loc[public["week"] == release.time, ["group", "result"]].itertuples(index=False, name=None)
@@ -239,7 +240,7 @@ class TestPublish:
         """Nine distinct values in no group: nothing is written."""
         source = write(records(), tmp_path / f"r.{kind}")
         result = run("publish", source, *ROLES, "--out", tmp_path / "out", "-l", 9, status=1)
-        assert "finds no group of these records that satisfies" in str(result.exception)
+        assert "finds no group of these records that satisfies its thresholds" in str(result.exception)
         assert not (tmp_path / "out").exists()
 
 
@@ -302,14 +303,14 @@ class TestAttack:
             assert float(row["expected"]) == pytest.approx(most[most >= 0.9].sum(), abs=6e-4)
             assert int(row["right"]) == (truth[most >= 0.9] >= 0.9).sum()
             assert float(row["log score"]) == pytest.approx(np.log2(np.maximum(truth, 2.0**-20)).mean(), abs=6e-4)
-            assert int(row["lost"]) == len(everybody) - len(week)
+            assert int(row["suppressed"]) == len(everybody) - len(week)
             assert int(row["records"]) == len(week)
             assert int(row["certain"]) == (share == 1).sum()
 
     def test_the_tables_fit_a_terminal(self, published, monkeypatch):
         """Of 80 columns; no number folds."""
         wide = self.attacked(published)[3]
-        monkeypatch.setattr(command_line, "console", Console(width=80))
+        monkeypatch.setattr(terminal, "console", Console(width=80))
         narrow = self.attacked(published)[3]
         assert max(map(len, narrow.stdout.splitlines()[:20])) <= 80
         assert tables(narrow.stdout) == tables(wide.stdout)
@@ -348,7 +349,7 @@ class TestAttack:
         beliefs, _, _, result = self.attacked(published, "--corpus", teaching, "--pseudo-count", 1e-3)
         assert "--corpus" not in result.stderr
         learned, _, _, told = self.attacked(published)
-        assert "mined from the published records" in told.stderr
+        assert "learns from the published records" in told.stderr
         assert not np.allclose(beliefs[["a", "b", "c"]], learned[["a", "b", "c"]])
 
     def test_without_a_folder_nothing_is_written(self, published, tmp_path):
@@ -403,7 +404,7 @@ class TestForeground:
         for row in rows:
             week = joined[joined["week"] == int(row["time"])]
             has, breach = week["result"] == "a", week["a"] > 1 / 3 + 1e-9
-            assert int(row["secret"]) == has.sum()
+            assert int(row["holders"]) == has.sum()
             assert float(row["breached"]) == pytest.approx(breach[has].mean(), abs=6e-4)
             assert float(row["flagged"]) == pytest.approx(breach[~has].mean(), abs=6e-4)
             assert float(row["precision"]) == pytest.approx(has[breach].mean(), abs=6e-4)
@@ -453,7 +454,7 @@ class TestForeground:
         table = records().assign(result=lambda rows: rows["result"].map({"a": 1, "b": 2, "c": 30}))
         _, _, result = self.attacked(tmp_path, "--sensitive-set", 30, table=table)
         rows = tables(result.stdout)["Breaches, r = 2"]
-        assert [int(row["secret"]) for row in rows] == [
+        assert [int(row["holders"]) for row in rows] == [
             (table.loc[table["week"] == week, "result"] == 30).sum() for week in (1, 2, 3)
         ]
 
@@ -537,7 +538,7 @@ OPTIONS = {
     "publish": [
         "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--categorical", "--encoding",
         "--missing-value", "--defense", "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--seed",
-        "--tolerance", "--deterministic", "--infeasible", "--bucketized", "--quote-formulas", "--overwrite", "--classes",
+        "--tolerance", "--deterministic", "--infeasible", "--bucketized", "--generalized", "--quote-formulas", "--overwrite", "--classes",
         "--order", "--pseudo-count",
         "--revision", "--gaps",
     ],
@@ -657,7 +658,7 @@ BAD_PUBLISH = {
     "a quasi-identifier twice": (lambda d: publish(good(d), "--qi", "age"), "'age' has two roles"),
     "id as time": (lambda d: publish(good(d), "--time", "id"), "'id' has two roles"),
     "a name foreknow writes": (
-        lambda d: publish(changed(d, lambda t: t.rename(columns={"age": "group"})), "--qi", "group"), "foreknow writes",
+        lambda d: publish(changed(d, lambda t: t.rename(columns={"age": "group"})), "--qi", "group"), "foreknow writes itself",
     ),
     "lists as values": (lambda d: listed(d, "result"), "'result' holds lists"),
     "lists as times": (lambda d: listed(d, "week"), "'week' holds lists"),

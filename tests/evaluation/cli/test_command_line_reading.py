@@ -8,8 +8,10 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.evaluation import command_line
-from foreknow.evaluation.cli.inputs import Columns, Learning, check_times, mine
+from foreknow.evaluation.cli import command_line, terminal
+from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_knowledge
+from foreknow.evaluation.cli.column_checks import check_times
+from foreknow.evaluation.cli.columns import Columns
 from foreknow.models import Categorical, History, Numeric, Omega
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
@@ -24,8 +26,8 @@ def kind(request):
 @pytest.fixture(autouse=True)
 def wide(monkeypatch):
     """Printed tables whose lines do not fold."""
-    monkeypatch.setattr(command_line, "console", Console(width=250))
-    monkeypatch.setattr(command_line, "notices", Console(width=250, stderr=True))
+    monkeypatch.setattr(terminal, "console", Console(width=250))
+    monkeypatch.setattr(terminal, "error_console", Console(width=250, stderr=True))
 
 
 def refused(*arguments):
@@ -136,9 +138,9 @@ class TestCategorical:
         source = write(table, tmp_path / f"r.{kind}")
         roles = [*ROLES, "--qi", "race"]
         plain = run("publish", source, *roles, "--out", tmp_path / "a", *MONDRIAN)
-        assert "Taken as numbers, of few values: race. If they are codes, say --categorical race." in plain.stderr
+        assert "Read as numbers, with few distinct values: race. If they are codes, add --categorical race." in plain.stderr
         coded = run("publish", source, *roles, "--out", tmp_path / "b", *MONDRIAN, "--categorical", "race")
-        assert "Taken as numbers" not in coded.stderr
+        assert "Read as numbers" not in coded.stderr
         labels = [set(read(tmp_path / out / "public" / f"published.{kind}")["race"].astype(str)) for out in "ab"]
         assert any("," in label for label in labels[0])
         assert labels[1] <= {"1", "2", "3", "*"}
@@ -177,7 +179,7 @@ class TestCategorical:
     def test_of_no_column(self, tmp_path):
         source = write(records(), tmp_path / "r.csv")
         message = refused("publish", source, *ROLES, "--out", tmp_path, "--categorical", "race")
-        assert "--categorical 'race' is no column named by --qi" in message
+        assert "--categorical 'race' is not a column named by --qi" in message
 
 
 class TestWholeNumbers:
@@ -259,7 +261,7 @@ class TestHowTheAdversaryRemembers:
     def knowledge(self, **settings):
         history = History.read(records(), COLUMNS.schema(records()), "week")
         learning = Learning(**settings)
-        known = mine(history, learning)
+        known = learn_knowledge(history, learning)
         return learning.adversary(known.prior, known.transitions, Omega())
 
     def test_the_defaults(self):

@@ -73,8 +73,8 @@ def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
 def assumed_adversary(history: History, corpus: History | None, learning: Learning) -> Adversary:
     """The adversary that a defense assumes, with the Omega-estimate.
 
-    With a corpus, the prior and the chain are the corpus's. Without one, the prior is the history's, and the chain at each release is
-    learned from the views before it (`IncrementalChain`).
+    With a corpus, the prior and the chain are the corpus's. Without one, the prior is the history's, and the chain at each release
+    is learned from the views before it (`IncrementalChain`).
     """
     knowledge = learn_knowledge(history if corpus is None else corpus, learning)
     chain: Transitions | None = knowledge.transitions

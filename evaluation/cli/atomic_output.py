@@ -79,9 +79,7 @@ def check_output(
         if target.exists() and any(path.exists() and target.samefile(path) for path in keep):
             raise ValueError(f"{target} is an input file, and would be written over; name another folder.")
         if os.path.lexists(target) and not overwrite:
-            raise ValueError(
-                f"{target} is already there; name another folder, or replace it with --overwrite."
-            )
+            raise ValueError(f"{target} is already there; name another folder, or replace it with --overwrite.")
 
 
 def write_table(table: pd.DataFrame, path: Path, private: bool = False) -> None:

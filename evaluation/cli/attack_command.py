@@ -22,15 +22,15 @@ from foreknow.evaluation.cli.attack_tables import foreground_tables, posterior_t
 from foreknow.evaluation.cli.checksums import KEY, check_key
 from foreknow.evaluation.cli.columns import Columns
 from foreknow.evaluation.cli.options import (
+    INPUT_PANEL,
+    KNOWLEDGE_PANEL,
+    OUTPUT_PANEL,
     Categorical,
     Classes,
     Encoding,
     Gaps,
     GapsChoice,
     Hierarchies,
-    INPUT_PANEL,
-    KNOWLEDGE_PANEL,
-    OUTPUT_PANEL,
     Missing,
     Order,
     Overwrite,
@@ -49,7 +49,6 @@ from foreknow.evaluation.cli.publish_command import notice_codes
 from foreknow.evaluation.cli.release_files import read_releases
 from foreknow.evaluation.cli.terminal import notice, say, show, tracked
 from foreknow.models import ESTIMATORS, Beliefs, Estimator, History, Schema
-
 
 FOREGROUND_PANEL = "Foreground attack"
 """Heading of the help text for the options that the foreground attack alone reads."""
@@ -70,7 +69,11 @@ def attack_command(
     sensitive: Sensitive,
     groups: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", rich_help_panel=INPUT_PANEL, help="Group of each record; by default the column 'group' of the records."),
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=INPUT_PANEL,
+            help="Group of each record; by default the column 'group' of the records.",
+        ),
     ] = None,
     corpus: Annotated[
         Path | None,
@@ -141,7 +144,11 @@ def attack_command(
     r: Annotated[
         float | None,
         typer.Option(
-            "-r", min=1, metavar="X", rich_help_panel=FOREGROUND_PANEL, help="A belief in the sensitive set over 1/r is a breach; 2 by default."
+            "-r",
+            min=1,
+            metavar="X",
+            rich_help_panel=FOREGROUND_PANEL,
+            help="A belief in the sensitive set over 1/r is a breach; 2 by default.",
         ),
     ] = None,
     classes: Classes = 3,

@@ -39,8 +39,8 @@ BREACH_TERMS = {
     "p": "mean belief in the set for the holders",
     "precision": "share of holders among the records in breach",
     "counted": "mean share of the set in the groups of the records in breach",
-    "auc": "area under the ROC curve within groups: the fraction of (holder, non-holder) pairs of one group in which the holder has the "
-    "higher belief; 0.5 is chance",
+    "auc": "area under the ROC curve within groups: the fraction of (holder, non-holder) pairs of one group in which the holder "
+    "has the higher belief; 0.5 is chance",
 }
 """Meaning of the columns of `breaches_per_release`."""
 

@@ -27,7 +27,9 @@ DEFAULT_K = 3
 def check_command(
     published: Annotated[
         Path,
-        typer.Argument(metavar="PUBLISHED", help="Published table: a CSV or Parquet file, one row per published record."),
+        typer.Argument(
+            metavar="PUBLISHED", help="Published table: a CSV or Parquet file, one row per published record."
+        ),
     ],
     sensitive: Sensitive,
     group: Annotated[str, typer.Option(metavar="COLUMN", help="Column of the group.")] = "group",
@@ -67,8 +69,7 @@ def check_command(
         groups = release[[group, sensitive]].set_axis(["group", "value"], axis=1)
         levels = verify_table(groups, "value", values, requirement)
         rows += [
-            _requirement_row(when, name, part, requirement)
-            for name, part in levels.groupby("requirement", sort=False)
+            _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
     show(PrintedTable(pd.DataFrame(rows), f"{published.name}, recomputed", keys=2))
     if any(row["failing"] for row in rows):

@@ -1,7 +1,7 @@
 """Checksums that identify the files of one publication.
 
-``release.json``, beside the published table, describes how the table was made. It holds nothing private: no seed, and no checksum of
-the records or of the key, which would confirm a guess. ``key.json``, beside the key, holds the checksums of all files.
+``release.json``, beside the published table, describes how the table was made. It holds nothing private: no seed, and no checksum
+of the records or of the key, which would confirm a guess. ``key.json``, beside the key, holds the checksums of all files.
 """
 
 import dataclasses

@@ -79,7 +79,7 @@ def check_numbers(column: "pd.Series[Any]") -> None:
     if 0 < len(words) < len(known) / 2:
         raise ValueError(
             f"{column.name!r} holds numbers, and {words.iloc[0]!r} in {len(words)} of {len(known)} cells; correct them, name the "
-            f"cells that are missing, as --missing-value NA, or name the column --categorical {column.name} if its numbers are codes."
+            f"cells that are missing, as --missing-value NA, or name it --categorical {column.name} if its numbers are codes."
         )
 
 

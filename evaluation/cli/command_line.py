@@ -43,7 +43,7 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def program(
-    version: Annotated[  # noqa: ARG001 - its callback reads it
+    version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,

@@ -12,7 +12,8 @@ from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, 
 from foreknow.evaluation.cli.atomic_output import write_table
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
-from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time, group_sizes
+from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time
+from foreknow.evaluation.plots.group_sizes import group_sizes
 from foreknow.evaluation.risk.truth import outcomes
 from foreknow.models import Adversary, ClassFrequencies, Exact, History, MarkovChain, Omega
 

@@ -54,8 +54,8 @@ def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
     """Tables and notes of the demo, each at most as wide as the terminal."""
     history, summary = measured.comparison.history, measured.comparison.summary()
     yield Text(
-        f"\n{len(history.respondents)} patients, {sum(map(len, history))} records, published in {len(history)} yearly releases. The "
-        f"adversary learned from {len(measured.corpus.respondents)} other patients. Years with fewer than "
+        f"\n{len(history.respondents)} patients, {sum(map(len, history))} records, published in {len(history)} yearly releases. "
+        f"The adversary learned from {len(measured.corpus.respondents)} other patients. Years with fewer than "
         f"{demo.FEWEST_PATIENTS} patients are left out.\n"
     )
     gains = summary.pivot_table(index=["defense", "certain"], columns="attack", values="gain", sort=False)

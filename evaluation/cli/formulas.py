@@ -10,7 +10,9 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 def formula_cells(table: pd.DataFrame) -> int:
     """Number of cells and column names that begin like a formula and are not numbers."""
-    return sum(int(_is_formula(table[name]).sum()) for name in table.columns) + sum(map(_begins_like_formula, table.columns))
+    return sum(int(_is_formula(table[name]).sum()) for name in table.columns) + sum(
+        map(_begins_like_formula, table.columns)
+    )
 
 
 def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
@@ -26,7 +28,9 @@ def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
         for name in table.columns
         if (mask := _is_formula(table[name])).any()
     }
-    return table.assign(**columns).rename(columns={name: f"'{name}" for name in table.columns if _begins_like_formula(name)})
+    return table.assign(**columns).rename(
+        columns={name: f"'{name}" for name in table.columns if _begins_like_formula(name)}
+    )
 
 
 def _is_formula(column: "pd.Series[Any]") -> "pd.Series[bool]":

@@ -22,20 +22,36 @@ Records = Annotated[
 ]
 QuasiIdentifiers = Annotated[
     list[str],
-    typer.Option("--qi", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of a quasi-identifier. Repeatable: --qi age --qi sex."),
+    typer.Option(
+        "--qi",
+        metavar="COLUMN",
+        rich_help_panel=INPUT_PANEL,
+        help="Column of a quasi-identifier. Repeatable: --qi age --qi sex.",
+    ),
 ]
-Respondent = Annotated[str, typer.Option("--id", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the respondent.")]
+Respondent = Annotated[
+    str, typer.Option("--id", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the respondent.")
+]
 Time = Annotated[
     str,
-    typer.Option("--time", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the time; records of one time are published together."),
+    typer.Option(
+        "--time",
+        metavar="COLUMN",
+        rich_help_panel=INPUT_PANEL,
+        help="Column of the time; records of one time are published together.",
+    ),
 ]
-Sensitive = Annotated[str, typer.Option("--sensitive", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the sensitive value.")]
+Sensitive = Annotated[
+    str,
+    typer.Option("--sensitive", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the sensitive value."),
+]
 Hierarchies = Annotated[
     list[str],
     typer.Option(
         "--hierarchy",
         metavar="COLUMN=FILE",
-        rich_help_panel=INPUT_PANEL, help="Generalization hierarchy of a quasi-identifier, in ARX format. Repeatable.",
+        rich_help_panel=INPUT_PANEL,
+        help="Generalization hierarchy of a quasi-identifier, in ARX format. Repeatable.",
     ),
 ]
 Categorical = Annotated[
@@ -43,13 +59,17 @@ Categorical = Annotated[
     typer.Option(
         "--categorical",
         metavar="COLUMN",
-        rich_help_panel=INPUT_PANEL, help="Quasi-identifier whose numbers are codes without an order, such as race. Repeatable.",
+        rich_help_panel=INPUT_PANEL,
+        help="Quasi-identifier whose numbers are codes without an order, such as race. Repeatable.",
     ),
 ]
 Encoding = Annotated[
     str,
     typer.Option(
-        "--encoding", metavar="NAME", rich_help_panel=INPUT_PANEL, help="Encoding of your CSV and hierarchy files: latin-1, cp1252, utf-16, ..."
+        "--encoding",
+        metavar="NAME",
+        rich_help_panel=INPUT_PANEL,
+        help="Encoding of your CSV and hierarchy files: latin-1, cp1252, utf-16, ...",
     ),
 ]
 Missing = Annotated[
@@ -57,23 +77,40 @@ Missing = Annotated[
     typer.Option(
         "--missing-value",
         metavar="TEXT",
-        rich_help_panel=INPUT_PANEL, help="Cell that means a missing value, such as NA. Repeatable. An empty cell is always missing.",
+        rich_help_panel=INPUT_PANEL,
+        help="Cell that means a missing value, such as NA. Repeatable. An empty cell is always missing.",
     ),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", rich_help_panel=OUTPUT_PANEL, help="Replace the output of an earlier run.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", rich_help_panel=OUTPUT_PANEL, help="Replace the output of an earlier run.")
+]
 Classes = Annotated[
     int,
-    typer.Option("--classes", min=1, metavar="N", rich_help_panel=KNOWLEDGE_PANEL, help="Number of intervals of each numeric quasi-identifier in the prior."),
+    typer.Option(
+        "--classes",
+        min=1,
+        metavar="N",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Number of intervals of each numeric quasi-identifier in the prior.",
+    ),
 ]
 Order = Annotated[
-    int, typer.Option("--order", min=1, metavar="N", rich_help_panel=KNOWLEDGE_PANEL, help="Order of the Markov chain of sensitive values.")
+    int,
+    typer.Option(
+        "--order",
+        min=1,
+        metavar="N",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Order of the Markov chain of sensitive values.",
+    ),
 ]
 RevisionChoice = Annotated[
     Revision,
     typer.Option(
         "--revision",
         metavar="RULE",
-        rich_help_panel=KNOWLEDGE_PANEL, help="Revision of beliefs with --order 2 or more: filter (joint law of the last values), product (as in JS-reduce) or "
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Revision of beliefs with --order 2 or more: filter (joint law of the last values), product (as in JS-reduce) or "
         "chain (as in BayFrame).",
     ),
 ]
@@ -82,12 +119,19 @@ GapsChoice = Annotated[
     typer.Option(
         "--gaps",
         metavar="RULE",
-        rich_help_panel=KNOWLEDGE_PANEL, help="Releases without a record of a respondent: ignore them, or take one step of the chain for each (power).",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Releases without a record of a respondent: ignore them, or take one step of the chain for each (power).",
     ),
 ]
 PseudoCount = Annotated[
     float,
-    typer.Option("--pseudo-count", min=0, metavar="X", rich_help_panel=KNOWLEDGE_PANEL, help="Number added to every count that the adversary learns from."),
+    typer.Option(
+        "--pseudo-count",
+        min=0,
+        metavar="X",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Number added to every count that the adversary learns from.",
+    ),
 ]
 L = Annotated[
     int | None,
@@ -124,9 +168,7 @@ def given_options(context: typer.Context) -> frozenset[str]:
     return frozenset(name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE")
 
 
-def refuse_unread_options(
-    context: typer.Context, kind: str, chosen: str, options: Mapping[str, Sequence[str]]
-) -> None:
+def refuse_unread_options(context: typer.Context, kind: str, chosen: str, options: Mapping[str, Sequence[str]]) -> None:
     """Raise ValueError if an option was given that the chosen defense or attack does not read.
 
     Parameters

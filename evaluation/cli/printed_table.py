@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from rich.box import SIMPLE_HEAD
@@ -20,8 +21,8 @@ COLUMN_GAP = 2
 class PrintedTable:
     """A data frame as Rich prints it: numbers to the right, fractions with three digits.
 
-    Cells and headings wrap at spaces only. If the longest words of all columns are wider together than the terminal, the columns are
-    printed in several tables, each with the key columns. If the key columns and one other do not fit, each row is printed as
+    Cells and headings wrap at spaces only. If the longest words of all columns are wider together than the terminal, the columns
+    are printed in several tables, each with the key columns. If the key columns and one other do not fit, each row is printed as
     lines of ``heading: cell``; only there, a word longer than the terminal is folded.
 
     Parameters
@@ -59,7 +60,7 @@ class _Column:
     is_number: bool
 
     @classmethod
-    def of(cls, series: "pd.Series[object]") -> "_Column":
+    def of(cls, series: "pd.Series[Any]") -> "_Column":
         cells = tuple(literal(_as_text(cell)) for cell in series)
         return cls(literal(str(series.name)), cells, pd.api.types.is_numeric_dtype(series))
 

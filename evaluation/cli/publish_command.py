@@ -17,6 +17,8 @@ from foreknow.evaluation.cli.columns import Columns
 from foreknow.evaluation.cli.defense_choices import BUILT_IN, DefenseOptions, defense_choice, seeded_generator
 from foreknow.evaluation.cli.formulas import formula_cells, without_formulas
 from foreknow.evaluation.cli.options import (
+    KNOWLEDGE_PANEL,
+    OUTPUT_PANEL,
     Beta,
     Categorical,
     Classes,
@@ -24,8 +26,6 @@ from foreknow.evaluation.cli.options import (
     Gaps,
     GapsChoice,
     Hierarchies,
-    KNOWLEDGE_PANEL,
-    OUTPUT_PANEL,
     Missing,
     Order,
     Overwrite,
@@ -69,7 +69,9 @@ def publish_command(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="FOLDER", rich_help_panel=OUTPUT_PANEL, help="Folder for public/published.csv and private/groups.csv."
+            metavar="FOLDER",
+            rich_help_panel=OUTPUT_PANEL,
+            help="Folder for public/published.csv and private/groups.csv.",
         ),
     ],
     sensitive: Sensitive,
@@ -121,7 +123,10 @@ def publish_command(
     m: Annotated[
         int | None,
         typer.Option(
-            "-m", min=1, metavar="N", help="m-invariance: number of distinct values in a group's signature; 2 by default."
+            "-m",
+            min=1,
+            metavar="N",
+            help="m-invariance: number of distinct values in a group's signature; 2 by default.",
         ),
     ] = None,
     leftovers: Annotated[
@@ -162,8 +167,8 @@ def publish_command(
         bool,
         typer.Option(
             "--deterministic",
-            help="anatomy, injector, m-invariance: group neighbours instead of drawing. Queries are answered more precisely, but an "
-            "adversary who knows the rule and the value of one respondent infers most of the others.",
+            help="anatomy, injector, m-invariance: group neighbours instead of drawing. Queries are answered more precisely, but "
+            "an adversary who knows the rule and the value of one respondent infers most of the others.",
         ),
     ] = False,
     infeasible: Annotated[
@@ -220,7 +225,10 @@ def publish_command(
     """
     choice = defense_choice(defense)
     refuse_unread_options(
-        context, "defense", defense, {**{name: built_in.options for name, built_in in BUILT_IN.items()}, defense: choice.options}
+        context,
+        "defense",
+        defense,
+        {**{name: built_in.options for name, built_in in BUILT_IN.items()}, defense: choice.options},
     )
     sources = [path for path in (records, corpus) if path is not None]
     table_path, key_path = _output_names(records, out, sources, overwrite)
@@ -233,9 +241,19 @@ def publish_command(
     notice_codes(schema, tables[0])
     chosen = choice.make(
         DefenseOptions(
-            k, l, t, j, beta, m, None if leftovers is None else leftovers.value, patience or None, seed, deterministic,
-            tolerance, given_options(context),
-        )  # fmt: skip
+            k,
+            l,
+            t,
+            j,
+            beta,
+            m,
+            None if leftovers is None else leftovers.value,
+            patience or None,
+            seed,
+            deterministic,
+            tolerance,
+            given_options(context),
+        )
     )
     adversary = None
     if choice.assumes_adversary:
@@ -266,7 +284,9 @@ def publish_command(
     _report_cost(releases, chosen)
     _notice_formulas(formula_cells(table), quote_formulas)
     if seed is not None:
-        notice("--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed.")
+        notice(
+            "--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed."
+        )
     say(
         f"For the public: {out / table_path}, and {RELEASE} beside it.",
         f"The key, for you alone: {out / key_path}. It names the group of each record and undoes the publication: keep it apart.",

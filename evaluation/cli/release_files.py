@@ -127,7 +127,7 @@ def _published_codes(view: View, cells: "pd.Series[Any]", own: IntArray | None) 
     unknown = cells[np.isnan(codes) & (cells.notna().to_numpy() if own is not None else True)]
     if len(unknown):
         raise ValueError(
-            f"the column 'published' holds {unknown.tolist()[0]!r} at {view.time!r}, which is not a sensitive value of the records; "
+            f"the column 'published' holds {unknown.tolist()[0]!r} at {view.time!r}, which is no sensitive value of the records; "
             "correct it, or drop the column if every record is published with its own value."
         )
     return codes.astype(np.int64) if own is None else np.where(np.isnan(codes), own, codes).astype(np.int64)

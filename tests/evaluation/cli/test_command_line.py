@@ -159,7 +159,9 @@ class TestPublish:
         kept = private[private["group"] >= 0]
         sizes = kept.groupby(["week", "group"]).size().reset_index(drop=True)
         pd.testing.assert_series_equal(sizes, public.groupby(["week", "group"]).size().reset_index(drop=True))
-        _, releases = read_releases(read_table(source, ["id"]), tmp_path / "private" / f"groups.{kind}", COLUMNS, SCHEMA)
+        _, releases = read_releases(
+            read_table(source, ["id"]), tmp_path / "private" / f"groups.{kind}", COLUMNS, SCHEMA
+        )
         for release in releases:
             shown = Counter(
                 public.loc[public["week"] == release.time, ["group", "result"]].itertuples(index=False, name=None)
@@ -306,14 +308,6 @@ class TestAttack:
             assert int(row["suppressed"]) == len(everybody) - len(week)
             assert int(row["records"]) == len(week)
             assert int(row["certain"]) == (share == 1).sum()
-
-    def test_the_tables_fit_a_terminal(self, published, monkeypatch):
-        """Of 80 columns; no number folds."""
-        wide = self.attacked(published)[3]
-        monkeypatch.setattr(terminal, "console", Console(width=80))
-        narrow = self.attacked(published)[3]
-        assert max(map(len, narrow.stdout.splitlines()[:20])) <= 80
-        assert tables(narrow.stdout) == tables(wide.stdout)
 
     def test_it_says_where_evidence_is_counted_twice(self, tmp_path):
         """Groups that never change, and groups drawn anew."""
@@ -538,8 +532,8 @@ OPTIONS = {
     "publish": [
         "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--categorical", "--encoding",
         "--missing-value", "--defense", "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--seed",
-        "--tolerance", "--deterministic", "--infeasible", "--bucketized", "--generalized", "--quote-formulas", "--overwrite", "--classes",
-        "--order", "--pseudo-count",
+        "--tolerance", "--deterministic", "--infeasible", "--bucketized", "--generalized", "--quote-formulas",
+        "--overwrite", "--classes", "--order", "--pseudo-count",
         "--revision", "--gaps",
     ],
     "attack": [

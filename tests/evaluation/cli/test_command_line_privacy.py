@@ -184,7 +184,8 @@ class TestFormulas:
         public = read(tmp_path / "public" / f"published.{kind}")
         assert set(public["result"]) == {"'=1+1", "'-2+3", "c"}
         assert (
-            f"{(public['result'] != 'c').sum()} published cells begin like formulas, and were written with an apos" in result.stderr
+            f"{(public['result'] != 'c').sum()} published cells begin like formulas, and were written with an apos"
+            in result.stderr
         )
         run("attack", source, *ROLES, "--groups", tmp_path / "private" / f"groups.{kind}")
 

@@ -138,7 +138,10 @@ class TestCategorical:
         source = write(table, tmp_path / f"r.{kind}")
         roles = [*ROLES, "--qi", "race"]
         plain = run("publish", source, *roles, "--out", tmp_path / "a", *MONDRIAN)
-        assert "Read as numbers, with few distinct values: race. If they are codes, add --categorical race." in plain.stderr
+        assert (
+            "Read as numbers, with few distinct values: race. If they are codes, add --categorical race."
+            in plain.stderr
+        )
         coded = run("publish", source, *roles, "--out", tmp_path / "b", *MONDRIAN, "--categorical", "race")
         assert "Read as numbers" not in coded.stderr
         labels = [set(read(tmp_path / out / "public" / f"published.{kind}")["race"].astype(str)) for out in "ab"]

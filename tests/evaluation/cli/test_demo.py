@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, TCloseness
 from foreknow.evaluation import pbc, verify
@@ -114,10 +115,7 @@ class TestStory:
             assert row["belief"] == pytest.approx(posterior.loc[view.time].max())
             together = release.group == release.group[place[0]]
             shown = Counter(view.frame["state"][together])
-            assert (
-                Counter({state: int(n) for n, state in (p.split(" ", 1) for p in row["group"].split(", "))})
-                == shown
-            )
+            assert Counter({state: int(n) for n, state in (p.split(" ", 1) for p in row["group"].split(", "))}) == shown
 
     def test_it_is_of_the_patient_read_best(self, found):
         gained = defaultdict(float)
@@ -146,10 +144,10 @@ class TestStory:
         assert f"{len(found.comparison.history.respondents)} patients" in text
 
     def test_the_report_says_what_counts_evidence_twice(self, found):
-        told = " ".join(" ".join(part.split()) for part in demo_command.demo_tables(found) if isinstance(part, str))
+        notes = [part.plain for part in demo_command.demo_tables(found) if isinstance(part, Text)]
         for name in found.comparison.releases:
             (note,) = found.comparison.beliefs[name, demo.STRONGEST_ATTACK].notes
-            assert f"{name}: {note}" in told
+            assert f"{name}: {note}" in "".join(notes)
 
     def test_no_group_shows_one_value(self, found):
         assert (found.comparison.risk()["certain"] == 0).all()

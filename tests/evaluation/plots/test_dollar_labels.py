@@ -20,7 +20,7 @@ from foreknow.evaluation import (
     reliability_diagram,
     risk_utility_map,
 )
-from foreknow.evaluation.plots.belief_plots import without_mathtext
+from foreknow.evaluation.plots.style import without_mathtext
 from foreknow.models import Adversary, Categorical, History, Numeric, Release, Schema, UniformPrior, View
 
 WORDS = ("$5 to $10", "a_b$^", r"$\frac$ to \$9")

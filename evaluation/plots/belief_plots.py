@@ -257,5 +257,6 @@ def _check_beliefs(beliefs: object, history: object, respondent: object, time: o
             f"{owner} takes titled beliefs, the original records and a respondent, and got {got}; write "
             f"{owner}(beliefs, history, respondent)."
         )
+    check_kind(owner, "respondent", respondent, Hashable, "is one of history.respondents")
     if not beliefs:
         raise ValueError(f"{owner}: beliefs is empty; give the beliefs of at least one attack.")

@@ -14,7 +14,7 @@ from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame
 from foreknow.evaluation.risk.breaches import over
 from foreknow.evaluation.risk.ranking import DECIMALS
 from foreknow.evaluation.risk.truth import LeftOut, mean, set_outcomes
-from foreknow.models import Beliefs, History
+from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_kind
 
@@ -57,6 +57,10 @@ def breach_curve(
     """
     check_kind("breach_curve", "beliefs", beliefs, Beliefs, "is a Beliefs, as an attack returns it")
     check_kind("breach_curve", "history", history, History, "is a History of the original records")
+    if isinstance(leaving_out, str | bytes) or not isinstance(leaving_out, CompromisedRecords | Collection | None):
+        raise TypeError(
+            f"breach_curve: leaving_out is {leaving_out!r}; it is compromised records, or a list or set of respondents."
+        )
     threshold = None if r is None else over(r, "breach_curve")
     outcomes = list(set_outcomes("breach_curve", beliefs, history, sensitive, leaving_out))
     belief = np.concatenate([np.zeros(0), *(outcome.belief for outcome in outcomes)])

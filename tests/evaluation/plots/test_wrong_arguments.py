@@ -1,5 +1,6 @@
 """Arguments of the wrong kind to plot functions are one TypeError or ValueError."""
 
+import contextlib
 import inspect
 import itertools
 
@@ -72,11 +73,9 @@ def test_one_wrong_argument(function, name):
             assert text.endswith((".", "?")), (wrong, text)
 
 
-def test_all_arguments_wrong():
-    for function, arguments in CALLS.items():
-        for first, other in itertools.product(WRONG[::3], WRONG[1::4]):
-            values = dict(zip(arguments, itertools.cycle([first, other]), strict=False))
-            try:
-                function(**values)
-            except (TypeError, ValueError) as error:
-                assert str(error)
+@pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
+def test_all_arguments_wrong(function):
+    """No other kind of error, whatever is wrong together."""
+    for first, other in itertools.product(WRONG[::3], WRONG[1::4]):
+        with contextlib.suppress(TypeError, ValueError):
+            function(**dict(zip(CALLS[function], itertools.cycle([first, other]), strict=False)))

@@ -13,7 +13,7 @@ ROLES = ["--qi", "age", "--qi", "town", "--sensitive", "result"]
 
 
 def records(weeks=(3, 1, 2), people=30, present=24, seed=1):
-    """Weeks out of order, people in any, ids that are text; ages and towns never change, results often stay."""
+    """Records in random order, with weeks out of order and text ids; ages and towns are constant, results often stay."""
     rng = np.random.default_rng(seed)
     ages, towns = rng.integers(20, 60, people), rng.choice(list(TOWNS), people)
     results, rows = rng.choice(list("abc"), people), []

@@ -1,10 +1,12 @@
 """The command `foreknow attack`: the beliefs of an adversary in published groups, and their risk."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import pandas as pd
 import typer
+from rich.console import RenderableType
 
 from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs
 from foreknow.evaluation.cli import entry_points
@@ -48,7 +50,7 @@ from foreknow.evaluation.cli.options import (
 from foreknow.evaluation.cli.publish_command import notice_codes
 from foreknow.evaluation.cli.release_files import read_releases
 from foreknow.evaluation.cli.terminal import notice, say, show, tracked
-from foreknow.models import ESTIMATORS, Beliefs, Estimator, History, Schema
+from foreknow.models import ESTIMATORS, Beliefs, Estimator, History, Release, Schema
 
 FOREGROUND_PANEL = "Foreground attack"
 """Heading of the help text for the options that the foreground attack alone reads."""
@@ -168,6 +170,7 @@ def attack_command(
     A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
     file are compared.
     """
+    # Options and output folders are refused before a file is read, files before anything is computed.
     refuse_unread_options(context, "attack", attack, {**ATTACK_OPTIONS, attack: attack_options(attack)})
     sources = [path for path in (records, corpus) if path is not None]
     beliefs_name = f"beliefs{records.suffix.lower()}"
@@ -192,21 +195,36 @@ def attack_command(
             notice("No --corpus: the adversary learns from the published records themselves.")
         known = learning(classes, order, pseudo_count, revision, gaps)
         attacker = _learned_attack(attack, tables[-1], schema, time, known, rule)
-    beliefs = attacker(tracked(releases, "attacking"))
-    if not isinstance(beliefs, Beliefs):
-        raise ValueError(f"the attack {attack!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
+    beliefs = _beliefs(attack, attacker, releases)
     if out is not None:
         with atomic_output(out, keep, overwrite) as folder:
             write_table(posterior_table(beliefs, time), folder / beliefs_name, private=True)
     if isinstance(attacker, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
-        for part in foreground_tables(beliefs, history, attacker.sensitive, r or DEFAULT_R):
-            show(part)
-    for part in risk_tables(beliefs, history, f"{attack} attack, {estimator} posterior"):
-        show(part)
+        _show_all(foreground_tables(beliefs, history, attacker.sensitive, r or DEFAULT_R))
+    _show_all(risk_tables(beliefs, history, f"{attack} attack, {estimator} posterior"))
     for note in beliefs.notes:
         notice(note)
     if out is not None:
         say(f"Posterior beliefs about each respondent, for you alone: {out / beliefs_name}.")
+
+
+def _beliefs(name: str, attack: Attack, releases: tuple[Release, ...]) -> Beliefs:
+    """The beliefs of an attack.
+
+    Raises
+    ------
+    ValueError
+        If an attack of another package returns something else.
+    """
+    beliefs = attack(tracked(releases, "attacking"))
+    if not isinstance(beliefs, Beliefs):
+        raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
+    return beliefs
+
+
+def _show_all(parts: Iterable[RenderableType]) -> None:
+    for part in parts:
+        show(part)
 
 
 def _learned_attack(

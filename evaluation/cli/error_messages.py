@@ -11,6 +11,8 @@ ADVICE = (
     (r"\bencoding is ('[^']*')", r"--encoding is \1"),
     (r"\bGive the defense tolerance=([0-9.e-]*[0-9])", r"Say --tolerance \1"),
     (r"^SignatureAttack needs transitions of order 1;.*", "The signature attack needs --order 1."),
+    (r"^SignatureAttack\b", "The signature attack"),
+    (r"\bUse SequentialAttack\b", "Use --attack sequential"),
     (r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2"),
 )
 """Pairs of a regular expression, which matches advice in Python, and its replacement."""

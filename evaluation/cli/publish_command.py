@@ -223,41 +223,21 @@ def publish_command(
     Markov chain of the records before each release. All records count, so publish each release once, and name a --corpus for the
     next.
     """
+    # Options and output folders are refused before a file is read, files before anything is computed.
     choice = defense_choice(defense)
-    refuse_unread_options(
-        context,
-        "defense",
-        defense,
-        {**{name: built_in.options for name, built_in in BUILT_IN.items()}, defense: choice.options},
-    )
+    options = {name: built_in.options for name, built_in in BUILT_IN.items()} | {defense: choice.options}
+    refuse_unread_options(context, "defense", defense, options)
     sources = [path for path in (records, corpus) if path is not None]
     table_path, key_path = _output_names(records, out, sources, overwrite)
     columns = Columns(
         id_, time, sensitive, tuple(qi), tuple(hierarchy), tuple(categorical), encoding, tuple(missing_value)
     )
-    tables = columns.read(*sources)
-    schema = columns.schema(*tables)
-    history = History.read(tables[0], schema, time)
-    notice_codes(schema, tables[0])
-    chosen = choice.make(
-        DefenseOptions(
-            k,
-            l,
-            t,
-            j,
-            beta,
-            m,
-            None if leftovers is None else leftovers.value,
-            patience or None,
-            seed,
-            deterministic,
-            tolerance,
-            given_options(context),
-        )
-    )
+    history, learned = _read(columns, records, corpus)
+    rule, limit = None if leftovers is None else leftovers.value, patience or None
+    given = given_options(context)
+    chosen = choice.make(DefenseOptions(k, l, t, j, beta, m, rule, limit, seed, deterministic, tolerance, given))
     adversary = None
     if choice.assumes_adversary:
-        learned = None if corpus is None else History.read(tables[1], schema, time)
         adversary = assumed_adversary(history, learned, learning(classes, order, pseudo_count, revision, gaps))
     releases = publish(
         history,
@@ -268,11 +248,7 @@ def publish_command(
         rng=seeded_generator(seed, 1),
         progress=lambda views: tracked(views, "publishing"),
     )
-    if not any(release.groups for release in releases):
-        raise ValueError(
-            f"{settings(chosen)} finds no group of these records that satisfies its thresholds, so nothing would be published; "
-            "choose weaker thresholds."
-        )
+    _check_any_group(releases, chosen)
     table = published_table(releases, time)
     with atomic_output(out, sources, overwrite) as folder:
         (folder / PUBLIC).mkdir(mode=0o755)
@@ -282,15 +258,29 @@ def publish_command(
         write_table(key_table(releases, columns), folder / key_path, private=True)
         write_key(folder / key_path, folder / table_path, records)
     _report_cost(releases, chosen)
-    _notice_formulas(formula_cells(table), quote_formulas)
-    if seed is not None:
-        notice(
-            "--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed."
-        )
+    _notice_risks(formula_cells(table), quote_formulas, seed)
     say(
         f"For the public: {out / table_path}, and {RELEASE} beside it.",
         f"The key, for you alone: {out / key_path}. It names the group of each record and undoes the publication: keep it apart.",
     )
+
+
+def _read(columns: Columns, records: Path, corpus: Path | None) -> tuple[History, History | None]:
+    """Histories of the records and of the corpus, with one schema."""
+    tables = columns.read(*(path for path in (records, corpus) if path is not None))
+    schema = columns.schema(*tables)
+    history = History.read(tables[0], schema, columns.time)
+    notice_codes(schema, tables[0])
+    return history, None if corpus is None else History.read(tables[1], schema, columns.time)
+
+
+def _check_any_group(releases: tuple[Release, ...], defense: Defense) -> None:
+    """Raise ValueError if all records of all releases are suppressed."""
+    if not any(release.groups for release in releases):
+        raise ValueError(
+            f"{settings(defense)} finds no group of these records that satisfies its thresholds, so nothing would be published; "
+            "choose weaker thresholds."
+        )
 
 
 def _bucketized(bucketized: bool, generalized: bool) -> bool | None:
@@ -347,12 +337,16 @@ def _report_cost(releases: tuple[Release, ...], defense: Defense) -> None:
             notice(f"at {release.time}: {note}")
 
 
-def _notice_formulas(cells: int, quoted: bool) -> None:
-    """Print the number of published cells that a spreadsheet would run."""
-    if cells and quoted:
-        notice(f"{cells} published cells begin like formulas, and were written with an apostrophe before them.")
-    elif cells:
+def _notice_risks(formulas: int, quoted: bool, seed: int | None) -> None:
+    """Print the number of published cells that a spreadsheet would run, and the danger of a seed."""
+    if formulas and quoted:
+        notice(f"{formulas} published cells begin like formulas, and were written with an apostrophe before them.")
+    elif formulas:
         notice(
-            f"{cells} published cells begin like formulas (= + - @), which a spreadsheet may run; --quote-formulas writes an "
+            f"{formulas} published cells begin like formulas (= + - @), which a spreadsheet may run; --quote-formulas writes an "
             "apostrophe before them."
+        )
+    if seed is not None:
+        notice(
+            "--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed."
         )

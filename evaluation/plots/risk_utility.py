@@ -80,7 +80,7 @@ def risk_utility_map(
     >>> risk_utility_map(points, along="k").axes[0].get_xlabel()
     'cost: certainty penalty of a published record (gcp)'
     """
-    roles = {"curve": curve, "along": along, "panel": panel}
+    roles: dict[str, Any] = {"curve": curve, "along": along, "panel": panel}
     named = {role: name for role, name in roles.items() if name is not None or role == "curve"}
     names = list(named.values())
     check_kind("risk_utility_map", "table", table, pd.DataFrame, "is a DataFrame, such as Comparison.summary()")

@@ -1,4 +1,4 @@
-"""Files of one publication belong together; the public one tells nothing private."""
+"""Checksums identify the files of one publication; the public ones reveal nothing private."""
 
 import hashlib
 import json
@@ -52,7 +52,7 @@ def test_the_files_of_one_run_belong_together(published):
 
 @pytest.mark.parametrize("name", ["public/published.csv", "public/release.json", "private/groups.csv"])
 def test_a_file_of_another_run(published, tmp_path, name):
-    """As a crash between two renames leaves them."""
+    """The state after a crash between two renames."""
     (tmp_path / name).write_text("of another run")
     with pytest.raises(ValueError, match=f"{name.split('/')[1]} is not the file that was written with .*key.json"):
         check_key(published[1], published[2])

@@ -1,4 +1,4 @@
-"""What the command gives away: seeds, the key, leftovers of pandas, formulas, escape sequences, older output."""
+"""Private information in output: seeds, the key, metadata of pandas, formulas, escape sequences, earlier output."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def kind(request):
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch):
-    """Printed tables whose lines do not fold."""
+    """Consoles wide enough for tables without wrapped lines."""
     monkeypatch.setattr(terminal, "console", Console(width=250))
     monkeypatch.setattr(terminal, "error_console", Console(width=250, stderr=True))
 
@@ -73,7 +73,7 @@ class TestSeed:
         assert fixed.rng is None
 
     def test_deterministic_buckets_do_not_change_between_runs(self, tmp_path):
-        """The order of records with equal quasi-identifiers is drawn all the same; here all are different."""
+        """The order of records with equal quasi-identifiers is random; here all are different."""
         source = write(
             records(people=60, present=60).assign(age=lambda rows: np.arange(len(rows)) % 60), tmp_path / "r.csv"
         )
@@ -106,7 +106,7 @@ class TestKey:
         assert (out / "public" / f"published.{kind}").stat().st_mode & 0o444 == 0o444 & ~_umask()
 
     def test_the_attack_reads_only_what_belongs_together(self, tmp_path, kind):
-        """New groups beside an old table, as a crash between two renames leaves them."""
+        """New groups beside an old table: the state after a crash between two renames."""
         source = write(records(), tmp_path / f"r.{kind}")
         for out in ("old", "new"):
             run("publish", source, *ROLES, "--out", tmp_path / out, "--defense", "anatomy")
@@ -149,7 +149,7 @@ def _umask():
 
 class TestParquet:
     def test_what_pandas_carried_is_not_published(self, tmp_path):
-        """One person in a view of their own kind is suppressed; nothing of them is in the public bytes."""
+        """A respondent with unique values is suppressed; the public bytes hold none of them."""
         table = records(weeks=(1,))
         table.loc[0, "town"] = "Atlantis"
         table.loc[0, "result"] = "unique-disease"
@@ -195,7 +195,7 @@ class TestFormulas:
 
 
 class TestEscapes:
-    """A foreign table's text is shown, never obeyed."""
+    """Control characters of a table are printed as escape codes."""
 
     WORSE = "\x1b[2J\x1b]0;owned\x07"
 
@@ -255,7 +255,7 @@ class TestOlderOutput:
         assert "is already there" in refused("publish", source, *ROLES, "--out", tmp_path)
 
     def test_no_table_of_the_other_kind_is_left_beside(self, tmp_path):
-        """Two publications of the same people together tell more than each."""
+        """Two publications of the same respondents reveal more than one."""
         for kind in ("csv", "parquet"):
             write(records(), tmp_path / f"r.{kind}")
         command = ["--out", tmp_path / "out", *ROLES, "--defense", "anatomy"]

@@ -1,4 +1,4 @@
-"""The demo: who teaches and who is published, what is drawn, what is told, and what must come out."""
+"""The demo: its split of the patients, its plots, its tables and its results."""
 
 import io
 from collections import Counter, defaultdict
@@ -67,7 +67,7 @@ class TestReleases:
                 assert verify(release, asked)["holds"].all()
 
     def test_who_remembers_gains_more(self, found):
-        """What must hold whatever the split: memory beats its absence, and the exact posterior the estimate."""
+        """For any split, the sequential attack gains more than the snapshot, and the exact posterior more than the estimate."""
         gain = found.comparison.summary().set_index(["defense", "attack"])["gain"]
         assert gain[demo.BASELINE, demo.STRONGEST_ATTACK] > gain[demo.BASELINE, "snapshot, Exact"]
         assert gain[demo.BASELINE, demo.STRONGEST_ATTACK] > gain[demo.BASELINE, "sequential, Omega"]

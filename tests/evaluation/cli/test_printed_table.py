@@ -115,10 +115,12 @@ class TestCommands:
 
     @pytest.mark.parametrize("attack", list(ATTACK_OPTIONS))
     def test_attack(self, tmp_path, shown, attack):
-        table = monthly()
-        source = write(table.assign(group=table.groupby("month").cumcount() // 4), tmp_path / "r.csv")
+        source = write(monthly(people=40, present=36), tmp_path / "r.csv")
+        run("publish", source, *MONTH, "--out", tmp_path / "out", "--defense", "m-invariance")
+        shown.clear()
         more = ["--sensitive-set", "a", "--support", 5] if attack == "foreground" else []
-        run("attack", source, *MONTH, "--attack", attack, *more)
+        groups = tmp_path / "out" / "private" / "groups.csv"
+        run("attack", source, *MONTH, "--groups", groups, "--attack", attack, *more)
         judge(shown)
 
     def test_check(self, tmp_path, shown):

@@ -1,4 +1,4 @@
-"""Text of files on a terminal."""
+"""Text from files on a terminal."""
 
 import io
 import string

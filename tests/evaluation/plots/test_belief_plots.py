@@ -37,7 +37,7 @@ BELIEFS = SequentialAttack(Adversary(UniformPrior(), CHAIN))(
 
 
 def drawn(figure, tmp_path):
-    """The picture as pixels: drawing may neither warn nor fail."""
+    """The figure as pixels, drawn without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure.savefig(tmp_path / "picture.png")
@@ -218,7 +218,7 @@ class TestGroupSizes:
     ids=["gain", "belief", "sizes"],
 )
 def test_no_global_state(draw):
-    """A figure of its own, unknown to pyplot, and no setting changed."""
+    """The figure is unknown to pyplot, and no setting is changed."""
     before, settings = plt.get_fignums(), dict(mpl.rcParams)
     figure = draw()
     assert isinstance(figure, Figure)

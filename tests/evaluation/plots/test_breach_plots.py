@@ -1,4 +1,4 @@
-"""The pictures show the numbers of the tables."""
+"""Plots of breaches and calibration show the numbers of the tables."""
 
 import warnings
 
@@ -24,7 +24,7 @@ BELIEFS = SnapshotAttack(Adversary(PRIOR, estimator=Exact()))([Release(VIEW, [0,
 
 
 def drawn(figure, tmp_path):
-    """The picture as pixels: drawing may neither warn nor fail."""
+    """The figure as pixels, drawn without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure.savefig(tmp_path / "picture.png")
@@ -32,7 +32,7 @@ def drawn(figure, tmp_path):
 
 
 def at(line, threshold):
-    """The height of a curve of steps at a place."""
+    """Height of a step curve at a place."""
     return line.get_ydata()[np.searchsorted(line.get_xdata(), threshold, side="right") - 1]
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 from typer.testing import CliRunner
 
-from foreknow.evaluation import command_line
+from foreknow.evaluation.cli import command_line
 
 TOWNS = {"Rome": "Italy", "Milan": "Italy", "Turin": "Italy", "Paris": "France", "Lyon": "France"}
 ROLES = ["--qi", "age", "--qi", "town", "--sensitive", "result"]
 
 
 def records(weeks=(3, 1, 2), people=30, present=24, seed=1):
-    """Weeks out of order, people in any, ids that are text; ages and towns never change, results often stay."""
+    """Records in random order, with weeks out of order and text ids; ages and towns are constant, results often stay."""
     rng = np.random.default_rng(seed)
     ages, towns = rng.integers(20, 60, people), rng.choice(list(TOWNS), people)
     results, rows = rng.choice(list("abc"), people), []

@@ -1,4 +1,4 @@
-"""Output that is written whole or not at all, and never over what is there unless asked."""
+"""Output files that are written completely or not at all, and that replace earlier files only on request."""
 
 import os
 import platform
@@ -16,29 +16,28 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-SCRATCH = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
-"""The name of a scratch folder: the machine and the process that write in it."""
+SCRATCH_NAME = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
+"""Name of a scratch folder: the machine and the process that write in it."""
 
-ABANDONED = 24 * 3600.0
-"""After this many seconds a scratch folder belongs to nobody, whatever process has its number."""
+ABANDONED_AFTER = 24 * 3600.0
+"""Age in seconds after which a scratch folder is removed, even if a process has its number."""
 
 
 @contextmanager
 def atomic_output(folder: "str | Path", keep: Iterable[Path] = (), overwrite: bool = False) -> Iterator[Path]:
-    """Give a scratch folder; what was written there is moved into ``folder`` when the block ends, if no error ended it.
+    """Context manager that yields a scratch folder, and moves its files into ``folder`` if the block ends without an error.
 
-    The scratch folder lies within ``folder``, so that moving a file is one step of the file system. Files in folders of the
-    scratch folder are moved into folders of the same names and permissions. Scratch folders that killed runs left behind in
-    ``folder`` are removed.
+    The scratch folder is within ``folder``, so that a file is moved in one step of the file system. Files in subfolders are moved
+    into subfolders with the same names and permissions. Scratch folders that killed runs left in ``folder`` are removed.
 
     Parameters
     ----------
     folder : path
-        Where the files go; it is made if it is not there.
+        Destination of the files. It is created if necessary.
     keep : iterable of path
-        Files that may not be replaced: what the output was made from.
+        Input files, which may not be replaced.
     overwrite : bool
-        Whether files of the same names are replaced.
+        Replace files with the same names.
 
     Raises
     ------
@@ -47,7 +46,7 @@ def atomic_output(folder: "str | Path", keep: Iterable[Path] = (), overwrite: bo
     """
     folder = Path(folder)
     check_output(folder, (), keep, overwrite)
-    made = [parent for parent in [folder, *folder.parents] if not parent.exists()]
+    created = [parent for parent in [folder, *folder.parents] if not parent.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         _remove_abandoned(folder)
@@ -55,7 +54,7 @@ def atomic_output(folder: "str | Path", keep: Iterable[Path] = (), overwrite: bo
             yield Path(scratch)
             _move(Path(scratch), folder, keep, overwrite)
     except BaseException:
-        for parent in made:
+        for parent in created:
             if not any(parent.iterdir()):
                 parent.rmdir()
         raise
@@ -64,7 +63,7 @@ def atomic_output(folder: "str | Path", keep: Iterable[Path] = (), overwrite: bo
 def check_output(
     folder: "str | Path", names: Iterable["str | Path"], keep: Iterable[Path] = (), overwrite: bool = False
 ) -> None:
-    """Raise ValueError unless files of these names may be written into a folder.
+    """Raise ValueError unless files with these names may be written into a folder.
 
     Raises
     ------
@@ -73,30 +72,26 @@ def check_output(
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file, and the output is several; name a folder.")
+        raise ValueError(f"{folder} is a file, and the output is several files; name a folder.")
     for target in (folder / name for name in names):
         if target.is_dir():
-            raise ValueError(f"{target} is a folder, and a file of that name is to be written; name another folder.")
+            raise ValueError(f"{target} is a folder, and the output has a file with this name; name another folder.")
         if target.exists() and any(path.exists() and target.samefile(path) for path in keep):
-            raise ValueError(f"{target} is read, and would be written over; name another folder.")
+            raise ValueError(f"{target} is an input file, and would be written over; name another folder.")
         if os.path.lexists(target) and not overwrite:
-            raise ValueError(
-                f"{target} is already there; name another folder, or replace what is there with --overwrite."
-            )
+            raise ValueError(f"{target} is already there; name another folder, or replace it with --overwrite.")
 
 
 def write_table(table: pd.DataFrame, path: Path, private: bool = False) -> None:
-    """Write a CSV or Parquet file, chosen by its ending.
+    """Write a CSV or Parquet file, by the ending of its name.
 
     Parameters
     ----------
     table : DataFrame
-        Its columns are written as plain values: no index, no categories that do not occur, nothing that pandas carries beside
-        the cells.
+        Its cells are written as plain values, without the index, unused categories and other metadata of pandas.
     path : path
-        The file.
     private : bool
-        Whether only its owner may read it, from its creation on (mode 0600).
+        Create the file with mode 0600, so that only its owner can read it.
 
     Raises
     ------
@@ -132,9 +127,9 @@ def _move(scratch: Path, folder: Path, keep: Iterable[Path], overwrite: bool) ->
 
 def _remove_abandoned(folder: Path) -> None:
     for path in folder.iterdir():
-        if (found := SCRATCH.fullmatch(path.name)) and path.is_dir() and not path.is_symlink():
-            dead = found[1] == _machine() and not _runs(int(found[2]))
-            if dead or time.time() - path.stat().st_mtime > ABANDONED:
+        if (match := SCRATCH_NAME.fullmatch(path.name)) and path.is_dir() and not path.is_symlink():
+            is_dead = match[1] == _machine() and not _is_running(int(match[2]))
+            if is_dead or time.time() - path.stat().st_mtime > ABANDONED_AFTER:
                 shutil.rmtree(path, ignore_errors=True)
 
 
@@ -142,8 +137,8 @@ def _machine() -> str:
     return re.sub(r"[^A-Za-z0-9.]", "", platform.node())
 
 
-def _runs(process: int) -> bool:
-    """Whether a process of this machine runs, or cannot be asked: on Windows the question would end it."""
+def _is_running(process: int) -> bool:
+    """Return whether a process of this machine runs; True on Windows, where signal 0 would end the process."""
     if os.name == "nt":
         return True
     try:

@@ -1,4 +1,4 @@
-"""The demo: a real follow-up, published in three ways, read by somebody who knows how the disease goes on."""
+"""The demo: a medical follow-up published by three defenses, and attacked by an adversary who knows the course of the disease."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,26 +12,27 @@ from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, 
 from foreknow.evaluation.cli.atomic_output import write_table
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
-from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time, group_sizes
+from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time
+from foreknow.evaluation.plots.group_sizes import group_sizes
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.models import Adversary, ClassFrequencies, Exact, History, MarkovChain, Omega
 
-SAFE = "Mondrian k=3, l=2"
+BASELINE = "Mondrian k=3, l=2"
 PUBLICATIONS: dict[str, Defense] = {
-    SAFE: Mondrian(KAnonymity(3) & DistinctDiversity(2)),
+    BASELINE: Mondrian(KAnonymity(3) & DistinctDiversity(2)),
     "JS-reduce k=3, t=.5, j=.6": JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2), patience=20),
     "JS-reduce k=3, t=.3, j=.2": JSReduce(3, 0.3, 0.2, also=DistinctDiversity(2), patience=20),
 }
 """Mondrian with k-anonymity and 2-diversity; JS-reduce with the paper's thresholds, and with stricter ones.
 
-JS-reduce asks for 2-diversity as well: t-closeness alone allows groups of one value."""
+JS-reduce also requires 2-diversity, because t-closeness alone allows groups of one value."""
 
-STRONGEST = "sequential, Exact"
-FEWEST = 20
-"""Years with fewer patients than this are not published."""
+STRONGEST_ATTACK = "sequential, Exact"
+FEWEST_PATIENTS = 20
+"""Least number of patients of a year that is published."""
 
 FILES = ("gain.png", "belief.png", "groups.png", "summary.csv", "risk.csv", "cost.csv")
-"""What `pictures` writes."""
+"""Files that `write_output` writes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +42,16 @@ class Demo:
     Attributes
     ----------
     comparison : Comparison
-        Every defense under every attack, on the published patients.
+        Every defense under every attack, for the published patients.
     corpus : History
-        The patients the adversary learned from; none of them is published.
-    victim : hashable
-        The respondent whose diagnoses the strongest attack read best from the releases called safe.
+        The patients from whom the adversary learned; none of them is published.
+    patient : hashable
+        The respondent with the largest gain of the strongest attack, summed over the baseline's releases.
     """
 
     comparison: Comparison
     corpus: History
-    victim: Hashable
+    patient: Hashable
 
 
 def run(
@@ -58,43 +59,43 @@ def run(
     defenses: Mapping[str, Defense] = PUBLICATIONS,
     progress: Callable[[Iterable[str]], Iterable[str]] = iter,
 ) -> Demo:
-    """Split the patients, publish two thirds of them by year of follow-up, and attack.
+    """Split the patients, publish two thirds of them by year of follow-up, and attack the releases.
 
-    A third of the PBC patients, drawn once, are the adversary's corpus: from it come the prior (frequencies by age and
-    sex) and the chain (which state follows which), with small pseudo-counts for what it does not show. The defender
-    assumes the same adversary, with the Omega-estimate, as the paper does. Nothing else is known to anybody.
+    A random third of the PBC patients is the adversary's corpus. From it come the prior (class frequencies by age and sex) and the
+    Markov chain of states, with small pseudo-counts. The defenses assume the same adversary with the Omega-estimate, as the
+    JS-reduce paper does.
 
     Parameters
     ----------
     split : int
-        The seed by which the third, and the order of the records, are drawn.
+        Seed of the draws of the third and of the order of the records.
     defenses : mapping of name to Defense
-        What is compared; `SAFE` must be among them.
+        Defenses to compare; `BASELINE` must be one of them.
     progress : callable, optional
         As in `compare`.
     """
-    everybody = pbc()
-    patients = np.random.default_rng(split).permutation(np.array(everybody.respondents, dtype=object))
+    follow_up = pbc()
+    patients = np.random.default_rng(split).permutation(np.array(follow_up.respondents, dtype=object))
     third = len(patients) // 3
-    corpus, published = everybody.of(patients[:third]), _large_enough(everybody.of(patients[third:]))
+    corpus, published = follow_up.of(patients[:third]), _large_enough(follow_up.of(patients[third:]))
     prior = ClassFrequencies.fit(corpus, {"age": 3, "sex": None}, pseudo_count=0.5)
     chain = MarkovChain.fit(corpus, order=1, pseudo_count=0.1)
     exact, omega = Adversary(prior, chain, estimator=Exact()), Adversary(prior, chain, estimator=Omega())
     attacks: dict[str, Attack] = {
-        STRONGEST: SequentialAttack(exact),
+        STRONGEST_ATTACK: SequentialAttack(exact),
         "sequential, Omega": SequentialAttack(omega),
         "snapshot, Exact": SnapshotAttack(exact),
     }
     comparison = compare(published, defenses, attacks, omega, progress=progress, rng=np.random.default_rng([split, 1]))
-    return Demo(comparison, corpus, _victim(comparison))
+    return Demo(comparison, corpus, _most_exposed(comparison))
 
 
-def pictures(demo: Demo, folder: Path) -> None:
-    """Write the demo's pictures and tables into a folder."""
+def write_output(demo: Demo, folder: Path) -> None:
+    """Write the plots and tables of the demo into a folder."""
     comparison = demo.comparison
     gain_over_time(comparison.risk(), "year of follow-up").savefig(folder / "gain.png", dpi=130)
-    beliefs = {name: comparison.beliefs[name, STRONGEST] for name in comparison.releases}
-    belief_over_time(beliefs, comparison.history, demo.victim, "year of follow-up").savefig(
+    beliefs = {name: comparison.beliefs[name, STRONGEST_ATTACK] for name in comparison.releases}
+    belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up").savefig(
         folder / "belief.png", dpi=130
     )
     group_sizes(comparison.releases).savefig(folder / "groups.png", dpi=130)
@@ -103,12 +104,12 @@ def pictures(demo: Demo, folder: Path) -> None:
     write_table(comparison.cost(), folder / "cost.csv")
 
 
-def story(demo: Demo) -> pd.DataFrame:
-    """History of one patient in the releases called safe: one row per year."""
+def patient_history(demo: Demo) -> pd.DataFrame:
+    """Published group, belief and true value of the most exposed patient in the baseline's releases, one row per year."""
     rows = []
-    for release, view in zip(demo.comparison.beliefs[SAFE, STRONGEST], demo.comparison.history, strict=True):
+    for release, view in zip(demo.comparison.beliefs[BASELINE, STRONGEST_ATTACK], demo.comparison.history, strict=True):
         seen = release.observation
-        for row in seen.people.rows(demo.victim):
+        for row in seen.people.rows(demo.patient):
             if seen.group[row] < 0:
                 continue
             values, belief = seen.people.schema.values, release.posterior.probabilities[row]
@@ -116,23 +117,23 @@ def story(demo: Demo) -> pd.DataFrame:
             rows.append(
                 {
                     "year": seen.time,
-                    "published among": ", ".join(f"{count} {values[s]}" for s, count in enumerate(shown) if count),
-                    "believed": values[belief.argmax()],
-                    "with": float(belief.max()),
-                    "truth": values[view.sensitive[row]],
+                    "group": ", ".join(f"{count} {values[s]}" for s, count in enumerate(shown) if count),
+                    "most probable": values[belief.argmax()],
+                    "belief": float(belief.max()),
+                    "true value": values[view.sensitive[row]],
                 }
             )
     return pd.DataFrame(rows)
 
 
 def _large_enough(history: History) -> History:
-    return History(view for view in history if len(view) >= FEWEST)
+    return History(view for view in history if len(view) >= FEWEST_PATIENTS)
 
 
-def _victim(comparison: Comparison) -> Hashable:
-    """The respondent of whom the truth is believed most beyond its share of the group, summed over the releases."""
+def _most_exposed(comparison: Comparison) -> Hashable:
+    """The respondent with the largest belief in the true value beyond its share of the group, summed over the releases."""
     gained: dict[Hashable, float] = {}
-    beliefs = comparison.beliefs[SAFE, STRONGEST]
+    beliefs = comparison.beliefs[BASELINE, STRONGEST_ATTACK]
     for release, outcome in zip(beliefs, beliefs_and_truth("demo", beliefs, comparison.history), strict=True):
         published = release.observation.people[release.observation.group >= 0].respondents
         for respondent, gain in zip(published, outcome.confidence - outcome.share, strict=True):

@@ -1,40 +1,68 @@
-"""Output to a terminal: text of files with control characters shown, not obeyed, and progress bars."""
+"""Output to a terminal: the two consoles, text from files with control characters escaped, progress bars."""
 
 from collections.abc import Iterable, Iterator
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import Progress
 from rich.text import Text
 
-CONTROL = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
-"""Characters that move the cursor, clear the screen or begin such a command."""
+CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
+"""Escape codes of the characters that move the cursor, clear the screen or begin such a command."""
 
-DIRECTION = {
+DIRECTION_CHARACTERS = {
     code: f"\\u{code:04x}"
     for code in [0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)]
 }
-"""Characters that turn the direction of a line or break it, and halves of characters, which no terminal takes."""
+"""Escape codes of the characters that change the direction of a line or break it, and of surrogates."""
+
+console = Console()
+"""Standard output."""
+
+error_console = Console(stderr=True)
+"""Standard error: notices, warnings, errors and progress."""
 
 
 def visible(text: str) -> str:
-    r"""The text with control characters written as codes.
+    r"""Text with control characters written as escape codes.
 
     >>> print(visible("\x1b[2Jflu"))
     \x1b[2Jflu
     """
-    return text.translate(CONTROL | DIRECTION)
+    return text.translate(CONTROL_CHARACTERS | DIRECTION_CHARACTERS)
 
 
 def literal(text: str) -> Text:
-    """The text as Rich prints it unchanged: control characters as codes, and no brackets taken for styles."""
+    """Text that Rich prints unchanged: control characters are escaped, brackets are not read as markup."""
     return Text(visible(text))
 
 
-def tracked[T](things: Iterable[T], description: str, console: Console) -> Iterator[T]:
-    """The things, one after another, behind a progress bar that vanishes at the end.
+def show(part: RenderableType) -> None:
+    """Print a table or a paragraph on standard output, wrapped at spaces to the width of the terminal."""
+    console.print(part, markup=False)
 
-    The bar is drawn at each step, by no thread of its own: `rich.progress.track` has a thread, and deadlocks if its iterator
+
+def say(*lines: str) -> None:
+    """Print lines on standard output, with control characters escaped and without wrapping."""
+    for line in lines:
+        console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def notice(line: str) -> None:
+    """Print a line on standard error, with control characters escaped and without wrapping."""
+    error_console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def show_error(message: str) -> None:
+    """Print an error message on standard error."""
+    text = Text.assemble(("error:", "bold red"), " ", visible(message))
+    error_console.print(text, highlight=False, soft_wrap=True)
+
+
+def tracked[T](things: Iterable[T], description: str) -> Iterator[T]:
+    """Yield the things one after another behind a progress bar on standard error, which vanishes at the end.
+
+    The bar is drawn at each step without a thread. `rich.progress.track` starts a thread, and deadlocks if its iterator
     is collected after an error while another bar is drawn.
     """
-    with Progress(console=console, transient=True, auto_refresh=False) as bar:
+    with Progress(console=error_console, transient=True, auto_refresh=False) as bar:
         yield from bar.track(things, description=description)

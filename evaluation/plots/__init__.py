@@ -1,1 +1,1 @@
-"""Plots of risk, beliefs, groups, influence and utility, as matplotlib figures."""
+"""Plots of risk, beliefs, groups, influence and information loss, as Matplotlib figures."""

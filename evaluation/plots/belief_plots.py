@@ -1,6 +1,6 @@
-"""Pictures of what was measured. Each function returns a matplotlib figure, and shows or writes nothing.
+"""Plots of beliefs over time. Each function returns a Matplotlib figure, and neither shows nor writes it.
 
-A notebook shows such a figure where it is the last value of a cell, after ``%matplotlib inline``.
+A notebook shows such a figure if it is the last value of a cell, after ``%matplotlib inline``.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -10,63 +10,78 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-from foreknow.models import Beliefs, History, Release
+from foreknow.evaluation.plots.arguments import check_table, check_text, check_titled
+from foreknow.evaluation.plots.style import (
+    COLORS,
+    FILLS,
+    LINES,
+    color_and_marker,
+    hide_frame,
+    legend,
+    without_mathtext,
+)
+from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis, with_gaps
+from foreknow.models import Beliefs, History
+from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_kind
 
-COLORS = (
-    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7A3E9D", "#8C6D1F", "#8A8A8A",
-)  # fmt: skip
-"""The first seven are told apart by colour-blind readers as well (Okabe and Ito); the markers tell the others."""
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">", "p")
-"""One more than there are colours, so that their pairs repeat late."""
-LINES = ("-", "--", ":", "-.")
-CROWD = 12
-"""More lines than this do not share one panel."""
+__all__ = ["COLORS", "belief_over_time", "gain_over_time"]
+
+MOST_LINES = 12
+"""Number of lines of one panel above which each attack has a panel of its own."""
+
+LEAST_WRITTEN = 0.005
+"""Probability below which a cell of the heat map has no number."""
+
+PANELS_PER_ROW = 4
 
 
 def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "gain") -> Figure:
-    """A measure of risk at each release: a colour and a marker per defense, a kind of line per attack.
+    """Measure of risk at each release: one line for each defense and attack.
 
-    Where more than `CROWD` lines would cross each other, each attack has a panel of its own.
+    Colour and marker denote the defense; dash and fill of the marker denote the attack. If there is one defense, colour and marker
+    denote the attack. If there are several defenses and more than three attacks, or more than 12 lines, each attack has a panel. A
+    line is broken where a time is missing: a release without this measure, or a number or date that is left out.
 
     Parameters
     ----------
     risk : DataFrame
-        As `Comparison.risk` gives it.
+        As `Comparison.risk` returns it: columns ``defense``, ``attack``, ``time`` and the measure.
     time : str
-        What the horizontal axis is called.
+        Label of the horizontal axis.
     measure : str
-        The column shown.
+        Name of the column to plot.
 
     Raises
     ------
+    TypeError
+        If the table is not a DataFrame, or a label is not text.
     ValueError
-        If a column is missing, as in the table of one attack.
+        If a column is missing, as in the table of one attack; if the measure is not numeric; if two rows are of one defense,
+        attack and time.
     """
-    _check_risk(risk, measure)
+    _check_risk(risk, time, measure)
     defenses, attacks = list(risk["defense"].unique()), list(risk["attack"].unique())
-    apart = len(defenses) * len(attacks) > CROWD
-    shown = [[attack] for attack in attacks] if apart else [attacks]
+    is_split = (len(defenses) > 1 and len(attacks) > len(LINES)) or len(defenses) * len(attacks) > MOST_LINES
+    shown = [[attack] for attack in attacks] if is_split and len(defenses) > 1 else [attacks]
     figure = Figure(figsize=(2.4 + 5.6 * len(shown) ** 0.75, 4.8), layout="constrained")
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-    title = f"What the releases gave away: {measure} per release"
+    styles = _line_styles(defenses, attacks, len(shown) > 1)
     for axes, here in zip(panels, shown, strict=True):
-        _bare(axes)
-        for d, defense in enumerate(defenses):
+        hide_frame(axes, "y", "0.9")
+        for defense in defenses:
             for attack in here:
                 rows = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
-                line = {"linestyle": "-" if apart else LINES[attacks.index(attack) % len(LINES)], **_mark(d)}
-                times = [without_mathtext(when) if isinstance(when, str) else when for when in rows["time"]]
-                axes.plot(times, rows[measure].to_numpy(), linewidth=1.8, **line)
+                axes.plot(*_points(rows, risk["time"], measure), linewidth=1.8, **styles[defense, attack])
         axes.axhline(0, color="black", linewidth=0.6)
-        axes.set(xlabel=without_mathtext(time), title=without_mathtext(f"attack: {here[0]}" if apart else title))
+        axes.set(xlabel=without_mathtext(time), title=without_mathtext(f"attack: {here[0]}" if len(shown) > 1 else ""))
     panels[0].set_ylabel(without_mathtext(f"adversary's {measure}"))
-    figure.suptitle(without_mathtext(title if apart else ""))
-    colours = [(str(name), {"linewidth": 1.8, **_mark(d), "markersize": 6}) for d, name in enumerate(defenses)]
-    kinds = [(str(name), {"color": "black", "linestyle": LINES[a % len(LINES)]}) for a, name in enumerate(attacks)]
-    legend(panels[-1], colours if apart else colours + kinds)
+    only = f" under {defenses[0]}" if len(defenses) == 1 else ""
+    figure.suptitle(without_mathtext(f"Adversary's {measure} at each release{only}"))
+    legend(panels[-1], _line_legend(defenses, attacks, styles, len(shown) > 1))
     return figure
 
 
@@ -76,151 +91,172 @@ def belief_over_time(
     respondent: Hashable | None = None,
     time: str = "release",
 ) -> Figure:
-    """One person's evolution: what is believed after each release, one panel per publication, four in a row, the truth framed.
+    """Posterior beliefs about one respondent after each release: one panel for each publication, true values framed.
 
-    Only releases with a record of that person are shown; where it was suppressed, the belief is the revised prior.
+    Columns run from the first to the last release with a record of the respondent. A hatched column has no record, or stands for
+    missing times. If the record was suppressed, the belief is the revised prior.
 
     Parameters
     ----------
     beliefs : mapping of title to Beliefs
-        What an attack returned on each publication.
+        Beliefs of an attack on each publication.
     history : History
         The original records, for the true values.
     respondent : hashable
-        Who.
+        The respondent.
     time : str
-        What the horizontal axis is called.
+        Label of the horizontal axis.
 
     Raises
     ------
     TypeError
         If the beliefs have no titles, or the history or the respondent is left out.
+    ValueError
+        If there are no beliefs, or the respondent is in no release or not in a view of a release's time.
     """
-    _check_titles("belief_over_time", beliefs, "beliefs")
-    if not isinstance(history, History) or respondent is None:
-        got = "no respondent" if isinstance(history, History) else f"{history!r} in place of the history"
-        raise TypeError(
-            f"belief_over_time takes titled beliefs, the original records and a respondent, and got {got}; write "
-            "belief_over_time(beliefs, history, respondent)."
-        )
-    tables = {title: belief.of(respondent).xs("posterior", level="stage") for title, belief in beliefs.items()}
-    releases, values = max(map(len, tables.values())), history.schema.values
-    width, height = max(3.2, 0.45 * releases), max(3.4, 0.32 * len(values))
-    across = min(len(tables), 4)
+    _check_beliefs(beliefs, history, respondent, time)
+    assert isinstance(history, History)
+    tables = {title: _posteriors(title, belief, respondent) for title, belief in beliefs.items()}
+    axis = _common_axis(list(beliefs.values()), tables)
+    truth = _true_codes(history, respondent, axis)
+    values = history.schema.values
+    across = min(len(tables), PANELS_PER_ROW)
     down = -(-len(tables) // across)
-    figure = Figure(figsize=(1.5 + (width + 0.3) * across, (height + 0.4) * down + 0.6), layout="constrained")
+    width, height = max(3.2, 0.45 * len(axis.labels)) + 0.3, max(3.4, 0.32 * len(values)) + 0.4
+    figure = Figure(figsize=(1.5 + width * across, height * down + 0.6), layout="constrained")
     panels = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
-    truth = _truth(history, respondent)
     for axes in panels[len(tables) :]:
         axes.remove()
     panels = panels[: len(tables)]
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
-        image = axes.imshow(table.to_numpy().T, aspect="auto", cmap="Blues", vmin=0, vmax=1, origin="lower")
-        for column, when in enumerate(table.index):
-            for row, probability in enumerate(table.loc[when].to_numpy()):
-                if probability >= 0.005:
-                    colour = "white" if probability > 0.6 else "black"
-                    axes.text(column, row, f"{probability:.2f}", ha="center", va="center", fontsize=8, color=colour)
-            frame = Rectangle(
-                (column - 0.47, truth[when] - 0.46), 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6
-            )
-            axes.add_patch(frame)
-        axes.set_xticks(range(len(table)), [without_mathtext(when) for when in table.index])
+        image = _heat_map(axes, table, axis, truth)
         axes.set_yticks(range(len(values)), [without_mathtext(value) for value in values])
         axes.set(xlabel=without_mathtext(time), title=without_mathtext(title))
     figure.colorbar(image, ax=list(panels), aspect=20 * down, label="belief after the release")
-    figure.suptitle(without_mathtext(f"What is believed of respondent {respondent} (framed: the truth)"))
+    is_hatched = any(len(table) < len(axis.labels) for table in tables.values())
+    hatched = "; hatched: no record" if is_hatched else ""
+    figure.suptitle(without_mathtext(f"Beliefs about respondent {respondent} (framed: the true value{hatched})"))
     return figure
 
 
-def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
-    """Numbers of published records in groups of each size, over all releases, and of suppressed records.
+def _line_styles(defenses: list[Any], attacks: list[Any], is_split: bool) -> dict[tuple[Any, Any], dict[str, Any]]:
+    """Style of the line of each defense and attack."""
+    styles = {}
+    for d, defense in enumerate(defenses):
+        for a, attack in enumerate(attacks):
+            series = a if len(defenses) == 1 else d
+            second = 0 if is_split or len(defenses) == 1 else a
+            styles[defense, attack] = {
+                "linestyle": LINES[second], "fillstyle": FILLS[second], "markerfacecoloralt": "white", **color_and_marker(series)
+            }  # fmt: skip
+    return styles
 
-    Bars of up to four publications stand side by side; more have a panel each, one below the other.
 
-    Raises
-    ------
-    TypeError
-        If the releases have no titles.
-    """
-    _check_titles("group_sizes", releases, "releases")
-    found = {
-        name: np.concatenate([np.bincount(release.group[release.group >= 0]) for release in published]).astype(int)
-        for name, published in releases.items()
+def _line_legend(
+    defenses: list[Any], attacks: list[Any], styles: dict[tuple[Any, Any], dict[str, Any]], is_split: bool
+) -> list[tuple[str, dict[str, Any]]]:
+    """Entries of the legend: attacks if there is one defense, otherwise defenses and, in a common panel, attacks."""
+    if len(defenses) == 1:
+        return [(str(attack), {"linewidth": 1.8, **styles[defenses[0], attack]}) for attack in attacks]
+    entries = [(str(defense), {"linewidth": 1.8, **styles[defense, attacks[0]]}) for defense in defenses]
+    if is_split:
+        return entries
+    black = {"color": "black", "marker": "o", "markersize": 5}
+    return entries + [(str(attack), {**styles[defenses[0], attack], **black}) for attack in attacks]
+
+
+def _points(rows: pd.DataFrame, times: "pd.Series[Any]", measure: str) -> tuple[list[Any], FloatArray]:
+    """Points of a line at all times of the table, with NaN where the line is broken."""
+    every = _in_order(times.unique().tolist())
+    heights = rows.set_index("time")[measure].reindex(every).to_numpy(dtype=float)
+    if rows["time"].nunique() == 0:
+        return [], np.zeros(0)
+    shown, broken = with_gaps(every, heights)
+    return [without_mathtext(time) if isinstance(time, str) else time for time in shown], broken
+
+
+def _in_order(times: list[Any]) -> list[Any]:
+    try:
+        return sorted(times)
+    except TypeError:
+        return times
+
+
+def _posteriors(title: str, beliefs: Beliefs, respondent: Hashable) -> pd.DataFrame:
+    """Posteriors of a respondent: one row for each release with a record."""
+    try:
+        evolution = beliefs.of(respondent)
+    except KeyError as error:
+        raise ValueError(f"belief_over_time: beliefs[{title!r}]: {error.args[0]}") from None
+    is_posterior = evolution.index.get_level_values("stage") == "posterior"
+    return evolution[is_posterior].droplevel("stage")
+
+
+def _common_axis(beliefs: Sequence[Beliefs], tables: Mapping[str, pd.DataFrame]) -> TimeAxis:
+    """The axis of all panels, from the first to the last release with a record."""
+    present = {time for table in tables.values() for time in table.index}
+    every = _in_order(list(dict.fromkeys(time for belief in beliefs for time in belief.times)))
+    places = [place for place, time in enumerate(every) if time in present]
+    return time_axis(every[places[0] : places[-1] + 1])
+
+
+def _heat_map(axes: Axes, table: pd.DataFrame, axis: TimeAxis, truth: Mapping[Any, int]) -> AxesImage:
+    """Draw the posteriors of a respondent, with numbers in the cells and frames around the true values."""
+    shown = np.full((table.shape[1], len(axis.labels)), np.nan)
+    for time, row in zip(table.index, table.to_numpy(), strict=True):
+        column = axis.columns[time]
+        shown[:, column] = row
+        for value, probability in enumerate(row):
+            if probability >= LEAST_WRITTEN:
+                color = "white" if probability > 0.6 else "black"
+                axes.text(column, value, f"{probability:.2f}", ha="center", va="center", fontsize=8, color=color)
+        corner = (column - 0.47, truth[time] - 0.46)
+        axes.add_patch(Rectangle(corner, 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6))
+    image = axes.imshow(
+        np.ma.masked_invalid(shown), aspect="auto", cmap="Blues", vmin=0, vmax=1, origin="lower", zorder=1
+    )
+    absent = [column for time, column in axis.columns.items() if time not in table.index]
+    axis._replace(gaps=tuple(sorted({*axis.gaps, *absent}))).draw_ticks(axes)
+    return image
+
+
+def _true_codes(history: History, respondent: Hashable, axis: TimeAxis) -> dict[Any, int]:
+    """True codes of a respondent by time."""
+    return {
+        view.time: int(view.sensitive[row])
+        for view in history
+        if view.time in axis.columns
+        for row in view.people.rows(respondent)
     }
-    largest = int(max((sizes.max(initial=0) for sizes in found.values()), default=0))
-    lost = {name: sum(int((release.group < 0).sum()) for release in published) for name, published in releases.items()}
-    total = {name: max(sum(len(release.view) for release in published), 1) for name, published in releases.items()}
-    edge, apart = min(largest, 30), len(found) > 4
-    figure = Figure(figsize=(8, 1.2 + 0.9 * len(found) if apart else 4.2), layout="constrained")
-    panels = figure.subplots(len(found) if apart else 1, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    width = 0.8 / (1 if apart else max(len(found), 1))
-    places = np.concatenate([[-2], np.arange(1, edge + 1)])
-    for axes in panels:
-        _bare(axes)
-    for d, (name, sizes) in enumerate(found.items()):
-        records = np.bincount(np.minimum(sizes, edge), weights=sizes, minlength=edge + 1)
-        share = np.concatenate([[lost[name]], records[1:]]) / total[name]
-        offset = 0.0 if apart else (d - (len(found) - 1) / 2) * width
-        axes = panels[d if apart else 0]
-        axes.bar(places + offset, share, width, label=without_mathtext(name), color=COLORS[d % len(COLORS)])
-        if apart:
-            axes.text(0.995, 0.9, without_mathtext(name), transform=axes.transAxes, ha="right", va="top", fontsize=9)
-    ticks = [-2, *range(edge, 0, -max(1, edge // 15))]
-    labels = ["suppressed", *(f"{t}+" if t == edge and largest > edge else str(t) for t in ticks[1:])]
-    panels[-1].set_xticks(ticks, labels)
-    panels[-1].set_xlabel("size of the group")
-    figure.supylabel("share of the records", fontsize=10)
-    figure.suptitle("How large the groups are that records stand in")
-    if not apart:
-        panels[0].legend(frameon=False)
-    return figure
 
 
-def without_mathtext(label: object) -> str:
-    r"""A label from data, with its dollar signs escaped: matplotlib reads what stands between two of them as mathematics.
-
-    Examples
-    --------
-    >>> without_mathtext("$5 to $10")
-    '\\$5 to \\$10'
-    """
-    return str(label).replace("$", r"\$")
-
-
-def _check_risk(risk: pd.DataFrame, measure: str) -> None:
+def _check_risk(risk: pd.DataFrame, time: str, measure: str) -> None:
+    check_text("gain_over_time", time=time, measure=measure)
+    check_kind("gain_over_time", "risk", risk, pd.DataFrame, "is a DataFrame, as Comparison.risk returns it")
     for name in ("defense", "attack", "time", measure):
         if name not in risk.columns:
             raise ValueError(
                 f"gain_over_time: the table has no column {name!r}; it has {', '.join(map(repr, risk.columns))}. Give the table of "
                 'Comparison.risk, or add the columns, as table.assign(defense="JS-reduce", attack="snapshot").'
             )
+    check_table("gain_over_time", "risk", risk, ("defense", "attack", "time", measure), "is a DataFrame")
+    names = ["defense", "attack", "time"]
+    repeated = risk[risk.duplicated(names)]
+    if len(repeated):
+        where = ", ".join(f"{name} {value!r}" for name, value in repeated[names].iloc[0].items())
+        raise ValueError(f"gain_over_time: two rows of the table are of {where}; take their mean, or plot them apart.")
 
 
-def _check_titles(owner: str, titled: object, of: str) -> None:
-    if not isinstance(titled, Mapping):
+def _check_beliefs(beliefs: object, history: object, respondent: object, time: object) -> None:
+    owner = "belief_over_time"
+    check_text(owner, time=time)
+    check_titled(owner, "beliefs", beliefs, Beliefs, "is a Beliefs, as an attack returns it")
+    if not isinstance(history, History) or respondent is None:
+        got = "no respondent" if isinstance(history, History) else f"{history!r} in place of the history"
         raise TypeError(
-            f'{owner} takes a mapping of titles to {of}, and got {type(titled).__name__}; write {{"a title": {of}}}.'
+            f"{owner} takes titled beliefs, the original records and a respondent, and got {got}; write "
+            f"{owner}(beliefs, history, respondent)."
         )
-
-
-def _bare(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="0.9")
-    axes.set_axisbelow(True)
-
-
-def _mark(d: int) -> dict[str, Any]:
-    """Marker and colour of the d-th defense in every picture."""
-    return {"color": COLORS[d % len(COLORS)], "marker": MARKERS[d % len(MARKERS)], "markersize": 4}
-
-
-def legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
-    """Names and what they look like, to the right of the axes."""
-    handles = [Line2D([], [], label=without_mathtext(name), **style) for name, style in entries]
-    axes.legend(handles=handles, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-
-
-def _truth(history: History, respondent: Hashable) -> dict[Any, int]:
-    """The person's true codes by time."""
-    return {view.time: int(view.sensitive[row]) for view in history for row in view.people.rows(respondent)}
+    check_kind(owner, "respondent", respondent, Hashable, "is one of history.respondents")
+    if not beliefs:
+        raise ValueError(f"{owner}: beliefs is empty; give the beliefs of at least one attack.")

@@ -1,4 +1,4 @@
-"""Pictures of whom an attack links to a sensitive set, and how rightly. Each is a matplotlib figure; none is shown or written."""
+"""Plots of breaches of a sensitive set, and of calibration. Each function returns a Matplotlib figure."""
 
 from collections.abc import Collection, Hashable, Mapping
 from typing import Any
@@ -9,12 +9,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from foreknow.evaluation.plots.belief_plots import COLORS, MARKERS, legend
+from foreknow.evaluation.plots.arguments import check_table, check_titled
+from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
 from foreknow.evaluation.risk.breaches import over
 from foreknow.evaluation.risk.ranking import DECIMALS
-from foreknow.models import Beliefs, History
+from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.settings import check_kind
+
+MARKER_SPACING = 0.12
+"""Distance between markers along a curve, as a share of the diagonal of the axes."""
 
 
 def breach_curve(
@@ -24,122 +29,145 @@ def breach_curve(
     r: float | None = None,
     leaving_out: LeftOut = None,
 ) -> Figure:
-    """Who is linked to a sensitive set with more than each threshold, and how many of these have a value of it.
+    """Recall and precision of the links to a sensitive set, over thresholds 1/r of the belief.
 
-    To the left, the shares over the threshold of those who have a value of the set and of those who have none; dashes are the
-    groups' shares, what somebody believes who only counts: the attack is worth what it adds to them. To the right, of all
-    whom the attack links, the share who have a value of the set, beside what the attack expects, and what somebody expects
-    who only counts. Where those without one are many, few of them in a hundred are still many of those linked.
+    Left: of the holders (records with a value of the set) and of the non-holders, the share linked, which means believed over
+    the threshold. Dashed lines link by the share of the set in the group instead of the belief; the attack is worth the difference.
+
+    Right: of the linked records, the share of holders, beside the share that the attack expects (mean belief) and the share
+    expected from the groups alone. If non-holders are many, a small share of them is still a large part of the linked.
 
     Parameters
     ----------
     beliefs : Beliefs
-        What an attack returned; its releases are taken together.
+        Beliefs of an attack; its releases are pooled.
     history : History
         The original records.
     sensitive : collection of values
-        The set nobody should be linked to.
+        The sensitive set.
     r : float, optional
-        A threshold 1/r to mark, with the numbers there: ``breached``, ``flagged`` and ``precision`` of `breaches`.
+        Mark the threshold 1/r, with the numbers ``breached``, ``flagged`` and ``precision`` of `breaches`.
     leaving_out : CompromisedRecords or collection of respondents, optional
-        Whose respondents are left out.
+        Respondents to leave out.
 
     Raises
     ------
-    ValueError, TypeError
+    TypeError, ValueError
         As `breaches`.
     """
-    at = None if r is None else over(r, "breach_curve")
-    found = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive, leaving_out))
-    belief = np.concatenate([np.zeros(0), *(one.belief for one in found)])
-    share = np.concatenate([np.zeros(0), *(one.share for one in found)])
-    holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(one.holds for one in found)])
+    check_kind("breach_curve", "beliefs", beliefs, Beliefs, "is a Beliefs, as an attack returns it")
+    check_kind("breach_curve", "history", history, History, "is a History of the original records")
+    if isinstance(leaving_out, str | bytes) or not isinstance(leaving_out, CompromisedRecords | Collection | None):
+        raise TypeError(
+            f"breach_curve: leaving_out is {leaving_out!r}; it is compromised records, or a list or set of respondents."
+        )
+    threshold = None if r is None else over(r, "breach_curve")
+    outcomes = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive, leaving_out))
+    belief = np.concatenate([np.zeros(0), *(outcome.belief for outcome in outcomes)])
+    share = np.concatenate([np.zeros(0), *(outcome.share for outcome in outcomes)])
+    holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(outcome.holds for outcome in outcomes)])
     figure = Figure(figsize=(11.0, 4.9), layout="constrained")
     left, right = figure.subplots(1, 2)
-    _recall(left, belief, share, holds, at)
-    _precision(right, belief, share, holds, at)
+    _recall(left, belief, share, holds, threshold)
+    _precision(right, belief, share, holds, threshold)
     for axes in (left, right):
-        axes.set(xlim=(0, 1.02), ylim=(-0.02, 1.08), xlabel="threshold 1/r; people believed over it are linked")
+        axes.set(xlim=(0, 1.02), ylim=(-0.02, 1.08), xlabel="threshold 1/r of the belief")
         axes.yaxis.set_major_formatter(PercentFormatter(1))
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="0.92")
+        hide_frame(axes)
         axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    figure.suptitle(
-        f"{int(holds.sum()):,} of {len(holds):,} people have a value of the sensitive set: who is linked to it?"
-    )
+    figure.suptitle(f"Links to the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records")
     return figure
 
 
-def _recall(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, at: float | None) -> None:
-    for color, who, name in ((COLORS[1], holds, "have it"), (COLORS[0], ~holds, "do not")):
-        for each, style, words in ((belief, "-", "the attack"), (share, "--", "counting alone")):
-            places, linked = _over(each[who], np.ones(int(who.sum())))
-            drawn = linked / max(int(who.sum()), 1)
-            axes.plot(places, drawn, style, color=color, drawstyle="steps-post", label=f"{name}: {words}")
-        if at is not None and who.any():
-            _mark(axes, at, mean(belief[who] > at), color, "left")
-    axes.set(title="Of those who have it, and of those who do not", ylabel="share linked")
+def _recall(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, threshold: float | None) -> None:
+    for color, marker, kind, name in ((COLORS[1], "s", holds, "holders"), (COLORS[0], "o", ~holds, "non-holders")):
+        for score, dash, source in ((belief, "-", "attack"), (share, "--", "group shares")):
+            places, linked = _weight_over(score[kind], np.ones(int(kind.sum())))
+            heights = linked / max(int(kind.sum()), 1)
+            _steps(axes, places, heights, color, dash, marker, f"{name}: {source}")
+        if threshold is not None and kind.any():
+            _mark_threshold(axes, threshold, mean(belief[kind] > threshold), color, "left")
+    axes.set(title="Linked, of the holders and of the non-holders", ylabel="share linked")
 
 
-def _precision(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, at: float | None) -> None:
-    everybody = _over(belief, np.ones(len(belief)))[1]
-    lines = ((holds, "-", COLORS[1], "have it in truth"), (belief, "-", "0.55", "as the attack expects"),
-             (share, "--", "0.55", "as counting expects"))  # fmt: skip
-    for each, style, color, name in lines:
-        places, linked = _over(belief, each.astype(np.float64))
-        drawn = np.divide(linked, everybody, out=np.full(len(linked), np.nan), where=everybody > 0)
-        axes.plot(places, drawn, style, color=color, drawstyle="steps-post", label=name)
-    if at is not None and (belief > at).any():
-        _mark(axes, at, mean(holds[belief > at]), COLORS[1], "right")
-    axes.set(title="Of those whom the attack links", ylabel="share who have it")
+def _precision(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, threshold: float | None) -> None:
+    everyone = _weight_over(belief, np.ones(len(belief)))[1]
+    lines = ((holds.astype(np.float64), "-", COLORS[1], "s", "true"), (belief, "-", "0.45", "o", "expected by the attack"),
+             (share, "--", "0.45", "o", "expected from group shares"))  # fmt: skip
+    for weight, dash, color, marker, name in lines:
+        places, linked = _weight_over(belief, weight)
+        heights = np.divide(linked, everyone, out=np.full(len(linked), np.nan), where=everyone > 0)
+        _steps(axes, places, heights, color, dash, marker, name)
+    if threshold is not None and (belief > threshold).any():
+        _mark_threshold(axes, threshold, mean(holds[belief > threshold]), COLORS[1], "right")
+    axes.set(title="Holders, of the linked", ylabel="share of holders")
+
+
+def _steps(axes: Axes, places: FloatArray, heights: FloatArray, color: str, dash: str, marker: str, label: str) -> None:
+    """Draw a step curve, with markers that tell it apart in grey: hollow for dashed curves."""
+    face = color if dash == "-" else "white"
+    axes.plot(
+        places, heights, dash, color=color, drawstyle="steps-post", label=label, marker=marker, markersize=5,
+        markerfacecolor=face, markevery=MARKER_SPACING if np.isfinite(heights).any() else None,
+    )  # fmt: skip
 
 
 def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
-    """How often beliefs of each size are right: on the diagonal as often as believed, below it less.
+    """Reliability diagram: the fraction of right beliefs against the belief, for each interval of beliefs.
 
-    Below stands how many beliefs there are of each size: a mark over few of them says little.
+    On the diagonal, beliefs are calibrated; below it, they are overconfident. The lower panel has the number of beliefs in each
+    interval.
 
     Parameters
     ----------
     calibrations : mapping of title to DataFrame
-        As `calibration` gives them, each a line.
+        As `calibration` returns them, one line each.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is not such a mapping, or a column is missing.
     """
+    owner = "reliability_diagram"
+    takes = "is a DataFrame, as calibration returns it"
+    check_titled(owner, "calibrations", calibrations, pd.DataFrame, takes)
+    for title, table in calibrations.items():
+        for column in ("low", "high", "believed", "observed", "beliefs"):
+            check_table(owner, f"calibrations[{title!r}]", table, (column,), takes)
     figure = Figure(figsize=(7.6, 6.0), layout="constrained")
     axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     axes.plot([0, 1], [0, 1], color="0.55", linewidth=1)
-    entries: list[tuple[str, dict[str, Any]]] = [("as often as believed", {"color": "0.55", "linewidth": 1})]
+    entries: list[tuple[str, dict[str, Any]]] = [("calibrated", {"color": "0.55", "linewidth": 1})]
     width = 0.8 / max(len(calibrations), 1)
     for d, (title, table) in enumerate(calibrations.items()):
-        style = {"color": COLORS[d % len(COLORS)], "marker": MARKERS[d % len(MARKERS)], "markersize": 6}
+        style = color_and_marker(d, size=6)
         axes.plot(table["believed"].to_numpy(), table["observed"].to_numpy(), linewidth=1.4, **style)
         part = (table["high"] - table["low"]).to_numpy()
         middle = (table["low"] + table["high"]).to_numpy() / 2 + (d - (len(calibrations) - 1) / 2) * width * part
         below.bar(middle, table["beliefs"].to_numpy(), width * part, color=style["color"])
         entries.append((title, {"linewidth": 1.4, **style}))
-    axes.set(ylabel="share of them that is right", title="Is what is believed true as often as it is believed?")
-    below.set(xlabel="belief", ylabel="beliefs", xlim=(-0.02, 1.02))
+    axes.set(ylabel="share of right beliefs", title="Calibration of beliefs")
+    below.set(xlabel="belief", ylabel="number of beliefs", xlim=(-0.02, 1.02))
     if any((table["beliefs"] > 0).any() for table in calibrations.values()):
         below.set(yscale="log", ylim=(0.5, None))
     for panel in (axes, below):
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.grid(color="0.92")
-        panel.set_axisbelow(True)
+        hide_frame(panel)
     for axis in (axes.yaxis, below.xaxis):
         axis.set_major_formatter(PercentFormatter(1))
     legend(axes, entries)
     return figure
 
 
-def _over(belief: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """At 0, at each belief and at 1: the weight of the beliefs that are over it."""
+def _weight_over(belief: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Places 0, each belief and 1, and the total weight of the beliefs over each place."""
     different = np.concatenate([[0.0, 1.0], np.clip(np.round(belief, DECIMALS), 0, 1)])
     places, place = np.unique(different, return_inverse=True)
     of_place = np.bincount(place, np.concatenate([[0.0, 0.0], weight]))
     return places, np.concatenate([np.cumsum(of_place[::-1])[::-1][1:], [0.0]])
 
 
-def _mark(axes: Axes, place: float, share: float, color: str, aligned: str) -> None:
-    """A threshold, and the share there in words beside it."""
+def _mark_threshold(axes: Axes, place: float, share: float, color: str, aligned: str) -> None:
+    """Draw a threshold, and write the share there beside it."""
     axes.axvline(place, color="0.55", linewidth=1, linestyle=":")
     axes.plot([place], [share], marker="o", color=color, markersize=6)
     away = (6 if aligned == "left" else -6, 5)

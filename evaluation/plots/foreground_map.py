@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from foreknow.attacks import ForegroundBeliefs
-from foreknow.evaluation.plots.belief_plots import COLORS, legend, without_mathtext
+from foreknow.evaluation.plots.style import COLORS, legend, without_mathtext
 from foreknow.evaluation.risk.beliefs_and_truth import check_set, original_view
 from foreknow.evaluation.risk.global_errors import mined_and_true
 from foreknow.evaluation.risk.mined_distributions import knowledge, named, of_set

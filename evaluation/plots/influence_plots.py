@@ -1,88 +1,99 @@
-"""Pictures of how one compromised record spread. Each function returns a matplotlib figure, and shows or writes nothing."""
+"""Plots of the influence of one compromised record. Each function returns a Matplotlib figure, and neither shows nor writes it."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
-from foreknow.evaluation.plots.belief_plots import COLORS, without_mathtext
+from foreknow.evaluation.plots.arguments import check_text
+from foreknow.evaluation.plots.style import COLORS, without_mathtext
+from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
 from foreknow.evaluation.risk.influence import influence_by_distance
+from foreknow.models.settings import check_kind, check_whole
 
-MOST_PEOPLE = 40
-"""How many people an influence map has a line for."""
+MOST_RESPONDENTS = 40
+"""Largest number of respondents in an influence map."""
 
-FAINTEST = 1e-4
-"""The change of belief, in bits, from which on colours differ."""
+LEAST_COLORED_CHANGE = 1e-4
+"""Change of belief, in bits, up to which all markers have the lightest colour."""
+
+MARKER_MARGIN = 0.75
+"""Distance from the outermost markers to the edge of the axes, in rows and columns; half a row holds a marker."""
 
 
-def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = MOST_PEOPLE) -> Figure:
-    """People reached by one record, over time: a line per person, a column per release, the stronger the darker.
+def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = MOST_RESPONDENTS) -> Figure:
+    """Influence of one compromised record over time: a row for each respondent, a column for each release.
 
-    Lines between people are groups, lines along a person are time; the record itself has a ring. Where more people were
-    reached than there is room for, those with the strongest total influence are shown, and the title says so.
+    The darker a marker, the greater the change of belief. Lines between respondents are groups, lines along a respondent are time,
+    dashed where times are missing (hatched columns). The record itself has a ring. If more respondents were reached than
+    ``most``, those with the greatest total influence are shown, and the title says so.
 
     Parameters
     ----------
     graph : networkx.DiGraph
-        As `foreknow.attacks.Influence` gives it.
+        As `foreknow.attacks.Influence` returns it.
     time : str
-        What the horizontal axis is called.
+        Label of the horizontal axis.
     most : int
-        The most people shown.
+        Largest number of respondents shown.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the graph is not one of `foreknow.attacks.Influence`, or ``most`` is not a whole number of at least 1.
     """
-    source = graph.graph["source"]
-    people = _people(graph, source[0])
-    shown = {respondent: line for line, respondent in enumerate(people[:most])}
-    nodes = {node: data for node, data in graph.nodes(data=True) if node[0] in shown}
-    releases = {data["release"]: node[1] for node, data in nodes.items()}
+    check_text("influence_map", time=time)
+    check_whole("influence_map", "most", most, "respondents")
+    _check_graph("influence_map", graph)
+    respondents = _by_influence(graph)
+    rows = {respondent: row for row, respondent in enumerate(respondents[: int(most)])}
+    nodes = {node: data for node, data in graph.nodes(data=True) if node[0] in rows}
+    axis = _release_axis(nodes)
+    places = {node: (axis.columns[node[1]], rows[node[0]]) for node in nodes}
     figure = Figure(
-        figsize=(max(5.0, 2.2 + 0.42 * len(releases)), max(2.6, 1.4 + 0.26 * len(shown))), layout="constrained"
+        figsize=(max(5.0, 2.2 + 0.42 * len(axis.labels)), max(2.6, 1.6 + 0.26 * len(rows))), layout="constrained"
     )
     axes = figure.subplots()
-    for one, other, data in graph.edges(data=True):
-        if one in nodes and other in nodes:
-            style = (
-                {"color": COLORS[1], "linewidth": 0.8, "alpha": 0.6} if data["through"] == "group" else {"color": "0.6"}
-            )
-            ends = [(nodes[end]["release"], shown[end[0]]) for end in (one, other)]
-            axes.plot(*zip(*ends, strict=True), zorder=1, **style)
-    places = np.array([(data["release"], shown[node[0]], data["bits"]) for node, data in nodes.items()])
-    points = axes.scatter(
-        places[:, 0],
-        places[:, 1],
-        c=np.maximum(places[:, 2], FAINTEST),
-        s=70,
-        cmap="YlGnBu",
-        norm=LogNorm(FAINTEST, 1),
-        edgecolors="0.3",
-        linewidths=0.5,
-        zorder=2,
-    )
-    start = nodes[source]
-    axes.scatter(
-        [start["release"]], [shown[source[0]]], s=190, facecolors="none", edgecolors="black", linewidths=1.6, zorder=3
-    )
-    axes.set_xticks(sorted(releases), [without_mathtext(releases[number]) for number in sorted(releases)])
-    axes.set_yticks(range(len(shown)), [without_mathtext(respondent) for respondent in shown])
-    axes.invert_yaxis()
+    _draw_edges(axes, graph, places, axis)
+    points = _draw_markers(axes, nodes, places, graph.graph["source"])
+    axis.draw_ticks(axes)
+    axes.set_yticks(range(len(rows)), [without_mathtext(respondent) for respondent in rows])
+    axes.set(xlim=(-MARKER_MARGIN, len(axis.labels) - 1 + MARKER_MARGIN))
+    axes.set(ylim=(len(rows) - 1 + MARKER_MARGIN, -MARKER_MARGIN))
     axes.spines[["top", "right"]].set_visible(False)
-    left_out = f", the {len(shown)} most touched of {len(people)} people" if len(people) > len(shown) else ""
-    axes.set(xlabel=without_mathtext(time), ylabel="respondent", title=f"Whom one compromised record reaches{left_out}")
-    figure.colorbar(points, ax=axes, label=f"change of belief (bits)\nlight: {FAINTEST:g} or less")
+    left_out = f"\n{len(rows)} respondents of {len(respondents)}" if len(respondents) > len(rows) else ""
+    axes.set(xlabel=without_mathtext(time), ylabel="respondent", title=f"Influence of one compromised record{left_out}")
+    label = f"change of belief (bits)\nlightest: {LEAST_COLORED_CHANGE:g} or less"
+    figure.colorbar(points, ax=axes, label=label)
     return figure
 
 
 def influence_over_distance(graph: "nx.DiGraph[Any]") -> Figure:
-    """Number of places reached at each distance (bars), and mean strength (line)."""
+    """Number of records reached at each distance (bars), and their mean change of belief (line).
+
+    Parameters
+    ----------
+    graph : networkx.DiGraph
+        As `foreknow.attacks.Influence` returns it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the graph is not one of `foreknow.attacks.Influence`.
+    """
+    _check_graph("influence_over_distance", graph)
     table = influence_by_distance(graph)
     figure = Figure(figsize=(6.4, 3.6), layout="constrained")
     axes = figure.subplots()
-    axes.bar(table["distance"], table["places"], color="0.85", label="places reached")
-    axes.set(xlabel="steps from the record (through a group, or to the next release)", ylabel="places reached")
+    axes.bar(table["distance"], table["places"], color="0.85", label="records reached")
+    axes.set(xlabel="steps from the record (through a group, or to the next release)", ylabel="records reached")
     axes.spines[["top"]].set_visible(False)
     strength = axes.twinx()
     strength.plot(table["distance"], table["mean_bits"], color=COLORS[0], marker="o", label="mean change of belief")
@@ -90,14 +101,70 @@ def influence_over_distance(graph: "nx.DiGraph[Any]") -> Figure:
         strength.set_yscale("log")
     strength.set_ylabel("mean change of belief (bits)", color=COLORS[0])
     strength.spines[["top"]].set_visible(False)
-    axes.set_title("How far a compromised record reaches, and how strongly")
+    axes.set_title("Influence of one compromised record by distance")
     return figure
 
 
-def _people(graph: "nx.DiGraph[Any]", source: Hashable) -> list[Hashable]:
-    """The people reached: the record's own first, the others by the sum of their bits."""
+def _release_axis(nodes: Mapping[Any, Mapping[str, Any]]) -> TimeAxis:
+    """Columns of the releases, with gaps for missing times and for releases without a marker."""
+    times = {int(data["release"]): node[1] for node, data in nodes.items()}
+    numbers = sorted(times)
+    breaks = [place for place, (one, other) in enumerate(pairwise(numbers)) if other - one > 1]
+    return time_axis([times[number] for number in numbers], breaks)
+
+
+def _draw_edges(axes: Axes, graph: "nx.DiGraph[Any]", places: Mapping[Any, tuple[int, int]], axis: TimeAxis) -> None:
+    """Draw groups in colour and time in grey, dashed across a gap."""
+    for one, other, data in graph.edges(data=True):
+        if one not in places or other not in places:
+            continue
+        style: dict[str, Any] = {"color": "0.6"}
+        if data["through"] == "group":
+            style = {"color": COLORS[1], "linewidth": 0.8, "alpha": 0.6}
+        (start, _), (end, _) = places[one], places[other]
+        if any(min(start, end) < gap < max(start, end) for gap in axis.gaps):
+            style["linestyle"] = "--"
+        axes.plot(*zip(places[one], places[other], strict=True), zorder=1, **style)
+
+
+def _draw_markers(
+    axes: Axes, nodes: Mapping[Any, Mapping[str, Any]], places: Mapping[Any, tuple[int, int]], source: Hashable
+) -> PathCollection:
+    """Draw a marker for each respondent and release, and a ring around the compromised record."""
+    across, down = np.array([places[node] for node in nodes]).T
+    points = axes.scatter(
+        across,
+        down,
+        c=np.maximum([data["bits"] for data in nodes.values()], LEAST_COLORED_CHANGE),
+        s=70,
+        cmap="YlGnBu",
+        norm=LogNorm(LEAST_COLORED_CHANGE, 1),
+        edgecolors="0.3",
+        linewidths=0.5,
+        zorder=2,
+    )
+    x, y = places[source]
+    axes.scatter([x], [y], s=190, facecolors="none", edgecolors="black", linewidths=1.6, zorder=3)
+    return points
+
+
+def _by_influence(graph: "nx.DiGraph[Any]") -> list[Hashable]:
+    """The respondents reached: first the one of the compromised record, then the others by the sum of their bits."""
+    respondent = graph.graph["source"][0]
     bits = pd.Series(
         [data["bits"] for _, data in graph.nodes(data=True)], index=[node[0] for node in graph.nodes], dtype=float
     )
     total = bits.groupby(level=0, sort=False).sum().sort_values(ascending=False, kind="stable")
-    return [source, *(respondent for respondent in total.index if respondent != source)]
+    return [respondent, *(other for other in total.index if other != respondent)]
+
+
+def _check_graph(owner: str, graph: Any) -> None:
+    takes = "is a graph, as foreknow.attacks.Influence(...)(releases, ...) returns it"
+    check_kind(owner, "graph", graph, nx.DiGraph, takes)
+    wanted = {"bits", "release", "distance"}
+    whole = all(
+        isinstance(node, tuple) and len(node) == 2 and wanted <= data.keys() for node, data in graph.nodes(data=True)
+    )
+    joined = all("through" in data for _, _, data in graph.edges(data=True))
+    if not whole or not joined or graph.graph.get("source") not in graph:
+        raise ValueError(f"{owner}: graph has other nodes, edges or no source; it {takes}.")

@@ -1,4 +1,4 @@
-"""The R-U confidentiality map: what publications give away, against what they cost."""
+"""R-U confidentiality map: disclosure risk of publications against their information loss."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,25 +8,27 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from foreknow.evaluation.plots.belief_plots import COLORS, MARKERS, legend, without_mathtext
+from foreknow.evaluation.plots.arguments import check_table, check_text
+from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend, without_mathtext
+from foreknow.models.settings import check_kind
 from foreknow.models.tables.required_columns import check_columns
 
-WORDS = {
+AXIS_LABELS = {
     "gain": "gain of the adversary",
-    "total_risk": "total risk: gain, groups of one value as disclosed",
+    "total_risk": "total risk: gain, 1 for groups of one value",
     "linkage": "record linkage, mean probability",
-    "success": "share of values guessed right",
+    "success": "share of true values that are the most probable",
     "confidence": "mean belief in the true value",
     "gcp": "certainty penalty of a published record (gcp)",
-    "penalized": "certainty penalty, suppressed records in full",
+    "penalized": "certainty penalty, 1 for a suppressed record",
     "query": "median relative error of counting queries",
     "discernibility_per_record": "discernibility, per record",
     "suppressed_share": "share of the records suppressed",
 }
-"""What the columns of `Comparison.summary` are called on the axes."""
+"""Labels of the columns of `Comparison.summary` on the axes."""
 
-NEAR = 0.06
-"""Ends of curves lie close together within this share of the axes."""
+LABEL_DISTANCE = 0.06
+"""Distance, as a share of the axes, within which two ends of curves with the same label get one label."""
 
 
 def risk_utility_map(
@@ -37,24 +39,24 @@ def risk_utility_map(
     curve: str = "defense",
     panel: str | None = None,
 ) -> Figure:
-    """A map of risk against cost: a curve per defense through what it makes of each value of a parameter.
+    """Map of disclosure risk against information loss: one curve per defense, through the values of a parameter.
 
-    Its lower left corner is where one wants to be. Points of a defense are joined in the rising order of the parameter, whose
-    first and last value are written at the ends; a point where the risk or the cost is missing is left out. A cost that leaves
-    out suppressed records, as ``gcp`` does, flatters who suppresses many: ``discernibility_per_record`` and ``query`` do not.
+    The lower left corner is best. Points of a defense are joined in increasing order of the parameter, whose first and last
+    values are written at the ends. A point without a risk or a cost is left out. A cost that ignores suppressed
+    records, such as ``gcp``, favours defenses that suppress many; ``discernibility_per_record`` and ``query`` do not.
 
     Parameters
     ----------
     table : DataFrame
-        One row per point, as rows of `Comparison.summary` with a column for the parameter.
+        One row per point, such as rows of `Comparison.summary` with a column for the parameter.
     risk, cost : str
-        The columns shown, upwards and to the right.
+        Numeric columns of the vertical and the horizontal axis.
     along : str, optional
-        The column of the parameter. Left out, a defense is one point.
+        Column of the parameter. Without it, a defense is one point.
     curve : str
-        The column that says which curve a point is of.
+        Column that identifies the curve of a point.
     panel : str, optional
-        A column with a panel for each of its values, as ``"attack"``; the panels share their axes.
+        Column with one panel per value, such as ``"attack"``. Panels share their axes.
 
     Returns
     -------
@@ -62,8 +64,10 @@ def risk_utility_map(
 
     Raises
     ------
+    TypeError
+        If the table is not a DataFrame, or a name of a column is not text.
     ValueError
-        If a column is missing, or two rows are the same point of a curve.
+        If a column is missing or not numeric, or two rows are the same point of a curve.
 
     Notes
     -----
@@ -72,12 +76,18 @@ def risk_utility_map(
 
     Examples
     --------
-    >>> points = pd.DataFrame({"defense": ["halved"] * 3, "k": [2, 4, 8], "gain": [0.3, 0.2, 0.1], "gcp": [0.1, 0.2, 0.4]})
+    >>> points = pd.DataFrame({"defense": ["Mondrian"] * 3, "k": [2, 4, 8], "gain": [0.3, 0.2, 0.1], "gcp": [0.1, 0.2, 0.4]})
     >>> risk_utility_map(points, along="k").axes[0].get_xlabel()
     'cost: certainty penalty of a published record (gcp)'
     """
-    names = [name for name in (curve, along, panel) if name is not None]
+    roles: dict[str, Any] = {"curve": curve, "along": along, "panel": panel}
+    named = {role: name for role, name in roles.items() if name is not None or role == "curve"}
+    names = list(named.values())
+    check_kind("risk_utility_map", "table", table, pd.DataFrame, "is a DataFrame, such as Comparison.summary()")
+    check_text("risk_utility_map", risk=risk, cost=cost, **named)
     check_columns(table, [*names, risk, cost])
+    for name in (risk, cost):
+        check_table("risk_utility_map", "table", table, (name,), "is a DataFrame")
     _check_points(table, names)
     curves = list(table[curve].unique())
     panels: Sequence[Any] = [None] if panel is None else list(table[panel].unique())
@@ -88,23 +98,21 @@ def risk_utility_map(
         ends = [
             end
             for d, name in enumerate(curves)
-            for end in _curve(axes, rows[rows[curve] == name], risk, cost, along, d)
+            for end in _draw_curve(axes, rows[rows[curve] == name], risk, cost, along, d)
         ]
-        _write(axes, ends)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.grid(color="0.92")
-        axes.set_axisbelow(True)
+        _write_labels(axes, ends)
+        hide_frame(axes)
         axes.margins(0.12)
         title = "" if panel is None else without_mathtext(f"{panel}: {shown}")
-        axes.set(xlabel=without_mathtext(f"cost: {WORDS.get(cost, cost)}"), title=title)
-    all_axes[0].set_ylabel(without_mathtext(f"risk: {WORDS.get(risk, risk)}"))
-    figure.suptitle("What is given away, against what it costs: down and left is better", fontsize=11)
+        axes.set(xlabel=without_mathtext(f"cost: {AXIS_LABELS.get(cost, cost)}"), title=title)
+    all_axes[0].set_ylabel(without_mathtext(f"risk: {AXIS_LABELS.get(risk, risk)}"))
+    figure.suptitle("Disclosure risk against information loss (lower left is better)", fontsize=11)
     legend(all_axes[-1], [(str(name), _style(d, along is not None)) for d, name in enumerate(curves)])
     return figure
 
 
 class _End(NamedTuple):
-    """The end of a curve, with its label, the label's side and its colour."""
+    """Label at the end of a curve: place, text, direction away from the curve, and colour."""
 
     x: float
     y: float
@@ -114,8 +122,8 @@ class _End(NamedTuple):
     color: str
 
 
-def _curve(axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str | None, d: int) -> list[_End]:
-    """Draw a curve, and say what is to be written at its ends."""
+def _draw_curve(axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str | None, d: int) -> list[_End]:
+    """Draw a curve, and return the labels of its ends."""
     rows = rows.dropna(subset=[risk, cost])
     if along is not None:
         rows = rows.sort_values(along, kind="stable")
@@ -133,13 +141,15 @@ def _curve(axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str | No
     ]
 
 
-def _write(axes: Axes, ends: list[_End]) -> None:
-    """Write at the ends, away from the curves; the same words once where several ends lie close together."""
+def _write_labels(axes: Axes, ends: list[_End]) -> None:
+    """Write the labels away from the curves; equal labels close to each other are written once."""
     width, height = np.diff(axes.get_xlim())[0], np.diff(axes.get_ylim())[0]
     written: list[_End] = []
     for end in ends:
         if any(
-            end.text == other.text and abs(end.x - other.x) < NEAR * width and abs(end.y - other.y) < NEAR * height
+            end.text == other.text
+            and abs(end.x - other.x) < LABEL_DISTANCE * width
+            and abs(end.y - other.y) < LABEL_DISTANCE * height
             for other in written
         ):
             continue
@@ -151,13 +161,7 @@ def _write(axes: Axes, ends: list[_End]) -> None:
 
 
 def _style(d: int, joined: bool) -> dict[str, Any]:
-    return {
-        "color": COLORS[d % len(COLORS)],
-        "marker": MARKERS[d % len(MARKERS)],
-        "linestyle": "-" if joined else "",
-        "markersize": 5 if joined else 8,
-        "linewidth": 1.6,
-    }
+    return {"linestyle": "-" if joined else "", "linewidth": 1.6, **color_and_marker(d, size=5 if joined else 8)}
 
 
 def _text(value: object) -> str:
@@ -165,9 +169,9 @@ def _text(value: object) -> str:
 
 
 def _check_points(table: pd.DataFrame, names: list[str]) -> None:
-    twice = table[table.duplicated(names)]
-    if len(twice):
-        where = ", ".join(f"{name} {value!r}" for name, value in twice[names].iloc[0].items())
+    repeated = table[table.duplicated(names)]
+    if len(repeated):
+        where = ", ".join(f"{name} {value!r}" for name, value in repeated[names].iloc[0].items())
         raise ValueError(
             f"two rows of the table are the point of {where}; a map has one point for each. Take their mean, or name the column "
             "in which they differ as along or panel."

@@ -268,7 +268,9 @@ def test_any_iterable_of_releases_and_the_adversary_is_left_alone():
 
 class TestErrors:
     def test_the_adversary_needs_a_cascade(self):
-        with pytest.raises(ValueError, match=r"no cascade, so that no record can spread; give it one, as PriorCascade\(\)"):
+        with pytest.raises(
+            ValueError, match=r"no cascade, so that no record can spread; give it one, as PriorCascade\(\)"
+        ):
             Influence(Adversary(ByName(), CHAIN))
 
     @pytest.mark.parametrize(

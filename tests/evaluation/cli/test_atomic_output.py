@@ -1,4 +1,4 @@
-"""Output is there whole, or as if nothing had been begun."""
+"""Output files are written completely, or the folder is as before."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from foreknow.evaluation.cli.atomic_output import atomic_output, check_output, w
 
 
 def tree(folder):
-    """Every file and folder below one, with what the files hold."""
+    """Every file and folder below a folder, with the contents of the files."""
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
@@ -89,7 +89,7 @@ def test_a_file_is_no_folder(tmp_path):
 
 
 def test_where_one_cannot_be_moved_none_is(tmp_path):
-    """A folder stands in the second file's place; the first, which could be replaced, is not."""
+    """If the second file cannot be moved, the first is not replaced either."""
     (tmp_path / "a").write_text("old a")
     (tmp_path / "b").mkdir()
     before = tree(tmp_path)
@@ -159,7 +159,7 @@ class TestModes:
 
     @pytest.mark.parametrize("ending", ["csv", "parquet"])
     def test_a_private_file_is_so_from_its_creation(self, tmp_path, ending, monkeypatch):
-        """The writer finds an empty file that nobody else may read."""
+        """The writer opens an empty file that is already private."""
         path, seen = tmp_path / f"t.{ending}", []
         for owner, name in [(pd.DataFrame, "to_csv"), (pq, "write_table")]:
             real = getattr(owner, name)
@@ -175,7 +175,7 @@ class TestModes:
 
 
 class TestKilledRuns:
-    """A scratch folder is recognized by its name, and by a process that runs no more or by its age."""
+    """A scratch folder is removed if its process is dead or it is old."""
 
     def scratch(self, folder, machine, process, age=0.0, end="abcd_123"):
         path = folder / f".foreknow-{machine}-{process}-{end}"
@@ -240,7 +240,7 @@ class TestKilledRuns:
 
 
 class TestPlainColumns:
-    """Nothing of pandas goes into Parquet but the cells."""
+    """Parquet files hold cells only, no metadata of pandas."""
 
     def test_what_the_bytes_say(self, tmp_path):
         everything = pd.DataFrame({"disease": pd.Categorical(["flu", "lupus", "flu"]), "age": [1, 2, 3]})

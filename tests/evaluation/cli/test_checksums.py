@@ -1,4 +1,4 @@
-"""Files of one publication belong together; the public one tells nothing private."""
+"""Checksums identify the files of one publication; the public ones reveal nothing private."""
 
 import hashlib
 import json
@@ -52,7 +52,7 @@ def test_the_files_of_one_run_belong_together(published):
 
 @pytest.mark.parametrize("name", ["public/published.csv", "public/release.json", "private/groups.csv"])
 def test_a_file_of_another_run(published, tmp_path, name):
-    """As a crash between two renames leaves them."""
+    """The state after a crash between two renames."""
     (tmp_path / name).write_text("of another run")
     with pytest.raises(ValueError, match=f"{name.split('/')[1]} is not the file that was written with .*key.json"):
         check_key(published[1], published[2])
@@ -83,7 +83,7 @@ def test_a_key_that_nothing_lists(published, tmp_path):
 def test_a_file_that_foreknow_did_not_write(published, content):
     _, key, records = published
     (key.parent / "key.json").write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(ValueError, match=r"key\.json is not what foreknow writes"):
+    with pytest.raises(ValueError, match=r"key\.json is not a file that foreknow wrote"):
         check_key(key, records)
 
 

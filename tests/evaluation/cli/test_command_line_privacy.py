@@ -1,4 +1,4 @@
-"""What the command gives away: seeds, the key, leftovers of pandas, formulas, escape sequences, older output."""
+"""Private information in output: seeds, the key, metadata of pandas, formulas, escape sequences, earlier output."""
 
 import json
 import os
@@ -10,8 +10,8 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.evaluation import command_line
-from foreknow.evaluation.cli.choices import CHOICES, DEFENSE_READS, Thresholds, generator
+from foreknow.evaluation.cli import command_line, publish_command, terminal
+from foreknow.evaluation.cli.defense_choices import BUILT_IN, DefenseOptions, seeded_generator
 
 SEED = 987654321
 
@@ -23,9 +23,9 @@ def kind(request):
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch):
-    """Printed tables whose lines do not fold."""
-    monkeypatch.setattr(command_line, "console", Console(width=250))
-    monkeypatch.setattr(command_line, "notices", Console(width=250, stderr=True))
+    """Consoles wide enough for tables without wrapped lines."""
+    monkeypatch.setattr(terminal, "console", Console(width=250))
+    monkeypatch.setattr(terminal, "error_console", Console(width=250, stderr=True))
 
 
 def files(folder):
@@ -37,7 +37,7 @@ def refused(*arguments):
 
 
 class TestSeed:
-    @pytest.mark.parametrize("defense", list(DEFENSE_READS))
+    @pytest.mark.parametrize("defense", list(BUILT_IN))
     def test_it_is_written_nowhere(self, tmp_path, kind, defense):
         source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
         out = tmp_path / "out"
@@ -45,7 +45,7 @@ class TestSeed:
         for name, content in files(out).items():
             assert str(SEED).encode() not in content, name
             assert b"Generator" not in content
-        assert "undoes the draws" in result.stderr
+        assert "undoes the publication" in result.stderr
 
     def test_without_one_two_runs_differ(self, tmp_path):
         source = write(records(people=60, present=60), tmp_path / "r.csv")
@@ -58,22 +58,22 @@ class TestSeed:
 
     def test_fresh_entropy_has_128_bits(self):
         """NumPy asks the operating system for a pool of four words of 32 bits."""
-        drawn = [generator(None).bit_generator.seed_seq.entropy for _ in range(50)]
+        drawn = [seeded_generator(None).bit_generator.seed_seq.entropy for _ in range(50)]
         assert len(set(drawn)) == 50
         assert max(drawn).bit_length() > 120
-        assert generator(SEED).bit_generator.seed_seq.entropy == [SEED, 0]
+        assert seeded_generator(SEED).bit_generator.seed_seq.entropy == [SEED, 0]
 
     @pytest.mark.parametrize("name", ["anatomy", "injector", "m-invariance"])
     def test_defenses_that_draw_are_given_a_generator_or_draw_nothing(self, name):
-        made = CHOICES[name].make(Thresholds(seed=5))
+        made = BUILT_IN[name].make(DefenseOptions(seed=5))
         assert made.rng.bit_generator.seed_seq.entropy == [5, 0]
         assert not made.deterministic
-        fixed = CHOICES[name].make(Thresholds(deterministic=True))
+        fixed = BUILT_IN[name].make(DefenseOptions(deterministic=True))
         assert fixed.deterministic
         assert fixed.rng is None
 
     def test_deterministic_buckets_do_not_change_between_runs(self, tmp_path):
-        """The order of records with equal quasi-identifiers is drawn all the same; here all are different."""
+        """The order of records with equal quasi-identifiers is random; here all are different."""
         source = write(
             records(people=60, present=60).assign(age=lambda rows: np.arange(len(rows)) % 60), tmp_path / "r.csv"
         )
@@ -106,7 +106,7 @@ class TestKey:
         assert (out / "public" / f"published.{kind}").stat().st_mode & 0o444 == 0o444 & ~_umask()
 
     def test_the_attack_reads_only_what_belongs_together(self, tmp_path, kind):
-        """New groups beside an old table, as a crash between two renames leaves them."""
+        """New groups beside an old table: the state after a crash between two renames."""
         source = write(records(), tmp_path / f"r.{kind}")
         for out in ("old", "new"):
             run("publish", source, *ROLES, "--out", tmp_path / out, "--defense", "anatomy")
@@ -149,7 +149,7 @@ def _umask():
 
 class TestParquet:
     def test_what_pandas_carried_is_not_published(self, tmp_path):
-        """One person in a view of their own kind is suppressed; nothing of them is in the public bytes."""
+        """A respondent with unique values is suppressed; the public bytes hold none of them."""
         table = records(weeks=(1,))
         table.loc[0, "town"] = "Atlantis"
         table.loc[0, "result"] = "unique-disease"
@@ -184,7 +184,8 @@ class TestFormulas:
         public = read(tmp_path / "public" / f"published.{kind}")
         assert set(public["result"]) == {"'=1+1", "'-2+3", "c"}
         assert (
-            f"{(public['result'] != 'c').sum()} published cells begin like formulas, and have an apos" in result.stderr
+            f"{(public['result'] != 'c').sum()} published cells begin like formulas, and were written with an apos"
+            in result.stderr
         )
         run("attack", source, *ROLES, "--groups", tmp_path / "private" / f"groups.{kind}")
 
@@ -194,7 +195,7 @@ class TestFormulas:
 
 
 class TestEscapes:
-    """A foreign table's text is shown, never obeyed."""
+    """Control characters of a table are printed as escape codes."""
 
     WORSE = "\x1b[2J\x1b]0;owned\x07"
 
@@ -232,7 +233,7 @@ class TestOlderOutput:
         command = ["publish", source, *ROLES, "--out", out, "--defense", "anatomy"]
         run(*command)
         before = files(out)
-        assert "is already there; name another folder, or replace what is there with --overwrite" in refused(*command)
+        assert "is already there; name another folder, or replace it with --overwrite" in refused(*command)
         assert files(out) == before
         run(*command, "--overwrite")
         assert set(files(out)) == set(before)
@@ -249,18 +250,18 @@ class TestOlderOutput:
     def test_it_is_asked_before_anything_runs(self, tmp_path, monkeypatch):
         (tmp_path / "public").mkdir()
         (tmp_path / "public" / "published.csv").write_text("old")
-        monkeypatch.setattr(command_line, "publish", lambda *_, **__: pytest.fail("it runs"))
+        monkeypatch.setattr(publish_command, "publish", lambda *_, **__: pytest.fail("it runs"))
         source = write(records(), tmp_path / "r.csv")
         assert "is already there" in refused("publish", source, *ROLES, "--out", tmp_path)
 
     def test_no_table_of_the_other_kind_is_left_beside(self, tmp_path):
-        """Two publications of the same people together tell more than each."""
+        """Two publications of the same respondents reveal more than one."""
         for kind in ("csv", "parquet"):
             write(records(), tmp_path / f"r.{kind}")
         command = ["--out", tmp_path / "out", *ROLES, "--defense", "anatomy"]
         run("publish", tmp_path / "r.csv", *command)
         message = refused("publish", tmp_path / "r.parquet", *command, "--overwrite")
-        assert "published.csv is there, of another run" in message
+        assert "published.csv is there from another run" in message
 
     def test_beliefs_and_the_demo(self, tmp_path):
         source = write(records().assign(group=0), tmp_path / "r.csv")

@@ -1,4 +1,4 @@
-"""Files as people have them: encodings, codes, missing cells, large numbers, what pandas and spreadsheets write."""
+"""Input files with encodings, codes, missing cells, large numbers and metadata of pandas."""
 
 from collections import Counter
 
@@ -8,8 +8,10 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.evaluation import command_line
-from foreknow.evaluation.cli.inputs import Columns, Learning, check_times, mine
+from foreknow.evaluation.cli import command_line, terminal
+from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_knowledge
+from foreknow.evaluation.cli.column_checks import check_times
+from foreknow.evaluation.cli.columns import Columns
 from foreknow.models import Categorical, History, Numeric, Omega
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
@@ -23,9 +25,9 @@ def kind(request):
 
 @pytest.fixture(autouse=True)
 def wide(monkeypatch):
-    """Printed tables whose lines do not fold."""
-    monkeypatch.setattr(command_line, "console", Console(width=250))
-    monkeypatch.setattr(command_line, "notices", Console(width=250, stderr=True))
+    """Consoles wide enough for tables without wrapped lines."""
+    monkeypatch.setattr(terminal, "console", Console(width=250))
+    monkeypatch.setattr(terminal, "error_console", Console(width=250, stderr=True))
 
 
 def refused(*arguments):
@@ -33,7 +35,7 @@ def refused(*arguments):
 
 
 def shown(out, kind):
-    """How often each value is published."""
+    """Number of published records of each value."""
     path = out / "public" / f"published.{kind}"
     table = pd.read_csv(path, dtype=str, keep_default_na=False) if kind == "csv" else pd.read_parquet(path)
     return Counter(table["result"])
@@ -90,7 +92,7 @@ class TestEncoding:
 
 class TestMissing:
     def test_na_and_none_are_names(self, tmp_path, kind):
-        """People called NA, and a disease called None, are published and attacked like any other."""
+        """Respondents named NA and a disease named None are ordinary values."""
         table = records().replace({"id": {"p07": "NA", "p08": "null"}, "result": {"a": "None"}, "town": {"Rome": "NA"}})
         source = write(table, tmp_path / f"r.{kind}")
         run("publish", source, *ROLES, "--out", tmp_path, *MONDRIAN)
@@ -122,7 +124,7 @@ class TestMissing:
         )
 
     def test_advice_names_what_there_is(self, tmp_path):
-        """The command line infers its schema; nobody can widen it there."""
+        """The command line infers the schema, so an error does not mention it."""
         for cell in (None, np.inf):
             table = records().astype({"age": float})
             table.loc[5, "age"] = cell
@@ -136,9 +138,12 @@ class TestCategorical:
         source = write(table, tmp_path / f"r.{kind}")
         roles = [*ROLES, "--qi", "race"]
         plain = run("publish", source, *roles, "--out", tmp_path / "a", *MONDRIAN)
-        assert "Taken as numbers, of few values: race. If they are codes, say --categorical race." in plain.stderr
+        assert (
+            "Read as numbers, with few distinct values: race. If they are codes, add --categorical race."
+            in plain.stderr
+        )
         coded = run("publish", source, *roles, "--out", tmp_path / "b", *MONDRIAN, "--categorical", "race")
-        assert "Taken as numbers" not in coded.stderr
+        assert "Read as numbers" not in coded.stderr
         labels = [set(read(tmp_path / out / "public" / f"published.{kind}")["race"].astype(str)) for out in "ab"]
         assert any("," in label for label in labels[0])
         assert labels[1] <= {"1", "2", "3", "*"}
@@ -177,7 +182,7 @@ class TestCategorical:
     def test_of_no_column(self, tmp_path):
         source = write(records(), tmp_path / "r.csv")
         message = refused("publish", source, *ROLES, "--out", tmp_path, "--categorical", "race")
-        assert "--categorical 'race' is no column named by --qi" in message
+        assert "--categorical 'race' is not a column named by --qi" in message
 
 
 class TestWholeNumbers:
@@ -205,7 +210,7 @@ class TestWholeNumbers:
         assert str(largest) in set(read(tmp_path / "public" / f"published.{kind}")["age"].astype(str))
 
     def test_digits_without_end(self, tmp_path):
-        """Neither int() nor pandas is asked to read them."""
+        """Neither int() nor pandas reads them."""
         table = records().assign(week=lambda rows: rows["week"].astype(str))
         table.loc[table["week"] == "3", "week"] = "9" * 100_000
         assert "comes before" not in refused(
@@ -232,7 +237,7 @@ class TestWholeNumbers:
 
 
 class TestPandas:
-    """What pandas writes into Parquet does no harm."""
+    """Metadata of pandas in Parquet does not change the publication."""
 
     @pytest.mark.parametrize("how", ["index like a column", "id as index", "category", "Int64", "pyarrow", "attrs"])
     def test_the_publication_is_that_of_the_plain_table(self, tmp_path, how):
@@ -259,7 +264,7 @@ class TestHowTheAdversaryRemembers:
     def knowledge(self, **settings):
         history = History.read(records(), COLUMNS.schema(records()), "week")
         learning = Learning(**settings)
-        known = mine(history, learning)
+        known = learn_knowledge(history, learning)
         return learning.adversary(known.prior, known.transitions, Omega())
 
     def test_the_defaults(self):
@@ -274,7 +279,7 @@ class TestHowTheAdversaryRemembers:
 
     @pytest.mark.parametrize("option", [["--revision", "product"], ["--revision", "chain"], ["--gaps", "power"]])
     def test_it_changes_beliefs(self, tmp_path, option):
-        """Three releases and a chain of order 2; people are away now and then."""
+        """Three releases and a chain of order 2; some respondents have no record in some releases."""
         table = records(present=20).assign(group=lambda rows: rows.groupby("week").cumcount() // 4)
         source = write(table, tmp_path / "r.csv")
         beliefs = []
@@ -292,7 +297,7 @@ class TestHowTheAdversaryRemembers:
 
 
 class TestAdvice:
-    """What errors say to do can be done at the command line."""
+    """Advice in error messages names options of the command line."""
 
     def error(self, capsys, monkeypatch, *arguments):
         monkeypatch.setattr("sys.argv", ["foreknow", *map(str, arguments)])
@@ -354,6 +359,10 @@ class TestAdvice:
                 "SignatureAttack needs transitions of order 1; the adversary's are 2. Truncate the chain, or use SequentialAttack.",
                 "The signature attack needs --order 1.",
             ),
+            (
+                "SignatureAttack reads releases of m-invariance. Use SequentialAttack for releases of other defenses.",
+                "The signature attack reads releases of m-invariance. Use --attack sequential for releases of other defenses.",
+            ),
             ("the estimator is odd; drop it.", "the estimator is odd; drop it."),
         ],
     )
@@ -385,7 +394,7 @@ def test_long_errors_are_cut(capsys, monkeypatch):
 
 
 def test_warnings_are_lines_of_their_own(capsys, monkeypatch):
-    """Without the place in the code, and without escape sequences."""
+    """Warnings have no code location and no escape sequences."""
     monkeypatch.setattr(command_line, "app", lambda: command_line.warnings.warn("1,025 views\x1b[2J", stacklevel=1))
     with command_line.warnings.catch_warnings():
         command_line.warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""The demo: who teaches and who is published, what is drawn, what is told, and what must come out."""
+"""The demo: its split of the patients, its plots, its tables and its results."""
 
 import io
 from collections import Counter, defaultdict
@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from rich.console import Console
+from rich.text import Text
 
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, TCloseness
 from foreknow.evaluation import pbc, verify
-from foreknow.evaluation.cli import demo, report
+from foreknow.evaluation.cli import demo, demo_command
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -24,7 +25,7 @@ def found():
 @pytest.fixture(scope="module")
 def folder(found, tmp_path_factory):
     out = tmp_path_factory.mktemp("demo")
-    demo.pictures(found, out)
+    demo.write_output(found, out)
     return out
 
 
@@ -47,12 +48,12 @@ class TestPatients:
         taught, sizes = set(found.corpus.respondents), Counter()
         for view in pbc():
             sizes[view.time] = sum(who not in taught for who in view.frame["id"])
-        expected = {year: size for year, size in sizes.items() if size >= demo.FEWEST}
+        expected = {year: size for year, size in sizes.items() if size >= demo.FEWEST_PATIENTS}
         assert {view.time: len(view) for view in found.comparison.history} == expected
 
     def test_the_split_is_the_same_every_time(self, found):
         again = demo.run()
-        assert again.victim == found.victim
+        assert again.patient == found.patient
         pd.testing.assert_frame_equal(again.comparison.summary(), found.comparison.summary())
 
 
@@ -66,15 +67,15 @@ class TestReleases:
                 assert verify(release, asked)["holds"].all()
 
     def test_who_remembers_gains_more(self, found):
-        """What must hold whatever the split: memory beats its absence, and the exact posterior the estimate."""
+        """For any split, the sequential attack gains more than the snapshot, and the exact posterior more than the estimate."""
         gain = found.comparison.summary().set_index(["defense", "attack"])["gain"]
-        assert gain[demo.SAFE, demo.STRONGEST] > gain[demo.SAFE, "snapshot, Exact"]
-        assert gain[demo.SAFE, demo.STRONGEST] > gain[demo.SAFE, "sequential, Omega"]
-        assert gain[demo.SAFE, "snapshot, Exact"] == pytest.approx(0, abs=0.05)
+        assert gain[demo.BASELINE, demo.STRONGEST_ATTACK] > gain[demo.BASELINE, "snapshot, Exact"]
+        assert gain[demo.BASELINE, demo.STRONGEST_ATTACK] > gain[demo.BASELINE, "sequential, Omega"]
+        assert gain[demo.BASELINE, "snapshot, Exact"] == pytest.approx(0, abs=0.05)
 
     def test_gains_grow_with_the_years(self, found):
         risk = found.comparison.risk().set_index(["defense", "attack", "time"]).sort_index()
-        gain = risk.loc[(demo.SAFE, demo.STRONGEST)]["gain"]
+        gain = risk.loc[(demo.BASELINE, demo.STRONGEST_ATTACK)]["gain"]
         assert gain.iloc[0] < gain.iloc[1:].mean()
 
 
@@ -100,56 +101,53 @@ class TestPictures:
 
 class TestStory:
     def test_a_row_is_what_was_published_believed_and_true(self, found):
-        told = demo.story(found).set_index("year")
-        beliefs = found.comparison.beliefs[demo.SAFE, demo.STRONGEST]
-        posterior = beliefs.of(found.victim).xs("posterior", level="stage")
+        told = demo.patient_history(found).set_index("year")
+        beliefs = found.comparison.beliefs[demo.BASELINE, demo.STRONGEST_ATTACK]
+        posterior = beliefs.of(found.patient).xs("posterior", level="stage")
         assert told.index.tolist() == posterior.index.tolist()
-        for release, view in zip(found.comparison.releases[demo.SAFE], found.comparison.history, strict=True):
-            place = np.flatnonzero((view.frame["id"] == found.victim).to_numpy())
+        for release, view in zip(found.comparison.releases[demo.BASELINE], found.comparison.history, strict=True):
+            place = np.flatnonzero((view.frame["id"] == found.patient).to_numpy())
             if not len(place):
                 continue
             row = told.loc[view.time]
-            assert row["truth"] == view.frame["state"].iloc[place[0]]
-            assert row["believed"] == posterior.loc[view.time].idxmax()
-            assert row["with"] == pytest.approx(posterior.loc[view.time].max())
+            assert row["true value"] == view.frame["state"].iloc[place[0]]
+            assert row["most probable"] == posterior.loc[view.time].idxmax()
+            assert row["belief"] == pytest.approx(posterior.loc[view.time].max())
             together = release.group == release.group[place[0]]
             shown = Counter(view.frame["state"][together])
-            assert (
-                Counter({state: int(n) for n, state in (p.split(" ", 1) for p in row["published among"].split(", "))})
-                == shown
-            )
+            assert Counter({state: int(n) for n, state in (p.split(" ", 1) for p in row["group"].split(", "))}) == shown
 
     def test_it_is_of_the_patient_read_best(self, found):
         gained = defaultdict(float)
-        releases = found.comparison.releases[demo.SAFE]
-        beliefs = found.comparison.beliefs[demo.SAFE, demo.STRONGEST]
+        releases = found.comparison.releases[demo.BASELINE]
+        beliefs = found.comparison.beliefs[demo.BASELINE, demo.STRONGEST_ATTACK]
         for release, view in zip(releases, found.comparison.history, strict=True):
             posterior = beliefs.posterior(view.time)
             for row, (who, truth) in enumerate(zip(view.frame["id"], view.frame["state"], strict=True)):
                 shown = view.frame["state"][release.group == release.group[row]].tolist()
                 gained[who] += posterior.loc[who, truth] - shown.count(truth) / len(shown)
-        assert gained[found.victim] == pytest.approx(max(gained.values()))
+        assert gained[found.patient] == pytest.approx(max(gained.values()))
 
     def test_the_report_fits_a_terminal_and_has_the_numbers(self, found):
         console = Console(width=80, file=io.StringIO())
-        for part in report.demo(found):
+        for part in demo_command.demo_tables(found):
             console.print(part)
         text = console.file.getvalue()
         assert max(map(len, text.splitlines())) <= 80
         summary = found.comparison.summary()
-        strongest = summary[summary["attack"] == demo.STRONGEST]
+        strongest = summary[summary["attack"] == demo.STRONGEST_ATTACK]
         for value in [*summary["gain"], *summary["total_risk"], *strongest["log_score"], *strongest["expected"]]:
             assert f"{value:.3f}" in text
         for words in ("certain", "Total risk", "expected", "log score"):
             assert words in text
-        assert str(found.victim) in text
+        assert str(found.patient) in text
         assert f"{len(found.comparison.history.respondents)} patients" in text
 
     def test_the_report_says_what_counts_evidence_twice(self, found):
-        told = " ".join(" ".join(part.split()) for part in report.demo(found) if isinstance(part, str))
+        notes = [part.plain for part in demo_command.demo_tables(found) if isinstance(part, Text)]
         for name in found.comparison.releases:
-            (note,) = found.comparison.beliefs[name, demo.STRONGEST].notes
-            assert f"{name}: {note}" in told
+            (note,) = found.comparison.beliefs[name, demo.STRONGEST_ATTACK].notes
+            assert f"{name}: {note}" in "".join(notes)
 
     def test_no_group_shows_one_value(self, found):
         assert (found.comparison.risk()["certain"] == 0).all()

@@ -1,4 +1,4 @@
-"""Cells that a spreadsheet would run."""
+"""Cells that a spreadsheet would run as formulas."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""The pictures show the numbers of the tables."""
+"""Plots of beliefs show the numbers of the tables, and gaps where times are missing."""
 
 import ast
 import inspect
@@ -16,8 +16,8 @@ from strategies import history_of, view_of
 
 from foreknow.attacks import SequentialAttack
 from foreknow.evaluation import belief_over_time, gain_over_time, group_sizes
-from foreknow.evaluation.plots.belief_plots import COLORS, LINES
-from foreknow.models import Adversary, MarkovChain, Release, UniformPrior
+from foreknow.evaluation.plots.style import COLORS, LINES
+from foreknow.models import Adversary, History, MarkovChain, Release, UniformPrior
 
 RISK = pd.DataFrame(
     [
@@ -37,7 +37,7 @@ BELIEFS = SequentialAttack(Adversary(UniformPrior(), CHAIN))(
 
 
 def drawn(figure, tmp_path):
-    """The picture as pixels: drawing may neither warn nor fail."""
+    """The figure as pixels, drawn without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure.savefig(tmp_path / "picture.png")
@@ -51,8 +51,9 @@ class TestGain:
         assert len(lines) == len(pairs) + 1  # and the zero line
         for line, (defense, attack) in zip(lines, pairs, strict=False):
             rows = RISK[(RISK["defense"] == defense) & (RISK["attack"] == attack)]
-            np.testing.assert_array_equal(line.get_xdata(), [1, 2, 4])
-            np.testing.assert_array_equal(line.get_ydata(), rows["gain"])
+            np.testing.assert_array_equal(line.get_xdata(), [1, 2, 3, 4])  # 3 is missing, and breaks the line
+            assert np.isnan(line.get_ydata()[2])
+            np.testing.assert_array_equal(np.delete(line.get_ydata(), 2), rows["gain"])
         np.testing.assert_array_equal(lines[-1].get_ydata(), [0, 0])
 
     def test_a_colour_per_defense_and_a_kind_of_line_per_attack(self):
@@ -74,10 +75,10 @@ class TestGain:
 
     def test_another_measure_and_the_words(self):
         axes = gain_over_time(RISK, "week", "confidence").axes[0]
-        np.testing.assert_array_equal(axes.lines[3].get_ydata(), [0.9, 0.9, 0.9])
+        np.testing.assert_array_equal(axes.lines[3].get_ydata(), [0.9, 0.9, np.nan, 0.9])
         assert axes.get_xlabel() == "week"
         assert "confidence" in axes.get_ylabel()
-        assert "confidence" in axes.get_title()
+        assert "confidence" in axes.figure.get_suptitle()
 
     def many(self, defenses, attacks):
         return pd.DataFrame(
@@ -127,17 +128,17 @@ class TestBelief:
         axes = belief_over_time({"only": BELIEFS}, HISTORY, "A").axes[0]
         written = {text.get_position(): text.get_text() for text in axes.texts}
         expected = {}
-        for column, time in enumerate((1, 3)):
+        for column, time in ((0, 1), (2, 3)):
             row = BELIEFS.posterior(time).loc["A", ["a", "b", "c"]].to_numpy()
             expected |= {(column, s): f"{p:.2f}" for s, p in enumerate(row) if p >= 0.005}
         assert written == expected
 
     def test_frames_are_the_truth(self):
-        """B has b, b, a; A has a and c and is not there at week 2."""
-        for who, truth in (("B", [1, 1, 0]), ("A", [0, 2])):
+        """B has b, b, a; A has a and c and has no record at week 2."""
+        for who, truth in (("B", [(0, 1), (1, 1), (2, 0)]), ("A", [(0, 0), (2, 2)])):
             axes = belief_over_time({"only": BELIEFS}, HISTORY, who).axes[0]
-            frames = [tuple(patch.get_center().round(6)) for patch in axes.patches]
-            assert frames == list(enumerate(truth))
+            frames = [tuple(p.get_center().round(6)) for p in axes.patches if not p.get_fill()]
+            assert frames == truth
 
     def test_four_panels_in_a_row(self, tmp_path):
         figure = belief_over_time({f"p{i}": BELIEFS for i in range(6)}, HISTORY, "B")
@@ -217,7 +218,7 @@ class TestGroupSizes:
     ids=["gain", "belief", "sizes"],
 )
 def test_no_global_state(draw):
-    """A figure of its own, unknown to pyplot, and no setting changed."""
+    """The figure is unknown to pyplot, and no setting is changed."""
     before, settings = plt.get_fignums(), dict(mpl.rcParams)
     figure = draw()
     assert isinstance(figure, Figure)
@@ -231,6 +232,68 @@ def test_the_module_does_not_import_pyplot():
     modules = [node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     modules += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     assert not [name for name in modules if "pyplot" in name]
+
+
+class TestGaps:
+    """Missing times break a line, and are hatched in a heat map."""
+
+    def risk(self, times):
+        rows = [(defense, "snapshot", time, 0.1) for defense in ("halved", "alike") for time in times]
+        return pd.DataFrame(rows, columns=["defense", "attack", "time", "gain"])
+
+    def test_a_year_that_no_release_has(self):
+        line = gain_over_time(self.risk([0, 1, 2, 5, 6])).axes[0].lines[0]
+        heights = dict(zip(line.get_xdata(), line.get_ydata(), strict=True))
+        assert np.isnan(heights.pop(3.5))
+        assert heights == dict.fromkeys([0, 1, 2, 5, 6], 0.1)
+
+    @pytest.mark.parametrize("times", [[1, 2, 3], ["2024-01", "2024-02", "2024-03"]])
+    def test_a_year_that_one_line_lacks(self, times):
+        risk = self.risk(times)
+        lines = gain_over_time(risk[(risk["defense"] == "halved") | (risk["time"] != times[1])]).axes[0].lines
+        assert np.isnan(lines[0].get_ydata()).tolist() == [False] * 3
+        assert np.isnan(lines[1].get_ydata()).tolist() == [False, True, False]
+
+    def test_dates(self):
+        """Months have 28 to 31 days; none is missing but April."""
+        times = pd.to_datetime(["2024-01-01", "2024-02-01", "2024-03-01", "2024-05-01", "2024-06-01"])
+        assert np.isnan(gain_over_time(self.risk(list(times))).axes[0].lines[0].get_ydata()).sum() == 1
+
+    def hatched(self, axes):
+        return {patch.get_center()[0].round(6) for patch in axes.patches if patch.get_hatch()}
+
+    def test_a_release_without_a_record(self, tmp_path):
+        figure = belief_over_time({"only": BELIEFS}, HISTORY, "A")
+        axes = figure.axes[0]
+        assert self.hatched(axes) == {1}
+        assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2", "3"]
+        assert np.ma.getmaskarray(axes.images[0].get_array()).all(axis=0).tolist() == [False, True, False]
+        assert "hatched: no record" in figure.get_suptitle()
+        assert drawn(figure, tmp_path).std() > 0
+        assert "hatched" not in belief_over_time({"only": BELIEFS}, HISTORY, "B").get_suptitle()
+
+    def test_years_without_a_release(self):
+        views = [view_of("ABC", "abc", time=time) for time in (1, 2, 5, 6)]
+        beliefs = SequentialAttack(Adversary(UniformPrior()))([Release(view, [0, 0, 0]) for view in views])
+        axes = belief_over_time({"only": beliefs}, History(views), "A").axes[0]
+        assert [text.get_text() for text in axes.get_xticklabels()] == ["1", "2", "3–4", "5", "6"]
+        assert self.hatched(axes) == {2}
+
+
+class TestReadableInGrey:
+    """No two lines of one panel differ by the dash alone."""
+
+    @pytest.mark.parametrize(("defenses", "attacks"), [(1, 8), (8, 1), (2, 4), (2, 3), (4, 3), (11, 5)])
+    def test_markers(self, defenses, attacks):
+        for axes in gain_over_time(TestGain().many(defenses, attacks)).axes:
+            looks = [(line.get_marker(), line.get_fillstyle()) for line in axes.lines[:-1]]
+            assert len(set(looks)) == len(looks) == (defenses if len(axes.figure.axes) > 1 else defenses * attacks)
+
+    def test_the_legend_has_them(self):
+        axes = gain_over_time(TestGain().many(1, 8)).axes[0]
+        assert [text.get_text() for text in axes.get_legend().texts] == [f"a{number}" for number in range(8)]
+        assert len({handle.get_marker() for handle in axes.get_legend().legend_handles}) == 8
+        assert "under d0" in axes.figure.get_suptitle()
 
 
 @pytest.mark.parametrize("rest", [("5",), (HISTORY,), ()])

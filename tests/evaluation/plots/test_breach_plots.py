@@ -1,4 +1,4 @@
-"""The pictures show the numbers of the tables."""
+"""Plots of breaches and calibration show the numbers of the tables."""
 
 import warnings
 
@@ -24,7 +24,7 @@ BELIEFS = SnapshotAttack(Adversary(PRIOR, estimator=Exact()))([Release(VIEW, [0,
 
 
 def drawn(figure, tmp_path):
-    """The picture as pixels: drawing may neither warn nor fail."""
+    """The figure as pixels, drawn without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure.savefig(tmp_path / "picture.png")
@@ -32,7 +32,7 @@ def drawn(figure, tmp_path):
 
 
 def at(line, threshold):
-    """The height of a curve of steps at a place."""
+    """Height of a step curve at a place."""
     return line.get_ydata()[np.searchsorted(line.get_xdata(), threshold, side="right") - 1]
 
 
@@ -47,16 +47,16 @@ class TestCurve:
         r = r * 1.0001
         left, right = (curves(axes) for axes in breach_curve(BELIEFS, HISTORY, {"x"}).axes)
         found = breaches(BELIEFS, HISTORY, {"x"}, r).iloc[0]
-        assert at(left["have it: the attack"], 1 / r) == pytest.approx(found["breached"])
-        assert at(left["do not: the attack"], 1 / r) == pytest.approx(found["flagged"])
-        assert at(left["have it: counting alone"], 1 / r) == pytest.approx(found["breached_of_shares"])
-        for name, column in (("have it in truth", "precision"), ("as the attack expects", "expected_precision"),
-                             ("as counting expects", "expected_precision_of_shares")):  # fmt: skip
+        assert at(left["holders: attack"], 1 / r) == pytest.approx(found["breached"])
+        assert at(left["non-holders: attack"], 1 / r) == pytest.approx(found["flagged"])
+        assert at(left["holders: group shares"], 1 / r) == pytest.approx(found["breached_of_shares"])
+        for name, column in (("true", "precision"), ("expected by the attack", "expected_precision"),
+                             ("expected from group shares", "expected_precision_of_shares")):  # fmt: skip
             assert at(right[name], 1 / r) == pytest.approx(found[column], nan_ok=True)
 
     def test_steps_are_strict(self):
         """A, B and C share 2/3: not over 2/3 itself."""
-        line = curves(breach_curve(BELIEFS, HISTORY, {"x"}).axes[0])["have it: counting alone"]
+        line = curves(breach_curve(BELIEFS, HISTORY, {"x"}).axes[0])["holders: group shares"]
         assert line.get_drawstyle() == "steps-post"
         np.testing.assert_allclose(line.get_xdata(), [0, 1 / 2, 2 / 3, 1], atol=1e-9)
         np.testing.assert_allclose(line.get_ydata(), [1, 2 / 3, 0, 0])
@@ -66,7 +66,7 @@ class TestCurve:
         found = breaches(BELIEFS, HISTORY, {"x"}, 2).iloc[0]
         written = [[text.get_text() for text in axes.texts] for axes in figure.axes]
         assert written == [[f"{found['breached']:.1%}", f"{found['flagged']:.1%}"], [f"{found['precision']:.1%}"]]
-        assert "3 of 7 people" in figure.get_suptitle()
+        assert "3 holders among 7 records" in figure.get_suptitle()
         assert drawn(figure, tmp_path).std() > 0
 
     def test_nobody_has_it_or_nobody_is_published(self, tmp_path):
@@ -78,7 +78,7 @@ class TestCurve:
 
     def test_who_is_left_out(self):
         figure = breach_curve(BELIEFS, HISTORY, {"x"}, leaving_out={"A"})
-        assert "2 of 6 people" in figure.get_suptitle()
+        assert "2 holders among 6 records" in figure.get_suptitle()
 
     def test_errors(self):
         with pytest.raises(ValueError, match=r"breach_curve: r is 0\.5"):
@@ -101,7 +101,7 @@ class TestReliability:
             assert [bar.get_height() for bar in bars] == table["beliefs"].tolist()
             for bar, row in zip(bars, table.itertuples(), strict=True):
                 assert row.low < bar.get_x() < bar.get_x() + bar.get_width() < row.high
-        assert [text.get_text() for text in axes.get_legend().texts] == ["as often as believed", "set", "values"]
+        assert [text.get_text() for text in axes.get_legend().texts] == ["calibrated", "set", "values"]
         assert drawn(figure, tmp_path).std() > 0
 
     def test_nothing_to_show(self, tmp_path):

@@ -1,4 +1,4 @@
-"""Labels drawn from data are shown as they are, whatever mathematics matplotlib would read in them."""
+"""Labels from data are drawn literally, also if Matplotlib would read mathematics in them."""
 
 import warnings
 
@@ -20,7 +20,7 @@ from foreknow.evaluation import (
     reliability_diagram,
     risk_utility_map,
 )
-from foreknow.evaluation.plots.belief_plots import without_mathtext
+from foreknow.evaluation.plots.style import without_mathtext
 from foreknow.models import Adversary, Categorical, History, Numeric, Release, Schema, UniformPrior, View
 
 WORDS = ("$5 to $10", "a_b$^", r"$\frac$ to \$9")
@@ -102,7 +102,7 @@ def test_a_figure_shows_them_as_they_are(name, tmp_path):
 
 @pytest.mark.parametrize("word", WORDS)
 def test_a_literal_is_drawn_as_the_word(word):
-    """Pixel by pixel as matplotlib draws it where it is told to read no mathematics."""
+    """Equal pixels to Matplotlib's drawing with parse_math=False."""
 
     def pixels(text, **settings):
         figure = Figure(figsize=(4, 1))

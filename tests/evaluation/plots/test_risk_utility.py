@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from foreknow.evaluation import risk_utility_map
-from foreknow.evaluation.plots.belief_plots import COLORS
+from foreknow.evaluation.plots.style import COLORS
 
 TABLE = pd.DataFrame(
     [
@@ -76,7 +76,7 @@ def test_a_point_per_defense_and_a_panel_per_attack(tmp_path):
         assert not axes.texts
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
     assert "relative error" in figure.axes[0].get_xlabel()
-    assert "guessed right" in figure.axes[0].get_ylabel()
+    assert "most probable" in figure.axes[0].get_ylabel()
     assert drawn(figure, tmp_path).std() > 0
 
 

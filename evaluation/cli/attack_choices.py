@@ -1,0 +1,66 @@
+"""Attacks and estimators of the command line: the options that each attack reads, and the object that they make."""
+
+from collections.abc import Sequence
+
+from foreknow.attacks import ATTACKS, Attack, ForegroundAttack
+from foreknow.evaluation.cli import entry_points
+from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
+from foreknow.evaluation.risk.breaches import over
+from foreknow.models import ESTIMATORS, Adversary, Estimator, SampleSize, Schema
+
+FOREGROUND_OPTIONS = ("sensitive_set", "attribute_set", "support", "r")
+"""Options of the foreground attack, which needs no prior knowledge."""
+
+DEFAULT_R = 2.0
+"""The bound r of breaches if it is left out: a belief over 1/2."""
+
+ATTACK_OPTIONS = {name: FOREGROUND_OPTIONS if name == "foreground" else KNOWLEDGE_OPTIONS for name in ATTACKS}
+"""Options that each built-in attack reads, besides those that every attack reads."""
+
+
+def attack_options(name: str) -> tuple[str, ...]:
+    """Options that an attack reads: built in, or of another package, which takes an `Adversary`."""
+    return ATTACK_OPTIONS.get(name, KNOWLEDGE_OPTIONS)
+
+
+def adversary_attack(name: str, adversary: Adversary) -> Attack:
+    """The attack of an adversary: built in, or of another package."""
+    attack: Attack = ATTACKS[name](adversary) if name in ATTACKS else entry_points.make("attack", name, adversary)
+    return attack
+
+
+def estimator_choice(name: str) -> Estimator:
+    """The estimator with a name and its default settings: built in, or of another package."""
+    estimator: Estimator = ESTIMATORS[name]() if name in ESTIMATORS else entry_points.make("estimator", name)
+    return estimator
+
+
+def foreground_attack(
+    schema: Schema,
+    sensitive_set: Sequence[str],
+    attribute_sets: Sequence[str],
+    support: int | None,
+    r: float | None,
+    estimator: Estimator,
+) -> ForegroundAttack:
+    """The foreground attack with options that are text; an attribute set is column names separated by commas.
+
+    Raises
+    ------
+    ValueError
+        If r is given without a sensitive set, or is not a finite number of at least 1.
+    """
+    if r is not None and not sensitive_set:
+        raise ValueError(
+            f"-r {r:g} is the bound of beliefs in a sensitive set, and none is given; name its values, as --sensitive-set VALUE."
+        )
+    over(DEFAULT_R if r is None else r, "foreknow attack")
+    values = {str(value): value for value in schema.values}
+    names = schema.quasi_identifiers
+    sets = [[text] if text in names else [name.strip() for name in text.split(",")] for text in attribute_sets]
+    return ForegroundAttack(
+        sets or "all",
+        [values.get(text, text) for text in sensitive_set] or None,
+        estimator,
+        support=SampleSize() if support is None else support,
+    )

@@ -1,0 +1,193 @@
+"""Options that several commands share: their flags, help texts and choices."""
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from foreknow.evaluation.cli.adversary_knowledge import Learning
+from foreknow.models.adversary import Revision as RevisionRule
+from foreknow.models.knowledge.sequences import GapRule
+
+Revision = StrEnum("Revision", ["filter", "product", "chain"])
+Gaps = StrEnum("Gaps", ["ignore", "power"])
+
+INPUT_PANEL, KNOWLEDGE_PANEL, OUTPUT_PANEL = "Input", "Knowledge of the adversary", "Output"
+"""Headings of the help text under which options stand."""
+
+Records = Annotated[
+    Path, typer.Argument(metavar="RECORDS", help="Original records: a CSV or Parquet file, one row per record.")
+]
+QuasiIdentifiers = Annotated[
+    list[str],
+    typer.Option(
+        "--qi",
+        metavar="COLUMN",
+        rich_help_panel=INPUT_PANEL,
+        help="Column of a quasi-identifier. Repeatable: --qi age --qi sex.",
+    ),
+]
+Respondent = Annotated[
+    str, typer.Option("--id", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the respondent.")
+]
+Time = Annotated[
+    str,
+    typer.Option(
+        "--time",
+        metavar="COLUMN",
+        rich_help_panel=INPUT_PANEL,
+        help="Column of the time; records of one time are published together.",
+    ),
+]
+Sensitive = Annotated[
+    str,
+    typer.Option("--sensitive", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the sensitive value."),
+]
+Hierarchies = Annotated[
+    list[str],
+    typer.Option(
+        "--hierarchy",
+        metavar="COLUMN=FILE",
+        rich_help_panel=INPUT_PANEL,
+        help="Generalization hierarchy of a quasi-identifier, in ARX format. Repeatable.",
+    ),
+]
+Categorical = Annotated[
+    list[str],
+    typer.Option(
+        "--categorical",
+        metavar="COLUMN",
+        rich_help_panel=INPUT_PANEL,
+        help="Quasi-identifier whose numbers are codes without an order, such as race. Repeatable.",
+    ),
+]
+Encoding = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        metavar="NAME",
+        rich_help_panel=INPUT_PANEL,
+        help="Encoding of your CSV and hierarchy files: latin-1, cp1252, utf-16, ...",
+    ),
+]
+Missing = Annotated[
+    list[str],
+    typer.Option(
+        "--missing-value",
+        metavar="TEXT",
+        rich_help_panel=INPUT_PANEL,
+        help="Cell that means a missing value, such as NA. Repeatable. An empty cell is always missing.",
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", rich_help_panel=OUTPUT_PANEL, help="Replace the output of an earlier run.")
+]
+Classes = Annotated[
+    int,
+    typer.Option(
+        "--classes",
+        min=1,
+        metavar="N",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Number of intervals of each numeric quasi-identifier in the prior.",
+    ),
+]
+Order = Annotated[
+    int,
+    typer.Option(
+        "--order",
+        min=1,
+        metavar="N",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Order of the Markov chain of sensitive values.",
+    ),
+]
+RevisionChoice = Annotated[
+    Revision,
+    typer.Option(
+        "--revision",
+        metavar="RULE",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Revision of beliefs with --order 2 or more: filter (joint law of the last values), product (as in JS-reduce) or "
+        "chain (as in BayFrame).",
+    ),
+]
+GapsChoice = Annotated[
+    Gaps,
+    typer.Option(
+        "--gaps",
+        metavar="RULE",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Releases without a record of a respondent: ignore them, or take one step of the chain for each (power).",
+    ),
+]
+PseudoCount = Annotated[
+    float,
+    typer.Option(
+        "--pseudo-count",
+        min=0,
+        metavar="X",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Number added to every count that the adversary learns from.",
+    ),
+]
+L = Annotated[
+    int | None,
+    typer.Option("-l", min=1, metavar="N", help="Least number of distinct sensitive values in a group."),
+]
+T = Annotated[
+    float | None,
+    typer.Option(
+        "-t",
+        min=0,
+        metavar="X",
+        help="Greatest distance between the distribution of a group and that of the table (t-closeness).",
+    ),
+]
+Beta = Annotated[
+    float | None,
+    typer.Option(
+        "--beta",
+        min=0,
+        metavar="X",
+        help="Greatest relative increase of a value's frequency in a group over the table (enhanced beta-likeness).",
+    ),
+]
+
+
+def learning(classes: int, order: int, pseudo_count: float, revision: Revision, gaps: Gaps) -> Learning:
+    """Settings of learning from the options of a command."""
+    return Learning(classes, order, pseudo_count, cast(RevisionRule, revision.value), cast(GapRule, gaps.value))
+
+
+def given_options(context: typer.Context) -> frozenset[str]:
+    """Names of the options that were given on the command line."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return frozenset(name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE")
+
+
+def refuse_unread_options(context: typer.Context, kind: str, chosen: str, options: Mapping[str, Sequence[str]]) -> None:
+    """Raise ValueError if an option was given that the chosen defense or attack does not read.
+
+    Parameters
+    ----------
+    context : typer.Context
+    kind : {"defense", "attack"}
+        The option that chooses.
+    chosen : str
+        The chosen name.
+    options : mapping of name to sequence of str
+        The options that each choice reads; an option that none of them reads is read by the command itself.
+    """
+    specific = {name for names in options.values() for name in names}
+    for name in sorted((specific - set(options[chosen])) & given_options(context)):
+        flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        readers = ", ".join(other for other, names in options.items() if name in names)
+        raise ValueError(f"{chosen} does not read {flag}; leave it out, or choose --{kind} {readers}.")
+
+
+def paragraphs(docstring: str | None) -> str:
+    """A docstring as help text: the lines of each paragraph are joined, so that the terminal wraps them."""
+    return "\n\n".join(" ".join(part.split()) for part in (docstring or "").split("\n\n"))

@@ -11,9 +11,10 @@ from foreknow.models.arrays import FloatArray
 def as_floats(owner: str, name: str, value: Any, takes: str) -> FloatArray:
     """Return a value as a float array; raise TypeError, saying what the parameter takes, where that is impossible."""
     try:
-        if value is None:
+        array = np.asarray(value)
+        if value is None or array.dtype.kind == "c":
             raise TypeError
-        return np.asarray(value, dtype=np.float64)
+        return array.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"{owner}: {name} is {value!r:.60}; {takes}.") from error
 

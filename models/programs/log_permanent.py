@@ -110,8 +110,8 @@ class LogPermanent(Op):
         """Apply the operation to a log-prior and counts (PyTensor's interface)."""
         if len(inputs) != 2:
             raise TypeError(f"LogPermanent is called with {len(inputs)} arguments; it takes a log-prior and counts.")
-        log_prior: Any = as_tensor(inputs[0], dtype="float64", ndim=2)
-        counts: Any = as_tensor(inputs[1], ndim=2)
+        log_prior = _matrix("log_prior", inputs[0], "it is a float array, shape (r, m)", dtype="float64")
+        counts = _matrix("counts", inputs[1], "it is an int array, shape (g, m)")
         if np.dtype(counts.dtype).kind not in "iu":
             raise TypeError(f"counts are {counts.dtype}; how often a value is shown is a whole number.")
         if isinstance(counts, Constant):
@@ -167,6 +167,16 @@ class LogPermanent(Op):
                     "gradient visits them all at every step. Leave its respondents out (group -1), give more of them one row, "
                     "or give SwapChain one prior at a time."
                 )
+
+
+def _matrix(name: str, value: Any, takes: str, **settings: str) -> Any:
+    """A PyTensor matrix; TypeError, saying what the argument takes, where PyTensor cannot make one."""
+    try:
+        if isinstance(value, complex) or (isinstance(value, np.ndarray) and value.dtype.kind == "c"):
+            raise TypeError
+        return as_tensor(value, ndim=2, **settings)
+    except (TypeError, ValueError, NotImplementedError, OverflowError, AttributeError) as error:
+        raise TypeError(f"LogPermanent: {name} is {value!r:.60}; {takes}, or a PyTensor matrix.") from error
 
 
 def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:

@@ -110,6 +110,7 @@ def markov_model(
     check_whole("markov_model", "order", order, "past values")
     if values is not None:
         check_whole("markov_model", "values", values, "values of the sensitive domain")
+        _check_size(int(order), int(values))
     order, values = int(order), None if values is None else int(values)
     known, domain = known_visits(sequences, values)
     m, can_be_missed = len(domain), _can_be_missed(domain, never_missed)
@@ -179,7 +180,7 @@ def _start(allowed: FloatArray) -> FloatArray:
 
 
 def _check_size(order: int, m: int) -> None:
-    if (order + 1) * math.log(m) > math.log(LARGEST_TABLE):
+    if m > LARGEST_TABLE or (order + 1) * math.log(m) > math.log(LARGEST_TABLE):
         raise ValueError(
             f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
             "choose a smaller order."

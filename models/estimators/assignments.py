@@ -13,7 +13,7 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.forward_backward import forward_backward, state_count
 
 MOST_COMPARED_KINDS = 64
-"""Number of kinds of rows after which `proportional_rows` compares no more: so many kinds exceed every limit of states."""
+"""Number of kinds of rows after which `proportional_rows` compares no more: a larger number exceeds every limit of states."""
 
 LEAST_DIVISOR = 1e-300
 """Lower bound of divisors, against division by 0."""
@@ -63,11 +63,11 @@ def log_weight_and_beliefs(weights: FloatArray, capacity: IntArray, kind: IntArr
     kind : int array, shape (k,)
         Numbers from 0, equal for members whose rows are equal up to a factor.
     """
-    people = np.bincount(kind)
-    if state_count(people) >= state_count(capacity):
+    members_of_kind = np.bincount(kind)
+    if state_count(members_of_kind) >= state_count(capacity):
         return forward_backward(weights, capacity)
     factor = 0.0
-    first = np.full(len(people), -1, dtype=np.int64)
+    first = np.full(len(members_of_kind), -1, dtype=np.int64)
     for i in range(len(weights)):
         if weights[i].max() == -np.inf:
             return -np.inf, np.zeros_like(weights)
@@ -75,7 +75,7 @@ def log_weight_and_beliefs(weights: FloatArray, capacity: IntArray, kind: IntArr
             first[kind[i]] = i
         factor += weights[i].max() - weights[first[kind[i]]].max()
     log_weight, belief = _by_published_value(weights, capacity, kind, first)
-    return log_weight + factor + _log_permutations(people) - _log_permutations(capacity), belief
+    return log_weight + factor + _log_permutations(members_of_kind) - _log_permutations(capacity), belief
 
 
 @compiled
@@ -83,17 +83,17 @@ def _by_published_value(
     weights: FloatArray, capacity: IntArray, kind: IntArray, first: IntArray
 ) -> tuple[float, FloatArray]:
     """Sum over the k published values, each of which goes to a kind of members; ``first`` is a member of each kind."""
-    people = np.bincount(kind)
+    members_of_kind = np.bincount(kind)
     published = np.repeat(np.arange(len(capacity)), capacity)
-    weights_of_kinds = np.zeros((len(published), len(people)))
+    weights_of_kinds = np.zeros((len(published), len(members_of_kind)))
     for t in range(len(published)):
-        for c in range(len(people)):
+        for c in range(len(members_of_kind)):
             weights_of_kinds[t, c] = weights[first[c], published[t]]
-    log_weight, belief_of_kinds = forward_backward(weights_of_kinds, people)
+    log_weight, belief_of_kinds = forward_backward(weights_of_kinds, members_of_kind)
     belief = np.zeros_like(weights)
     for i in range(len(weights)):
         for t in range(len(published)):
-            belief[i, published[t]] += belief_of_kinds[t, kind[i]] / people[kind[i]]
+            belief[i, published[t]] += belief_of_kinds[t, kind[i]] / members_of_kind[kind[i]]
         belief[i] /= max(belief[i].sum(), LEAST_DIVISOR)
     return log_weight, belief
 

@@ -125,8 +125,8 @@ def report(measured: pd.DataFrame) -> list[str]:
     for name, concentration in SHARPNESS.items():
         largest = np.random.default_rng(1).dirichlet(np.full(VALUES, concentration), 10_000).max(axis=1).mean()
         lines += [
-            f"**{name.capitalize()} knowledge** (priors from Dirichlet({concentration:g}); the mean of a respondent's largest prior "
-            f"is {largest:.2f}). Mean error of a belief in a shown value; in brackets the largest error of a belief:",
+            f"**{name.capitalize()} knowledge** (priors from Dirichlet({concentration:g}); the mean of a respondent's largest "
+            f"prior is {largest:.2f}). Mean error of a belief in a shown value; in brackets the largest error of a belief:",
             "",
             *table(approximate, errors, [(name, size) for size in SIZES]),
             "",

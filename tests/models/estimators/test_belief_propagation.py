@@ -56,7 +56,7 @@ class TestSmallGroups:
             expected = oracle.product_posterior(problem.prior[rows], counts)
             assert np.allclose(belief[rows], expected, rtol=0, atol=1e-12)
 
-    def test_two_people_left_among_others_who_are_known_are_exact(self):
+    def test_two_undecided_members_are_exact(self):
         """The third and the fourth member have a and b; c and d remain, with odds .3 .4 against .1 .2."""
         prior = [[0.5, 0.1, 0.3, 0.1], [0.2, 0.2, 0.2, 0.4], [1.0, 0, 0, 0], [0, 1.0, 0, 0]]
         belief, status = solve(prior, [1, 1, 1, 1])

@@ -249,7 +249,7 @@ class TestLargeGroups:
         assert own < 1e-6
         assert np.allclose(DirichletMultinomial()(problem).probabilities[2:], 1 / k, atol=1e-12)
 
-    def test_ties_among_many_equal_people_or_of_nobody_are_not_too_large(self):
+    def test_ties_of_equal_members_or_none_are_not_too_large(self):
         """Twenty-five equal members tie in 25! assignments, whose average is the frequencies; without ties one is best."""
         k = 25
         assert np.allclose(solve(np.full((k, k), 1 / k), [1] * k, concentration=1e-36), 1 / k, atol=1e-12)

@@ -177,7 +177,7 @@ class TestConformance:
 
     @fewer
     @given(problem=problems(possible=True, largest=4))
-    def test_somebody_known_stays_known(self, name, problem):
+    def test_a_certain_row_is_unchanged(self, name, problem):
         if name in BELIEVES_CERTAINTY:
             belief = ESTIMATORS[name]()(problem).probabilities
             for row in np.flatnonzero(problem.prior.max(axis=1) == 1):
@@ -347,7 +347,7 @@ class TestReferenceValues:
         assert Exact()(problem).probabilities[0, 0] > 0.98
 
 
-def test_a_function_per_group_is_not_asked_about_nobody():
+def test_a_function_per_group_is_not_called_for_empty_groups():
     problem = Problem(np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([1, 1]), np.array([[0, 0], [1, 1]]))
     belief = PerGroup(lambda prior, counts: np.tile(counts / counts.sum(), (len(prior), 1)))(problem).probabilities
     assert np.array_equal(belief, np.full((2, 2), 0.5))

@@ -101,7 +101,7 @@ class TestWithoutTotalSupport:
         assert np.array_equal(belief, np.eye(3))
         assert status == Status.FINE
 
-    def test_who_is_known_takes_their_value_away_from_others(self):
+    def test_a_known_member_takes_its_value_from_the_others(self):
         """The third member has a, so b and c remain for the first two, with the odds of Omega's limit."""
         prior = [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]
         belief, status = solve(prior, [1, 1, 1])

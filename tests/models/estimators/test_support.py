@@ -48,7 +48,7 @@ def test_nothing_is_changed_and_doing_it_again_finds_no_more(table):
     assert np.array_equal(possible_pairs(pairs.astype(float), counts)[1], pairs)
 
 
-def test_a_chain_of_a_hundred_who_push_each_other_on():
+def test_a_chain_of_a_hundred_members_has_one_assignment():
     """Member i may have value i or i + 1, and the last member only the last value: member i has value i."""
     k = 100
     weights = np.eye(k) + np.eye(k, k=1)

@@ -52,7 +52,7 @@ class TestEnumeration:
             assert posterior.status.tolist() == [Status.FINE]
 
     def test_a_larger_group_against_the_exact_posterior(self):
-        """Thirty people and three values: 30!/(8! 10! 12!) assignments."""
+        """Thirty members and three values: 30!/(8! 10! 12!) assignments."""
         prior = np.random.default_rng(1).dirichlet(np.full(3, 0.6), size=30) * 0.97 + 0.01
         counts = [8, 10, 12]
         posterior = sample(prior, counts, draws=1000)
@@ -125,7 +125,7 @@ class TestErrors:
 
 
 class TestCertainty:
-    def test_somebody_known_stays_known(self):
+    def test_a_certain_row_is_unchanged(self):
         prior = np.vstack([np.full((4, 4), 0.25), [[0.0, 0.0, 1.0, 0.0]]])
         posterior = sample(prior, [1, 1, 2, 1])
         assert np.array_equal(posterior.probabilities[4], prior[4])
@@ -146,7 +146,7 @@ class TestCertainty:
 
 
 class TestReach:
-    def test_a_turn_of_three_is_reached(self):
+    def test_a_3_cycle_is_reached(self):
         """Two assignments without a transposition between them: .6 .5 .7 against .4 .5 .3. The fourth member is known."""
         prior = np.array([[0.6, 0.4, 0, 0], [0, 0.5, 0.5, 0], [0.3, 0, 0.7, 0], [0, 0, 0, 1.0]])
         posterior = sample(prior, [1, 1, 1, 1], draws=1000)
@@ -156,7 +156,7 @@ class TestReach:
         assert (off <= far(4) * posterior.standard_error).all()
         assert (posterior.standard_error[:3].max(axis=1) > 0).all()
 
-    def test_a_turn_of_four_is_not_and_only_the_status_tells(self):
+    def test_a_4_cycle_is_not_reached_and_the_status_says_so(self):
         """The limit stated in the docstring: .51 becomes certain with R-hat 1, and a possible pair is never drawn."""
         likelier = np.array([0.6, 0.5, 0.5, 0.51 / (0.51 + 0.49 * 1.5)])
         prior = np.diag(likelier) + np.roll(np.diag(1 - likelier), 1, axis=1)
@@ -168,7 +168,7 @@ class TestReach:
         assert (posterior.rhat == 1).all()
         assert posterior.status.tolist() == [Status.UNCONVERGED]
 
-    def test_a_turn_of_four_is_reached_where_somebody_else_can_stand_in(self):
+    def test_a_4_cycle_is_reached_through_a_fifth_member(self):
         """A fifth member with all values possible connects all assignments."""
         prior = np.full((5, 5), 0.0)
         prior[np.arange(4), np.arange(4)], prior[np.arange(4), (np.arange(4) + 1) % 4] = 0.5, 0.3

@@ -1,4 +1,4 @@
-"""Answers nobody can doubt: every definition written out again in plain Python, by enumeration where there is one."""
+"""Reference implementations: every definition again in plain Python, by enumeration where possible."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 SLACK = 1e-9
-"""By how much the package lets a level miss its bound for the sake of rounding."""
+"""Rounding tolerance of the package between a level and its bound."""
 
 
 # --- posteriors -------------------------------------------------------------------------------------------------------
@@ -21,7 +21,7 @@ def permutations(k):
 
 
 def by_assignment(prior, counts, weigh):
-    """The share of all k! assignments' weight in which each person has each value; None where all weigh nothing."""
+    """Fraction of the weight of all k! assignments in which each member has each value; None if all weights are 0."""
     prior, counts = np.asarray(prior, dtype=float), np.asarray(counts)
     k, m = prior.shape
     shown = np.repeat(np.arange(m), counts)
@@ -36,17 +36,17 @@ def by_assignment(prior, counts, weigh):
 
 
 def product_posterior(prior, counts):
-    """Bayes: an assignment weighs the product of the priors it uses."""
+    """Bayesian posterior: the weight of an assignment is the product of its priors."""
     return by_assignment(prior, counts, lambda used: used.prod(axis=1))
 
 
 def sum_posterior(prior, counts):
-    """JS-reduce, Algorithm 2: an assignment weighs the sum of the priors it uses."""
+    """JS-reduce, Algorithm 2: the weight of an assignment is the sum of its priors."""
     return by_assignment(prior, counts, lambda used: used.sum(axis=1))
 
 
 def worlds(probabilities, c):
-    """Foreground knowledge, Definition 4: all ways in which c of N people have x, as rows of truths, and their weights."""
+    """Foreground knowledge, Definition 4: all worlds in which c of N members have x, as rows of booleans, and weights."""
     f = np.asarray(probabilities, dtype=float)
     chosen = np.fromiter(
         itertools.chain.from_iterable(itertools.combinations(range(len(f)), c)), np.int64, math.comb(len(f), c) * c
@@ -57,7 +57,7 @@ def worlds(probabilities, c):
 
 
 def omega_posterior(prior, counts):
-    """Li, Li, Zhang: ``n_s P[i,s] / sum_i P[i,s]``, rows scaled to 1; for groups that contradict nothing."""
+    """Li, Li, Zhang: ``n_s P[i,s] / sum_i P[i,s]``, rows scaled to 1; for groups without a contradiction."""
     k, m = len(prior), len(counts)
     belief = [[0.0] * m for _ in range(k)]
     for i in range(k):
@@ -68,15 +68,15 @@ def omega_posterior(prior, counts):
 
 
 def share_posterior(prior, counts):
-    """Random worlds: each value's share of the group."""
+    """Random worlds: the frequency of each value in the group."""
     return np.array([[c / len(prior) for c in counts] for _ in prior])
 
 
 def exact_posterior(prior, counts):
-    """Bayes again for larger groups, in whole numbers or `fractions.Fraction`, which neither overflow nor round.
+    """Bayesian posterior of larger groups, in whole numbers or `fractions.Fraction`, which neither overflow nor round.
 
-    The weight of all assignments is a coefficient of the product of the people's polynomials ``sum_s prior[i][s] x_s``;
-    a person's share of it leaves that person out and takes one value away.
+    The weight of all assignments is a coefficient of the product of the members' polynomials ``sum_s prior[i][s] x_s``. The
+    weight of one pair is the prior times the same coefficient without the member and one copy of the value.
     """
 
     def weight(rows, target):
@@ -106,13 +106,13 @@ def exact_posterior(prior, counts):
 
 
 def assignments(counts):
-    """All k! ways to give k people the published values, equal ones told apart: the values given, shape (k!, k)."""
+    """Values of k members in all k! assignments, with equal published values distinguished: shape (k!, k)."""
     shown = np.repeat(np.arange(len(counts)), counts)
     return shown[permutations(len(shown))]
 
 
 def possible(prior, counts):
-    """The pairs of person and value in at least one assignment that the prior allows, by looking at all of them."""
+    """Pairs of member and value in at least one assignment of positive weight, by enumeration."""
     prior, given = np.asarray(prior, dtype=float), assignments(counts)
     people = np.arange(len(prior))
     allowed = given[(prior[people, given] > 0).all(axis=1)]
@@ -122,17 +122,17 @@ def possible(prior, counts):
 
 
 def best_assignments(prior, counts):
-    """Which of the k! assignments have the largest sum of priors, to 1e-12 per person."""
+    """Indices of the assignments with the largest sum of priors, to 1e-12 per member."""
     prior = np.asarray(prior, dtype=float)
     sums = prior[np.arange(len(prior)), assignments(counts)].sum(axis=1)
     return np.flatnonzero(sums >= sums.max() - 1e-12 * len(prior))
 
 
 def dirichlet_posterior(prior, counts, concentration=1.0, evidence=None, drawn=None):
-    """BayFrame, 4.3.1, Definition 6 and Equation 2: the expected shares of the k! assignments, summed over each pair's.
+    """BayFrame, 4.3.1, Definition 6 and Equation 2: expected probabilities of the k! assignments, summed for each pair.
 
-    An assignment's parameter is the concentration, plus the evidence for the pairs in it, plus the one draw: whole for
-    the assignment ``drawn``, or in equal parts for all that have the largest sum of priors.
+    The parameter of an assignment is the concentration, plus the evidence for its pairs, plus the draw: 1 for the
+    assignment ``drawn``, or equal parts for all assignments with the largest sum of priors.
     """
     given = assignments(counts)
     k, m = np.shape(prior)
@@ -146,10 +146,10 @@ def dirichlet_posterior(prior, counts, concentration=1.0, evidence=None, drawn=N
 
 
 def sinkhorn_posterior(prior, counts):
-    """The table nearest to the prior in Kullback-Leibler divergence among those with both margins right.
+    """Table nearest to the prior in Kullback-Leibler divergence among those with both margins met.
 
-    Its dual is convex in one number per value: sum over people of log sum_s P[i,s] exp(v_s), less sum_s n_s v_s. Newton's
-    method, damped, until the columns are right to 1e-12.
+    Its dual is convex in one number per value: sum over members of log sum_s P[i,s] exp(v_s), minus sum_s n_s v_s. Damped
+    Newton iteration, until the columns are met to 1e-12.
     """
     counts = np.asarray(counts)
     open_values = np.flatnonzero(counts)
@@ -184,11 +184,10 @@ def sinkhorn_posterior(prior, counts):
 
 
 def bethe_posterior(prior, counts, rounds=20_000):
-    """Belief propagation as METHODS 14 writes it, between k people and k published values, in logarithms.
+    """Belief propagation between k members and k published values, in logarithms (Vontobel 2013).
 
-    Pairs that no assignment contains are ruled out, people with one value left are set aside, and two people or fewer are
-    enumerated. A fifth of each old message is kept. Whether its limit minimizes the Bethe free energy, test_belief_propagation
-    shows of the estimator itself.
+    Pairs in no assignment are ruled out, members with one possible value are removed, and two members or fewer are
+    enumerated. The damping is 0.2. That the limit minimizes the Bethe free energy is tested in test_belief_propagation.
     """
     pairs, left = possible(prior, counts), np.array(counts)
     belief = np.zeros(np.shape(prior))
@@ -221,7 +220,7 @@ def bethe_posterior(prior, counts, rounds=20_000):
 
 
 def over_paths(table, past):
-    """JS-reduce, Algorithm 3: sum over all sequences of values of one person; ``past`` is (d, m), oldest first."""
+    """JS-reduce, Algorithm 3: sum over all sequences of values of one respondent; ``past`` is (d, m), oldest first."""
     m = table.shape[-1]
     revised = np.zeros(m)
     for path in itertools.product(range(m), repeat=len(past)):
@@ -230,7 +229,7 @@ def over_paths(table, past):
 
 
 def occurrences(sequences, wanted):
-    """How often a run of values stands in some sequences."""
+    """Number of occurrences of a run of values in some sequences."""
     k = len(wanted)
     return sum(tuple(seq[i : i + k]) == tuple(wanted) for seq in sequences for i in range(len(seq) - k + 1))
 
@@ -253,7 +252,7 @@ def divergence(rows, base=2.0):
 
 
 def transport(have, want, ground):
-    """The least cost of moving one distribution into another, as a linear program over all moves."""
+    """Smallest cost of transport between two distributions, as a linear program."""
     have, want, ground = (np.asarray(x, dtype=float) for x in (have, want, ground))
     m = len(have)
     leave = np.kron(np.eye(m), np.ones(m))
@@ -275,10 +274,10 @@ def close(values, whole, t):
 
 
 def grow(order, satisfies, patience=None):
-    """JS-reduce, Algorithm 4, record by record: the groups in order, and who is left over.
+    """JS-reduce, Algorithm 4, record by record: the groups in order, and the records left over.
 
-    With a patience, the shortest run of at most that many records from the oldest one on is a group; where there is
-    none the oldest record is set aside.
+    With a patience, a group is the shortest satisfying run from the oldest record on, of at most that many records; without
+    such a run the oldest record is set aside.
     """
     if patience is None:
         groups, open_group = [], []
@@ -301,10 +300,10 @@ def grow(order, satisfies, patience=None):
 
 
 def settle(groups, order, satisfies, nearest=32):
-    """Groups that all satisfy in the table they make together; ``satisfies(group, published records)``.
+    """Groups that all satisfy a requirement on the table they form together; ``satisfies(group, published records)``.
 
-    A group that fails is merged with the nearest one, by where groups start along the order, with which it satisfies; if
-    there is none it is left out; then all are judged again.
+    A failing group is merged with the nearest group, by start along the order, with which it satisfies. Without such a group
+    it is suppressed. Then all groups are checked again.
     """
     start = {record: rank for rank, record in enumerate(order)}
     groups = [list(group) for group in groups]
@@ -326,7 +325,7 @@ def settle(groups, order, satisfies, nearest=32):
 
 
 def mondrian(codes, satisfies, smallest, strict=True):
-    """LeFevre's recursion over lists of records: the groups, each a list of rows."""
+    """LeFevre's Mondrian recursion over lists of records: the groups, each a list of rows."""
     d = len(codes[0])
     span = [max(row[a] for row in codes) - min(row[a] for row in codes) for a in range(d)]
 
@@ -354,10 +353,10 @@ def mondrian(codes, satisfies, smallest, strict=True):
 
 
 def partition(groups):
-    """Groups without their order."""
+    """Groups as a set, without their order."""
     return {frozenset(map(int, group)) for group in groups}
 
 
 def groups_of(labels):
-    """The same from a label per record; -1 is in no group."""
+    """Groups as a set, from a label per record; -1 is in no group."""
     return {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(np.asarray(labels).tolist()) - {-1}}

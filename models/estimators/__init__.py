@@ -1,4 +1,18 @@
-"""Posterior estimators: each a frozen settings object, ``estimator(problem) -> Posterior``."""
+"""Posterior estimators: frozen settings objects, ``estimator(problem) -> Posterior``.
+
+Each file has one estimator, in one shape: a frozen dataclass with its settings as fields, checked in ``__post_init__``; a flag
+``exact``; ``__call__(problem)`` for a whole release; below it the compiled kernels. The other files hold what several share:
+
+- ``arguments``: checks of settings and of the problem;
+- ``assignments`` and ``forward_backward``: beliefs of one group under the product of its priors;
+- ``support``: pairs of respondent and value that the knowledge leaves possible;
+- ``best_assignments``: assignments with the largest sum of priors;
+- ``message_passing``: the fixed-point iteration of `BeliefPropagation`;
+- ``swap_moves``: the Markov chain of `SwapChain`;
+- ``convergence``: effective sample size and R-hat;
+- ``large_numbers``: the error of `Sinkhorn` in large groups;
+- ``by_group``: one estimator for each group.
+"""
 
 from collections.abc import Callable
 
@@ -26,8 +40,8 @@ ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "exact": Exact,
     "auto": Auto,
 }
-"""Every estimator that needs no argument, by the name the command line gives it. `SwapChain` needs chance to come from
-somewhere, `PerGroup` a function."""
+"""Estimators that need no argument, by their names on the command line. `SwapChain` needs a random generator, `PerGroup` a
+function."""
 
 __all__ = [
     "ESTIMATORS",

@@ -1,11 +1,8 @@
-"""The weight of all assignments of a group, and each pair's share of it: permanents, without subtraction.
+"""Weight of all assignments of one group, and the belief in each pair of respondent and value.
 
-Instead of the k! assignments of k people to k published values one walks the states of a group: how much of each value
-is still to be given away as the people come one by one, or how many of each kind of person are still without a value as
-the values come one by one. All terms are positive, so nothing cancels, and sums are kept as logarithms, so nothing
-overflows or vanishes; where plain numbers cannot either, they are used. Everything here is compiled, and takes one group:
-``weights`` of shape ``(k, d)`` for its k people and the d distinct values it shows, ``capacity`` of shape ``(d,)``, how often
-it shows each.
+An assignment weighs the product of its priors, so the total weight is a permanent; neither SciPy nor NumPy has one. The kernels
+here take one group: ``weights`` of shape ``(k, d)`` for its k members and its d distinct shown values, and ``capacity`` of shape
+``(d,)``, the count of each shown value. Sums over assignments are computed in `forward_backward`.
 """
 
 import math
@@ -13,16 +10,18 @@ import math
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.estimators.forward_backward import forward_backward, state_count
 
-MOST_KINDS = 64
+MOST_COMPARED_KINDS = 64
+"""Number of kinds of rows after which `proportional_rows` compares no more: a larger number exceeds every limit of states."""
 
-MOST_WAYS, LEAST_WHOLE = 1e100, 1e-150
-"""Up to how many ways, and down to which weight of them all, a group is walked without logarithms."""
+LEAST_DIVISOR = 1e-300
+"""Lower bound of divisors, against division by 0."""
 
 
 @compiled
-def shown(prior: FloatArray, rows: IntArray, values: IntArray, doubt: float) -> FloatArray:
-    """The priors of a group's members for its values, with some of the uniform distribution mixed in."""
+def shown_priors(prior: FloatArray, rows: IntArray, values: IntArray, doubt: float) -> FloatArray:
+    """Priors of a group's members for its shown values, with a weight ``doubt`` of the uniform distribution mixed in."""
     weights = np.zeros((len(rows), len(values)))
     for i in range(len(rows)):
         for s in range(len(values)):
@@ -31,244 +30,103 @@ def shown(prior: FloatArray, rows: IntArray, values: IntArray, doubt: float) -> 
 
 
 @compiled
-def put(shares: FloatArray, rows: IntArray, values: IntArray, belief: FloatArray) -> None:
-    """Write a group's shares of its shown values into the rows of its members; values it does not show get 0."""
+def write_group_beliefs(group_belief: FloatArray, rows: IntArray, values: IntArray, belief: FloatArray) -> None:
+    """Copy a group's beliefs, shape ``(k, d)``, into the rows of its members; values that are not shown get 0."""
     for i in range(len(rows)):
         belief[rows[i]] = 0.0
         for s in range(len(values)):
-            belief[rows[i], values[s]] = shares[i, s]
+            belief[rows[i], values[s]] = group_belief[i, s]
 
 
 @compiled
-def pair_shares(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatArray]:
-    """The probability that each person has each value, shape ``(k, d)``, and whether any assignment is possible at all."""
+def group_beliefs(weights: FloatArray, capacity: IntArray) -> tuple[bool, FloatArray]:
+    """True if any assignment is possible, and the exact belief in each pair, shape ``(k, d)``."""
     if len(capacity) == 1:
         return bool(np.all(weights > 0.0)), np.ones_like(weights)
-    weight, shares = weight_and_shares(np.log(weights), capacity, kinds(weights))
-    return weight > -np.inf, shares
+    log_weight, belief = log_weight_and_beliefs(np.log(weights), capacity, proportional_rows(weights))
+    return log_weight > -np.inf, belief
 
 
 @compiled
-def weight_and_shares(weights: FloatArray, capacity: IntArray, kind: IntArray) -> tuple[float, FloatArray]:
-    """The logarithm of the weight of all distinct assignments, and the probability of each pair, shape ``(k, d)``.
+def log_weight_and_beliefs(weights: FloatArray, capacity: IntArray, kind: IntArray) -> tuple[float, FloatArray]:
+    """Logarithm of the total weight of all distinct assignments, and the belief in each pair, shape ``(k, d)``.
 
-    ``weights`` are logarithms; people of one ``kind`` (numbers from 0) have the same, up to a factor each.
+    The sum runs over members, with values as types, or over published values, with kinds of members as types, whichever has
+    fewer states.
+
+    Parameters
+    ----------
+    weights : float array, shape (k, d)
+        Logarithms of priors.
+    capacity : int array, shape (d,)
+        Count of each value, at least 1; sums to k.
+    kind : int array, shape (k,)
+        Numbers from 0, equal for members whose rows are equal up to a factor.
     """
-    people = np.bincount(kind)
-    if state_count(people) >= state_count(capacity):
-        return walk(weights, capacity)
-    tokens = np.repeat(np.arange(len(capacity)), capacity)
-    offered, factor = np.zeros((len(tokens), len(people))), 0.0
-    first = np.full(len(people), -1, dtype=np.int64)
+    members_of_kind = np.bincount(kind)
+    if state_count(members_of_kind) >= state_count(capacity):
+        return forward_backward(weights, capacity)
+    factor = 0.0
+    first = np.full(len(members_of_kind), -1, dtype=np.int64)
     for i in range(len(weights)):
         if weights[i].max() == -np.inf:
             return -np.inf, np.zeros_like(weights)
         if first[kind[i]] < 0:
             first[kind[i]] = i
-            for t in range(len(tokens)):
-                offered[t, kind[i]] = weights[i, tokens[t]]
         factor += weights[i].max() - weights[first[kind[i]]].max()
-    whole, taken = walk(offered, people)
-    shares = np.zeros_like(weights)
-    for i in range(len(weights)):
-        for t in range(len(tokens)):
-            shares[i, tokens[t]] += taken[t, kind[i]] / people[kind[i]]
-        shares[i] /= max(shares[i].sum(), 1e-300)
-    return whole + factor + _log_orders(people) - _log_orders(capacity), shares
+    log_weight, belief = _by_published_value(weights, capacity, kind, first)
+    return log_weight + factor + _log_permutations(members_of_kind) - _log_permutations(capacity), belief
 
 
 @compiled
-def _log_orders(capacity: IntArray) -> float:
-    """The logarithm of the number of orders in which things of some types, all told apart, can stand."""
+def _by_published_value(
+    weights: FloatArray, capacity: IntArray, kind: IntArray, first: IntArray
+) -> tuple[float, FloatArray]:
+    """Sum over the k published values, each of which goes to a kind of members; ``first`` is a member of each kind."""
+    members_of_kind = np.bincount(kind)
+    published = np.repeat(np.arange(len(capacity)), capacity)
+    weights_of_kinds = np.zeros((len(published), len(members_of_kind)))
+    for t in range(len(published)):
+        for c in range(len(members_of_kind)):
+            weights_of_kinds[t, c] = weights[first[c], published[t]]
+    log_weight, belief_of_kinds = forward_backward(weights_of_kinds, members_of_kind)
+    belief = np.zeros_like(weights)
+    for i in range(len(weights)):
+        for t in range(len(published)):
+            belief[i, published[t]] += belief_of_kinds[t, kind[i]] / members_of_kind[kind[i]]
+        belief[i] /= max(belief[i].sum(), LEAST_DIVISOR)
+    return log_weight, belief
+
+
+@compiled
+def _log_permutations(counts: IntArray) -> float:
+    """Sum of ``log(c!)`` over the counts."""
     total = 0.0
-    for c in capacity:
+    for c in counts:
         total += math.lgamma(c + 1.0)
     return total
 
 
 @compiled
-def kinds(rows: FloatArray) -> IntArray:
-    """A number per row, equal for rows that are multiples of each other: no posterior tells them apart.
+def proportional_rows(rows: FloatArray) -> IntArray:
+    """Label of each row, equal for rows that are multiples of each other; the posterior is equal for such respondents.
 
-    After `MOST_KINDS`, which make more states than any machine holds, every row is taken for a kind of its own.
+    Labels count from 0. After `MOST_COMPARED_KINDS` labels each further row gets a label of its own.
     """
     scaled = np.zeros_like(rows)
     kind = np.zeros(len(rows), dtype=np.int64)
     first = np.zeros(len(rows), dtype=np.int64)
-    found = 0
+    kinds = 0
     for i in range(len(rows)):
         largest = rows[i].max()
         if largest > 0.0:
             scaled[i] = rows[i] / largest
-        kind[i] = found
-        for c in range(found if found <= MOST_KINDS else 0):
+        kind[i] = kinds
+        for c in range(kinds if kinds <= MOST_COMPARED_KINDS else 0):
             if np.all(scaled[first[c]] == scaled[i]):
                 kind[i] = c
                 break
-        if kind[i] == found:
-            first[found] = i
-            found += 1
+        if kind[i] == kinds:
+            first[kinds] = i
+            kinds += 1
     return kind
-
-
-@compiled
-def state_count(capacity: IntArray) -> float:
-    """How many states there are: how much of each type may be taken, independently."""
-    product = 1.0
-    for c in capacity:
-        product *= c + 1.0
-    return product
-
-
-@compiled
-def walk(weights: FloatArray, capacity: IntArray) -> tuple[float, FloatArray]:
-    """Items come one by one, each takes one of the types; type s is taken ``capacity[s]`` times in the end.
-
-    ``weights`` are logarithms, shape ``(items, types)``. A state is how much of each type has been taken, numbered in
-    mixed radix; states with equal totals make a layer, and item r leads from layer r to layer r + 1. The probability that
-    item r takes type s sums, over the states of layer r, the ways there, times the weight, times the ways onward. Returned
-    are the logarithm of the weight of all ways, -inf if there is none, and these probabilities.
-    """
-    stride = np.ones(len(capacity), dtype=np.int64)
-    for s in range(1, len(capacity)):
-        stride[s] = stride[s - 1] * (capacity[s - 1] + 1)
-    states = stride[-1] * (capacity[-1] + 1)
-    whole, shares = _plain_walk(weights, capacity, stride, states)
-    if whole > -np.inf:
-        return whole, shares
-    order, starts = _layers(capacity, states, len(weights))
-    forward = _ways_there(weights, capacity, stride, order, starts)
-    if forward[-1] == -np.inf:
-        return -np.inf, np.zeros(weights.shape)
-    return forward[-1], _taken(weights, capacity, stride, order, starts, forward)
-
-
-@compiled
-def _plain_walk(weights: FloatArray, capacity: IntArray, stride: IntArray, states: int) -> tuple[float, FloatArray]:
-    """The same walk without logarithms, ten times as fast; -inf where that would not be safe.
-
-    Each item's weights are scaled to a largest of 1, so that with at most `MOST_WAYS` ways what vanishes below the smallest
-    number is nothing beside a whole of at least `LEAST_WHOLE`. States are visited in the order of their numbers, which
-    leads from less to more; ``digits`` is how much of each type a state has taken, ``r`` how much of all.
-    """
-    k, d = weights.shape
-    shares, forward, backward = np.zeros((k, d)), np.zeros(states), np.zeros(states)
-    if k * np.log(d) > np.log(MOST_WAYS):
-        return -np.inf, shares
-    scaled, scale = np.zeros((k, d)), 0.0
-    for r in range(k):
-        largest = weights[r].max()
-        if largest == -np.inf:
-            return -np.inf, shares
-        scale += largest
-        for s in range(d):
-            scaled[r, s] = np.exp(weights[r, s] - largest)
-    forward[0], backward[-1] = 1.0, 1.0
-    digits, r = np.zeros(d, dtype=np.int64), 0
-    for state in range(1, states):
-        s = 0
-        while digits[s] == capacity[s]:
-            r -= digits[s]
-            digits[s] = 0
-            s += 1
-        digits[s] += 1
-        r += 1
-        for s in range(d):
-            if digits[s] > 0:
-                forward[state] += forward[state - stride[s]] * scaled[r - 1, s]
-    if forward[-1] < LEAST_WHOLE:
-        return -np.inf, shares
-    for state in range(states - 2, -1, -1):
-        s = 0
-        while digits[s] == 0:
-            digits[s] = capacity[s]
-            r += capacity[s]
-            s += 1
-        digits[s] -= 1
-        r -= 1
-        for s in range(d):
-            if digits[s] < capacity[s]:
-                onward = scaled[r, s] * backward[state + stride[s]]
-                backward[state] += onward
-                shares[r, s] += forward[state] * onward
-    for r in range(k):
-        shares[r] /= shares[r].sum()
-    return np.log(forward[-1]) + scale, shares
-
-
-@compiled
-def _ways_there(
-    weights: FloatArray, capacity: IntArray, stride: IntArray, order: IntArray, starts: IntArray
-) -> FloatArray:
-    """The logarithm of the weight of all ways from the empty state to each."""
-    forward = np.full(len(order), -np.inf)
-    forward[0] = 0.0
-    terms = np.empty(len(capacity))
-    for r in range(len(weights)):
-        for state in order[starts[r + 1] : starts[r + 2]]:
-            for s in range(len(capacity)):
-                possible = (state // stride[s]) % (capacity[s] + 1) > 0
-                terms[s] = forward[state - stride[s]] + weights[r, s] if possible else -np.inf
-            forward[state] = log_sum(terms)
-    return forward
-
-
-@compiled
-def _taken(
-    weights: FloatArray,
-    capacity: IntArray,
-    stride: IntArray,
-    order: IntArray,
-    starts: IntArray,
-    forward: FloatArray,
-) -> FloatArray:
-    """Each item's probabilities, gathered on the way back from the full state."""
-    shares = np.zeros(weights.shape)
-    backward = np.full(len(order), -np.inf)
-    backward[-1] = 0.0
-    terms = np.empty(len(capacity))
-    for r in range(len(weights) - 1, -1, -1):
-        for state in order[starts[r] : starts[r + 1]]:
-            if forward[state] == -np.inf:
-                continue
-            for s in range(len(capacity)):
-                possible = (state // stride[s]) % (capacity[s] + 1) < capacity[s]
-                terms[s] = weights[r, s] + backward[state + stride[s]] if possible else -np.inf
-            backward[state] = log_sum(terms)
-            for s in range(len(capacity)):
-                shares[r, s] += np.exp(forward[state] + terms[s] - forward[-1])
-        shares[r] /= shares[r].sum()
-    return shares
-
-
-@compiled
-def log_sum(terms: FloatArray) -> float:
-    """The logarithm of the sum of numbers given by theirs."""
-    largest = terms.max()
-    if largest == -np.inf:
-        return -np.inf
-    total = 0.0
-    for term in terms:
-        total += np.exp(term - largest)
-    return float(largest + np.log(total))
-
-
-@compiled
-def _layers(capacity: IntArray, states: int, k: int) -> tuple[IntArray, IntArray]:
-    """The states sorted by their totals, and where each total's run starts."""
-    total = np.zeros(states, dtype=np.int64)
-    size = 1
-    for c in capacity:
-        for digit in range(1, c + 1):
-            total[digit * size : (digit + 1) * size] = total[:size] + digit
-        size *= c + 1
-    starts = np.zeros(k + 2, dtype=np.int64)
-    for state in range(states):
-        starts[total[state] + 1] += 1
-    starts = np.cumsum(starts)
-    order = np.zeros(states, dtype=np.int64)
-    place = starts.copy()
-    for state in range(states):
-        order[place[total[state]]] = state
-        place[total[state]] += 1
-    return order, starts

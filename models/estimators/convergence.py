@@ -1,49 +1,62 @@
-"""How far chains of draws can be trusted: effective sample size and R-hat of a mean, compiled for many at once."""
+"""Effective sample size and R-hat of a mean, compiled.
+
+They equal ArviZ's and are tested against it. They are not ArviZ's, because a release has thousands of beliefs: one call of
+ArviZ's array functions takes about 10^3 times as long, and compiled kernels cannot call it.
+"""
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, compiled
 
+FEWEST_DRAWS = 8
+"""Smallest number of draws of a chain; each half of it needs a variance."""
+
+LARGEST_RHAT = 1.05
+"""R-hat above which the chains of a belief disagree. The usual bound for one number is 1.01; a group has many numbers."""
+
+LEAST_RANGE = 1e-15
+"""Range of draws at or below which they count as constant."""
+
 
 @compiled
 def mean_diagnostics(draws: FloatArray) -> tuple[float, float]:
-    """The effective sample size and the R-hat of the mean of some chains of draws.
+    """Effective sample size and R-hat of the mean of several chains.
 
     Parameters
     ----------
     draws : float array, shape (c, t)
-        Of c chains, t draws each, at least 4.
+        c chains of t draws each, t at least 4.
 
     Returns
     -------
     tuple of float
-        Of chains cut in halves. Where nothing varies, all draws count and R-hat is 1.
+        Computed from half chains. For constant draws the effective sample size is c t and R-hat is 1.
 
     Notes
     -----
     Vehtari, Gelman, Simpson, Carpenter, Bürkner, "Rank-normalization, folding, and localization: an improved R-hat",
-    Bayesian Analysis 16 (2021), sections 2 and 3, without the rank-normalization: the mean is what is wanted here.
-    Autocorrelations are summed in pairs as long as these are positive, and made to fall (Geyer 1992). The same as ArviZ's
-    ``ess(method="mean")`` and ``rhat(method="split")``, which take some 10^3 times longer. Cost: O(c t) times the lag at
-    which correlations vanish.
+    Bayesian Analysis 16 (2021), sections 2 and 3, without the rank-normalization, since the estimate is a mean.
+    Autocorrelations are summed in pairs while these are positive, and made monotone (Geyer 1992). Equal to ArviZ's
+    ``ess(method="mean")`` and ``rhat(method="split")``. Cost: O(c t) times the lag at which correlations vanish.
     """
     halves = _halves(draws)
     c, t = halves.shape
-    if draws.max() - draws.min() < 1e-15:
+    if draws.max() - draws.min() < LEAST_RANGE:
         return float(draws.size), 1.0
     means = np.zeros(c)
     for chain in range(c):
         means[chain] = halves[chain].mean()
         halves[chain] -= means[chain]
-    within = _lagged(halves, 0) * t / (t - 1.0)
+    within = _autocovariance(halves, 0) * t / (t - 1.0)
     between = ((means - means.mean()) ** 2).sum() / (c - 1)
-    whole = within * (t - 1.0) / t + between
-    rhat = np.sqrt(whole / within) if within > 0.0 else np.inf
-    return _effective(halves, within, whole), rhat
+    variance = within * (t - 1.0) / t + between
+    rhat = np.sqrt(variance / within) if within > 0.0 else np.inf
+    return _effective_size(halves, within, variance), rhat
 
 
 @compiled
 def _halves(draws: FloatArray) -> FloatArray:
+    """First and last half of each chain: float array, shape ``(2 c, t // 2)``."""
     c, t = draws.shape
     half = t // 2
     halves = np.zeros((2 * c, half))
@@ -54,8 +67,8 @@ def _halves(draws: FloatArray) -> FloatArray:
 
 
 @compiled
-def _lagged(centred: FloatArray, lag: int) -> float:
-    """The mean over chains of the autocovariance at a lag, divided by the number of draws whatever the lag."""
+def _autocovariance(centred: FloatArray, lag: int) -> float:
+    """Autocovariance at a lag, averaged over chains; the divisor is the number of draws at every lag."""
     c, t = centred.shape
     total = 0.0
     for chain in range(c):
@@ -65,19 +78,19 @@ def _lagged(centred: FloatArray, lag: int) -> float:
 
 
 @compiled
-def _effective(centred: FloatArray, within: float, whole: float) -> float:
-    """All draws over the sum of the autocorrelations at all lags, which is cut off where they are mere noise."""
+def _effective_size(centred: FloatArray, within: float, variance: float) -> float:
+    """Number of draws over the sum of the autocorrelations at all lags, truncated at the first negative pair."""
     c, t = centred.shape
-    pair = 2.0 - (within - _lagged(centred, 1)) / whole
-    total, least, even = 0.0, np.inf, 1.0
+    pair = 2.0 - (within - _autocovariance(centred, 1)) / variance
+    total, smallest, even = 0.0, np.inf, 1.0
     lag = 0
     while lag < t - 4 and pair > 0.0:
-        least = min(least, pair)
-        total += least
+        smallest = min(smallest, pair)
+        total += smallest
         lag += 2
-        even = 1.0 - (within - _lagged(centred, lag)) / whole
-        pair = even + 1.0 - (within - _lagged(centred, lag + 1)) / whole
-    # The last even lag counts if it is positive; where the lags ran out before the noise began, whatever it is.
+        even = 1.0 - (within - _autocovariance(centred, lag)) / variance
+        pair = even + 1.0 - (within - _autocovariance(centred, lag + 1)) / variance
+    # The last even lag is added if it is positive, or if the lags ran out before a pair was negative.
     tail = 0.0 if lag == 0 else even if pair >= 0.0 else max(even, 0.0)
-    steps = -1.0 + 2.0 * total + tail
-    return float(c * t / max(steps, 1.0 / np.log10(c * t)))
+    integrated_time = -1.0 + 2.0 * total + tail
+    return float(c * t / max(integrated_time, 1.0 / np.log10(c * t)))

@@ -1,4 +1,4 @@
-"""The Bayesian posterior: an assignment weighs the product of its priors."""
+"""Exact Bayesian posterior: the weight of an assignment is the product of its priors."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,24 +6,26 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.estimators.assignments import kinds, pair_shares, put, shown, state_count
+from foreknow.models.estimators.arguments import check_problem, check_state_limit
+from foreknow.models.estimators.assignments import group_beliefs, proportional_rows, shown_priors, write_group_beliefs
+from foreknow.models.estimators.forward_backward import state_count
 from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
 
 
 class TooLarge(ValueError):  # noqa: N818 - the name says what is wrong
-    """A group has more states than the estimator may visit."""
+    """Error of an estimator for a group that has more states, or draws, than its limit."""
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Each assignment of a group weighs the product of the priors it uses; the belief is the exact posterior.
+    """Bayesian posterior, with assignments weighted by the product of their priors.
 
-    Instead of the k! assignments it walks the states of a group: how much of each value is still to be given away as
-    the people come one by one, or how many of each kind of person are still without a value as the values come one by
-    one, whichever is fewer. There are ``prod_s (n_s + 1)`` of the former; a kind are people whose priors for the shown
-    values are multiples of each other. All terms are positive, so nothing cancels, and sums are kept as logarithms, so
-    nothing overflows or vanishes.
+    The sum over the k! assignments of a group runs over its states: the number of members that have each value so far, as the
+    members come one by one. There are ``prod_s (n_s + 1)`` of them for counts n_s. Alternatively the published values come one
+    by one, and a state is the number of members of each kind that have a value; a kind are members whose priors for the shown
+    values are multiples of each other. The smaller number of states is used. All terms are positive and sums are kept as
+    logarithms, so nothing cancels, overflows or vanishes.
 
     Where the knowledge rules out every assignment of a group, the belief is that of the same knowledge with a doubt of
     `DOUBT` mixed in, reported as `Status.CONTRADICTED`.
@@ -31,62 +33,69 @@ class Exact:
     Parameters
     ----------
     limit : int
-        The most states a group may have; memory is 32 bytes each.
+        Largest number of states of a group, at most 2^40; memory is 32 bytes for each.
 
     Raises
     ------
     TooLarge
-        When called, if a group passes the limit; it names the group and the way out. Nothing is computed then.
+        When called, if a group exceeds the limit; the message names the group and the way out. Nothing is computed then.
+    ValueError
+        If the limit is not a whole number in its range. When called with a problem that has evidence.
+    TypeError
+        When called with anything but a `Problem`.
 
     Notes
     -----
-    Exact to rounding. Cost: O(states * distinct values) per group. This is the posterior of the random-assignment model
-    of Li, Li and Zhang (ICDE 2009), there a ratio of permanents.
+    Exact to rounding. Cost: O(states * distinct values) for each group. This is the posterior of the random-assignment model
+    of T. Li, N. Li, J. Zhang (ICDE 2009), there a ratio of permanents.
     """
 
     limit: int = 2**22
     exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.limit < 1:
-            raise ValueError(f"Exact: the limit is {self.limit} states; a group of one has two. Write 1 or more.")
+        check_state_limit("Exact", self.limit)
 
     def __call__(self, problem: Problem) -> Posterior:
-        """The posterior of a whole release."""
-        problem.refuse_evidence(self)
-        number = states(problem, self.limit)
-        if number.size and number.max() > self.limit:
-            worst = int(number.argmax())
+        """Posterior of a whole release."""
+        check_problem(self, problem)
+        states = state_counts(problem, self.limit)
+        if states.size and states.max() > self.limit:
+            worst = int(states.argmax())
             raise TooLarge(
-                f"group {worst} has {problem.sizes[worst]} respondents and {number[worst]:.3g} states, more than the limit of "
+                f"group {worst} has {problem.sizes[worst]} respondents and {states[worst]:.3g} states, more than the limit of "
                 f"{self.limit}. Use Auto() (--estimator auto), which approximates such groups alone, or Exact(limit=...) if "
                 "there is memory for it (32 bytes a state)."
             )
         order, starts = members(problem.group, len(problem.counts))
-        return Posterior(*_posteriors(problem.prior, problem.counts, order, starts))
+        return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts))
 
 
-def states(problem: Problem, limit: int) -> FloatArray:
-    """Number of states of each group for `Exact`, as floats; where over the limit, counted by kinds if these are fewer."""
+def state_counts(problem: Problem, limit: int) -> FloatArray:
+    """Number of states of each group for `Exact`: float array, shape ``(g,)``.
+
+    Kinds of members are counted only in groups whose states by values exceed the limit.
+    """
     order, starts = members(problem.group, len(problem.counts))
-    return _states(problem.prior, problem.counts, order, starts, float(limit))
+    return _state_counts(problem.prior, problem.counts, order, starts, float(limit))
 
 
 @compiled
-def _states(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray, limit: float) -> FloatArray:
-    """Number of states of each group: by values or, where they are over the limit, by kinds of people if these are fewer."""
+def _state_counts(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray, limit: float) -> FloatArray:
     states = np.ones(len(counts))
     for j in range(len(counts)):
         values = np.flatnonzero(counts[j])
         states[j] = state_count(counts[j][values])
         if states[j] > limit:
-            weights = shown(prior, order[starts[j] : starts[j + 1]], values, 0.0)
-            states[j] = min(states[j], state_count(np.bincount(kinds(weights))))
+            weights = shown_priors(prior, order[starts[j] : starts[j + 1]], values, 0.0)
+            states[j] = min(states[j], state_count(np.bincount(proportional_rows(weights))))
     return states
 
 
 @compiled
-def _posteriors(prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray) -> tuple[FloatArray, IntArray]:
+def _beliefs_and_status(
+    prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray
+) -> tuple[FloatArray, IntArray]:
     belief = prior.copy()
     status = np.zeros(len(counts), dtype=np.int64)
     for j in range(len(counts)):
@@ -94,9 +103,9 @@ def _posteriors(prior: FloatArray, counts: IntArray, order: IntArray, starts: In
         if len(rows) == 0:
             continue
         values = np.flatnonzero(counts[j])
-        found, shares = pair_shares(shown(prior, rows, values, 0.0), counts[j][values])
-        if not found:
+        possible, of_group = group_beliefs(shown_priors(prior, rows, values, 0.0), counts[j][values])
+        if not possible:
             status[j] = CONTRADICTED
-            found, shares = pair_shares(shown(prior, rows, values, DOUBT), counts[j][values])
-        put(shares, rows, values, belief)
+            _, of_group = group_beliefs(shown_priors(prior, rows, values, DOUBT), counts[j][values])
+        write_group_beliefs(of_group, rows, values, belief)
     return belief, status

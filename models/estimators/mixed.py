@@ -1,4 +1,4 @@
-"""One estimator for small groups and another for large ones, as in BayFrame's experiments."""
+"""BayFrame's combination of two estimators, one for small groups and one for large groups."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -6,15 +6,17 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.estimators.arguments import check_is_estimator, check_problem
 from foreknow.models.estimators.by_group import by_group
 from foreknow.models.estimators.dirichlet_multinomial import DirichletMultinomial
 from foreknow.models.estimators.omega import Omega
 from foreknow.models.problem import Estimator, Posterior, Problem
+from foreknow.models.settings import check_choice, is_whole
 
 
 @dataclass(frozen=True)
 class Mixed:
-    """``small`` for groups of at most ``size`` people, ``large`` for the others; the estimator of BayFrame's experiments.
+    """``small`` for groups of at most ``size`` members and ``large`` for the others, as in BayFrame's experiments.
 
     The posterior's ``rule`` has the name of each group's estimator.
 
@@ -31,21 +33,22 @@ class Mixed:
     small, large : Estimator
         ``small`` receives the evidence and refuses it where it cannot read it; ``large`` never receives it.
     size : int
-        The largest number of people of a small group. The paper says "when a QI-group is large" and gives no number.
+        Largest number of members of a small group. The paper says "when a QI-group is large" and gives no number.
     evidence : {"drop", "prior"}
         Use of the evidence in large groups.
 
     Raises
     ------
     ValueError
-        If the size is negative or no whole number, or ``evidence`` is another word. When called, what the estimators raise.
+        If the size is not a whole number of at least 0, or ``evidence`` is another word. When called, the errors of the
+        estimators.
     TypeError
-        If an estimator is a class.
+        If ``small`` or ``large`` is no estimator. When called with anything but a `Problem`.
 
     Notes
     -----
-    Not Bayesian inference, as neither of the default rules is. Amiri et al., Transactions on Data Privacy 12 (2019), sections
-    4.3.1 and 4.4.2. Cost: that of the two estimators, and O(n m).
+    Not Bayesian inference, as neither of the default estimators is. Amiri et al., Transactions on Data Privacy 12 (2019),
+    sections 4.3.1 and 4.4.2. Cost: that of the two estimators, and O(n m).
 
     Examples
     --------
@@ -65,25 +68,23 @@ class Mixed:
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        for name, setting in (("small", self.small), ("large", self.large)):
-            if isinstance(setting, type):
-                raise TypeError(
-                    f"Mixed: {name} is the class {setting.__name__}; write {setting.__name__}(...), a setting of it."
-                )
-        if isinstance(self.size, bool) or not isinstance(self.size, int | np.integer) or self.size < 0:
-            raise ValueError(f"Mixed: size is {self.size!r}; it is a number of people, 0 or more. The default is 8.")
-        if self.evidence not in ("drop", "prior"):
-            raise ValueError(f"Mixed: evidence is {self.evidence!r}; it is 'drop' or 'prior'.")
+        check_is_estimator("Mixed", "small", self.small)
+        check_is_estimator("Mixed", "large", self.large)
+        if not is_whole(self.size, 0):
+            raise ValueError(f"Mixed: size is {self.size!r}; it is a number of members, 0 or more. The default is 8.")
+        check_choice("Mixed", "evidence", self.evidence, ("drop", "prior"))
 
     def __call__(self, problem: Problem) -> Posterior:
-        """The posterior of a whole release."""
-        told = problem.prior if self.evidence == "drop" else _with_pseudo_counts(problem)
-        without = Problem(told, problem.group, problem.counts)
-        return by_group(((self.small, problem), (self.large, without)), (problem.sizes > self.size).astype(np.int64))
+        """Posterior of a whole release."""
+        check_problem(self, problem, reads_evidence=True)
+        prior = problem.prior if self.evidence == "drop" else _prior_with_evidence(problem)
+        without_evidence = Problem(prior, problem.group, problem.counts)
+        is_large = (problem.sizes > self.size).astype(np.int64)
+        return by_group(((self.small, problem), (self.large, without_evidence)), is_large)
 
 
-def _with_pseudo_counts(problem: Problem) -> FloatArray:
-    """The priors with the evidence added, rows normalized."""
+def _prior_with_evidence(problem: Problem) -> FloatArray:
+    """Priors with the evidence added, rows normalized."""
     if problem.evidence is None:
         return problem.prior
     return np.asarray((problem.prior + problem.evidence) / (1 + problem.evidence.sum(axis=1, keepdims=True)))

@@ -1,4 +1,4 @@
-"""The Omega-estimate of Li, Li and Zhang, with which both papers ran their experiments."""
+"""Omega-estimate of Li, Li and Zhang, the estimator in the experiments of JS-reduce and BayFrame."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,38 +6,46 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.members import group_sums
 from foreknow.models.problem import CONTRADICTED, Posterior, Problem
 
 
 @dataclass(frozen=True)
 class Omega:
-    """Each value's column of priors scaled to its multiplicity, then each row to 1.
+    """Omega-estimate: each value's column of priors scaled to its count, then each row scaled to 1.
 
     ``w[i, s] = n_s P[i, s] / sum_i' P[i', s]`` over the members i' of the group, and ``belief[i, s] = w[i, s] /
-    sum_s' w[i, s']``. An approximation of `Exact`: it equals it where the members' priors are equal, and leans towards
-    the group's shares where they are sharp. Columns of the belief need not sum to the counts. Cost: O(n m).
+    sum_s' w[i, s']``. An approximation of `Exact`: equal to it where the members' priors are equal, and biased towards the
+    frequencies of the group where they are sharp. Columns of the belief need not sum to the counts.
 
-    A value that nobody's prior allows, yet the group shows, is given to all members alike, and a respondent whose
-    prior allows none of the group's values gets the group's shares; both are reported as `Status.CONTRADICTED`.
+    A shown value to which every member's prior gives 0 is shared equally among the members. A respondent whose prior gives 0 to
+    every shown value gets the frequencies of the group. Both are reported as `Status.CONTRADICTED`.
 
-    References
-    ----------
-    T. Li, N. Li, J. Zhang, "Modeling and Integrating Background Knowledge in Data Anonymization", ICDE 2009;
-    JS-reduce, section 5.2. What happens to zero columns and rows is not printed; it is our reading.
+    Raises
+    ------
+    TypeError
+        When called with anything but a `Problem`.
+    ValueError
+        When called with a problem that has evidence.
+
+    Notes
+    -----
+    Cost: O(n m). T. Li, N. Li, J. Zhang, "Modeling and Integrating Background Knowledge in Data Anonymization", ICDE 2009;
+    JS-reduce, section 5.2. The treatment of columns and rows of zeros is not printed; it is our reading.
     """
 
     exact: ClassVar[bool] = False
 
     def __call__(self, problem: Problem) -> Posterior:
-        """The posterior of a whole release."""
-        problem.refuse_evidence(self)
+        """Posterior of a whole release."""
+        check_problem(self, problem)
         columns = group_sums(problem.prior, problem.group, len(problem.counts))
-        return Posterior(*_omega(problem.prior, problem.group, problem.counts, problem.sizes, columns))
+        return Posterior(*_beliefs_and_status(problem.prior, problem.group, problem.counts, problem.sizes, columns))
 
 
 @compiled
-def _omega(
+def _beliefs_and_status(
     prior: FloatArray, group: IntArray, counts: IntArray, sizes: IntArray, columns: FloatArray
 ) -> tuple[FloatArray, IntArray]:
     belief = prior.copy()

@@ -1,4 +1,4 @@
-"""A rule for one group, written as a plain function, made an estimator of releases."""
+"""Estimator of releases from a plain function of one group."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,28 +7,33 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.members import members
 from foreknow.models.problem import Posterior, Problem, probability_rows
 
 
 @dataclass(frozen=True)
 class PerGroup:
-    """The estimator that applies a function to every group by itself: the quick way to try a rule.
+    """Estimator that applies a function to each group separately: the quick way to try a rule.
 
     Parameters
     ----------
     function : callable
-        ``function(prior, counts) -> belief``: the prior of a group's k members, shape ``(k, m)``, and the group's
-        multiset, shape ``(m,)``, to their beliefs, shape ``(k, m)``, whose rows are probabilities.
+        ``function(prior, counts) -> belief``, where ``prior`` has the rows of a group's k members, shape ``(k, m)``, ``counts``
+        is the group's multiset, shape ``(m,)``, and ``belief`` has shape ``(k, m)`` and probabilities as rows. It is not called
+        for empty groups.
 
     Raises
     ------
+    TypeError
+        If ``function`` cannot be called, or is a class. When called with anything but a `Problem`.
     ValueError
-        When called, if the function returns another shape or rows that are no probabilities; it names the group.
+        When called, if the problem has evidence, or if the function returns another shape or rows that are no probabilities;
+        the message names the group.
 
     Examples
     --------
-    Whoever is likeliest for a value counts for it, the others do not:
+    Beliefs in proportion to prior times count, row by row:
 
     >>> import numpy as np
     >>> def proportional(prior, counts):
@@ -43,19 +48,24 @@ class PerGroup:
     function: Callable[[FloatArray, IntArray], FloatArray]
     exact: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        if not callable(self.function) or isinstance(self.function, type):
+            raise TypeError(
+                f"PerGroup: function is {self.function!r:.60}; it is a function that takes the prior (k, m) and the counts (m,) "
+                "of one group and returns beliefs (k, m)."
+            )
+
     def __call__(self, problem: Problem) -> Posterior:
-        """The posterior of a whole release."""
-        problem.refuse_evidence(self)
+        """Posterior of a whole release."""
+        check_problem(self, problem)
         belief = problem.prior.copy()
         order, starts = members(problem.group, len(problem.counts))
-        for j, counts in enumerate(problem.counts):
+        for j in np.flatnonzero(problem.sizes):
             rows = order[starts[j] : starts[j + 1]]
-            if not len(rows):
-                continue
-            answer = np.asarray(self.function(problem.prior[rows], counts), dtype=np.float64)
-            if answer.shape != problem.prior[rows].shape:
+            answer = np.asarray(self.function(problem.prior[rows], problem.counts[j]), dtype=np.float64)
+            if answer.shape != belief[rows].shape:
                 raise ValueError(
-                    f"the function gave shape {answer.shape} for group {j}; it must be {problem.prior[rows].shape}."
+                    f"PerGroup: the function returned shape {answer.shape} for group {j}; it must be {belief[rows].shape}."
                 )
             belief[rows] = probability_rows(answer, f"group {j}: the function's row")
         return Posterior(belief, np.zeros(len(problem.counts), dtype=np.int64))

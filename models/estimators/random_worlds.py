@@ -1,18 +1,26 @@
-"""Belief of somebody who knows nothing: every assignment is as likely as any other."""
+"""Random worlds: every assignment of a group is equally likely."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.problem import Posterior, Problem
 
 
 @dataclass(frozen=True)
 class RandomWorlds:
-    """A value's share of the group, ``n_s / k``, whatever the prior says.
+    """Frequencies of the group as beliefs: ``belief[i, s] = n_s / k``, whatever the prior.
 
     Exact for a prior that is equal within each group. Cost: O(n m).
+
+    Raises
+    ------
+    TypeError
+        When called with anything but a `Problem`.
+    ValueError
+        When called with a problem that has evidence.
 
     Examples
     --------
@@ -26,10 +34,10 @@ class RandomWorlds:
     exact: ClassVar[bool] = False
 
     def __call__(self, problem: Problem) -> Posterior:
-        """The posterior of a whole release."""
-        problem.refuse_evidence(self)
-        shares = problem.counts / np.maximum(problem.sizes, 1)[:, None]
-        probabilities = problem.prior.copy()
-        inside = problem.group >= 0
-        probabilities[inside] = shares[problem.group[inside]]
-        return Posterior(probabilities, np.zeros(len(shares), dtype=np.int64))
+        """Posterior of a whole release."""
+        check_problem(self, problem)
+        frequencies = problem.counts / np.maximum(problem.sizes, 1)[:, None]
+        belief = problem.prior.copy()
+        in_group = problem.group >= 0
+        belief[in_group] = frequencies[problem.group[in_group]]
+        return Posterior(belief, np.zeros(len(frequencies), dtype=np.int64))

@@ -1,4 +1,4 @@
-"""The Omega-estimate carried on until both margins hold."""
+"""Sinkhorn scaling of a group's priors to both margins: the limit of the Omega-estimate."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -6,37 +6,49 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.estimators.assignments import put
-from foreknow.models.estimators.support import shown_and_possible
+from foreknow.models.estimators.arguments import check_iteration, check_problem
+from foreknow.models.estimators.assignments import LEAST_DIVISOR, write_group_beliefs
+from foreknow.models.estimators.support import weights_and_possible_pairs
 from foreknow.models.members import members
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 
 
 @dataclass(frozen=True)
 class Sinkhorn:
-    """The priors of a group scaled by rows and columns until everybody has one value and every value is used up.
+    """Priors of a group, scaled by rows and columns until rows sum to 1 and columns to the counts.
 
-    In turn, each value's column is scaled to its multiplicity and each person's row to 1; one turn is `Omega`. The limit
-    is ``belief[i, s] = x_i P[i, s] y_s`` with both margins right: of all tables with these margins the one nearest to the
-    priors in Kullback-Leibler divergence, a maximum-entropy surrogate of `Exact` that treats people as independent.
+    Each iteration scales every value's column to its count and then every member's row to 1; one iteration is `Omega`. The
+    limit is ``belief[i, s] = x_i P[i, s] y_s`` with both margins met. It is the table nearest to the priors in
+    Kullback-Leibler divergence among all tables with these margins: a maximum-entropy approximation of `Exact` that treats
+    members as independent.
 
-    Pairs that no possible assignment contains are left out first: without them the scaling converges geometrically.
-    Where the knowledge rules out every assignment of a group, the belief is that of the same knowledge with a doubt of
-    `DOUBT` mixed in, reported as `Status.CONTRADICTED`.
+    Pairs that no possible assignment contains are set to 0 first; without them the scaling converges geometrically. Where the
+    knowledge rules out every assignment of a group, the belief is that of the same knowledge with a doubt of `DOUBT` mixed in,
+    reported as `Status.CONTRADICTED`.
 
     Parameters
     ----------
     tolerance : float
-        It stops when no person's row misses 1 by more just after the columns were scaled; then rows are scaled once more.
+        Largest deviation of a row sum from 1 just after the columns were scaled, at which the iteration stops. Rows are then
+        scaled once more.
     iterations : int
-        The most turns; a group that needs more is reported as `Status.UNCONVERGED`.
+        Largest number of iterations; a group that needs more is reported as `Status.UNCONVERGED`.
+
+    Raises
+    ------
+    ValueError
+        If the tolerance is not positive and finite or the iterations are not a whole number of at least 1. When called with a
+        problem that has evidence.
+    TypeError
+        When called with anything but a `Problem`.
 
     Notes
     -----
     R. Sinkhorn, "A relationship between arbitrary positive matrices and doubly stochastic matrices", Annals of
     Mathematical Statistics 35 (1964); N. Linial, A. Samorodnitsky, A. Wigderson, Combinatorica 20 (2000). An approximation;
-    exact where all priors of a group are equal. Cost: O(k d) per turn for k people and d distinct values; where nearly
-    all weight is on pairs that no assignment contains together, thousands of turns, or more than the limit.
+    exact where all priors of a group are equal. Cost: O(k d) per iteration for k members and d distinct values. Where nearly
+    all weight is on pairs that no assignment contains together, it takes thousands of iterations, or more than the limit.
+    SciPy has no matrix scaling.
     """
 
     tolerance: float = 1e-9
@@ -44,22 +56,18 @@ class Sinkhorn:
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not self.tolerance > 0 or self.iterations < 1:
-            raise ValueError(
-                f"{self!r}: the tolerance must be positive and the iterations 1 or more; the defaults are 1e-9 and 10,000."
-            )
+        check_iteration("Sinkhorn", self.tolerance, self.iterations)
 
     def __call__(self, problem: Problem) -> Posterior:
-        """The posterior of a whole release."""
-        problem.refuse_evidence(self)
+        """Posterior of a whole release."""
+        check_problem(self, problem)
         order, starts = members(problem.group, len(problem.counts))
-        return Posterior(
-            *_posteriors(problem.prior, problem.counts, order, starts, self.tolerance, int(self.iterations))
-        )
+        settings = (float(self.tolerance), int(self.iterations))
+        return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts, *settings))
 
 
 @compiled
-def _posteriors(
+def _beliefs_and_status(
     prior: FloatArray, counts: IntArray, order: IntArray, starts: IntArray, tolerance: float, iterations: int
 ) -> tuple[FloatArray, IntArray]:
     belief = prior.copy()
@@ -67,37 +75,46 @@ def _posteriors(
     for j in range(len(counts)):
         rows = order[starts[j] : starts[j + 1]]
         values = np.flatnonzero(counts[j])
-        found, weights, pairs = shown_and_possible(prior, rows, values, counts[j][values])
-        if not found:
+        possible, weights, pairs = weights_and_possible_pairs(prior, rows, values, counts[j][values])
+        if not possible:
             status[j] |= CONTRADICTED
         if not _scale(weights, pairs, counts[j][values], tolerance, iterations):
             status[j] |= UNCONVERGED
-        put(weights, rows, values, belief)
+        write_group_beliefs(weights, rows, values, belief)
     return belief, status
 
 
 @compiled
 def _scale(weights: FloatArray, pairs: BoolArray, capacity: IntArray, tolerance: float, iterations: int) -> bool:
-    """Scale a group's weights in place; whether the tolerance was met."""
+    """Scale a group's weights in place; return True if the tolerance was met."""
     k, d = weights.shape
     for i in range(k):
         for s in range(d):
             if not pairs[i, s]:
                 weights[i, s] = 0.0
+    deviation = np.inf
     for _ in range(iterations):
-        columns = np.zeros(d)
-        for i in range(k):
-            for s in range(d):
-                columns[s] += weights[i, s]
-        missed = 0.0
-        for i in range(k):
-            total = 0.0
-            for s in range(d):
-                weights[i, s] *= capacity[s] / max(columns[s], 1e-300)
-                total += weights[i, s]
-            missed = max(missed, abs(total - 1.0))
-            for s in range(d):
-                weights[i, s] /= max(total, 1e-300)
-        if missed <= tolerance:
-            return True
-    return False
+        deviation = _scale_once(weights, capacity)
+        if deviation <= tolerance:
+            break
+    return deviation <= tolerance
+
+
+@compiled
+def _scale_once(weights: FloatArray, capacity: IntArray) -> float:
+    """Scale columns to the counts, then rows to 1; return the largest deviation of a row sum from 1 between the two."""
+    k, d = weights.shape
+    columns = np.zeros(d)
+    for i in range(k):
+        for s in range(d):
+            columns[s] += weights[i, s]
+    deviation = 0.0
+    for i in range(k):
+        total = 0.0
+        for s in range(d):
+            weights[i, s] *= capacity[s] / max(columns[s], LEAST_DIVISOR)
+            total += weights[i, s]
+        deviation = max(deviation, abs(total - 1.0))
+        for s in range(d):
+            weights[i, s] /= max(total, LEAST_DIVISOR)
+    return deviation

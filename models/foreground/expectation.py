@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators import Auto, Exact
-from foreknow.models.estimators.assignments import kinds, shown, weight_and_shares
+from foreknow.models.estimators.assignments import log_weight_and_beliefs, proportional_rows, shown_priors
 from foreknow.models.foreground.distinct_groups import distinct_groups
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.large_groups import group_expectations
@@ -198,6 +198,6 @@ def _log_weights(prior: FloatArray, counts: IntArray, order: IntArray, starts: I
             for row in rows:
                 weights[j] += np.log(prior[row, values[0]])
         elif len(values) > 1:
-            shares = shown(prior, rows, values, 0.0)
-            weights[j] = weight_and_shares(np.log(shares), counts[j][values], kinds(shares))[0]
+            shares = shown_priors(prior, rows, values, 0.0)
+            weights[j] = log_weight_and_beliefs(np.log(shares), counts[j][values], proportional_rows(shares))[0]
     return weights

@@ -7,8 +7,7 @@ from scipy.special import gammaln
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators import Exact
-from foreknow.models.estimators.convergence import mean_diagnostics
-from foreknow.models.estimators.swap_chain import FEWEST_DRAWS, LARGEST_RHAT
+from foreknow.models.estimators.convergence import FEWEST_DRAWS, LARGEST_RHAT, mean_diagnostics
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import closed_form, expectation
 from foreknow.models.foreground.fit import Fit, FitStatus

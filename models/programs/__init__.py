@@ -1,9 +1,24 @@
-"""Adversary models as PyMC programs, to be read, sampled and changed."""
+"""Adversary models as PyMC programs: functions that return a ``pymc.Model``, to be read, sampled and changed.
 
-from foreknow.models.programs.compromised import compromised_model
-from foreknow.models.programs.foreground import foreground_model
-from foreknow.models.programs.markov import markov_model
-from foreknow.models.programs.permutation import permutation_model
-from foreknow.models.programs.release import release_model
+Each file is named for what its model treats as unknown. PyMC is imported when a model is made, not before.
+
+- ``unknown_prior``: the priors of respondents, from class frequencies or transitions;
+- ``unknown_global_distribution``: the distributions of signatures (foreground knowledge);
+- ``unknown_transitions``: the transitions of a Markov chain;
+- ``unknown_reliability``: the reliability of a source of compromised records;
+- ``unknown_assignment``: the assignment of one group, as BayFrame prints it.
+
+The other files hold what several share:
+
+- ``distribution_table``: a model of published groups whose priors follow from a table of unknown distributions;
+- ``missing_visits``: counts and stretches of sequences with missing values;
+- ``log_permanent`` and ``group_weights``: the log-probability of published multisets as a PyTensor operation, and its kernel.
+"""
+
+from foreknow.models.programs.unknown_assignment import permutation_model
+from foreknow.models.programs.unknown_global_distribution import foreground_model
+from foreknow.models.programs.unknown_prior import release_model
+from foreknow.models.programs.unknown_reliability import compromised_model
+from foreknow.models.programs.unknown_transitions import markov_model
 
 __all__ = ["compromised_model", "foreground_model", "markov_model", "permutation_model", "release_model"]

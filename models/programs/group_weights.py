@@ -1,7 +1,7 @@
-"""The weight of every group's assignments and everybody's posterior from the same walk, as machine code with an address.
+"""Kernel of `LogPermanent`: log-weights and beliefs of all groups, as machine code with an address.
 
-PyTensor compiles every function of a model anew, and Numba would compile all kernels that it calls into each of them,
-some seconds every time. Called through an address they are compiled once, and kept on disk.
+PyTensor compiles each function of a model anew. Numba would then compile every kernel that the function calls into it, which
+takes seconds each time. A call through an address keeps the kernels out: they are compiled once and kept on disk.
 """
 
 from typing import Any
@@ -12,66 +12,65 @@ from numba import carray, types  # type: ignore[attr-defined]
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.compilation_cache import compiled_callback
-from foreknow.models.estimators.assignments import weight_and_shares
+from foreknow.models.estimators.assignments import log_weight_and_beliefs, write_group_beliefs
 
 
 @compiled
 def weights_and_beliefs(
     log_prior: FloatArray, counts: IntArray, row: IntArray, kind: IntArray, order: IntArray, starts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The log-weight of all assignments of every group, and everybody's belief.
+    """Log-weight of all assignments of every group, and belief of each respondent.
 
     Parameters
     ----------
     log_prior : float array, shape (r, m)
     counts : int array, shape (g, m)
     row : int array, shape (n,)
-        Which row of ``log_prior`` is each respondent's.
+        Row of ``log_prior`` of each respondent.
     kind : int array, shape (n,)
         Numbers from 0 within each group, equal for respondents of one row.
     order, starts : int array
-        The groups' `Members`; groups behind the last of them have none.
+        `Members` of the groups; groups after the last of them have none.
 
     Returns
     -------
     tuple of float array, of shapes (g,) and (n, m)
         As `LogPermanent` describes.
     """
-    weight, belief = np.zeros(len(counts)), np.zeros((len(row), counts.shape[1]))
-    for i in range(len(row)):
-        for s in range(counts.shape[1]):
-            belief[i, s] = np.exp(log_prior[row[i], s])
+    log_weight, belief = np.zeros(len(counts)), np.exp(log_prior)[row]
     for j in range(len(counts)):
         rows = order[starts[j] : starts[j + 1]] if j + 1 < len(starts) else order[:0]
         values = np.flatnonzero(counts[j])
-        weights, capacity = np.zeros((len(rows), len(values))), counts[j][values]
-        alike = kind[rows]
-        for i in range(len(rows)):
-            for s in range(counts.shape[1]):
-                belief[rows[i], s] = 0.0
-            for s in range(len(values)):
-                weights[i, s] = log_prior[row[rows[i]], values[s]]
-        shown, fewest = 0, 0
-        for c in capacity:
-            shown += c
-            fewest = min(fewest, c)
-        if shown != len(rows) or fewest < 0:
-            weight[j] = -np.inf
+        if counts[j].sum() != len(rows) or (counts[j] < 0).any():
+            log_weight[j] = -np.inf
+            for i in rows:
+                belief[i] = 0.0
         elif len(rows) > 0:
-            weight[j], shares = weight_and_shares(weights, capacity, alike)
-            for i in range(len(rows)):
-                for s in range(len(values)):
-                    belief[rows[i], values[s]] = shares[i, s]
-    return weight, belief
+            weights = _group_rows(log_prior, row[rows], values)
+            log_weight[j], of_group = log_weight_and_beliefs(weights, counts[j][values], kind[rows])
+            write_group_beliefs(of_group, rows, values, belief)
+    return log_weight, belief
 
 
-_array: Any = types.CPointer
-FLOATS, INTS, LENGTH = _array(types.float64), _array(types.int64), types.int64
+@compiled
+def _group_rows(log_prior: FloatArray, row: IntArray, values: IntArray) -> FloatArray:
+    """Log-priors of a group's members for its shown values: shape ``(k, d)``."""
+    weights = np.zeros((len(row), len(values)))
+    for i in range(len(row)):
+        for s in range(len(values)):
+            weights[i, s] = log_prior[row[i], values[s]]
+    return weights
+
+
+_pointer: Any = types.CPointer
+FLOATS, INTS, LENGTH = _pointer(types.float64), _pointer(types.int64), types.int64
 SIGNATURE = types.void(
     *(FLOATS, LENGTH, INTS, LENGTH, LENGTH, INTS, INTS, LENGTH, INTS, LENGTH, INTS, LENGTH, FLOATS, FLOATS)
 )
+"""C types of the arguments of `_at_addresses`."""
+
 SYMBOL = "foreknow_weights_and_beliefs_1"
-"""Under which the machine code is found; another number for another signature, as PyTensor keeps code that calls it."""
+"""Name of the machine code. PyTensor keeps code that calls it, so a new signature needs a new number."""
 
 
 def _at_addresses(
@@ -84,22 +83,22 @@ def _at_addresses(
     kind: Any,
     n: int,
     order: Any,
-    inside: int,
+    members: int,
     starts: Any,
     ends: int,
-    weight: Any,
+    log_weight: Any,
     belief: Any,
 ) -> None:
-    """`weights_and_beliefs` of arrays given by their addresses and lengths, written to two others."""
+    """`weights_and_beliefs` of arrays given by addresses and lengths; the results are written to the last two."""
     weights, beliefs = weights_and_beliefs(
         carray(log_prior, (r, m)),
         carray(counts, (g, m)),
         carray(row, (n,)),
         carray(kind, (n,)),
-        carray(order, (inside,)),
+        carray(order, (members,)),
         carray(starts, (ends,)),
     )
-    carray(weight, (g,))[:] = weights
+    carray(log_weight, (g,))[:] = weights
     carray(belief, (n, m))[:] = beliefs
 
 
@@ -112,14 +111,21 @@ _called: Any = types.ExternalFunction(SYMBOL, SIGNATURE)
 def called_weights_and_beliefs(
     log_prior: FloatArray, counts: IntArray, row: IntArray, kind: IntArray, order: IntArray, starts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """`weights_and_beliefs` through its address: what is compiled into a model's functions; any memory layout will do."""
+    """`weights_and_beliefs` through its address, for arrays of any memory layout.
+
+    Raises
+    ------
+    ValueError
+        If a respondent's row is not in the log-prior, or the counts lack a group or a value: the machine code does not check
+        the bounds of arrays.
+    """
     if row.size and row.max() >= len(log_prior):
-        raise IndexError("a respondent's row is not in the log-prior; give as many rows as respondents name.")
+        raise ValueError("a respondent's row is not in the log-prior; give as many rows as respondents name.")
     if len(starts) - 1 > len(counts) or log_prior.shape[1] != counts.shape[1]:
-        raise IndexError("counts need a row for every group and a column for every value of the log-prior.")
+        raise ValueError("counts need a row for every group and a column for every value of the log-prior.")
     log_prior, counts = np.ascontiguousarray(log_prior), np.ascontiguousarray(counts)
     (g, m), n = counts.shape, len(row)
-    weight, belief = np.full(g, np.nan), np.full((n, m), np.nan)
+    log_weight, belief = np.full(g, np.nan), np.full((n, m), np.nan)
     _called(
         log_prior.ctypes,
         len(log_prior),
@@ -133,7 +139,7 @@ def called_weights_and_beliefs(
         len(order),
         starts.ctypes,
         len(starts),
-        weight.ctypes,
+        log_weight.ctypes,
         belief.ctypes,
     )
-    return weight, belief
+    return log_weight, belief

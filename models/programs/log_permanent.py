@@ -1,4 +1,4 @@
-"""The log-probability of a release's published multisets as a PyTensor operation, and its gradient: the posterior."""
+"""Log-probability of a release's published multisets as a PyTensor operation; its gradient is the exact posterior."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -11,21 +11,22 @@ from pytensor.link.numba.dispatch.basic import numba_njit, register_funcify_defa
 from pytensor.tensor import as_tensor, matrix, vector, zeros_like
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.estimators.assignments import state_count
+from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.estimators.exact import TooLarge
+from foreknow.models.estimators.forward_backward import state_count
 from foreknow.models.members import members
 from foreknow.models.programs.group_weights import called_weights_and_beliefs
 
 
 class LogPermanent(Op):
-    """The logarithm of the weight of all assignments of every group, as a function of the priors and the counts.
+    """Logarithm of the weight of all assignments of every group, as a function of priors and counts.
 
     ``LogPermanent(group, row)(log_prior, counts)`` is, for every group j::
 
         log sum over pi of prod over i in group j of exp(log_prior[row[i], pi(i)])
 
-    where pi runs over the distinct ways of giving the group's published values to its respondents: the log-probability
-    of the multiset, if everybody's value is drawn from the own prior. (It is the permanent of the group's matrix of
+    where pi runs over the distinct assignments of the group's published values to its members. This is the log-probability
+    of the multiset, if each member's value is drawn from the member's prior. (It is the permanent of the group's matrix of
     priors over the product of the factorials of its counts.) Its gradient is the exact posterior, summed over the
     respondents who share a row::
 
@@ -34,38 +35,39 @@ class LogPermanent(Op):
     Parameters
     ----------
     group : sequence of int, length n
-        Each respondent's group, or -1 outside all groups.
+        Group of each respondent, or -1 outside all groups.
     row : sequence of int, length n, optional
-        Which row of ``log_prior`` is each respondent's; by default the first is the first's, and so on. Where few rows
-        serve many respondents, there are fewer states to walk: respondents of one row are of one kind.
+        Row of ``log_prior`` of each respondent; by default respondent i has row i. Respondents of one row are of one kind, so
+        that groups with few rows have fewer states.
     limit : int
-        The most states a group may have, as for `Exact`.
+        Largest number of states of a group, as for `Exact`.
 
     Raises
     ------
+    TypeError
+        If groups or rows are no whole numbers. When called with other arguments than a log-prior and whole counts.
     ValueError
-        If there are not as many rows as respondents, a row is negative or a group under -1; when called with constant
-        counts, if these lack a group.
+        If the numbers of rows and respondents differ, a row is negative or a group below -1, or the limit is out of its range.
+        When called with constant counts, if they lack a group.
     TooLarge
-        When called with constant counts, if a group passes the limit.
+        When called with constant counts, if a group exceeds the limit.
 
     Notes
     -----
     Called with ``log_prior``, float, shape ``(r, m)``, and ``counts``, int, shape ``(g, m)``, it returns a vector of
-    shape ``(g,)``; `belief` gives the posterior. Logarithms may be -inf; a group that no assignment can fill, or whose
-    counts are not as many as its respondents, has -inf, with a gradient of zeros; a group without anybody has 0. That
-    ``exp(log_prior)`` sums to 1 is not checked, and nothing depends on it.
+    shape ``(g,)``; `belief` gives the posterior. Logarithms may be -inf. A group without a possible assignment, or whose counts
+    do not sum to its size, has -inf and a gradient of zeros; an empty group has 0. ``exp(log_prior)`` need not sum to 1.
 
-    Exact to rounding, sums are kept as logarithms. Cost: O(states * distinct values) per group, as `Exact`: ``prod_s
+    Exact to rounding; sums are kept as logarithms. Cost: O(states * distinct values) per group, as `Exact`: ``prod_s
     (n_s + 1)`` states, or those of kinds of respondents where these are fewer. Value and posterior come from the same
-    walk there and back, so the gradient costs next to nothing beside the value; each is computed whenever the other is.
-    The posterior's own gradient is not implemented. PyTensor's Numba and Python linkers can run it, others cannot.
+    forward-backward pass, so the gradient costs almost nothing beside the value; each is computed whenever the other is.
+    The posterior's own gradient is not implemented. PyTensor's Numba and Python linkers can run the operation, others cannot.
 
-    Two of these are equal if their settings are, whatever holds them.
+    Two operations are equal if their settings are equal.
 
     Examples
     --------
-    Two people, both values shown once: ``.9 * .6 + .1 * .4``.
+    Two members, both values shown once: ``.9 * .6 + .1 * .4``.
 
     >>> import numpy as np
     >>> prior, counts = np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([[1, 1]])
@@ -83,8 +85,9 @@ class LogPermanent(Op):
     def __init__(
         self, group: "Sequence[int] | IntArray", row: "Sequence[int] | IntArray | None" = None, limit: int = 2**22
     ) -> None:
-        self.group = tuple(map(int, group))
-        self.row = tuple(range(len(self.group))) if row is None else tuple(map(int, row))
+        check_state_limit("LogPermanent", limit)
+        self.group = _whole_numbers("group", group)
+        self.row = tuple(range(len(self.group))) if row is None else _whole_numbers("row", row)
         self.limit = limit
         if len(self.row) != len(self.group):
             raise ValueError(
@@ -97,17 +100,19 @@ class LogPermanent(Op):
             )
 
     def belief(self, log_prior: Any, counts: Any) -> Any:
-        """The exact posterior of every respondent, shape ``(n, m)``; the own prior outside all groups.
+        """Exact posterior of every respondent, shape ``(n, m)``; the prior outside all groups.
 
-        In a group that no assignment can fill, the beliefs are 0.
+        In a group without a possible assignment the beliefs are 0.
         """
         return self.make_node(log_prior, counts).outputs[1]
 
     def make_node(self, *inputs: Any) -> Any:
-        """What PyTensor asks for: the operation applied to a log-prior and counts."""
-        log_prior: Any = as_tensor(inputs[0], dtype="float64", ndim=2)
-        counts: Any = as_tensor(inputs[1], ndim=2)
-        if counts.dtype.startswith("float"):
+        """Apply the operation to a log-prior and counts (PyTensor's interface)."""
+        if len(inputs) != 2:
+            raise TypeError(f"LogPermanent is called with {len(inputs)} arguments; it takes a log-prior and counts.")
+        log_prior = _matrix("log_prior", inputs[0], "it is a float array, shape (r, m)", dtype="float64")
+        counts = _matrix("counts", inputs[1], "it is an int array, shape (g, m)")
+        if np.dtype(counts.dtype).kind not in "iu":
             raise TypeError(f"counts are {counts.dtype}; how often a value is shown is a whole number.")
         if isinstance(counts, Constant):
             self._check(np.asarray(counts.data, dtype=np.int64))
@@ -120,29 +125,29 @@ class LogPermanent(Op):
         return Apply(self, [log_prior, counts], outputs)
 
     def perform(self, node: Any, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:  # noqa: ARG002
-        """What PyTensor asks for: the numbers."""
+        """Compute both outputs (PyTensor's interface)."""
         output_storage[0][0], output_storage[1][0] = called_weights_and_beliefs(inputs[0], inputs[1], *self.layout())
 
     def infer_shape(self, node: Any, shapes: list[Any]) -> list[Any]:  # noqa: ARG002
-        """What PyTensor asks for: the shapes of both outputs."""
+        """Return the shapes of both outputs (PyTensor's interface)."""
         return [(shapes[1][0],), (len(self.group), shapes[1][1])]
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:  # noqa: ARG002
-        """What PyTensor asks for: nothing is differentiated by the counts."""
+        """Return the pairs of input and output with a gradient: the counts have none (PyTensor's interface)."""
         return [[True, True], [False, False]]
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-        """What PyTensor asks for: the gradient, from the posterior."""
+        """Return the gradient, from the posterior (PyTensor's interface)."""
         if not isinstance(cotangents[1].type, DisconnectedType):
             comment = "the gradient of the posterior; only that of the log-probability is known."
             return [cast(Any, grad_not_implemented)(self, 0, inputs[0], comment), disconnected_type()]
         group, row = np.array(self.group, dtype=np.int64), np.array(self.row, dtype=np.int64)
-        inside = np.flatnonzero(group >= 0)
-        weighed = cotangents[0][group[inside]][:, None] * outputs[1][inside]
-        return [cast(Any, zeros_like)(inputs[0])[row[inside]].inc(weighed), disconnected_type()]
+        in_group = np.flatnonzero(group >= 0)
+        weighted = cotangents[0][group[in_group]][:, None] * outputs[1][in_group]
+        return [cast(Any, zeros_like)(inputs[0])[row[in_group]].inc(weighted), disconnected_type()]
 
     def layout(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """The settings as kernels want them: row, kind, order and starts of `weights_and_beliefs`."""
+        """Settings as arrays for the kernels: row, kind, order and starts of `weights_and_beliefs`."""
         group, row = np.array(self.group, dtype=np.int64), np.array(self.row, dtype=np.int64)
         order, starts = members(group, int(group.max(initial=-1)) + 1)
         kind = np.zeros_like(row)
@@ -159,9 +164,29 @@ class LogPermanent(Op):
             if states > self.limit:
                 raise TooLarge(
                     f"group {j} has {len(rows)} respondents and {states:.3g} states, more than the limit of {self.limit}; the "
-                    "gradient walks them all at every step. Leave its respondents out (group -1), tell fewer kinds of them "
-                    "apart, or give SwapChain one prior at a time."
+                    "gradient visits them all at every step. Leave its respondents out (group -1), give more of them one row, "
+                    "or give SwapChain one prior at a time."
                 )
+
+
+def _matrix(name: str, value: Any, takes: str, **settings: str) -> Any:
+    """A PyTensor matrix; TypeError, saying what the argument takes, where PyTensor cannot make one."""
+    try:
+        if isinstance(value, complex) or (isinstance(value, np.ndarray) and value.dtype.kind == "c"):
+            raise TypeError
+        return as_tensor(value, ndim=2, **settings)
+    except (TypeError, ValueError, NotImplementedError, OverflowError, AttributeError) as error:
+        raise TypeError(f"LogPermanent: {name} is {value!r:.60}; {takes}, or a PyTensor matrix.") from error
+
+
+def _whole_numbers(name: str, values: Any) -> tuple[int, ...]:
+    """A tuple of Python integers from a sequence; TypeError if it holds anything else."""
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise TypeError(
+            f"LogPermanent: {name} is {values!r:.60}; it is a sequence with one whole number per respondent."
+        )
+    return tuple(map(int, array))
 
 
 def _for_numba(op: LogPermanent, node: Any, **_: Any) -> Any:  # noqa: ARG001

@@ -1,4 +1,4 @@
-"""The estimator that chooses: whom it chose, and that it adds nothing of its own."""
+"""Choice of an estimator for each group, and equality with the chosen estimator's answer."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from foreknow.models import Auto, BeliefPropagation, Exact, Omega, Problem, Sink
 
 
 def two_groups():
-    """A group of three with two values (6 states), five with as many values (32 states), and one person outside."""
+    """A group of three with two values (6 states), one of five with five (32 states), and one respondent outside."""
     prior = np.random.default_rng(1).dirichlet(np.ones(5), size=9)
     group = np.array([1, 0, 1, 0, 1, -1, 0, 1, 1])
     return Problem(prior, group, np.array([[1, 2, 0, 0, 0], [1, 1, 1, 1, 1]]))
@@ -94,7 +94,7 @@ def test_every_group_reports_its_own_contradiction():
 
 
 def crowd(k, sharpness=1.0, values=2):
-    """One group of k people whose true values are drawn from their priors."""
+    """One group of k members whose true values are drawn from their priors."""
     rng = np.random.default_rng(4)
     prior = rng.dirichlet(np.full(values, sharpness), size=k)
     truth = np.minimum((prior.cumsum(axis=1) < rng.random((k, 1))).sum(axis=1), values - 1)
@@ -111,7 +111,7 @@ class TestTheLawOfLargeNumbers:
 
     @pytest.mark.parametrize(("pairs", "rule"), [(80, "Omega"), (79, "Sinkhorn")])
     def test_the_bound_on_pairs_is_inclusive(self, pairs, rule):
-        """Forty people and two shown values of three: 80 pairs."""
+        """Forty members and two shown values of three: 80 pairs."""
         problem = crowd(40)
         wider = Problem(
             np.column_stack([problem.prior, np.zeros(40)]), problem.group, np.append(problem.counts, [[0]], 1)
@@ -123,7 +123,7 @@ class TestTheLawOfLargeNumbers:
     @pytest.mark.parametrize("values", [2, 3])
     @pytest.mark.parametrize("sharpness", [10.0, 1.0])
     def test_its_error_is_known_to_a_tenth(self, values, sharpness):
-        """Against `Exact`, which walks these groups."""
+        """Against `Exact`, which can compute these groups."""
         for k in (100, 200):
             problem = crowd(k, sharpness, values)
             posterior = Auto(limit=1, pairs=1)(problem)
@@ -140,7 +140,7 @@ class TestTheLawOfLargeNumbers:
 
 @pytest.mark.parametrize("pairs", [0, -3])
 def test_fewer_pairs_than_one_are_refused(pairs):
-    with pytest.raises(ValueError, match=f"pairs is {pairs}; .*Write 1 or more"):
+    with pytest.raises(ValueError, match=f"pairs is {pairs}; it is a number of pairs of member and value, 1 or more"):
         Auto(pairs=pairs)
 
 
@@ -150,5 +150,5 @@ def test_without_groups_there_are_no_rules():
 
 @pytest.mark.parametrize("limit", [0, -3])
 def test_a_limit_below_one_is_refused(limit):
-    with pytest.raises(ValueError, match=f"the limit is {limit} states; .*Write 1 or more"):
+    with pytest.raises(ValueError, match=f"limit is {limit}; it is a number of states, from 1 to"):
         Auto(limit)

@@ -1,7 +1,6 @@
-"""Belief propagation by what must be true of its fixed point: the minimum of the convex Bethe free energy.
+"""Belief propagation by the properties of its fixed point: the minimum of the convex Bethe free energy.
 
-Where gamma is a doubly stochastic table of k people and k published values, and A their priors (METHODS 14, after Vontobel
-2013)::
+For a doubly stochastic table gamma of k members and k published values, and their priors A (Vontobel 2013)::
 
     F(gamma) = sum of gamma log(gamma / A) - (1 - gamma) log(1 - gamma)        perm_B(A) = exp(-min F)
 """
@@ -15,7 +14,7 @@ from scipy.special import xlogy
 from strategies import problems
 
 from foreknow.models import BeliefPropagation, Exact, Problem, Status
-from foreknow.models.estimators import belief_propagation
+from foreknow.models.estimators import message_passing
 
 
 def solve(prior, counts, **settings):
@@ -25,7 +24,7 @@ def solve(prior, counts, **settings):
 
 
 def expanded(belief, prior, counts):
-    """The belief and the priors for published values, equal ones told apart: gamma and A."""
+    """Belief and priors for published values, with equal ones distinguished: gamma and A."""
     published = np.repeat(np.arange(len(counts)), counts)
     return belief[:, published] / np.asarray(counts)[published], np.asarray(prior)[:, published]
 
@@ -39,7 +38,7 @@ def permanent(a):
 
 
 def vague_groups(count, largest=9):
-    """Positive priors which no assignment outweighs, and counts with repetitions."""
+    """Positive priors without a dominant assignment, and counts with repetitions."""
     rng = np.random.default_rng(1)
     for _ in range(count):
         k = int(rng.integers(3, largest))
@@ -57,8 +56,8 @@ class TestSmallGroups:
             expected = oracle.product_posterior(problem.prior[rows], counts)
             assert np.allclose(belief[rows], expected, rtol=0, atol=1e-12)
 
-    def test_two_people_left_among_others_who_are_known_are_exact(self):
-        """The third and the fourth have a and b; that leaves c and d, with odds .3 .4 against .1 .2."""
+    def test_two_undecided_members_are_exact(self):
+        """The third and the fourth member have a and b; c and d remain, with odds .3 .4 against .1 .2."""
         prior = [[0.5, 0.1, 0.3, 0.1], [0.2, 0.2, 0.2, 0.4], [1.0, 0, 0, 0], [0, 1.0, 0, 0]]
         belief, status = solve(prior, [1, 1, 1, 1])
         one = 0.12 / (0.12 + 0.02)
@@ -67,7 +66,7 @@ class TestSmallGroups:
         assert status == Status.FINE
 
     def test_two_pairs_of_people_are_exact_too(self):
-        """Nobody of one pair can have a value of the other: they might as well be two groups."""
+        """No member of one pair can have a value of the other pair, as if they were two groups."""
         pair = np.array([[0.6, 0.4], [0.5, 0.5]])
         prior = np.block([[pair, np.zeros((2, 2))], [np.zeros((2, 2)), pair]])
         belief, _ = solve(prior, [1, 1, 1, 1])
@@ -81,7 +80,7 @@ class TestSmallGroups:
 
 class TestCertificate:
     def test_it_is_doubly_stochastic_and_stationary(self):
-        """At the minimum log(gamma (1 - gamma) / A) is a number per person plus one per published value."""
+        """At the minimum log(gamma (1 - gamma) / A) is a term per member plus a term per published value."""
         for prior, counts in vague_groups(40):
             belief, status = solve(prior, counts, tolerance=1e-13)
             gamma, a = expanded(belief, prior, counts)
@@ -93,7 +92,7 @@ class TestCertificate:
             assert np.abs(slope - additive).max() < 1e-7
 
     def test_no_doubly_stochastic_table_has_less_free_energy(self):
-        """Convexity: F lies above its tangent, which is least at an assignment (Frank and Wolfe's bound)."""
+        """Convexity: F lies above its tangent, whose minimum is at an assignment (bound of Frank and Wolfe)."""
         for prior, counts in vague_groups(40, largest=30):
             belief, _ = solve(prior, counts)
             gamma, a = expanded(belief, prior, counts)
@@ -118,10 +117,10 @@ class TestCertificate:
 
     @pytest.mark.parametrize("odds", [0.05, 0.3, 0.9, 1.1, 2.0])
     def test_it_is_certain_exactly_where_exchanges_do_not_feed_each_other(self, odds):
-        """F falls on leaving an assignment, if the matrix of odds against it has a spectral radius over 1.
+        """F decreases away from an assignment if the matrix of odds against it has a spectral radius over 1.
 
-        To leave it by e (a circulation) costs ``sum of e log(e / E) - e log W``, where E are e's row sums and W[i, j] the
-        odds of person i for j's value; the least cost per unit is -log of W's spectral radius. Below 1 the belief is certain
+        A circulation e away from it costs ``sum of e log(e / E) - e log W``, where E has the row sums of e and W[i, j] the
+        odds of member i for j's value. The least cost per unit is -log of W's spectral radius. Below 1 the belief is certain,
         however likely other assignments are.
         """
         rng = np.random.default_rng(3)
@@ -137,7 +136,7 @@ class TestCertificate:
 
 class TestApproximation:
     def test_it_is_nearer_to_exact_than_the_margins_alone_where_priors_are_sharp(self):
-        """METHODS 14 found .03 against Sinkhorn's .12 in one draw of cubed uniform numbers for seven people."""
+        """One draw of cubed uniform numbers for seven members, computed apart, gave .03 against .12 for Sinkhorn."""
         rng = np.random.default_rng(4)
         errors = []
         for _ in range(20):
@@ -158,7 +157,7 @@ class TestApproximation:
 
 
 class CountedReads(np.ndarray):
-    """An array that counts the reads of its elements, in plain Python."""
+    """Array that counts the reads of its elements, in plain Python."""
 
     reads = 0
 
@@ -168,32 +167,32 @@ class CountedReads(np.ndarray):
 
 
 class TestMessages:
-    """The messages of people, one round at a time: ``W[i, s]`` over the sum for the other published values."""
+    """Messages of members in one iteration: ``W[i, s]`` over the sum for the other published values."""
 
     @pytest.mark.parametrize("scale", [1.0, 50.0, 800.0])
     def test_they_are_sums_that_leave_one_out(self, scale):
-        """Against sums over the published values one by one, with logarithms that leave the range of doubles."""
+        """Against sums over the published values one by one, with logarithms outside the range of doubles."""
         rng = np.random.default_rng(8)
         capacity = np.array([1, 3, 1, 2])
         published = np.repeat(np.arange(4), capacity)
-        weights, offered = scale * rng.normal(size=(5, 4)), scale * rng.normal(size=(5, 4))
+        weights, from_values = scale * rng.normal(size=(5, 4)), scale * rng.normal(size=(5, 4))
         weights[0, 2] = -np.inf
-        wanted = np.zeros((5, 4))
-        belief_propagation._want(weights, offered, capacity, wanted)
+        from_members = np.zeros((5, 4))
+        message_passing.update_members(weights, from_values, capacity, from_members)
         for i in range(5):
             for s in range(4):
                 others = np.delete(published, np.flatnonzero(published == s)[0])
-                expected = weights[i, s] - np.logaddexp.reduce((weights + offered)[i, others])
-                assert wanted[i, s] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+                expected = weights[i, s] - np.logaddexp.reduce((weights + from_values)[i, others])
+                assert from_members[i, s] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
     def test_their_cost_grows_with_the_values_and_not_with_their_square(self):
-        """Counted in the uncompiled function: reads of elements for twice as many values, of the same three people."""
+        """Reads of elements by the uncompiled function, for d and for 2 d values of three members."""
         reads = []
         for d in (20, 40):
             arrays = [np.zeros((3, d)).view(CountedReads) for _ in range(3)]
             capacity = np.ones(d, dtype=np.int64).view(CountedReads)
             CountedReads.reads = 0
-            belief_propagation._want.py_func(arrays[0], arrays[1], capacity, arrays[2])
+            message_passing.update_members.py_func(arrays[0], arrays[1], capacity, arrays[2])
             reads.append(CountedReads.reads)
         assert reads[1] < 2.2 * reads[0]
 
@@ -202,7 +201,7 @@ class TestExtremes:
     @pytest.mark.parametrize("k", [3, 10, 60])
     @pytest.mark.parametrize("iterations", [1, 2, 2000])
     def test_nothing_overflows(self, k, iterations):
-        """Priors from 1e-300 to all but 1, wanted by everybody, by one or by nobody."""
+        """Priors from 1e-300 to 1 - 1e-16: an assignment, one value for all members, and a mixture."""
         rng = np.random.default_rng(k)
         sure = np.full((k, k), 1e-300)
         sure[np.arange(k), rng.permutation(k)] = 1 - 1e-16
@@ -247,10 +246,12 @@ class TestSettings:
         [{"tolerance": 0}, {"tolerance": -1e-9}, {"tolerance": np.nan}, {"iterations": 0}, {"iterations": -5}],
     )
     def test_settings_that_never_stop_are_refused(self, settings):
-        with pytest.raises(ValueError, match=r"BeliefPropagation\(.*must be positive and the iterations 1 or more"):
+        with pytest.raises(
+            ValueError, match=r"BeliefPropagation: .*; it is a (positive finite number|number of iterations)"
+        ):
             BeliefPropagation(**settings)
 
     @pytest.mark.parametrize("damping", [-0.1, 1.0, 2.0, np.nan])
     def test_damping_that_keeps_everything_is_refused(self, damping):
-        with pytest.raises(ValueError, match=r"damping must be 0 or more and below 1; the default is 0\.2"):
+        with pytest.raises(ValueError, match=r"it is a number of at least 0 and below 1\. The default is 0\.2"):
             BeliefPropagation(damping=damping)

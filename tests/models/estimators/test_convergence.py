@@ -8,7 +8,7 @@ from foreknow.models.estimators.convergence import mean_diagnostics
 
 
 def autoregressive(correlation, chains, draws, rng):
-    """Chains of which each draw is correlated with the last, started in their own stationary law."""
+    """Autoregressive chains, started in their stationary law."""
     noise = rng.normal(size=(chains, draws))
     series = np.zeros((chains, draws))
     series[:, 0] = noise[:, 0]

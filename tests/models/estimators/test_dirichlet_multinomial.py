@@ -1,4 +1,4 @@
-"""BayFrame's posterior against its definition over all k! permutations, and against the paper's own numbers."""
+"""BayFrame's posterior against its definition over all k! permutations and against the paper's numbers."""
 
 import itertools
 from fractions import Fraction
@@ -17,7 +17,7 @@ CONCENTRATIONS = (1e-3, 0.3, 1.0, 7.0, 1e3)
 
 
 def solve(prior, counts, evidence=None, **settings):
-    """The belief of a group; what rows lack to 1 is for a value that nobody shows."""
+    """Belief of a group; the rest of each row is the prior of a value that is not shown."""
     prior = np.asarray(prior, dtype=float)
     prior = np.column_stack([prior, np.maximum(0, 1 - prior.sum(axis=1))])
     if evidence is not None:
@@ -28,7 +28,7 @@ def solve(prior, counts, evidence=None, **settings):
 
 @st.composite
 def groups(draw, largest):
-    """Priors in eighths, in which sums tie often; values shown more than once; evidence for some pairs, or none."""
+    """Priors in sixteenths, so that sums tie often; repeated values; evidence for some pairs, or none."""
     k, m = draw(st.integers(1, largest)), draw(st.integers(1, 4))
     row = st.lists(st.integers(0, 3), min_size=m, max_size=m)
     kinds = draw(st.lists(row, min_size=1, max_size=k))
@@ -40,7 +40,7 @@ def groups(draw, largest):
 
 
 def largest_sum(prior):
-    """The largest sum of priors over all assignments of people to as many values, as a linear program."""
+    """Largest sum of priors over all assignments of k members to k values, as a linear program."""
     k = len(prior)
     margins = np.vstack([np.kron(np.eye(k), np.ones(k)), np.kron(np.ones(k), np.eye(k))])
     return -linprog(-prior.ravel(), A_eq=margins, b_eq=np.ones(2 * k)).fun
@@ -80,7 +80,7 @@ class TestEnumeration:
     @pytest.mark.parametrize("seed", range(20))
     @pytest.mark.parametrize("counts", [[1] * 7, [2, 1, 1, 3]])
     def test_many_assignments_that_tie(self, counts, seed):
-        """Priors of 0, 1 or 2 fourteenths: rings, blocks and chains of people who may change places at no loss."""
+        """Priors of 0, 1 or 2 fourteenths: cycles, blocks and chains of exchanges without loss."""
         prior = np.random.default_rng(seed).integers(0, 3, size=(7, len(counts))) / 14
         belief = solve(prior, counts, concentration=1e-3)
         assert np.abs(belief - oracle.dirichlet_posterior(prior, counts, 1e-3)).max() < 1e-12
@@ -101,7 +101,7 @@ class TestEnumeration:
         assert np.allclose(belief.probabilities, 0.5, atol=1e-15)
 
     def test_the_concentration_of_one_group_is_not_the_other_s(self):
-        """Groups of two and of three at once, each as by itself."""
+        """Groups of two and of three in one problem, each as in a problem of its own."""
         rng = np.random.default_rng(8)
         prior, evidence = rng.dirichlet(np.ones(3), size=5), rng.gamma(1.0, size=(5, 3))
         group, counts = np.array([1, 0, 1, 0, 1]), np.array([[0, 1, 1], [1, 1, 1]])
@@ -125,8 +125,8 @@ class TestBayFrame:
     COUNTS = (1, 1, 1)
     PERMUTATIONS = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
     """The paper's pm_0 to pm_5: the values of Cayla, Dior and Elisa."""
-    HAIR = np.array([[0.0, 0.0, 0.0], [0.0, 1e-9, 0.0], [0.0, 0.0, 0.0]])
-    """pm_0 and pm_1 have the same sum, and the paper draws pm_0; a hair of the prior draws it here."""
+    TIE_BREAK = np.array([[0.0, 0.0, 0.0], [0.0, 1e-9, 0.0], [0.0, 0.0, 0.0]])
+    """Breaks the tie of pm_0 and pm_1, which have the same sum, in favour of pm_0, which the paper draws."""
 
     def test_table_9(self):
         expected = [[0.74293, 0.00738, 0.24969], *[[0.00371, 0.95916, 0.03713]] * 2]
@@ -141,13 +141,13 @@ class TestBayFrame:
     @pytest.mark.parametrize("prior", [PRIOR, PRINTED], ids=["exact", "printed"])
     def test_example_3_is_3_7_and_2_7(self, prior):
         drawn = np.where(np.eye(3), 3 / 7, 2 / 7)
-        belief = solve(prior + self.HAIR, self.COUNTS)
+        belief = solve(prior + self.TIE_BREAK, self.COUNTS)
         assert np.allclose(belief, drawn, atol=1e-12)
         assert belief[0, 0] == pytest.approx(0.4286, abs=5e-5)
         assert belief[0, 1] == pytest.approx(0.2857, abs=5e-5)
 
     def test_the_first_of_the_tied_permutations_is_pm_0_or_pm_1(self):
-        """Up to which of Dior and Elisa, of whom nothing is known to differ."""
+        """Dior and Elisa have equal priors, so either may be first."""
         belief = solve(self.PRIOR, self.COUNTS, ties="first")
         drawn = np.where(np.eye(3), 3 / 7, 2 / 7)
         assert min(np.abs(belief - drawn).max(), np.abs(belief - drawn[[0, 2, 1]]).max()) < 1e-12
@@ -166,7 +166,7 @@ class TestBayFrame:
         assert np.allclose(parameters, [2.92, 1, 1.95, 1, 1, 1.97], atol=1e-12)
         expectations = (parameters + np.eye(6)[0]) / (parameters.sum() + 1)
         assert np.allclose(expectations, [0.3616, 0.0923, 0.1799, 0.0923, 0.0923, 0.1817], atol=5e-5)
-        belief = solve(self.PRIOR + self.HAIR, self.COUNTS, evidence)
+        belief = solve(self.PRIOR + self.TIE_BREAK, self.COUNTS, evidence)
         expected = [[0.4539, 0.2721, 0.2740], [0.2721, 0.5434, 0.1845], [0.2740, 0.1845, 0.5415]]
         assert np.allclose(belief, expected, atol=5e-5)
         for (i, person), s in itertools.product(enumerate("CDE"), range(3)):
@@ -174,7 +174,7 @@ class TestBayFrame:
             assert belief[i, s] == pytest.approx(expectations[has].sum(), abs=1e-12), person
 
     def test_table_8_is_uniform_which_the_procedure_as_written_is_not(self):
-        """Of people of whom nothing is known the paper prints .33; its three steps, taken literally, draw one of six."""
+        """For uniform priors the paper prints .33; its three steps, taken literally, draw one of six."""
         nothing = np.full((3, 3), 1 / 3)
         assert np.allclose(solve(nothing, self.COUNTS), 1 / 3, atol=1e-12)
         literal = solve(nothing, self.COUNTS, ties="first")
@@ -184,7 +184,7 @@ class TestBayFrame:
         ("k", "own"), [(3, Fraction(3, 7)), (4, Fraction(28, 100)), (5, Fraction(25, 121)), (8, Fraction(5041, 40321))]
     )
     def test_from_five_people_on_nearly_nothing_is_left_of_what_is_known(self, k, own):
-        """Whoever is known all but for sure; (k - 1)! + 1 of the k! + 1 parts (METHODS 14: .2066, .12502)."""
+        """A nearly certain prior keeps (k - 1)! + 1 of the k! + 1 parts; .2066 and .12502 were worked by hand."""
         prior = np.full((k, k), 0.001 / (k - 1)) + 0.998 * np.eye(k)
         belief = solve(prior, [1] * k)
         assert np.allclose(np.diag(belief), float(own), atol=1e-14)
@@ -194,9 +194,9 @@ class TestBayFrame:
 
 class TestLargeGroups:
     def test_a_thousand_people_in_whole_numbers(self):
-        """METHODS 14: (n-1)! a n_s, and of each pair's evidence (n-1)! for itself, (n-2)! for pairs it goes together with.
+        """Worked by hand: (n-1)! a n_s, and of each pair's evidence (n-1)! for itself, (n-2)! for each compatible pair.
 
-        Where a value is shown more than once evidence for it is evidence for each of its places. The draw is one in 1000!.
+        Evidence for a repeated value counts for each of its copies. The draw is one in 1000!.
         """
         k, counts = 1000, [400, 350, 200, 49, 1]
         evidence = {(3, 0): Fraction(97, 100), (3, 4): Fraction(40), (500, 4): Fraction(5, 2), (999, 2): Fraction(1000)}
@@ -225,7 +225,7 @@ class TestLargeGroups:
 
     @pytest.mark.parametrize("ties", ["average", "first"])
     def test_a_tiny_concentration_leaves_the_draw_alone(self, ties):
-        """With 1e-30 for each of 20! assignments, the draw is all: the belief is the best assignment."""
+        """With 1e-30 for each of 20! assignments, the draw dominates: the belief is the best assignment."""
         prior = 0.9 * np.eye(20)[np.random.default_rng(10).permutation(20)] + 0.1 / 20
         belief = solve(prior, [1] * 20, concentration=1e-30, ties=ties)
         assert np.allclose(belief, (prior > 0.5).astype(float), atol=1e-9)
@@ -235,7 +235,7 @@ class TestLargeGroups:
         assert np.allclose(solve(prior, [1, 2, 3], concentration=1e30), np.array([1, 2, 3]) / 6, atol=1e-15)
 
     def test_too_large_is_said_of_the_group_with_the_way_out(self):
-        """Each of 23 people likes their own and the next one's value best: two best assignments, in 2^23 states."""
+        """Each of 23 members has two values with the largest prior: two best assignments, in 2^23 states."""
         k = 23
         ring = np.full((k, k), 0.1 / (k - 2)) + 0.45 * (np.eye(k) + np.roll(np.eye(k), 1, axis=1))
         prior = np.vstack([np.full((2, k), 1 / k), ring / ring.sum(axis=1, keepdims=True)])
@@ -249,8 +249,8 @@ class TestLargeGroups:
         assert own < 1e-6
         assert np.allclose(DirichletMultinomial()(problem).probabilities[2:], 1 / k, atol=1e-12)
 
-    def test_ties_among_many_equal_people_or_of_nobody_are_not_too_large(self):
-        """Twenty-five equal people tie in 25! assignments, whose average is the shares; without ties only one is best."""
+    def test_ties_of_equal_members_or_none_are_not_too_large(self):
+        """Twenty-five equal members tie in 25! assignments, whose average is the frequencies; without ties one is best."""
         k = 25
         assert np.allclose(solve(np.full((k, k), 1 / k), [1] * k, concentration=1e-36), 1 / k, atol=1e-12)
         prior = np.random.default_rng(12).dirichlet(np.full(k, 0.1), size=k)
@@ -259,7 +259,7 @@ class TestLargeGroups:
         assert (belief * prior).sum() == pytest.approx(largest_sum(prior), abs=1e-7)
 
     def test_contradictions_are_none_of_its_business(self):
-        """Priors enter only by which assignment is best."""
+        """Priors only select the best assignment."""
         problem = Problem(np.array([[1.0, 0.0], [1.0, 0.0]]), np.zeros(2, int), np.array([[1, 1]]))
         posterior = DirichletMultinomial()(problem)
         assert np.allclose(posterior.probabilities, 0.5)
@@ -270,10 +270,10 @@ class TestSettings:
     @pytest.mark.parametrize("concentration", [0, 0.0, -1.0, np.nan, np.inf, -np.inf])
     def test_a_concentration_is_positive_and_finite(self, concentration):
         with pytest.raises(
-            ValueError, match=f"the concentration is {concentration}; a Dirichlet parameter is positive"
+            ValueError, match=f"concentration is {concentration}; it is a positive finite number, a Dirichlet parameter"
         ):
             DirichletMultinomial(concentration)
 
     def test_ties_are_one_of_two_words(self):
-        with pytest.raises(ValueError, match="ties is 'random'; it is 'average' or 'first'"):
+        with pytest.raises(ValueError, match="ties is 'random'; it is one of 'average', 'first'"):
             DirichletMultinomial(ties="random")

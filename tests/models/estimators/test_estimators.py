@@ -1,4 +1,4 @@
-"""Every estimator against enumeration, and what is true of all of them."""
+"""All estimators against enumeration, and the properties that they share."""
 
 import dataclasses
 from typing import ClassVar
@@ -24,40 +24,40 @@ ORACLES = {
     "exact": oracle.product_posterior,
     "auto": oracle.product_posterior,
 }
-"""What each estimator promises to compute, for groups that contradict nothing. A new estimator adds its row.
+"""Reference for each estimator, for groups without a contradiction. A new estimator adds a row.
 
-The groups here have at most eight people, all small to `Mixed`; its large ones are in its own file.
+The groups here have at most eight members, so all are small for `Mixed`; its large groups are tested in its own file.
 """
 
 ITERATES = {"sinkhorn": 1e-8, "belief-propagation": 2e-7}
-"""Who stops at a tolerance, and how far a belief may then be from the limit.
+"""Estimators that iterate to a tolerance, with the largest distance of a belief from the limit.
 
-`Sinkhorn` leaves columns that miss their counts by at most k 1e-9 in all. What a belief changes by when the margins do is a
-flow through the group, no larger than half of that: 4e-9 for eight people, and as much again for two answers compared.
-`BeliefPropagation` stops at a change of 1e-10, and what is still to come is less than that times the rounds done, at most
-2,000, where changes fall geometrically by more than a factor e in all. A group that is reported as `Status.UNCONVERGED`
-promises nothing, and is left out where it is compared.
+`Sinkhorn` leaves columns whose deviations from the counts sum to at most k 1e-9. The change of a belief is at most half of
+that: 4e-9 for eight members, and twice that between two answers. `BeliefPropagation` stops at a change of 1e-10. The
+remaining change is below 1e-10 times the number of iterations, at most 2,000, where changes fall geometrically by more than a
+factor e in all. Groups with `Status.UNCONVERGED` are left out of comparisons.
 """
 
 BY_ASSIGNMENTS = {"random-worlds", "confidence-sum", "dirichlet-multinomial", "mixed", "exact", "auto", *ITERATES}
-"""Whose belief is an average over assignments, so that the columns of a group sum to its counts."""
+"""Estimators whose belief is an average over assignments, so that the columns of a group sum to its counts."""
 
 BELIEVES_CERTAINTY = {"omega", "exact", "auto", *ITERATES}
-"""Who leaves somebody known with certainty as known."""
+"""Estimators that leave a certain prior row unchanged."""
 
 LOOKS_AT_ASSIGNMENTS = {"exact", "auto", *ITERATES}
-"""Who reports a contradiction exactly where no assignment is possible."""
+"""Estimators that report a contradiction exactly where no assignment is possible."""
 
 NOTICES_CONTRADICTION = {"confidence-sum", "omega", *LOOKS_AT_ASSIGNMENTS}
+"""Estimators that report some contradictions."""
 
 READS_EVIDENCE = {"dirichlet-multinomial", "mixed"}
 
 fewer = settings(max_examples=30)
-"""For what runs once for each estimator."""
+"""Settings of tests that run for each estimator."""
 
 
 def distance(name):
-    """How far two answers to the same question may be from each other."""
+    """Largest difference of two answers to the same problem."""
     return ITERATES.get(name, 1e-12)
 
 
@@ -74,7 +74,7 @@ def group_by_group(problem):
 
 
 def answered(problem, posterior):
-    """The groups of which the estimator says that it got to its answer."""
+    """Groups for which the estimator converged."""
     return [each for each in group_by_group(problem) if not posterior.status[each[0]] & Status.UNCONVERGED]
 
 
@@ -177,7 +177,7 @@ class TestConformance:
 
     @fewer
     @given(problem=problems(possible=True, largest=4))
-    def test_somebody_known_stays_known(self, name, problem):
+    def test_a_certain_row_is_unchanged(self, name, problem):
         if name in BELIEVES_CERTAINTY:
             belief = ESTIMATORS[name]()(problem).probabilities
             for row in np.flatnonzero(problem.prior.max(axis=1) == 1):
@@ -205,7 +205,7 @@ class TestConformance:
         assert np.array_equal(ESTIMATORS[name]()(problem).probabilities, second.probabilities)
 
     def test_evidence_is_read_or_refused(self, name):
-        """What would be left out without a word is refused, even where it is 0."""
+        """Evidence that would be ignored is refused, even where it is 0."""
         problem = Problem(np.full((2, 2), 0.5), np.zeros(2, int), np.array([[1, 1]]), np.array([[0.0, 1], [0, 0]]))
         if name in READS_EVIDENCE:
             assert ESTIMATORS[name]()(problem).probabilities[0, 1] > 0.5
@@ -236,7 +236,7 @@ IMPOSSIBLE: dict[str, tuple[list[list[float]], list[int]]] = {
     "somebody may have none of the values": ([[0.5, 0.5, 0], [0, 0, 1.0]], [1, 1, 0]),
     "too many are sure of one value": ([[1.0, 0, 0], [1.0, 0, 0], [0.5, 0.5, 0]], [1, 2, 0]),
 }
-"""Knowledge that rules out what a group shows."""
+"""Priors that contradict the counts of a group."""
 
 
 class TestContradiction:
@@ -272,13 +272,13 @@ class TestContradiction:
             assert status[j] == (Status.CONTRADICTED if impossible else Status.FINE)
 
     def test_exact_takes_the_assignments_with_the_fewest_doubts(self):
-        """Two are sure of a, one of b; the group shows a, b, b. One of the first two is wrong, each as likely."""
+        """Two members certainly have a and one b; the group shows a, b, b. Either of the first two has b."""
         prior = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
         belief = Exact()(Problem(prior, np.zeros(3, int), np.array([[1, 2]]))).probabilities
         assert np.allclose(belief, [[0.5, 0.5], [0.5, 0.5], [0.0, 1.0]], atol=1e-9)
 
     def test_exact_mixes_the_doubt_into_the_knowledge_it_was_given(self):
-        """Nobody may have b. With a doubt d in 3 values: (a, b) weighs .5 (d/3), (b, a) weighs (d/3) 1."""
+        """All priors of b are 0. With a doubt d over 3 values, (a, b) weighs .5 (d/3) and (b, a) weighs (d/3) 1."""
         prior = np.array([[0.5, 0.0, 0.5], [1.0, 0.0, 0.0]])
         belief = Exact()(Problem(prior, np.zeros(2, int), np.array([[1, 1, 0]]))).probabilities
         assert np.allclose(belief[:, 1], [2 / 3, 1 / 3], atol=1e-6)
@@ -317,7 +317,7 @@ class TestPerGroup:
 
 
 class TestReferenceValues:
-    """Three people of whom one has HIV, with priors .05, .05, .30 (METHODS 1.3, after Li, Li, Zhang)."""
+    """Three members of whom one has HIV, with priors .05, .05, .30 (after Li, Li, Zhang 2009; worked by hand)."""
 
     PROBLEM = Problem(np.array([[0.05, 0.95], [0.05, 0.95], [0.30, 0.70]]), np.zeros(3, int), np.array([[1, 2]]))
 
@@ -336,7 +336,7 @@ class TestReferenceValues:
 
     @pytest.mark.parametrize(("k", "own"), [(10, 0.18990), (20, 0.09083)])
     def test_the_sum_forgets_what_is_known(self, k, own):
-        """METHODS 14: of .9 for oneself and .01 for everything else, about 2/k is left (.19, .091)."""
+        """Worked by hand: of priors .9 for the own value and .01 for the others, about 2/k is left (.19, .091)."""
         prior = np.full((k, k + 1), 0.01)
         prior[np.arange(k), np.arange(k)] = 0.9
         prior[:, k] = 0
@@ -347,7 +347,7 @@ class TestReferenceValues:
         assert Exact()(problem).probabilities[0, 0] > 0.98
 
 
-def test_a_function_per_group_is_not_asked_about_nobody():
+def test_a_function_per_group_is_not_called_for_empty_groups():
     problem = Problem(np.array([[0.2, 0.8], [0.5, 0.5]]), np.array([1, 1]), np.array([[0, 0], [1, 1]]))
     belief = PerGroup(lambda prior, counts: np.tile(counts / counts.sum(), (len(prior), 1)))(problem).probabilities
     assert np.array_equal(belief, np.full((2, 2), 0.5))

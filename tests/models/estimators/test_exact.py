@@ -1,4 +1,4 @@
-"""The exact posterior beyond what enumeration reaches: large groups, kinds of people, sharp knowledge, limits."""
+"""The exact posterior beyond the reach of enumeration: large groups, kinds of members, sharp knowledge, limits."""
 
 import re
 from fractions import Fraction
@@ -21,7 +21,7 @@ def solve(prior, counts, **settings):
 
 @given(problem=problems(possible=True, hidden=True, largest=4), data=st.data())
 def test_only_ratios_within_a_row_matter(problem, data):
-    """Scaling somebody's priors of all shown values, and giving the rest to a value nobody shows, changes nothing."""
+    """A member's priors of shown values can be scaled, with the rest for a hidden value, without effect."""
     scaled = problem.prior.copy()
     for row in np.flatnonzero(problem.group >= 0):
         shown = problem.counts[problem.group[row]] > 0
@@ -35,7 +35,7 @@ def test_only_ratios_within_a_row_matter(problem, data):
 
 
 class TestByKinds:
-    """Few kinds of people and many values: the values come one by one, and kinds take them."""
+    """Few kinds of members and many values: the sum runs over published values."""
 
     def test_forty_alike_with_twelve_values_have_the_shares(self):
         counts = [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 2]
@@ -45,7 +45,7 @@ class TestByKinds:
         assert status == Status.FINE
 
     def test_one_odd_person_among_many_alike(self):
-        """One of k has odds r_s of value s against the others': P(s) is n_s r_s over the sum."""
+        """One of k members has odds r_s of value s relative to the others: P(s) is n_s r_s over the sum."""
         counts = np.array([1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 2])
         rng = np.random.default_rng(2)
         common, odd = rng.dirichlet(np.ones(12), size=2)
@@ -87,7 +87,7 @@ class TestLargeGroups:
         assert status == Status.FINE
 
     def test_a_thousand_people_against_odds_that_reach_the_count(self):
-        """With the odds scaled so that independent draws expect 500, conditioning moves the belief by order 1/1000."""
+        """With priors whose expected count is 500, conditioning changes the belief by order 1/1000."""
         share = np.random.default_rng(5).uniform(0.2, 0.8, size=1000)
         share = np.concatenate([share[:500], 1 - share[:500]])
         belief, _ = solve(np.column_stack([share, 1 - share]), [500, 500])
@@ -108,7 +108,7 @@ class TestLargeGroups:
 
     @pytest.mark.parametrize("small", [1e-3, 1e-6])
     def test_sharp_knowledge_that_is_barely_possible(self, small):
-        """A third all but surely has a but must have b, a third has no idea, a third surely has a: one assignment."""
+        """A third nearly certainly has a but must have b, a third is uniform, a third has a: one assignment."""
         n = 60
         prior = [[1 - small, small]] * n + [[0.5, 0.5]] * n + [[1.0, 0.0]] * n
         belief, status = solve(prior, [n, 2 * n])
@@ -130,7 +130,7 @@ class TestLargeGroups:
 
 class TestLimit:
     def test_too_large_names_the_group_and_the_way_out_before_any_work(self):
-        """2**60 states could not even be counted one by one."""
+        """2**60 states are too many to enumerate."""
         k = 60
         prior = np.random.default_rng(6).dirichlet(np.ones(k), size=k)
         problem = Problem(
@@ -153,11 +153,11 @@ class TestLimit:
             solve(prior, [1, 2], limit=5)
 
     def test_kinds_of_people_count_where_they_are_fewer(self):
-        """Sixty distinct values are 2**60 states, sixty equal people 61."""
+        """Sixty distinct values have 2**60 states, sixty equal members 61."""
         belief, status = solve(np.full((60, 60), 1 / 60), [1] * 60)
         assert np.allclose(belief, 1 / 60)
         assert status == Status.FINE
 
     def test_kinds_of_people_count_under_a_small_limit_too(self):
-        """Ten distinct values are 1024 states, ten equal people 11."""
+        """Ten distinct values have 1024 states, ten equal members 11."""
         assert solve(np.full((10, 10), 1 / 10), [1] * 10, limit=100)[1] == Status.FINE

@@ -1,4 +1,4 @@
-"""The estimator of BayFrame's experiments: which groups are large, and what evidence does in them."""
+"""Estimator of BayFrame's experiments: the size of large groups, and the effect of evidence in them."""
 
 import dataclasses
 
@@ -24,11 +24,11 @@ from foreknow.models import (
 
 
 def by_hand(prior, counts, evidence, size, drop):
-    """A group's beliefs: the Dirichlet rule up to a size, beyond it the Omega-estimate of the rows that have the evidence."""
+    """Beliefs of a group: the Dirichlet rule up to a size, above it the Omega-estimate of priors with evidence."""
     if len(prior) <= size:
         return oracle.dirichlet_posterior(prior, counts, evidence=evidence)
-    told = prior if drop else (prior + evidence) / (1 + evidence.sum(axis=1, keepdims=True))
-    return oracle.omega_posterior(told, counts)
+    with_evidence = prior if drop else (prior + evidence) / (1 + evidence.sum(axis=1, keepdims=True))
+    return oracle.omega_posterior(with_evidence, counts)
 
 
 @given(problem=problems(possible=True), size=st.integers(0, 5), drop=st.booleans(), data=st.data())
@@ -57,7 +57,7 @@ def test_the_default_is_bayframe_s_with_groups_of_eight():
 
 
 class TestDefinition6:
-    """Nine people, two values; the first is said to have b with .9, and is believed to have a."""
+    """Nine members and two values; a claim gives the first b with confidence .9, and its prior favours a."""
 
     PROBLEM = Problem(np.array([[0.8, 0.2]] + [[0.5, 0.5]] * 8), np.zeros(9, int), np.array([[4, 5]]))
     CLAIM = Claims(np.array([0]), np.array([1]), np.array([0.9]))
@@ -77,7 +77,7 @@ class TestDefinition6:
         assert self.belief(PosteriorCascade(), Mixed(evidence="prior")) == pytest.approx(b / (a + b))
 
     def test_the_prior_cascade_says_more_either_way(self):
-        """By Equation 5 the prior is .9 + .1 * .2 of b, of nine people as of any other number."""
+        """By Equation 5 the prior of b is .9 + .1 * .2, for nine members as for any other number."""
         told = [self.belief(PriorCascade(), Mixed(evidence=word)) for word in ("drop", "prior")]
         assert told[0] == told[1] > self.belief(PosteriorCascade(), Mixed(evidence="prior")) + 0.2
 
@@ -86,7 +86,7 @@ class TestDefinition6:
         assert self.belief(PosteriorCascade(), Mixed(size=9)) == pytest.approx(alone)
 
     def test_the_size_is_that_of_the_rest_of_a_group(self):
-        """Who is surely known leaves it, and of nine people eight are left."""
+        """A record of confidence 1 is removed, so eight of nine members are left."""
         problem, sure = self.PROBLEM, Claims(np.array([8]), np.array([0]), np.array([1.0]))
         found = PosteriorCascade().weigh(problem, sure, Mixed())
         assert found.rule.tolist() == ["DirichletMultinomial"]
@@ -109,12 +109,12 @@ def test_what_a_sampler_reports_is_kept():
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"size": -1}, ValueError, r"size is -1; it is a number of people, 0 or more"),
+        ({"size": -1}, ValueError, r"size is -1; it is a number of members, 0 or more"),
         ({"size": 2.5}, ValueError, r"size is 2\.5"),
         ({"size": True}, ValueError, r"size is True"),
-        ({"evidence": "ignore"}, ValueError, r"evidence is 'ignore'; it is 'drop' or 'prior'"),
+        ({"evidence": "ignore"}, ValueError, r"evidence is 'ignore'; it is one of 'drop', 'prior'"),
         ({"small": DirichletMultinomial}, TypeError, r"small is the class DirichletMultinomial; write"),
-        ({"large": Omega}, TypeError, r"large is the class Omega; write Omega\(\.\.\.\)"),
+        ({"large": Omega}, TypeError, r"large is the class Omega; write large=Omega\(\.\.\.\)"),
     ],
 )
 def test_bad_settings_are_one_clear_error(settings, error, message):

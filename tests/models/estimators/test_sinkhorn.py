@@ -1,4 +1,4 @@
-"""Sinkhorn's scaling by the conditions that its limit must satisfy, whatever way it was found."""
+"""Sinkhorn scaling, by the conditions that characterize its limit."""
 
 import numpy as np
 import oracle
@@ -16,7 +16,7 @@ def solve(prior, counts, **settings):
 
 
 def random_group(seed, largest=40, sharpness=0.5):
-    """Positive priors of some people, and counts in which each value is shown at least once."""
+    """Positive priors of some members, and counts in which each value is shown at least once."""
     rng = np.random.default_rng(seed)
     d = int(rng.integers(2, 8))
     k = int(rng.integers(d, largest))
@@ -25,7 +25,7 @@ def random_group(seed, largest=40, sharpness=0.5):
 
 
 def not_additive(table, where):
-    """How far a table is, where it counts, from the nearest sum of a number per row and one per column."""
+    """Largest residual of a table, on some cells, from the best sum of a row term and a column term."""
     k, d = table.shape
     rows, columns = np.nonzero(where)
     terms = np.zeros((len(rows), k + d))
@@ -45,7 +45,7 @@ class TestOneTurnIsOmega:
         assert once.status.tolist() == [Status.UNCONVERGED]
 
     def test_not_where_something_is(self):
-        """Only the first can have a; Omega still believes that he may have b."""
+        """Only the first member can have a; Omega still gives it a belief in b."""
         prior, counts = [[0.5, 0.5], [0.0, 1.0]], [1, 1]
         assert np.array_equal(solve(prior, counts, iterations=1)[0], np.eye(2))
         problem = Problem(np.array(prior), np.zeros(2, int), np.array([counts]))
@@ -53,7 +53,7 @@ class TestOneTurnIsOmega:
 
 
 class TestCertificate:
-    """The nearest table in Kullback-Leibler divergence has the right margins and the form x_i P[i,s] y_s, and is the only one."""
+    """The nearest table in Kullback-Leibler divergence is the only one with both margins and the form x_i P[i,s] y_s."""
 
     @pytest.mark.parametrize("seed", range(20))
     def test_positive_priors(self, seed):
@@ -67,7 +67,7 @@ class TestCertificate:
 
     @given(problem=problems(possible=True, groups=1))
     def test_with_pairs_ruled_out(self, problem):
-        """Whether converged or not: zero exactly where no assignment goes, and of the right form elsewhere."""
+        """Converged or not, it is 0 exactly for pairs in no assignment, and has the right form elsewhere."""
         posterior = Sinkhorn()(problem)
         inside = problem.group == 0
         belief, prior = posterior.probabilities[inside], problem.prior[inside]
@@ -80,7 +80,7 @@ class TestCertificate:
 
     @pytest.mark.parametrize("seed", range(5))
     def test_no_other_table_with_these_margins_is_nearer(self, seed):
-        """Neither the exact posterior, nor anything between it and the answer."""
+        """Neither the exact posterior nor a mixture of it and the answer is nearer."""
         prior, counts = random_group(seed, largest=12)
         prior /= prior.sum(axis=1, keepdims=True)
         belief, _ = solve(prior, counts)
@@ -93,7 +93,7 @@ class TestCertificate:
 
 
 class TestWithoutTotalSupport:
-    """A pair that no assignment contains slows plain scaling down to 1/turns; here it is set to 0 first."""
+    """A pair in no assignment slows plain scaling to 1 / iterations; here it is set to 0 first."""
 
     def test_a_chain_has_one_assignment(self):
         prior = [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]]
@@ -101,8 +101,8 @@ class TestWithoutTotalSupport:
         assert np.array_equal(belief, np.eye(3))
         assert status == Status.FINE
 
-    def test_who_is_known_takes_their_value_away_from_others(self):
-        """One a is left for the first two, and the third surely has the other: c is theirs, in the odds of Omega's limit."""
+    def test_a_known_member_takes_its_value_from_the_others(self):
+        """The third member has a, so b and c remain for the first two, with the odds of Omega's limit."""
         prior = [[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]
         belief, status = solve(prior, [1, 1, 1])
         odds = np.sqrt((0.3 * 0.5) / (0.2 * 0.3))
@@ -112,7 +112,7 @@ class TestWithoutTotalSupport:
         assert np.array_equal(belief[2], [1, 0, 0])
 
     def test_two_blocks_do_not_mix(self):
-        """Values a and b are for the first two if the last two can have only c and d, whatever the first would like."""
+        """Values a and b are for the first two members, because the last two can have only c and d."""
         prior = np.array([[0.3, 0.3, 0.3, 0.1], [0.4, 0.2, 0.2, 0.2], [0.0, 0.0, 0.5, 0.5], [0.0, 0.0, 0.9, 0.1]])
         belief, status = solve(prior, [1, 1, 1, 1])
         assert status == Status.FINE
@@ -137,7 +137,7 @@ class TestConvergence:
 
     @pytest.mark.parametrize("tolerance", [1e-3, 1e-6, 1e-12])
     def test_the_tolerance_bounds_how_far_the_answer_is(self, tolerance):
-        """Half of what the columns may miss in all: k people, each row off by the tolerance (see test_estimators)."""
+        """Half of the total deviation of the columns: k members, each row off by the tolerance (see test_estimators)."""
         rng = np.random.default_rng(3)
         for _ in range(20):
             prior = rng.dirichlet(np.full(3, 0.4), size=6)
@@ -155,7 +155,7 @@ class TestConvergence:
     @pytest.mark.parametrize("factor", [0.3, 1e-100, 1e-300])
     @given(row=distributions(3), counts=st.tuples(*[st.integers(1, 3)] * 3))
     def test_only_ratios_within_a_row_matter(self, factor, row, counts):
-        """The rest of a row that is scaled down is for a value that nobody shows."""
+        """The rest of a row that is scaled down is the prior of a value that is not shown."""
         k = sum(counts)
         prior = np.full((k, 4), [0.2, 0.3, 0.5, 0.0])
         prior[0, :3] = row / 4 + 0.25
@@ -170,7 +170,5 @@ class TestConvergence:
     "settings", [{"tolerance": 0}, {"tolerance": -1e-9}, {"tolerance": np.nan}, {"iterations": 0}, {"iterations": -5}]
 )
 def test_settings_that_never_stop_are_refused(settings):
-    with pytest.raises(
-        ValueError, match=r"Sinkhorn\(tolerance=.*must be positive and the iterations 1 or more; the def"
-    ):
+    with pytest.raises(ValueError, match=r"Sinkhorn: .*; it is a (positive finite number|number of iterations)"):
         Sinkhorn(**settings)

@@ -1,4 +1,4 @@
-"""Which pairs are possible, against looking at all assignments."""
+"""Possible pairs, against enumeration of all assignments."""
 
 import numpy as np
 import oracle
@@ -10,7 +10,7 @@ from foreknow.models.estimators.support import possible_pairs
 
 @st.composite
 def tables(draw):
-    """Who may have what, with zeros at least as common as not, for up to six people; whether anybody fits is open."""
+    """Tables of up to six members, with more than half zeros; an assignment may be impossible."""
     k = draw(st.integers(1, 6))
     published = draw(st.lists(st.integers(0, 4), min_size=k, max_size=k))
     _, counts = np.unique(published, return_counts=True)
@@ -21,7 +21,7 @@ def tables(draw):
 
 @st.composite
 def possible_tables(draw):
-    """The same with somebody for every value, as it truly was."""
+    """The same tables with one possible assignment added."""
     weights, counts = draw(tables())
     truth = np.repeat(np.arange(len(counts)), counts)
     weights[draw(st.permutations(range(len(weights)))), truth] = 1.0
@@ -48,8 +48,8 @@ def test_nothing_is_changed_and_doing_it_again_finds_no_more(table):
     assert np.array_equal(possible_pairs(pairs.astype(float), counts)[1], pairs)
 
 
-def test_a_chain_of_a_hundred_who_push_each_other_on():
-    """Person i may have value i or i + 1, the last one only the last: everybody has their first."""
+def test_a_chain_of_a_hundred_members_has_one_assignment():
+    """Member i may have value i or i + 1, and the last member only the last value: member i has value i."""
     k = 100
     weights = np.eye(k) + np.eye(k, k=1)
     found, pairs = possible_pairs(weights, np.ones(k, dtype=np.int64))

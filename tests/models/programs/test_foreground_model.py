@@ -1,4 +1,4 @@
-"""Foreground knowledge as a PyMC model: its density by hand, and its posterior beside the sampler's and a grid's."""
+"""Foreground knowledge as a PyMC model: density by hand, posterior against the Gibbs sampler and a grid."""
 
 import itertools
 import math
@@ -15,10 +15,10 @@ from foreknow.models import Auto, Evidence, GibbsSampling, foreground_model
 from foreknow.models.estimators.convergence import mean_diagnostics
 
 PYTHON = Mode(linker="py", optimizer=None)
-"""No compilation, for what is computed once."""
+"""No compilation, for numbers that are computed once."""
 
 ERRORS = 4.5
-"""How many standard errors a mean may be off: by chance once in 150,000 numbers."""
+"""Largest deviation of a mean, in standard errors; exceeded by chance once in 150,000 numbers."""
 
 EVIDENCE = Evidence(
     np.array([0, 1, 0, 0, 1, -1, 1, 1, 0]),
@@ -26,13 +26,13 @@ EVIDENCE = Evidence(
     np.array([[1, 1], [1, 3], [0, 2]]),
     np.array([0.4, 0.6]),
 )
-"""Two signatures and the rest in three groups, with one person outside."""
+"""Two signatures and the rest in three groups, with one respondent outside."""
 
 TABLE = np.array([[0.3, 0.7], [0.9, 0.1]])
 
 
 def likelihood(table):
-    """Of the groups, over all sequences of values that show the right multiset."""
+    """Likelihood of each group, by a sum over all sequences of values with its multiset."""
     rows, found = np.vstack([table, EVIDENCE.rest]), []
     for j, counts in enumerate(EVIDENCE.counts):
         people = EVIDENCE.signature[EVIDENCE.group == j]
@@ -73,7 +73,7 @@ def test_variables_have_the_papers_names():
 
 
 def test_nuts_and_gibbs_sampling_draw_from_the_same_posterior():
-    """Both against the prior times the likelihood on a grid of the prior's quantiles."""
+    """Both agree with prior times likelihood on a grid of the prior's quantiles."""
     axis = stats.beta(2.0, 3.0).ppf((np.arange(60) + 0.5) / 60)
     grid = np.array(list(itertools.product(axis, repeat=2)))
     weights = np.array([likelihood(np.column_stack([point, 1 - point])).prod() for point in grid])
@@ -96,7 +96,7 @@ def test_nuts_and_gibbs_sampling_draw_from_the_same_posterior():
     ("signature", "rest", "message"),
     [
         ([-1, -1], [0.5, 0.5], "foreground_model has 0 signatures"),
-        ([0, 0], [1.0, 0.0], "the rest's distribution [1.0, 0.0]; it needs a signature, and a probability over 0"),
+        ([0, 0], [1.0, 0.0], "the rest's distribution [1.0, 0.0]; it needs a signature, and a positive probability"),
     ],
 )
 def test_what_cannot_be_unknown_is_refused(signature, rest, message):
@@ -106,5 +106,5 @@ def test_what_cannot_be_unknown_is_refused(signature, rest, message):
 
 
 def test_concentrations_are_positive():
-    with pytest.raises(ValueError, match="a concentration is -0"):
+    with pytest.raises(ValueError, match=r"concentration is -1\.0; it is a positive finite number"):
         foreground_model(EVIDENCE, -1.0)

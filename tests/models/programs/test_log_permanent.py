@@ -1,4 +1,4 @@
-"""The log-probability of published multisets: against enumeration, whole numbers and finite differences."""
+"""Log-probability of published multisets, against enumeration, whole numbers and finite differences."""
 
 import itertools
 import math
@@ -21,17 +21,17 @@ from foreknow.models.programs.group_weights import called_weights_and_beliefs, w
 from foreknow.models.programs.log_permanent import LogPermanent
 
 PYTHON = Mode(linker="py", optimizer=None)
-"""No compilation: the numbers come from `perform`."""
+"""No compilation: `perform` computes the numbers."""
 
 
 def weight_by_enumeration(prior, counts):
-    """The sum over all distinct ways of giving the values to the people."""
+    """Sum over all distinct assignments of the values to the members."""
     shown = np.repeat(np.arange(len(counts)), counts)
     return sum(math.prod(prior[i][s] for i, s in enumerate(way)) for way in set(itertools.permutations(shown.tolist())))
 
 
 def numbers(prior, group, counts, row=None):
-    """The log-weights and the beliefs, computed without PyTensor."""
+    """Log-weights and beliefs, computed without PyTensor."""
     with np.errstate(divide="ignore"):
         log_prior = np.log(np.asarray(prior, float))
     return weights_and_beliefs(log_prior, np.asarray(counts), *LogPermanent(group, row).layout())
@@ -52,7 +52,7 @@ class TestNumbers:
 
     @given(problem=problems())
     def test_named_rows_change_nothing(self, problem):
-        """However people of one kind are told apart, by kinds or by values."""
+        """The result is the same with a row per kind and with a row per respondent."""
         kinds, row = np.unique(problem.prior, axis=0, return_inverse=True)
         weight, belief = numbers(problem.prior, problem.group, problem.counts)
         by_kind = numbers(kinds, problem.group, problem.counts, row)
@@ -66,7 +66,7 @@ class TestNumbers:
 
     @pytest.mark.parametrize("small", [1e-3, 1e-6, 1e-30, 1e-300])
     def test_sixty_people_and_two_values_in_whole_numbers(self, small):
-        """Priors so small that their product has few digits left, or is no number: 1e-300 to the power of 59."""
+        """Priors with a product that has few digits left or underflows: 1e-300 to the power of 59."""
         rng = np.random.default_rng(3)
         k, shown = 60, [1, 59]
         exact = [(1 - Fraction(small) * int(w), Fraction(small) * int(w)) for w in rng.integers(1, 9, size=k)]
@@ -77,14 +77,14 @@ class TestNumbers:
         assert np.allclose(belief, oracle.exact_posterior(exact, shown), rtol=1e-9)
 
     def test_what_vanishes_on_the_way_is_found_again(self):
-        """The walk must pass states 1e-400 as likely as others, which lead nowhere."""
+        """The forward pass needs states 1e-400 as likely as others that have no continuation."""
         prior = [[1, 1e-20]] * 20 + [[1, 0]] * 20
         weight, belief = numbers(prior, [0] * 40, [[20, 20]])
         assert np.isclose(weight[0], 20 * math.log(1e-20))
         assert np.allclose(belief, [[0, 1]] * 20 + [[1, 0]] * 20)
 
     def test_more_ways_than_numbers(self):
-        """1e330 of them, among 1100 people who are alike, but not known to be."""
+        """1e330 sequences, for 1100 members with equal rows that are not named as equal."""
         weight, belief = numbers([[0.5, 0.5]] * 1100, [0] * 1100, [[550, 550]])
         assert np.isclose(weight[0], math.lgamma(1101) - 2 * math.lgamma(551) - 1100 * math.log(2))
         assert np.allclose(belief, 0.5)
@@ -130,7 +130,7 @@ class TestOperation:
         )
 
     def test_compiled_value_belief_and_gradient(self):
-        """The gradient adds up the beliefs of the people who share a row; an impossible pair has none."""
+        """The gradient sums the beliefs of respondents who share a row; an impossible pair has gradient 0."""
         operation, x = LogPermanent(self.group, self.row), pt.dmatrix()
         weight, belief = operation(x, self.counts), operation.belief(x, self.counts)
         weighed = (weight * np.array([2.0, 3.0])).sum()
@@ -210,7 +210,7 @@ class TestRefused:
     def test_rows_and_groups_that_are_not_there_when_it_runs(self):
         log_prior, counts = pt.dmatrix(), pt.lmatrix()
         weight = LogPermanent([0, 1])(log_prior, counts)
-        with pytest.raises(IndexError, match="row is not in the log-prior"):
+        with pytest.raises(ValueError, match="row is not in the log-prior"):
             weight.eval({log_prior: np.zeros((1, 2)), counts: [[1, 0], [0, 1]]}, mode=PYTHON)
-        with pytest.raises(IndexError, match="counts need a row for every group"):
+        with pytest.raises(ValueError, match="counts need a row for every group"):
             weight.eval({log_prior: np.zeros((2, 2)), counts: [[1, 0]]}, mode=PYTHON)

@@ -1,7 +1,7 @@
-"""The Markov model's density against the sum over all completions, and its posterior against the closed form.
+"""Density of the Markov model against the sum over all completions, and its posterior against the closed form.
 
-Only the sampler is compiled. Densities and predictive draws are computed by PyTensor's Python interpreter, since compiling
-them would take longer than all that is checked.
+Only the sampler is compiled. PyTensor's Python interpreter computes densities and predictive draws, since their compilation
+would take longer than the tests.
 """
 
 import itertools
@@ -23,8 +23,8 @@ from scipy import stats
 from strategies import history_of
 
 from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain
-from foreknow.models.programs import markov
-from foreknow.models.programs.markov import markov_model
+from foreknow.models.programs import missing_visits
+from foreknow.models.programs.unknown_transitions import markov_model
 
 M = 3
 INTERPRETED = Mode("py", "fast_compile")
@@ -43,12 +43,12 @@ CORPUS = [
     [-1, -1],
     [0],
 ]
-"""Repeated people, gaps at the start, in the middle, alternating and at the end, and people of whom nothing follows."""
+"""Repeated respondents; gaps at the start, in the middle, alternating and at the end; respondents without a transition."""
 
 
 @pytest.fixture(autouse=True)
 def no_c_compiler():
-    """Neither for inner graphs nor for folded constants."""
+    """No C compilation, neither of inner graphs nor of folded constants."""
     with pytensor.config.change_flags(cxx=""):
         yield
 
@@ -59,7 +59,7 @@ def trimmed(person):
 
 
 def log_probability(person, table, open_values=None):
-    """Of one person's known values given the first ones: the logarithm of a sum over all completions."""
+    """Log-probability of one respondent's known values given the first ones, by a sum over all completions."""
     order, m = table.ndim - 1, table.shape[-1]
     person = trimmed(person)
     missing = [place for place, value in enumerate(person) if value < 0]
@@ -75,13 +75,13 @@ def log_probability(person, table, open_values=None):
 
 
 def transitions_of(people, order):
-    """How often each run of known visits occurred, one by one."""
+    """Count of each run of known visits, one by one."""
     runs = [tuple(person[at : at + order + 1]) for person in people for at in range(len(person) - order)]
     return Counter(run for run in runs if min(run) >= 0)
 
 
 def log_density(people, table, concentration):
-    """Of the rows and the data: prior, probability, and the number of orders in which a table of counts may come."""
+    """Log-density of rows and data: prior, likelihood, and the number of orders of each table of counts."""
     order, m = table.ndim - 1, table.shape[-1]
     followed = transitions_of(people, order)
     total = sum(log_probability(person, table) for person in people)
@@ -130,10 +130,10 @@ class TestDensity:
         logp = density(markov_model(people, order, values=M, never_missed=[2]))
         everything = density(markov_model(people, order, values=M))
         table = np.random.default_rng(6).dirichlet(np.ones(M), size=(M,) * order)
-        gaps = markov._gaps(markov._known(people, M)[0], order)
+        gaps = missing_visits.stretches_with_missing(missing_visits.known_visits(people, M)[0], order)
         expected = sum(
             times * (log_probability(stretch, table, [0, 1]) - log_probability(stretch, table))
-            for stretch, times in zip(gaps.visits.tolist(), gaps.people, strict=True)
+            for stretch, times in zip(gaps.visits.tolist(), gaps.occurrences, strict=True)
         )
         assert np.isclose(logp({"transitions": table}) - everything({"transitions": table}), expected, rtol=1e-10)
 
@@ -153,27 +153,30 @@ class TestDensity:
 
 
 class TestFactors:
-    """What the model reads off the visits, without PyTensor."""
+    """Counts and stretches of the visits, without PyTensor."""
 
     @given(people=visits, order=st.integers(1, 3), seed=st.integers(0, 9))
     def test_counts_and_stretches_are_the_whole_probability(self, people, order, seed):
         table = np.random.default_rng(seed).dirichlet(np.ones(M), size=(M,) * order)
-        known, domain = markov._known(people, M)
-        followed, gaps = markov._followed(known, order, M), markov._gaps(known, order)
+        known, domain = missing_visits.known_visits(people, M)
+        followed, gaps = (
+            missing_visits.known_transitions(known, order, M),
+            missing_visits.stretches_with_missing(known, order),
+        )
         assert len(domain) == M
         parts = [log_probability(stretch, table) for stretch in gaps.visits.tolist()]
-        total = (followed * np.log(table)).sum() + sum(gaps.people * parts)
+        total = (followed * np.log(table)).sum() + sum(gaps.occurrences * parts)
         assert np.isclose(total, sum(log_probability(person, table) for person in people if trimmed(person)))
 
     @given(people=visits, order=st.integers(1, 3))
     def test_counts_are_those_of_known_visits(self, people, order):
-        followed = markov._followed(markov._known(people, M)[0], order, M)
+        followed = missing_visits.known_transitions(missing_visits.known_visits(people, M)[0], order, M)
         expected = transitions_of(people, order)
         assert {run: followed[run] for run in np.ndindex(followed.shape) if followed[run]} == expected
 
     def test_stretches_end_at_known_visits_and_equal_ones_are_one(self):
-        gaps = markov._gaps(markov._known(CORPUS, M)[0], 1)
-        assert dict(zip(map(tuple, gaps.visits.tolist()), gaps.people.tolist(), strict=True)) == {
+        gaps = missing_visits.stretches_with_missing(missing_visits.known_visits(CORPUS, M)[0], 1)
+        assert dict(zip(map(tuple, gaps.visits.tolist()), gaps.occurrences.tolist(), strict=True)) == {
             (1, -1, 2, -1): 2,
             (1, -1, -1, 0): 1,
             (1, -1, 0, -1): 1,
@@ -185,7 +188,7 @@ class TestFactors:
         history = history_of(("AC", "ac"), ("B", "b"), ("AB", "bc"), ("B", "a"))
         model = markov_model(history)
         assert list(model.coords["value"]) == ["a", "b", "c"]
-        known, _ = markov._known(history, None)
+        known, _ = missing_visits.known_visits(history, None)
         assert [person.tolist() for person in known] == [[0, -1, 1], [2], [1, 2, 0]]
 
     def test_names_and_dimensions(self):
@@ -236,7 +239,7 @@ class TestErrors:
     @pytest.mark.parametrize(
         ("sequences", "settings", "match"),
         [
-            ([[0, 1]], {"order": 0}, "looks back over 0 values"),
+            ([[0, 1]], {"order": 0}, "markov_model: order is 0; it is a number of past values"),
             ([[0, 1]], {"order": 27}, r"has 2\^28 probabilities.*smaller order"),
             ([[0, -2]], {}, "the sequences hold -2; .* or -1 for a missing visit"),
             ([[0, 3]], {"values": 3}, "the sequences hold 3; values are positions 0 to 2"),
@@ -244,7 +247,7 @@ class TestErrors:
             ([[0, -1], [1], []], {}, "no two values of one person"),
             ([], {}, "no two values of one person"),
             ([[0, 1]], {"never_missed": [2]}, "2 is said to be never missed and is not in the domain, 0, 1"),
-            ([[0, 1]], {"concentration": 0}, "concentration is 0.*positive"),
+            ([[0, 1]], {"concentration": 0}, "concentration is 0.*positive finite number"),
             ([[0, 1]], {"concentration": np.ones((3, 3))}, r"have shape \(3, 3\).*\(2, 2\)"),
             ([[0, 1]], {"concentration": np.array([[1, 1], [-1, 1]])}, r"value 0 in the sequence \(1,\) is -1"),
         ],
@@ -255,5 +258,5 @@ class TestErrors:
 
 
 def test_pymc_is_imported_only_when_a_model_is_built():
-    said = "import sys, foreknow.models.programs.markov; print({'pymc', 'pytensor'} & set(sys.modules))"
+    said = "import sys, foreknow.models.programs.unknown_transitions; print({'pymc', 'pytensor'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", said], capture_output=True, text=True, check=True).stdout == "set()\n"

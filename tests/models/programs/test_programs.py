@@ -1,4 +1,4 @@
-"""Adversaries as PyMC programs: against closed forms, quadrature and enumeration; what is sampled, within its own error."""
+"""Adversaries as PyMC programs, against closed forms, quadrature and enumeration; samples within their Monte Carlo errors."""
 
 import itertools
 import math
@@ -19,15 +19,15 @@ from strategies import view_of
 
 from foreknow.models import Beliefs, DirichletMultinomial, Posterior, Problem, Release, ReleaseBeliefs
 from foreknow.models.estimators.convergence import mean_diagnostics
-from foreknow.models.programs.compromised import compromised_model
-from foreknow.models.programs.permutation import permutation_model
-from foreknow.models.programs.release import release_model
+from foreknow.models.programs.unknown_assignment import permutation_model
+from foreknow.models.programs.unknown_prior import release_model
+from foreknow.models.programs.unknown_reliability import compromised_model
 
 PYTHON = Mode(linker="py", optimizer=None)
-"""No compilation, for what is computed once."""
+"""No compilation, for numbers that are computed once."""
 
 ERRORS = 4.5
-"""How many standard errors a mean may be off: by chance once in 150,000 numbers."""
+"""Largest deviation of a mean, in standard errors; exceeded by chance once in 150,000 numbers."""
 
 
 def sampled(model, draws=1000):
@@ -39,12 +39,12 @@ def sampled(model, draws=1000):
 
 
 def at(variable, where):
-    """The value of a variable where those in the model that it depends on have given ones."""
+    """Value of a variable, given the values of the variables that it depends on."""
     return variable.eval(where, mode=PYTHON)
 
 
 def assert_mean(draws, expected):
-    """The mean over chains and draws is the expected one, up to the error that its effective sample size leaves."""
+    """Compare the mean over chains and draws with its expectation, within the Monte Carlo error."""
     draws = np.asarray(draws, dtype=float).reshape(*draws.shape[:2], -1)
     for value, wanted in zip(np.moveaxis(draws, -1, 0), np.ravel(expected), strict=True):
         ess, rhat = mean_diagnostics(np.ascontiguousarray(value))
@@ -53,7 +53,7 @@ def assert_mean(draws, expected):
 
 
 def test_importing_the_programs_imports_no_sampler():
-    """PyMC takes seconds; it is imported when a model is made."""
+    """The import of PyMC takes seconds; it happens when a model is made."""
     code = "import sys, foreknow.models.programs; sys.exit(bool({'pymc', 'pytensor'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
@@ -109,7 +109,7 @@ class TestPermutationModel:
         assert_mean(trace.posterior["belief"].values, np.tensordot(share / total[0], has, axes=1))
 
     def test_equal_values_are_told_apart_and_others_left_out(self):
-        """Three people, aab: six assignments of three published values; respondents by their rows."""
+        """Three members with values a, a, b have six assignments of published values; respondents are named by rows."""
         prior = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1], [0.6, 0.4]])
         problem = Problem(prior, np.array([-1, 0, 0, 0]), np.array([[2, 1]]))
         model = permutation_model(problem)
@@ -118,14 +118,18 @@ class TestPermutationModel:
         belief = at(model["belief"], where={model["shares"]: shares})
         assert np.allclose(belief[0], [(1 + 2 + 3 + 4) / 21, (5 + 6) / 21])
         drawn = model.rvs_to_values[model["drawn"]].data
-        assert drawn.tolist() == [0, 0, 0, 0, 1, 0], "row 1 has b, and the first of two ways to give a"
+        assert drawn.tolist() == [0, 0, 0, 0, 1, 0], "row 1 has b, in the first of two permutations of a"
 
     @pytest.mark.parametrize(
         ("group", "counts", "message"),
         [
             ([0, 1], [[1, 0], [0, 1]], "has 2 groups, with [1, 1] respondents"),
             ([-1, -1], [[0, 0]], "has 1 groups, with [0] respondents"),
-            ([0] * 8, [[8, 0]], "8 respondents and 8! = 4.03e+04 assignments; permutation_model lists at most 5040"),
+            (
+                [0] * 8,
+                [[8, 0]],
+                "the group has 8 respondents, and permutation_model lists the 8! assignments of at most 7",
+            ),
         ],
     )
     def test_refused_problems(self, group, counts, message):
@@ -142,16 +146,16 @@ class TestPermutationModel:
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 GRID = np.array(list(itertools.product((NODES + 1) / 2, repeat=2)))
 AREA = np.array([a * b / 4 for a, b in itertools.product(WEIGHTS, repeat=2)])
-"""Where to evaluate a polynomial of two probabilities, to integrate it exactly."""
+"""Weights of Gauss-Legendre quadrature on the unit square, exact for polynomials of two probabilities."""
 
 
 def tables(point):
-    """Two distributions of two values, of each of which one probability is given."""
+    """Two distributions of two values from the first probability of each."""
     return np.column_stack([point, 1 - np.asarray(point)])
 
 
 def enumerated(rows, counts):
-    """The probability of a multiset if everybody draws from the own row: over all sequences of values."""
+    """Probability of a multiset if each member draws from a row of its own, by a sum over all sequences of values."""
     m = len(counts)
     return sum(
         math.prod(row[s] for row, s in zip(rows, drawn, strict=True))
@@ -162,7 +166,7 @@ def enumerated(rows, counts):
 
 @pytest.fixture(scope="module")
 def small():
-    """Ten people of two classes in three groups of one release, one suppressed, and two adversaries' draws."""
+    """Ten respondents of two classes in three groups of one release, one of them suppressed, and draws of two adversaries."""
     group = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2, -1])
     counts = np.array([[2, 1], [3, 0], [1, 2]])
     classes = np.array([0, 0, 1, 0, 0, 1, 1, 1, 0, 1])
@@ -231,7 +235,7 @@ class TestReleaseModel:
         assert_mean((published.values - expected)[..., 0], np.zeros(3))
 
     def test_releases_of_several_sizes(self):
-        """Two releases of three values: classes of five people, one suppressed, and of two; no compilation."""
+        """Two releases of three values, with five respondents (one suppressed) and with two; no compilation."""
         problems = [
             Problem(np.full((5, 3), 1 / 3), np.array([1, 0, 1, -1, 0]), np.array([[1, 1, 0], [0, 0, 2]])),
             Problem(np.full((2, 3), 1 / 3), np.array([0, 0]), np.array([[1, 0, 1]])),
@@ -299,7 +303,7 @@ class TestReleaseModel:
 
 
 def beliefs_of(*releases):
-    """Beliefs after releases of people A, B, ..., each in a group of their own, from a posterior per release."""
+    """Beliefs after releases of respondents A, B, ..., each in a group of one, from a posterior per release."""
     found = []
     for time, posterior in enumerate(releases, start=1):
         posterior = np.array(posterior, float)
@@ -321,12 +325,12 @@ class TestCompromisedModel:
     named = np.array([0, 0, 2, 1, 2])
 
     def test_against_quadrature(self):
-        """By Bayes over who is right, the true value, and the reliability."""
+        """Bayes' rule over the correctness of claims, the true values and the reliability."""
 
         def joint(r):
-            """The probability of each claim together with each true value."""
-            told = np.array([[r if s == n else (1 - r) / 2 for s in range(3)] for n in self.named])
-            return self.p * told
+            """Joint probability of each claim and each true value."""
+            likelihood = np.array([[r if s == n else (1 - r) / 2 for s in range(3)] for n in self.named])
+            return self.p * likelihood
 
         def weighed(r):
             by_value = joint(r)
@@ -377,7 +381,7 @@ class TestCompromisedModel:
     @pytest.mark.parametrize(
         ("claims", "message"),
         [
-            (claims_of(), "there are no claims"),
+            (claims_of(), "there are 0 claims"),
             (
                 claims_of(("A", "a", 9)),
                 "a claim is about respondent 'A' at 9, and there is no release of that time; there are 1",

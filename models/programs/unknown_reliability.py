@@ -1,0 +1,182 @@
+"""PyMC model of a source of compromised records whose reliability is unknown."""
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.beliefs import Beliefs, ReleaseBeliefs, coordinate
+from foreknow.models.knowledge.compromised_records import CompromisedRecords
+from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
+from foreknow.models.tables.required_columns import check_columns
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+class ClaimArrays(NamedTuple):
+    """Claims of one source, as arrays.
+
+    Attributes
+    ----------
+    labels : list of str
+        Respondent and time of each claim.
+    codes : int array, shape (c,)
+        Claimed value, as a position in the sensitive domain.
+    belief : float array, shape (c, m)
+        Belief of an attack in each value of the claim's respondent, after the release of the claim's time.
+    """
+
+    labels: list[str]
+    codes: IntArray
+    belief: FloatArray
+
+
+def compromised_model(
+    claims: "pd.DataFrame | CompromisedRecords", beliefs: Beliefs, reliability: tuple[float, float] = (1.0, 1.0)
+) -> "pm.Model":
+    """Return the law of the claims of a source of compromised records with unknown reliability.
+
+    Each claim is right with the probability ``r ~ Beta(*reliability)``, the same for all. A right claim names the
+    respondent's true value; a wrong one names any other value, each with the same probability. The true value has the
+    probabilities p that an attack on the releases gives it. Then claim i names value s with probability::
+
+        q[i, s] = r p[i, s] + (1 - r) (1 - p[i, s]) / (m - 1)
+
+    Parameters
+    ----------
+    claims : DataFrame or CompromisedRecords
+        Columns respondent, value and time, one row per claim. Repeated rows count once. A column confidence, as
+        `CompromisedRecords` has, is not read: the model learns the reliability.
+    beliefs : Beliefs
+        Beliefs of an attack on these respondents at these times. They must not use the claims.
+    reliability : tuple of float
+        Parameters of the Beta distribution of r: prior counts of right and of wrong claims.
+
+    Returns
+    -------
+    pymc.Model
+        With the variables
+
+        - ``reliability``: r;
+        - ``claimed``, observed, dim ``claim``: the claimed value's position in the domain, ``Categorical(q[i])``. The
+          coordinate of a claim is its respondent and time: ``"1042 at 3"``;
+        - ``right``, dim ``claim``: the probability that the claim is right, given r;
+        - ``belief``, dims ``claim, value``: the belief in each value of the claim's respondent, given the claim and r.
+
+    Raises
+    ------
+    TypeError
+        If ``claims`` is no table or ``beliefs`` are no `Beliefs`.
+    ValueError
+        If there are no claims, a column is missing, a claimed value is not in the domain, or the domain has one value; if a
+        claim has a time without a release, or a respondent without a record in it; if a respondent has two different claims at
+        one time; or a parameter of the Beta distribution is not positive and finite.
+
+    Notes
+    -----
+    Exact, given the beliefs: true values and the correctness of claims are summed over. Claims are independent given r. That
+    is an approximation for claims about one respondent at several times, where values are correlated. Wrong claims are
+    uniform: a source that names common values, or the values of the release, needs another model. Cost of a density: O(c m).
+
+    For claims that the releases decide (p is 0 or 1) the posterior of r is ``Beta(a + confirmed, b + contradicted)``.
+
+    Examples
+    --------
+    ``foreknow.models.CompromisedRecords`` takes the confidence as given; this model learns it::
+
+        model = compromised_model(records.frame, attack(releases))
+        trace = pm.sample(model=model)
+        arviz.summary(trace, var_names=["reliability", "right"])
+    """
+    import pymc as pm
+
+    _check_reliability(reliability)
+    check_kind("compromised_model", "beliefs", beliefs, Beliefs, "is a Beliefs; an attack makes them: attack(releases)")
+    arrays = _claim_arrays(claims.frame if isinstance(claims, CompromisedRecords) else claims, beliefs)
+    domain = beliefs.releases[0].observation.people.schema.values
+    others = len(domain) - 1
+    named = np.eye(len(domain))[arrays.codes]
+    with pm.Model(coords={"claim": arrays.labels, "value": [coordinate(value) for value in domain]}) as model:
+        r = pm.Beta("reliability", *map(float, reliability))
+        wrong = (1 - r) / others
+        likelihood = r * arrays.belief + wrong * (1 - arrays.belief)
+        pm.Categorical("claimed", p=likelihood, observed=arrays.codes, dims="claim")
+        joint = arrays.belief * (r * named + wrong * (1 - named))
+        belief = pm.Deterministic("belief", joint / joint.sum(axis=1, keepdims=True), dims=("claim", "value"))
+        pm.Deterministic("right", (belief * named).sum(axis=1), dims="claim")
+    return model
+
+
+def _check_reliability(reliability: Any) -> None:
+    is_pair = isinstance(reliability, tuple | list | np.ndarray) and np.shape(reliability) == (2,)
+    if not is_pair or not all(is_number(count, 0, GREATEST_FLOAT) and count > 0 for count in reliability):
+        raise ValueError(
+            f"reliability is {reliability!r}; it is the two parameters of a Beta distribution, positive numbers, as (1.0, 1.0)."
+        )
+
+
+def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> ClaimArrays:
+    check_columns(claims, ("respondent", "value", "time"))
+    claims = _distinct_rows(claims[["respondent", "value", "time"]])
+    releases = {release.observation.time: release for release in beliefs}
+    if not len(claims) or not releases:
+        raise ValueError(
+            f"there are {len(claims)} claims and {len(releases)} releases; compromised_model needs at least one of each."
+        )
+    belief_of: dict[str, FloatArray] = {}
+    for respondent, time in zip(claims["respondent"], claims["time"], strict=True):
+        label = f"{respondent} at {time}"
+        if label in belief_of:
+            raise ValueError(
+                f"there are two different claims about respondent {respondent!r} at {time!r}; a source names one value. Keep "
+                "one, or make them two sources, each with a model of its own."
+            )
+        if time not in releases:
+            raise ValueError(
+                f"a claim is about respondent {respondent!r} at {time!r}, and there is no release of that time; there are "
+                f"{', '.join(map(repr, releases))}. Correct the time, or leave the claim out."
+            )
+        belief_of[label] = _belief_of(releases[time], respondent)
+    return ClaimArrays([*belief_of], _codes(claims, releases[time]), np.array([*belief_of.values()]))
+
+
+def _distinct_rows(claims: pd.DataFrame) -> pd.DataFrame:
+    unhashable = ~claims.map(lambda cell: isinstance(cell, Hashable)).to_numpy(dtype=bool)
+    if unhashable.any():
+        row, column = (int(axis[0]) for axis in np.nonzero(unhashable))
+        raise TypeError(
+            f"the {claims.columns[column]} of the claim in row {row} is {claims.iloc[row, column]!r}; respondents, values and "
+            "times are single values, as in a table of records."
+        )
+    return claims.drop_duplicates()
+
+
+def _belief_of(release: ReleaseBeliefs, respondent: Any) -> FloatArray:
+    """Belief in each value of a respondent after a release: float array, shape ``(m,)``."""
+    rows = release.observation.people.rows(respondent)
+    if not rows:
+        raise ValueError(
+            f"a claim is about respondent {respondent!r} at {release.observation.time!r}, who has no record in that release. "
+            "Correct the respondent or the time, or leave the claim out."
+        )
+    return np.asarray(release.posterior.probabilities[rows[0]])
+
+
+def _codes(claims: pd.DataFrame, release: ReleaseBeliefs) -> IntArray:
+    """Positions of the claimed values in the sensitive domain."""
+    schema = release.observation.people.schema
+    if len(schema.values) < 2:
+        raise ValueError(
+            f"the sensitive domain is {schema.values!r}; with one value every claim is right. Give a schema with all values."
+        )
+    codes = schema.codes(claims["value"])
+    if np.isnan(codes).any():
+        value = claims["value"].iloc[int(np.isnan(codes).argmax())]
+        raise ValueError(
+            f"a claim names the value {value!r}, which is not in the sensitive domain "
+            f"({', '.join(map(str, schema.values[:8]))}{', ...' if len(schema.values) > 8 else ''}). Correct it."
+        )
+    return codes.astype(np.int64)

@@ -105,7 +105,7 @@ def mined(beliefs: ForegroundBeliefs) -> pd.DataFrame:
             found = knowledge[number]
             row: dict[str, object] = {"time": release.observation.time, "attributes": ", ".join(found.attributes)}
             row["signatures"] = len(found.signatures)
-            if found.sensitive_set.is_set:
+            if found.sensitive_set.is_proper_subset:
                 row |= {"lowest": found.probabilities[:, 0].min(), "highest": found.probabilities[:, 0].max()}
             rows.append(row | {"worst for": people[number], "status": _words(found.status)})
     return pd.DataFrame(rows)

@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models import Beliefs, CompromisedRecords, History, Observation, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet, check_sensitive
+from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 
 type LeftOut = CompromisedRecords | Collection[Hashable] | None
 """Whose respondents are left out of the releases they are about, or who is left out of all."""
@@ -119,25 +119,11 @@ def set_outcomes(
     ValueError, TypeError
         As `outcomes`; and if the set is none, empty, not in the domain, or all of it.
     """
-    checked = check_set(owner, sensitive)
+    checked = as_sensitive_values(owner, sensitive)
     for release, outcome in zip(beliefs, outcomes(beliefs, history, leaving_out), strict=True):
-        codes = SensitiveSet.of(release.observation.people.schema.values, checked, owner).sensitive
+        codes = SensitiveSet.of(release.observation.people.schema.values, checked, owner).codes
         belief, share = outcome.belief[:, codes].sum(axis=1), outcome.shares[:, codes].sum(axis=1)
         yield SetOutcome(belief, share, np.isin(outcome.true, codes), outcome)
-
-
-def check_set(owner: str, sensitive: object) -> tuple[Hashable, ...]:
-    """A sensitive set as a tuple.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is empty, or no collection of values.
-    """
-    checked = check_sensitive(owner, sensitive)
-    if checked is None:
-        raise TypeError(f"{owner}: sensitive is None; name the set of values whose link to people is measured.")
-    return checked
 
 
 def original(history: History, seen: Observation) -> View:

@@ -68,5 +68,5 @@ def foreground_model(evidence: Evidence, concentration: float = 10.0) -> "pm.Mod
         )
     weights, known = np.vstack([np.eye(s), np.zeros(s)]), np.vstack([np.zeros((s, m)), evidence.rest])
     problem = Problem(known[np.full(len(evidence.group), s)], evidence.group, evidence.counts)
-    unknown = Unknown("global_distribution", "signature", weights, evidence.place, known)
+    unknown = Unknown("global_distribution", "signature", weights, evidence.row, known)
     return model_of([problem], unknown, np.tile(concentration * evidence.rest, (s, 1)))

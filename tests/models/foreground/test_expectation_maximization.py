@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import evidences
 
 from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, FitStatus, Omega, Sinkhorn, TooLarge
-from foreknow.models.foreground.expectation import believed
+from foreknow.models.foreground.beliefs import posterior_beliefs
 
 EXAMPLE_2 = Evidence(
     np.array([0, 1, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), np.array([[1, 1], [1, 1], [0, 2]]), np.array([0.5, 0.5])
@@ -115,8 +115,8 @@ class TestRounds:
         assert np.allclose(two.probabilities, three.probabilities[:, :2], rtol=0, atol=1e-8)
         assert two.log_likelihood == pytest.approx(three.log_likelihood, abs=1e-7)
         assert np.allclose(
-            believed(evidence, Auto(), two.probabilities),
-            believed(wider, Exact(), three.probabilities)[:, :2],
+            posterior_beliefs(evidence, Auto(), two.probabilities),
+            posterior_beliefs(wider, Exact(), three.probabilities)[:, :2],
             rtol=0,
             atol=1e-7,
         )
@@ -154,7 +154,7 @@ class TestSolutions:
     """What the last round says."""
 
     def test_example_2(self):
-        """The only root in the square: the branch inside leads to 6 f^2 - 3 f + 1 = 0, which has none (METHODS B.5)."""
+        """The only root in the square: the branch inside leads to 6 f^2 - 3 f + 1 = 0, which has none (worked by hand)."""
         fit = ExpectationMaximization()(EXAMPLE_2, Auto())
         assert np.allclose(fit.probabilities[:, 0], [2 / 3, 0], atol=1e-7)
         assert fit.status == FitStatus.BOUNDARY
@@ -231,7 +231,7 @@ class TestStatus:
     def test_parts_that_share_no_group_are_solved_apart(self):
         """Four such pairs have 16 best solutions; a start need not find the best of all at once, and no pair is left between."""
         pairs = Evidence(np.arange(8), np.arange(8) // 2, np.ones((4, 2), dtype=int), np.array([0.5, 0.5]))
-        assert len(set(pairs.part.tolist())) == 5
+        assert len(set(pairs.component.tolist())) == 5
         fit = ExpectationMaximization(starts=6)(pairs, Auto())
         assert fit.log_likelihood == pytest.approx(0, abs=1e-5)
         assert len(fit.others) == 2
@@ -276,12 +276,12 @@ class TestStatus:
             "ExpectationMaximization: tolerance is 0; it is a change of a probability, over 0 and under 1.",
         ),
         ({"tolerance": float("nan")}, "tolerance is nan"),
-        ({"iterations": 0}, "iterations is 0; it is a whole number, 1 or more."),
-        ({"starts": 1.5}, "starts is 1.5; it is a whole number, 1 or more."),
-        ({"starts": True}, "starts is True; it is a whole number"),
-        ({"iterations": float("inf")}, "iterations is inf; it is a whole number"),
-        ({"iterations": None}, "iterations is None; it is a whole number"),
-        ({"iterations": "9"}, "iterations is '9'; it is a whole number"),
+        ({"iterations": 0}, "iterations is 0; it is a number of iterations, 1 or more."),
+        ({"starts": 1.5}, "starts is 1.5; it is a number of starting points, 1 or more."),
+        ({"starts": True}, "starts is True; it is a number of starting points"),
+        ({"iterations": float("inf")}, "iterations is inf; it is a number of iterations"),
+        ({"iterations": None}, "iterations is None; it is a number of iterations"),
+        ({"iterations": "9"}, "iterations is '9'; it is a number of iterations"),
         ({"tolerance": "a"}, "tolerance is 'a'; it is a change of a probability"),
         ({"tolerance": None}, "tolerance is None; it is a change of a probability"),
     ],

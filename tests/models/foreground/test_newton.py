@@ -178,9 +178,9 @@ class TestRefused:
         ("settings", "message"),
         [
             ({"tolerance": 1.0}, "Newton: tolerance is 1.0; it is a change of a probability, over 0 and under 1."),
-            ({"iterations": 0}, "Newton: iterations is 0; it is a whole number, 1 or more."),
-            ({"starts": 0}, "Newton: starts is 0; it is a whole number, 1 or more."),
-            ({"starts": None}, "Newton: starts is None; it is a whole number, 1 or more."),
+            ({"iterations": 0}, "Newton: iterations is 0; it is a number of iterations, 1 or more."),
+            ({"starts": 0}, "Newton: starts is 0; it is a number of starting points, 1 or more."),
+            ({"starts": None}, "Newton: starts is None; it is a number of starting points, 1 or more."),
         ],
     )
     def test_settings_out_of_range(self, settings, message):

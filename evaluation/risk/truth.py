@@ -136,13 +136,11 @@ def original(history: History, seen: Observation) -> View:
     TypeError
         If ``history`` is no sequence of views, as a History is.
     """
-    other = (
-        history if not isinstance(history, Iterable) else next((v for v in history if not isinstance(v, View)), None)
-    )
-    if other is not None:
+    wrong = [v for v in history if not isinstance(v, View)] if isinstance(history, Iterable) else [history]
+    if wrong:
         raise TypeError(
-            f"beliefs are measured against the original records, a History, and got {_kind(history, other)}; pass the History that "
-            "was published."
+            f"beliefs are measured against the original records, a History, and got {_kind(history, wrong[0])}; pass the "
+            "History that was published."
         )
     view = next((view for view in history if view.time == seen.time), None)
     if view is None or not np.array_equal(view.people.respondents, seen.people.respondents):

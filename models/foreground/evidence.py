@@ -40,7 +40,7 @@ class Evidence:
     rest: FloatArray
 
     def __post_init__(self) -> None:
-        signature, rest = np.asarray(self.signature), np.asarray(self.rest, dtype=np.float64)
+        signature, rest = np.asarray(self.signature), np.asarray(self.rest)
         if signature.ndim != 1 or signature.shape != np.shape(self.group) or rest.ndim != 1:
             raise ValueError(
                 "Evidence: signature and group have an entry for each record, shape (n,), and rest one for each value, (m,); "
@@ -53,6 +53,10 @@ class Evidence:
             raise ValueError(
                 f"Evidence: signature has {found}; it is an integer array of the values 0 to s - 1, or -1 for records whose "
                 "signature has too little support."
+            )
+        if rest.dtype.kind not in "biuf":
+            raise ValueError(
+                f"Evidence: rest has the dtype {rest.dtype}; it is an array of m probabilities that sum to 1."
             )
         uniform = np.full((len(signature), len(rest)), 1.0 / max(len(rest), 1))
         problem = Problem(uniform, self.group, self.counts)

@@ -15,6 +15,7 @@ from foreknow.evaluation.risk.global_errors import signature_table
 from foreknow.evaluation.risk.mined_distributions import attribute_names, global_distributions, set_probabilities
 from foreknow.evaluation.risk.truth import original
 from foreknow.models import GlobalDistribution, History, View
+from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.sensitive_set import as_sensitive_values
 
 MAX_MARKER_DIAMETER = 18.0
@@ -131,23 +132,27 @@ def _label(axes: Axes, table: pd.DataFrame) -> None:
     radii = table["size"].to_numpy() / 2
     taken = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, radii, strict=True)]
     for row in np.argsort(-table["far"].to_numpy(), kind="stable"):
-        word, (x, y), away = str(table["signature"].iloc[row]), places[row], radii[row] + 3
-        width = CHARACTER_WIDTH * len(word)
-        for side, left in (("left", x + away), ("right", x - away - width)):
-            box = (left, y - 5, left + width, y + 5)
-            if left > 0 and left + width < AXES_WIDTH and not any(_overlap(box, other) for other in taken):
-                taken.append(box)
-                shift = away if side == "left" else -away
-                axes.annotate(
-                    without_mathtext(word),
-                    points[row],
-                    (shift, 0),
-                    textcoords="offset points",
-                    ha=side,
-                    va="center",
-                    fontsize=8,
-                )
-                break
+        word, away = str(table["signature"].iloc[row]), radii[row] + 3
+        found = _free_box(places[row], away, CHARACTER_WIDTH * len(word), taken)
+        if found is not None:
+            side, box = found
+            taken.append(box)
+            shift = (away if side == "left" else -away, 0)
+            axes.annotate(
+                without_mathtext(word), points[row], shift, textcoords="offset points", ha=side, va="center", fontsize=8
+            )
+
+
+def _free_box(
+    place: FloatArray, away: float, width: float, taken: list[tuple[float, ...]]
+) -> tuple[str, tuple[float, ...]] | None:
+    """Alignment and box of a label right or left of a marker, if one is within the axes and overlaps nothing."""
+    x, y = place
+    for side, left in (("left", x + away), ("right", x - away - width)):
+        box = (left, y - 5, left + width, y + 5)
+        if left > 0 and left + width < AXES_WIDTH and not any(_overlap(box, other) for other in taken):
+            return side, box
+    return None
 
 
 def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:

@@ -183,7 +183,7 @@ class TestOracle:
         each = [worlds(release, [0, 1, 1], found)[:, 0] for found in attack.mine(release.observation)]
         assert np.allclose(probability(attack([release]), "a"), np.max(each, axis=0), atol=1e-9)
 
-    def test_who_is_of_no_supported_signature_is_as_the_whole_table(self):
+    def test_unmatched_records_have_the_tables_distribution(self):
         """Three of eight published records have a; one town has too little support."""
         release = release_of("Afa Ama Bfa Afc Amb Afc Amc Bmc Afa", [0, 1, 0, 0, 1, 1, 2, 2, -1])
         attack = ForegroundAttack([["town"]], sensitive={"a"}, support=3)
@@ -194,7 +194,7 @@ class TestOracle:
         assert found.prior[2] == pytest.approx([3 / 8, 5 / 8])
 
     @pytest.mark.parametrize(("word", "odds"), [("table", (1 / 6) / (5 / 6)), ("uniform", (1 / 3) / (2 / 3))])
-    def test_who_is_of_no_supported_signature_by_either_reading(self, word, odds):
+    def test_unmatched_records_by_either_reading(self, word, odds):
         """One of B among five of A; a is one of three values, and one record of six. The last group shows a and b."""
         release = release_of("Afb Afb Afc Afc Afb Bfa", [0, 0, 1, 1, 2, 2])
         beliefs = ForegroundAttack([["town"]], sensitive={"a"}, support=2, unmatched=word)([release])
@@ -260,13 +260,13 @@ class TestWhatMovesNoBelief:
 
 
 class TestTrivialAnswers:
-    def test_groups_without_a_secret_value_and_with_nothing_else(self):
+    def test_groups_without_the_set_and_of_the_set_only(self):
         release = release_of("Afa Ama Bfb Bmc Afa Bmb", [0, 0, 1, 1, 2, 2])
         found = probability(ForegroundAttack(sensitive={"a"}, support=1)([release]), "a")
         assert found[:4].tolist() == [1, 1, 0, 0]
 
     @pytest.mark.parametrize("rows", ["Afa Ama Bfa Bma", "Afb Amc Bfb Bmc"])
-    def test_everybody_has_a_secret_value_or_nobody(self, rows):
+    def test_all_or_none_have_a_value_of_the_set(self, rows):
         found = probability(ForegroundAttack(sensitive={"a"}, support=1)([release_of(rows, [0, 0, 1, 1])]), "a")
         assert found.tolist() == [float("a" in rows)] * 4
 
@@ -289,7 +289,7 @@ class TestTrivialAnswers:
         drawn = ForegroundAttack([["town"]], support=1, fit=Drawn())([Release(view, [0, 0, 1, 1])])
         assert drawn.intervals[0][2:] == pytest.approx(np.ones((2, 2)))  # Of False, which is believed most.
 
-    def test_suppressed_people_have_what_their_kind_has(self):
+    def test_suppressed_records_have_the_worst_global_distribution(self):
         """The worst of the global distributions; values divide it as in the published table."""
         release = release_of("Afa Afb Bmc Bmc Afa Bmc", [0, 0, 1, 1, -1, -1])
         beliefs = ForegroundAttack(sensitive={"a", "b"}, support=1)([release])
@@ -297,7 +297,7 @@ class TestTrivialAnswers:
         assert beliefs.posterior(1).iloc[5].tolist() == pytest.approx([0, 0, 1], abs=1e-6)
 
     @pytest.mark.parametrize("sensitive_set", [None, {"a"}])
-    def test_nobody_is_published(self, sensitive_set):
+    def test_no_record_is_published(self, sensitive_set):
         beliefs = ForegroundAttack(sensitive=sensitive_set, support=1)([release_of("Afa Bmb", [-1, -1])])
         assert np.allclose(beliefs.posterior(1), 1 / 3)
         assert beliefs.notes == ("at 1: no record is published; there is nothing to learn.",)
@@ -316,7 +316,7 @@ class TestTooLittleSupport:
         shares = SnapshotAttack(Adversary(UniformPrior(), estimator=RandomWorlds()))([self.RELEASE])
         assert np.allclose(beliefs.posterior(1)[:4], shares.posterior(1)[:4])
 
-    def test_it_is_said(self):
+    def test_the_note(self):
         beliefs = ForegroundAttack(sensitive={"a"})([self.RELEASE])
         assert repr(beliefs) == "ForegroundBeliefs(times=(1,), attribute sets=(0,))"
         assert "no signature has a support of 3,993 records" in beliefs.notes[0]
@@ -355,7 +355,7 @@ class TestWhatTakesBeliefs:
         assert found["flagged"].tolist() == pytest.approx([1, 1 / 3])
 
 
-class TestWhoIsOver:
+class TestBreaches:
     """`over` lists the respondents whose posterior is over 1/r, with the attribute set."""
 
     @given(releases(), st.sampled_from([1, 1.5, 2, 3, 10]), st.sampled_from([{"a"}, {"a", "b"}]))
@@ -384,7 +384,7 @@ class TestWhoIsOver:
         most = posterior.max(axis=1)[release.group >= 0]
         assert len(beliefs.over(r)) == (most > 1 / r + 1e-9).sum()
 
-    def test_nobody(self):
+    def test_no_breach(self):
         beliefs = ForegroundAttack(sensitive={"a"}, support=1)([release_of("Afb Bmb", [0, 0])])
         assert list(beliefs.over(2).columns) == ["time", "respondent", "group", "belief", "share", "attributes"]
         assert beliefs.over(2).empty
@@ -396,14 +396,14 @@ class TestWhoIsOver:
             ForegroundAttack()([]).over(r)
 
 
-def test_what_did_not_converge_is_said():
+def test_the_note_of_unconverged_fits():
     release = release_of("Afa Bfb Afa Amb Bfb Bmc", [0, 0, 1, 1, 2, 2])
     hasty = ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(iterations=1))([release])
     assert "UNCONVERGED" in hasty.notes[0]
     assert ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(starts=1))([release]).notes == ()
 
 
-def test_several_solutions_are_said():
+def test_the_note_of_several_solutions():
     """One group of two records, of a signature each: either has the value."""
     release = release_of("Afa Bfb", [0, 0])
     found = ForegroundAttack([["town"]], sensitive={"a"}, support=1)([release])
@@ -411,7 +411,7 @@ def test_several_solutions_are_said():
     assert "8 starts" in found.notes[0]
 
 
-def test_groups_computed_by_the_law_of_large_numbers_are_said():
+def test_the_note_of_large_groups():
     """A group of 1,200 records of which 400 have the value: 480,000 operations, over 2^18."""
     n = 1_200
     rows = " ".join(town + "f" + value for town, value in zip("ABB" * (n // 3), "aabbcb" * (n // 6), strict=True))

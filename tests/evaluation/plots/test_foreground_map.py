@@ -77,7 +77,7 @@ def test_names_are_not_written_over_each_other():
     assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
 
 
-def test_nobody_has_it(tmp_path):
+def test_all_frequencies_zero(tmp_path):
     figure = foreground_map(beliefs_with(mined(["age"], [0.0, 0.0])), HISTORY, {"x"}, "age")
     assert drawn(figure, tmp_path).std() > 0
 

@@ -62,7 +62,7 @@ class TestErrors:
 
     def test_frequencies_of_zero_are_left_out_and_counted(self):
         towns = mined(["town"], [0.8, 0.5, 0.3], sensitive_set=("y",))
-        found = only(global_errors(beliefs_with(towns), HISTORY, {"y"}))  # nobody in Como
+        found = only(global_errors(beliefs_with(towns), HISTORY, {"y"}))  # none in Como
         assert found["relative"] == pytest.approx(((0.5 - 1 / 3) / (1 / 3) + (1 / 3 - 0.3) / (1 / 3)) / 2)
         assert found["absolute"] == pytest.approx((0.8 + 1 / 6 + 1 / 30) / 3)
         assert (found["signatures"], found["zeros"]) == (3, 1)

@@ -23,7 +23,7 @@ def test_by_hand():
     }  # fmt: skip
 
 
-def test_people_without_support_are_not_compared():
+def test_records_without_support_are_not_compared():
     """With support 3 only Milan and Rome: no member of G's group; with support 2 and age, A and F, D and E."""
     some = mined(["town"], [0.5, 0.3], min_support=3)
     pairs = mined(["town", "age"], [0.9, 0.4], min_support=2)
@@ -58,9 +58,9 @@ def test_nothing_mined():
     assert math.isnan(found["difference"])
 
 
-def test_one_signature_differs_from_nobody():
-    everybody = ForegroundAttack([["town"]], {"x"}, support=3)([Release(VIEW, [-1, -1, 0, 0, 0, -1, -1, -1])])
-    assert only(greatest_differences(everybody))["difference"] == 0
+def test_one_signature_has_no_difference():
+    single = ForegroundAttack([["town"]], {"x"}, support=3)([Release(VIEW, [-1, -1, 0, 0, 0, -1, -1, -1])])
+    assert only(greatest_differences(single))["difference"] == 0
 
 
 def test_beliefs_that_mined_nothing():

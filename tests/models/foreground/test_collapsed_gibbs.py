@@ -62,7 +62,7 @@ class TestSweeps:
 
 
 def _log_ways(n, b, alpha):
-    """The logarithm of n over b, times the probability of b given people under a Beta distribution."""
+    """Logarithm of n over b times the probability that b given records have the value, under a Beta distribution."""
     return (
         special.gammaln(n + 1)
         - special.gammaln(b + 1)

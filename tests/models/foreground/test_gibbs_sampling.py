@@ -92,7 +92,7 @@ class TestPosterior:
             assert_mean(drawn[:, :, i, 0], weights @ points[:, i], 1e-4)
         assert not drawn[..., 2].any()
 
-    def test_people_whose_values_are_shown_have_a_known_posterior(self):
+    def test_decided_groups_have_a_known_posterior(self):
         """Of 8 records in groups of one value, 6 have x: the posterior is Beta(2 + 6, 3 + 2)."""
         group = np.arange(8) // 2
         evidence = Evidence(np.zeros(8, int), group, np.array([[2, 0]] * 3 + [[0, 2]]), np.array([0.4, 0.6]))
@@ -130,7 +130,7 @@ class TestSmallSamples:
         assert (np.diff(widths) < 0).all()
         assert widths[3] / widths[4] == pytest.approx(2, rel=0.25)
 
-    def test_one_person_leaves_the_prior_about_as_it_was(self):
+    def test_one_group_hardly_changes_the_prior(self):
         """One of two records has x, with equal probability: a mixture of Beta(4, 7) and Beta(3, 8) from the prior Beta(3, 7)."""
         evidence = self.groups(2)
         evidence = Evidence(evidence.signature[2:], evidence.group[2:] - 1, evidence.counts[1:], self.rest)
@@ -157,9 +157,9 @@ class TestSmallSamples:
         same = (signature.reshape(-1, 3) == signature.reshape(-1, 3)[:, :1]).all(axis=1)
         informative = np.flatnonzero((evidence.counts > 0).all(axis=1)[group] & ~same[group])
         _, first = np.unique(signature[informative] // 2, return_index=True)
-        who = informative[first]
-        assert len(who) > 0.9 * problems
-        self.assert_covered((found.low[who, 0] <= truth[who]) & (truth[who] <= found.high[who, 0]))
+        records = informative[first]
+        assert len(records) > 0.9 * problems
+        self.assert_covered((found.low[records, 0] <= truth[records]) & (truth[records] <= found.high[records, 0]))
 
     @staticmethod
     def assert_covered(inside):

@@ -130,7 +130,7 @@ def _label(axes: Axes, table: pd.DataFrame) -> None:
     points = table[["frequency", "probability"]].to_numpy()
     places = (points - low) / (high - low) * (AXES_WIDTH, AXES_HEIGHT)
     radii = table["size"].to_numpy() / 2
-    taken = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, radii, strict=True)]
+    taken: list[tuple[float, ...]] = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, radii, strict=True)]
     for row in np.argsort(-table["far"].to_numpy(), kind="stable"):
         word, away = str(table["signature"].iloc[row]), radii[row] + 3
         found = _free_box(places[row], away, CHARACTER_WIDTH * len(word), taken)

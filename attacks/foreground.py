@@ -10,6 +10,7 @@ import numpy as np
 
 from foreknow.attacks.attack import Published, each_release
 from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
+from foreknow.attacks.foreground_worst_case import WorstCase, set_beliefs
 from foreknow.models import Auto, Estimator, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.attribute_signatures import (
@@ -18,16 +19,12 @@ from foreknow.models.foreground.attribute_signatures import (
     check_attribute_sets,
     supported_sets,
 )
-from foreknow.models.foreground.beliefs import posterior_beliefs, sampled_beliefs
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import FitStatus, Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution, Unmatched, mine_global_distributions
 from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import check_choice, check_kind, is_whole
-
-MIN_DIFFERENCE = 1e-12
-"""Smallest difference of beliefs by which one attribute set counts as worse than another: smaller ones are rounding."""
 
 
 @dataclass(frozen=True)
@@ -174,9 +171,9 @@ class ForegroundAttack:
     def _attack(self, observation: Observation) -> "_ReleaseResult":
         """Attack one release: one attribute set after another, keeping the worst case of each record."""
         sensitive_set = self._sensitive_set(observation)
-        worst, knowledge = _WorstCase.of_shares(observation, sensitive_set), []
+        worst, knowledge = WorstCase.of_shares(observation, sensitive_set), []
         for number, (distribution, evidence) in enumerate(self._mine(observation, sensitive_set)):
-            worst = worst.updated(_set_beliefs(distribution, evidence, self.estimator, len(observation.people)), number)
+            worst = worst.updated(set_beliefs(distribution, evidence, self.estimator, len(observation.people)), number)
             knowledge.append(distribution)
         values = sensitive_set.value_probabilities(worst.posterior, _published_counts(observation))
         prior = sensitive_set.value_probabilities(worst.prior, observation.counts.sum(axis=0))
@@ -213,65 +210,6 @@ class _ReleaseResult(NamedTuple):
     worst: IntArray
     interval: FloatArray | None
     sensitive_set: SensitiveSet
-
-
-class _SetBeliefs(NamedTuple):
-    """Beliefs from one attribute set: prior and posterior, shape ``(n, c)``, and the posterior's interval, ``(n, 2)``."""
-
-    prior: FloatArray
-    posterior: FloatArray
-    interval: FloatArray | None
-
-
-class _WorstCase(NamedTuple):
-    """For each record, the beliefs from the attribute set so far that gives a sensitive value the largest probability.
-
-    ``chosen`` is the number of that set, -1 where there is none; ``classes`` the number of classes that are sensitive.
-    """
-
-    prior: FloatArray
-    posterior: FloatArray
-    interval: FloatArray | None
-    chosen: IntArray
-    classes: int
-
-    @classmethod
-    def of_shares(cls, observation: Observation, sensitive_set: SensitiveSet) -> "_WorstCase":
-        """Beliefs before any attribute set: the table's shares and the groups'; uniform where nothing is published."""
-        shown = np.vstack([observation.counts, observation.counts.sum(axis=0)])
-        counts = sensitive_set.class_counts(shown if shown.any() else np.ones_like(shown))
-        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        prior = np.tile(shares[-1], (len(observation.people), 1))
-        chosen = np.full(len(observation.people), -1, dtype=np.int64)
-        classes = 1 if sensitive_set.is_proper_subset else len(sensitive_set.class_labels)
-        return cls(prior, shares[observation.group], None, chosen, classes)
-
-    def updated(self, beliefs: _SetBeliefs, number: int) -> "_WorstCase":
-        """The worst case with one more attribute set."""
-        before, now = (rows[:, : self.classes].max(axis=1) for rows in (self.posterior, beliefs.posterior))
-        worse = (now > before + MIN_DIFFERENCE) | (self.chosen < 0)
-        rows, interval = worse[:, None], beliefs.interval
-        if interval is not None and self.interval is not None:
-            interval = np.where(rows, interval, self.interval)
-        return _WorstCase(
-            np.where(rows, beliefs.prior, self.prior),
-            np.where(rows, beliefs.posterior, self.posterior),
-            interval,
-            np.where(worse, number, self.chosen),
-            self.classes,
-        )
-
-
-def _set_beliefs(distribution: GlobalDistribution, evidence: Evidence, estimator: Estimator, n: int) -> _SetBeliefs:
-    """Beliefs in the first n records of the evidence, those of the release; the others are counterfeits."""
-    prior, draws = distribution.prior, distribution.fit.draws
-    if draws is None:
-        return _SetBeliefs(prior, posterior_beliefs(evidence, estimator, distribution.probabilities)[:n], None)
-    sampled = sampled_beliefs(evidence, estimator, draws)
-    rows, value = np.arange(n), np.zeros(n, dtype=np.int64)
-    if not distribution.sensitive_set.is_proper_subset:
-        value = sampled.mean[:n].argmax(axis=1)
-    return _SetBeliefs(prior, sampled.mean[:n], np.column_stack([sampled.low[rows, value], sampled.high[rows, value]]))
 
 
 def _published_counts(observation: Observation) -> IntArray:

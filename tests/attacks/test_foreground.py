@@ -6,7 +6,7 @@ import numpy as np
 import oracle
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import view_of
 
@@ -228,19 +228,23 @@ class TestWhatMovesNoBelief:
         assert attack([release]).posterior(1).equals(attack([other]).posterior(1))
 
     @given(release=releases(), sensitive_set=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
-    def test_the_order_prior_groups_and_values(self, release, sensitive_set, seed):
+    def test_the_order_of_records_groups_and_values(self, release, sensitive_set, seed):
         rng, view = np.random.default_rng(seed), release.view
         order = rng.permutation(len(view))
         turned = dataclasses.replace(KINDS, values=tuple("cab"))
         labels = np.where(release.group < 0, -1, 7 - release.group)[order]
         other = Release(View(view.frame.iloc[order], turned, 1), labels)
         attack = ForegroundAttack(sensitive=sensitive_set, support=1, estimator=Auto())
-        before, after = (attack([one]).posterior(1) for one in (release, other))
+        one, two = attack([release]), attack([other])
+        before, after = one.posterior(1), two.posterior(1)
         after = after.loc[before.index, before.columns]
         if sensitive_set is not None:
             assert np.allclose(after, before, atol=1e-6)
-        else:  # Of sets that are equally bad to rounding, another may be taken; of the worst value they say the same.
-            assert np.allclose(after.max(axis=1), before.max(axis=1), atol=1e-6)
+            return
+        # Among equally likely solutions the first found is given, which depends on the order of the values.
+        assume(not any(FitStatus.SEVERAL in found.status for found in (*one.knowledge[0], *two.knowledge[0])))
+        # Among attribute sets with equal beliefs another may be reported; the largest belief is the same.
+        assert np.allclose(after.max(axis=1), before.max(axis=1), atol=1e-6)
 
     @given(release=releases())
     def test_how_quasi_identifiers_are_shown(self, release):

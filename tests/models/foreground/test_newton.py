@@ -67,7 +67,8 @@ class TestEquations:
         rounds = ExpectationMaximization(tolerance=1e-12, starts=6)(evidence, Auto())
         assert newton.log_likelihood == pytest.approx(rounds.log_likelihood, abs=1e-6)
         if not (rounds.status | newton.status) & (FitStatus.SEVERAL | FitStatus.UNCONVERGED):
-            assert np.allclose(newton.probabilities, rounds.probabilities, rtol=0, atol=1e-6)
+            # Where the slope vanishes at 0 or 1, an equation is missed by the square of the distance: 1e-10 leaves 1e-5.
+            assert np.allclose(newton.probabilities, rounds.probabilities, rtol=0, atol=5e-5)
 
     def test_example_2_exactly(self):
         fit = Newton()(EXAMPLE_2, Auto())

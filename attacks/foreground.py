@@ -1,80 +1,81 @@
-"""The attack that needs no background knowledge: the published groups teach the population's patterns."""
+"""Attack without background knowledge: global distributions are estimated from the published groups themselves."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from foreknow.attacks.attack import Published, each_release
 from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
+from foreknow.attacks.foreground_worst_case import WorstCase, set_beliefs
 from foreknow.models import Auto, Estimator, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.foreground.attribute_signatures import (
+    AttributeSets,
+    SampleSize,
+    check_attribute_sets,
+    supported_sets,
+)
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.foreground.expectation import believed
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import FitStatus, Fitting
-from foreknow.models.foreground.global_distribution import GlobalDistribution
-from foreknow.models.foreground.mining import Unmatched, mine_global_distributions
-from foreknow.models.foreground.sample_size import SampleSize
-from foreknow.models.foreground.sampled_beliefs import sampled_beliefs
-from foreknow.models.foreground.sensitive_set import SensitiveSet, check_sensitive
-from foreknow.models.foreground.signatures import AttributeSets, check_attribute_sets, supported_sets
-
-ROUNDING = 1e-12
-"""By how much one attribute set must say more than another to be worse."""
+from foreknow.models.foreground.global_distribution import GlobalDistribution, Unmatched, mine_global_distributions
+from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
+from foreknow.models.settings import check_choice, check_kind, is_whole
 
 
 @dataclass(frozen=True)
 class ForegroundAttack:
-    """Learn the global distribution of attribute sets from the published groups, and turn it against the people in them.
+    """Estimate global distributions of attribute sets from the published groups, and use them as knowledge of the same groups.
 
-    Of each attribute set with enough support, the distribution of the sensitive values among the people of each signature is
-    found from the groups alone; under it, some assignments of a group's values are likelier than others. The worst over the
-    attribute sets is reported for everybody. Nothing else is known beforehand; each release is taken alone.
+    For each attribute set with enough support, the distribution of the sensitive values given each signature is estimated from
+    the groups alone. Under it, assignments of a group's values have unequal probabilities. For each record the worst case over
+    the attribute sets is reported. The adversary has no other knowledge, and each release is attacked on its own.
 
     Parameters
     ----------
     attribute_sets : "all", or sequence of sequences of str
-        Which attribute sets to look at: each set of quasi-identifiers, or those listed.
+        The attribute sets: every set of quasi-identifiers, or those listed.
     sensitive : collection of values, optional
-        The set nobody should be linked to; its values are not told apart, nor are the others. Left out, every value is one
-        of its own, and all are weighed at once.
+        The sensitive set; its values are not distinguished, nor are the others. By default each value is distinguished, and
+        the distribution is over all of them.
     estimator : Estimator
-        The posterior rule of a group. For a sensitive set, `Auto` and `Exact` are computed in closed form.
+        Posterior rule of a group. For a sensitive set, `Auto` and `Exact` are computed in closed form.
     fit : Fitting
-        How the distributions are found: `ExpectationMaximization`, `Newton`, or `GibbsSampling`, which gives a posterior
-        over them.
+        Method that estimates the distributions: `ExpectationMaximization`, `Newton`, or `GibbsSampling`, which draws from their
+        posterior.
     support : int or SampleSize
-        The smallest number of people who match a signature. Where no signature of any attribute set has as many there is no
-        foreground knowledge, and the groups' shares are believed; the beliefs' ``notes`` say so.
+        Smallest number of records of a signature. Where no signature of any attribute set has it, there is no foreground knowledge,
+        and the beliefs are the groups' shares; the ``notes`` of the beliefs say so.
     unmatched : {"table", "uniform"}
-        The distribution of people whose signature fewer match: the whole published table's, or that of equally likely values of
-        the sensitive domain, so that a set of 4 of 16 values has 1/4. The paper says that "uniform distribution will be assumed"
-        (section 4.2), and either may be meant.
+        Distribution of records whose signature has less support: that of the whole published table, or that of equally likely
+        values of the sensitive domain, by which a set of 4 of 16 values has 1/4. The paper writes "uniform distribution will be
+        assumed" (section 4.2), which allows both readings.
 
     Raises
     ------
     ValueError, TypeError
-        If a setting is out of its range, or a class in place of a setting of it; when called, if an attribute set is not among
-        the quasi-identifiers, the sensitive set not in the domain or all of it, or releases differ in their domain.
+        If a setting is out of its range, or a class in place of an object. When called, if an attribute set is not among the
+        quasi-identifiers, the sensitive set is not in the domain or is the whole domain, or releases differ in their domain.
 
     Notes
     -----
     R. Wong, A. Fu, K. Wang, Y. Xu, P. Yu, "Can the Utility of Anonymized Data be Used for Privacy Breaches?",
     arXiv:0905.1755, sections 3 and 4.
 
-    The posterior over values of a sensitive set spreads the set's probability by their shares in the group: people who are
-    alike in having one of the set are alike in which. The worst over attribute sets is no belief anybody should hold; it
-    overstates (`foreknow.evaluation.risk.breaches` measures by how much). Of attribute sets that say the same, the first is taken:
-    the smallest. People in groups that show a counterfeit are joined by as many strangers, of whom the whole table's
-    distribution is believed. Of people outside all groups the worst of the global distributions is believed.
+    For a sensitive set, the posterior over single values divides the set's probability by the values' shares in the group:
+    records with equal probability of the set have equal probability of each of its values. The worst case over attribute sets is
+    no calibrated belief; it overstates, and `foreknow.evaluation.risk.breaches` measures by how much. Among attribute sets with
+    equal beliefs the first, the smallest, is reported. Each counterfeit of a group is an additional record with the whole
+    table's distribution. Records outside all groups have the worst case of the global distributions.
 
-    Cost: per attribute set O(n log n) for the signatures, and the fit's; for a sensitive set a round of the fit is O(N c) per
-    kind of group, N people of whom c have a value of it. With `Auto`, groups of N c over 2^18 are computed by the law of large
-    numbers in O(k) for k signatures (`FitStatus.LARGE_GROUPS`), and the notes give the error. With `Exact`, one group of
-    N = 100,000 and c = 50,000 takes 4 seconds a round with 50 signatures and 10 with 5,000; 50,000 do not fit into 20 GB.
+    Cost: per attribute set O(n log n) for the signatures, and that of the fit. For a sensitive set an iteration of the fit is
+    O(N c) per distinct group, N records of which c have a value of the set. Under `Auto`, groups of N c over 2^18 are computed by
+    the law of large numbers in O(k) for k signatures (`FitStatus.LARGE_GROUPS`), and the notes give the error. Under `Exact`, one
+    group of N = 100,000 and c = 50,000 takes 4 seconds an iteration with 50 signatures and 10 with 5,000; 50,000 need over 20 GB.
 
     Examples
     --------
@@ -104,79 +105,105 @@ class ForegroundAttack:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundAttack", self.attribute_sets))
-        object.__setattr__(self, "sensitive", check_sensitive("ForegroundAttack", self.sensitive))
-        _check_setting("estimator", self.estimator, hasattr(self.estimator, "exact"), "an Estimator, as Exact()")
-        _check_setting("fit", self.fit, not hasattr(self.fit, "exact"), "a Fitting, as ExpectationMaximization()")
+        if self.sensitive is not None:
+            object.__setattr__(self, "sensitive", as_sensitive_values("ForegroundAttack", self.sensitive))
+        _check_object(
+            "estimator",
+            self.estimator,
+            hasattr(self.estimator, "exact"),
+            "an Estimator, as Exact(); a plain function is made one by PerGroup(function)",
+        )
+        _check_object("fit", self.fit, not hasattr(self.fit, "exact"), "a Fitting, as ExpectationMaximization()")
         _check_support(self.support)
-        if self.unmatched not in ("table", "uniform"):
-            raise ValueError(
-                f"ForegroundAttack: unmatched is {self.unmatched!r}; it is 'table' (the table's shares) or 'uniform' "
-                "(equally likely values)."
-            )
+        check_choice("ForegroundAttack", "unmatched", self.unmatched, ("table", "uniform"))
 
     @property
-    def fewest(self) -> int:
-        """Number of people who must match a signature."""
+    def min_support(self) -> int:
+        """Smallest number of records of a signature."""
         return self.support.records if isinstance(self.support, SampleSize) else int(self.support)
 
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
-        """Learn from each release, and weigh what that says of everybody in it. Only the releases' observations are read."""
-        found = [self._learned(release.observation) for release in each_release(self, releases)]
-        beliefs = tuple(one.beliefs for one in found)
-        _check_domains([one.observation for one in beliefs])
-        sampled = any(one.interval is not None for one in found)
+        """Attack each release on its own. Only the releases' observations are read."""
+        results = [self._attack(release.observation) for release in each_release(self, releases)]
+        beliefs = tuple(result.beliefs for result in results)
+        _check_domains([release.observation for release in beliefs])
+        sampled = any(result.interval is not None for result in results)
         return ForegroundBeliefs(
             beliefs,
-            tuple(one.knowledge for one in found),
-            tuple(one.worst for one in found),
-            tuple(_or_unknown(one.interval, len(one.worst)) for one in found) if sampled else None,
-            found[0].sensitive_set if found else None,
-            notes=tuple(f"at {one.beliefs.observation.time}: {note}" for one in found for note in self._notes(one)),
+            tuple(result.knowledge for result in results),
+            tuple(result.worst for result in results),
+            tuple(_interval_or_nan(result.interval, len(result.worst)) for result in results) if sampled else None,
+            results[0].sensitive_set if results else None,
+            notes=tuple(
+                f"at {result.beliefs.observation.time}: {note}" for result in results for note in self._notes(result)
+            ),
         )
 
     def mine(self, observation: Observation) -> tuple[GlobalDistribution, ...]:
-        """The global distribution of every attribute set with enough support, from one release."""
-        return tuple(distribution for distribution, _ in self._mined(observation, self._secret(observation)))
+        """Estimate the global distribution of every attribute set with enough support, from one release.
 
-    def _secret(self, seen: Observation) -> SensitiveSet:
-        return SensitiveSet.of(seen.people.schema.values, self.sensitive, "ForegroundAttack")
+        Raises
+        ------
+        TypeError
+            If ``observation`` is no `Observation`.
+        """
+        takes = "is an Observation, as release.observation or PublishedTable(...).observation"
+        check_kind("ForegroundAttack.mine", "observation", observation, Observation, takes)
+        pairs = self._mine(observation, self._sensitive_set(observation))
+        return tuple(distribution for distribution, _ in pairs)
 
-    def _mined(self, seen: Observation, sensitive_set: SensitiveSet) -> Iterator[tuple[GlobalDistribution, Evidence]]:
+    def _sensitive_set(self, observation: Observation) -> SensitiveSet:
+        return SensitiveSet.of(observation.people.schema.values, self.sensitive, "ForegroundAttack")
+
+    def _mine(
+        self, observation: Observation, sensitive_set: SensitiveSet
+    ) -> Iterator[tuple[GlobalDistribution, Evidence]]:
         return mine_global_distributions(
-            seen, sensitive_set, self.attribute_sets, self.fewest, self.fit, self.estimator, self.unmatched
+            observation,
+            sensitive_set,
+            self.attribute_sets,
+            self.min_support,
+            self.fit,
+            self.estimator,
+            self.unmatched,
         )
 
-    def _learned(self, seen: Observation) -> "_Learned":
-        """Learn from one release: each attribute set in turn, for everybody the worst so far."""
-        sensitive_set = self._secret(seen)
-        worst, knowledge = _Worst.before(seen, sensitive_set), []
-        for number, (distribution, evidence) in enumerate(self._mined(seen, sensitive_set)):
-            worst = worst.or_(_weighed(distribution, evidence, self.estimator, len(seen.people)), number)
+    def _attack(self, observation: Observation) -> "_ReleaseResult":
+        """Attack one release: one attribute set after another, keeping the worst case of each record."""
+        sensitive_set = self._sensitive_set(observation)
+        worst, knowledge = WorstCase.of_shares(observation, sensitive_set), []
+        for number, (distribution, evidence) in enumerate(self._mine(observation, sensitive_set)):
+            worst = worst.updated(set_beliefs(distribution, evidence, self.estimator, len(observation.people)), number)
             knowledge.append(distribution)
-        values = sensitive_set.spread(worst.posterior, _shown(seen))
-        prior = sensitive_set.spread(worst.prior, seen.counts.sum(axis=0))
-        posterior = Posterior(values, np.zeros(len(seen.counts), dtype=np.int64))
-        beliefs = ReleaseBeliefs(seen, prior, prior, posterior)
-        return _Learned(beliefs, tuple(knowledge), worst.chosen, worst.interval, sensitive_set)
+        values = sensitive_set.value_probabilities(worst.posterior, _published_counts(observation))
+        prior = sensitive_set.value_probabilities(worst.prior, observation.counts.sum(axis=0))
+        posterior = Posterior(values, np.zeros(len(observation.counts), dtype=np.int64))
+        beliefs = ReleaseBeliefs(observation, prior, prior, posterior)
+        return _ReleaseResult(beliefs, tuple(knowledge), worst.chosen, worst.interval, sensitive_set)
 
-    def _notes(self, learned: "_Learned") -> tuple[str, ...]:
-        """Notes about a release that taught nothing, and about fits that did not settle."""
-        seen, knowledge = learned.beliefs.observation, learned.knowledge
+    def _notes(self, result: "_ReleaseResult") -> tuple[str, ...]:
+        """Notes on a release without foreground knowledge, and on the status of the fits."""
+        observation, knowledge = result.beliefs.observation, result.knowledge
         if knowledge:
-            return tuple(_of_the_fits(knowledge))
-        if not len(seen.counts):
-            return ("nobody is published, and there is nothing to learn.",)
-        # A signature is matched by no more people than its parts are.
-        sets = tuple(seen.people.schema.quasi_identifiers) if self.attribute_sets == "all" else self.attribute_sets
-        most = max(supported_sets(seen.people, sets, 1, seen.group >= 0), key=lambda found: int(found.support.max()))
+            return tuple(_status_notes(knowledge))
+        if not len(observation.counts):
+            return ("no record is published; there is nothing to learn.",)
+        # A signature has at most the support of its parts.
+        every = tuple(observation.people.schema.quasi_identifiers)
+        sets = every if self.attribute_sets == "all" else self.attribute_sets
+        largest = max(
+            supported_sets(observation.people, sets, 1, observation.group >= 0),
+            key=lambda found: int(found.support.max()),
+        )
         return (
-            f"no signature is matched by {self.fewest:,} people; nothing is learned, and the groups' shares are believed. Most, "
-            f"{most.support.max():,}, match one of {', '.join(most.attributes)}; a smaller support learns from fewer people.",
+            f"no signature has a support of {self.min_support:,} records; nothing is learned, and the beliefs are the groups' "
+            f"shares. The largest support, {largest.support.max():,}, is that of a signature of {', '.join(largest.attributes)}; a "
+            "smaller setting of support uses it.",
         )
 
 
-class _Learned(NamedTuple):
-    """The lessons of one release."""
+class _ReleaseResult(NamedTuple):
+    """Result of the attack on one release."""
 
     beliefs: ReleaseBeliefs
     knowledge: tuple[GlobalDistribution, ...]
@@ -185,92 +212,37 @@ class _Learned(NamedTuple):
     sensitive_set: SensitiveSet
 
 
-class _Weighed(NamedTuple):
-    """Everybody's beliefs from one attribute set: prior and posterior ``(n, c)``, and the posterior's interval."""
-
-    prior: FloatArray
-    posterior: FloatArray
-    interval: FloatArray | None
+def _published_counts(observation: Observation) -> IntArray:
+    """Multiset of each record's group, that of the table outside all groups: int array, shape ``(n, m)``."""
+    return np.vstack([observation.counts, observation.counts.sum(axis=0)])[observation.group]
 
 
-class _Worst(NamedTuple):
-    """For everybody, what follows from the attribute set that makes a sensitive value likeliest, of those heard so far."""
-
-    prior: FloatArray
-    posterior: FloatArray
-    interval: FloatArray | None
-    chosen: IntArray
-    classes: int
-
-    @classmethod
-    def before(cls, seen: Observation, sensitive_set: SensitiveSet) -> "_Worst":
-        """Nothing heard: the table's shares, and the groups'; where nothing is published, all values alike."""
-        shown = np.vstack([seen.counts, seen.counts.sum(axis=0)])
-        counts = sensitive_set.counts(shown if shown.any() else np.ones_like(shown))
-        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-        prior = np.tile(shares[-1], (len(seen.people), 1))
-        chosen = np.full(len(seen.people), -1, dtype=np.int64)
-        classes = 1 if sensitive_set.is_set else len(sensitive_set.values)
-        return cls(prior, shares[seen.group], None, chosen, classes)
-
-    def or_(self, weighed: _Weighed, number: int) -> "_Worst":
-        """With one more attribute set heard; what is worse by rounding alone is not."""
-        before, now = (posterior[:, : self.classes].max(axis=1) for posterior in (self.posterior, weighed.posterior))
-        worse = (now > before + ROUNDING) | (self.chosen < 0)
-        rows, interval = worse[:, None], weighed.interval
-        if interval is not None and self.interval is not None:
-            interval = np.where(rows, interval, self.interval)
-        return _Worst(
-            np.where(rows, weighed.prior, self.prior),
-            np.where(rows, weighed.posterior, self.posterior),
-            interval,
-            np.where(worse, number, self.chosen),
-            self.classes,
-        )
-
-
-def _weighed(distribution: GlobalDistribution, evidence: Evidence, estimator: Estimator, n: int) -> _Weighed:
-    prior, draws = distribution.of_people, distribution.fit.draws
-    if draws is None:
-        return _Weighed(prior, believed(evidence, estimator, distribution.probabilities)[:n], None)
-    found = sampled_beliefs(evidence, estimator, draws)
-    rows, first = np.arange(n), np.zeros(n, dtype=np.int64)
-    if not distribution.sensitive_set.is_set:
-        first = found.mean[:n].argmax(axis=1)
-    return _Weighed(prior, found.mean[:n], np.column_stack([found.low[rows, first], found.high[rows, first]]))
-
-
-def _shown(seen: Observation) -> IntArray:
-    """The multiset of each person's group; outside all groups, the table's. Shape ``(n, m)``."""
-    return np.vstack([seen.counts, seen.counts.sum(axis=0)])[seen.group]
-
-
-def _or_unknown(interval: FloatArray | None, n: int) -> FloatArray:
+def _interval_or_nan(interval: FloatArray | None, n: int) -> FloatArray:
     return np.full((n, 2), np.nan) if interval is None else interval
 
 
-def _of_the_fits(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
-    """Sentences for the statuses of the global distributions."""
-    unsettled, several, large = (
+def _status_notes(knowledge: tuple[GlobalDistribution, ...]) -> Iterator[str]:
+    """Notes on the statuses of the global distributions."""
+    unconverged, several, large = (
         [one for one in knowledge if status in one.status]
         for status in (FitStatus.UNCONVERGED, FitStatus.SEVERAL, FitStatus.LARGE_GROUPS)
     )
-    if unsettled:
+    if unconverged:
         yield (
-            f"the global distribution of {_counted(unsettled, knowledge)} did not converge (its status is UNCONVERGED): give the "
-            "fit more rounds or draws, ask for more support, or trust its numbers less."
+            f"the global distribution of {_counted(unconverged, knowledge)} did not converge (its status is UNCONVERGED): give the "
+            "fit more iterations or draws, set a larger support, or treat its numbers as approximate."
         )
     if several:
         starts = max(one.fit.starts for one in several)
         yield (
             f"the global distribution of {_counted(several, knowledge)} has several solutions (its status is SEVERAL); the "
-            f"likeliest of those found from {starts} starts is believed, and the others are in fit.others."
+            f"most likely of those found from {starts} starts is used, and the others are in fit.others."
         )
     if large:
         yield (
             f"for {_counted(large, knowledge)} groups too large to be computed exactly were computed by the law of large numbers "
             f"(its status is LARGE_GROUPS); its largest correction of a probability is {max(one.fit.error for one in large):.1e}, "
-            "and the error left is of the order of its square. estimator=Exact() computes them exactly."
+            "and the remaining error is of the order of its square. estimator=Exact() computes them exactly."
         )
 
 
@@ -278,29 +250,28 @@ def _counted(some: list[GlobalDistribution], of: tuple[GlobalDistribution, ...])
     return f"{len(some)} of {len(of)} attribute sets, {', '.join(some[0].attributes)} first,"
 
 
-def _check_setting(name: str, setting: object, right: bool, wanted: str) -> None:
-    if isinstance(setting, type):
+def _check_object(name: str, value: object, is_right: bool, takes: str) -> None:
+    """Raise TypeError unless a setting is a callable object of the right family, not its class."""
+    if isinstance(value, type):
         raise TypeError(
-            f"ForegroundAttack: {name} is the class {setting.__name__}; write {name}={setting.__name__}(...), a setting of it."
+            f"ForegroundAttack: {name} is the class {value.__name__}; write {name}={value.__name__}(...), an object of it."
         )
-    if not (callable(setting) and right):
-        raise TypeError(f"ForegroundAttack: {name} is {setting!r}; it is {wanted}.")
+    if not (callable(value) and is_right):
+        raise TypeError(f"ForegroundAttack: {name} is {value!r}; it is {takes}.")
 
 
 def _check_support(support: object) -> None:
-    if isinstance(support, SampleSize):
+    """Raise TypeError or ValueError unless the support is a SampleSize or a whole number of at least 1."""
+    takes = "it is a number of records, 1 or more, or a SampleSize(...)"
+    if isinstance(support, SampleSize) or is_whole(support):
         return
-    if isinstance(support, bool) or not isinstance(support, int | float | np.integer):
-        raise TypeError(f"ForegroundAttack: support is {support!r}; it is a number of people, or a SampleSize(...).")
-    if not (support >= 1 and float(support).is_integer()):
-        raise ValueError(
-            f"ForegroundAttack: support is {support}; it is a number of people, 1 or more, or a SampleSize(...)."
-        )
+    is_real = isinstance(support, Real) and not isinstance(support, bool)
+    raise (ValueError if is_real else TypeError)(f"ForegroundAttack: support is {support!r}; {takes}.")
 
 
-def _check_domains(seen: list[Observation]) -> None:
-    """Raise ValueError unless all releases are of one sensitive domain, as those of a history are."""
-    for one, other in pairwise(seen):
+def _check_domains(observations: list[Observation]) -> None:
+    """Raise ValueError unless all releases have one sensitive domain, as those of a history have."""
+    for one, other in pairwise(observations):
         if one.people.schema.values != other.people.schema.values:
             raise ValueError(
                 f"the sensitive domain at {other.time!r} is not that at {one.time!r}; attack each release on its own, or give all "

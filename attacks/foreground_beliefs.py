@@ -1,4 +1,4 @@
-"""Beliefs that published groups themselves teach, and the knowledge they come from."""
+"""Beliefs of the foreground attack, with the global distributions and attribute sets behind them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,26 +11,30 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.settings import GREATEST_FLOAT, is_number
 
+ROUNDING_ERROR = 1e-9
+"""Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
+
 
 @dataclass(frozen=True, eq=False)
 class ForegroundBeliefs(Beliefs):
-    """Beliefs, and the foreground knowledge they come from.
+    """Beliefs of the foreground attack, and the foreground knowledge behind them.
 
     Attributes
     ----------
     releases : tuple of ReleaseBeliefs
-        The posterior of each person is that of the attribute set which makes a sensitive value likeliest for this person, the
-        worst case; the prior, and the revised prior, are the same set's global distribution.
+        The posterior of each record is that of the attribute set that gives a sensitive value the largest probability, the worst
+        case. The prior and the revised prior are that set's global distribution.
     knowledge : tuple of tuple of GlobalDistribution
-        Per release, the global distribution of every attribute set with enough support.
+        For each release, the global distribution of every attribute set with enough support.
     worst : tuple of int array, shape (n,)
-        Per release, which of them each person's posterior is of; -1 where there is none, and groups' shares are believed.
+        For each release, the position in ``knowledge`` of the attribute set behind each record's posterior; -1 where there is
+        none, and the posterior is the group's shares.
     intervals : tuple of float array, shape (n, 2), or None
-        Per release, where the global distributions were sampled: the ends of the 90 % credible interval of the probability
-        that each person has a value of the sensitive set, or, without one, the value believed most; under the same attribute
-        set. NaN for a release without foreground knowledge.
+        For each release, where the global distributions were sampled: ends of the 90 % credible interval of the probability of the
+        sensitive set or, without a set, of the most likely value, under the same attribute set. NaN for a release without
+        foreground knowledge.
     notes : tuple of str
-        As in `Beliefs`: that too few people match any signature, that global distributions did not converge or have several
+        As in `Beliefs`: that no signature has enough support, that global distributions did not converge or have several
         solutions, or that groups were computed by the law of large numbers.
     sensitive_set : SensitiveSet, optional
         The sensitive set within its domain, or all values; None where there is no release.
@@ -45,9 +49,10 @@ class ForegroundBeliefs(Beliefs):
         return f"ForegroundBeliefs(times={self.times!r}, attribute sets={tuple(map(len, self.knowledge))!r})"
 
     def over(self, r: float) -> pd.DataFrame:
-        """Respondents in breach, as far as the attack believes: those it links to a sensitive value with more than 1/r.
+        """Respondents in breach by the attack's own beliefs: their posterior of a sensitive value is over 1/r.
 
-        No truth is needed; how often such beliefs are right `foreknow.evaluation.risk.breaches` measures, where it is known.
+        The true values are not needed. Where they are known, `foreknow.evaluation.risk.breaches` measures how often such beliefs
+        are right.
 
         Parameters
         ----------
@@ -57,51 +62,58 @@ class ForegroundBeliefs(Beliefs):
         Returns
         -------
         DataFrame
-            One row per release and person, the likeliest first: ``time``, ``respondent``, ``group``; ``value``, the value
-            believed most, where there is no sensitive set; ``belief``; ``share``, what counting alone believes; ``attributes``, the
-            attribute set it comes from; and, where distributions were sampled, ``low`` and ``high``, the ends of the 90 % credible
-            interval: a ``low`` over 1/r is a breach with 95 %, given that attribute set. People outside all groups are left out.
+            One row per release and respondent, in descending order of belief: ``time``, ``respondent``, ``group``; ``value``, the
+            most likely value, without a sensitive set; ``belief``; ``share``, the group's share, which is the belief without
+            foreground knowledge; ``attributes``, the attribute set; and, where distributions were sampled, ``low`` and ``high``,
+            the ends of the 90 % credible interval: a ``low`` over 1/r is a breach with probability 95 %, given that attribute set.
+            Respondents outside all groups are left out.
 
         Raises
         ------
         ValueError
-            If r is under 1.
+            If r is under 1, or the beliefs were made without the foreground knowledge of each release.
         """
         if not is_number(r, 1, GREATEST_FLOAT):
             raise ValueError(f"r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
-        tables = [self._over(number, 1 / float(r) + 1e-9) for number in range(len(self))]
+        if not len(self.knowledge) == len(self.worst) == len(self):
+            raise ValueError(
+                f"{self!r} has {len(self)} releases and the global distributions of {len(self.knowledge)}; beliefs that "
+                "ForegroundAttack returns have those of each."
+            )
+        tables = [self._over(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
     def _over(self, number: int, bound: float) -> pd.DataFrame:
-        release, sensitive_set = self.releases[number], self.sensitive_set
-        assert sensitive_set is not None
-        seen, posterior = release.observation, release.posterior.probabilities
-        counts = np.vstack([seen.counts, seen.counts.sum(axis=0)])
-        share = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[seen.group]
-        if sensitive_set.is_set:
-            value = None
-            belief, counted = (
-                posterior[:, sensitive_set.sensitive].sum(axis=1),
-                share[:, sensitive_set.sensitive].sum(axis=1),
-            )
-        else:
-            value = posterior.argmax(axis=1)
-            belief, counted = (np.take_along_axis(rows, value[:, None], 1)[:, 0] for rows in (posterior, share))
-        rows = np.flatnonzero((belief > bound) & (seen.group >= 0))
+        """Rows of one release."""
+        release, observation = self.releases[number], self.releases[number].observation
+        counts = np.vstack([observation.counts, observation.counts.sum(axis=0)])
+        shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))[observation.group]
+        value, belief, share = self._sensitive(release.posterior.probabilities, shares)
+        rows = np.flatnonzero((belief > bound) & (observation.group >= 0))
         rows = rows[np.argsort(-belief[rows], kind="stable")]
-        named = [*(", ".join(one.attributes) for one in self.knowledge[number]), ""]
+        names = [*(", ".join(one.attributes) for one in self.knowledge[number]), ""]
         columns: dict[str, Any] = {
-            "time": seen.time,
-            "respondent": seen.people.respondents[rows],
-            "group": seen.group[rows],
+            "time": observation.time,
+            "respondent": observation.people.respondents[rows],
+            "group": observation.group[rows],
         }
         if value is not None:
-            columns["value"] = [sensitive_set.domain[code] for code in value[rows]]
+            columns["value"] = [observation.people.schema.values[code] for code in value[rows]]
         columns |= {
             "belief": belief[rows],
-            "share": counted[rows],
-            "attributes": [named[at] for at in self.worst[number][rows]],
+            "share": share[rows],
+            "attributes": [names[position] for position in self.worst[number][rows]],
         }
         if self.intervals is not None:
             columns["low"], columns["high"] = self.intervals[number][rows].T
         return pd.DataFrame(columns, index=range(len(rows)))
+
+    def _sensitive(self, posterior: FloatArray, shares: FloatArray) -> tuple[IntArray | None, FloatArray, FloatArray]:
+        """The most likely value of each record, None for a sensitive set; its posterior, and its share of the group."""
+        sensitive_set = self.sensitive_set
+        if sensitive_set is not None and sensitive_set.is_proper_subset:
+            belief, share = (rows[:, sensitive_set.codes].sum(axis=1) for rows in (posterior, shares))
+            return None, belief, share
+        value = posterior.argmax(axis=1)
+        belief, share = (np.take_along_axis(rows, value[:, None], 1)[:, 0] for rows in (posterior, shares))
+        return value, belief, share

@@ -7,13 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.buckets.bounded import bounded_kinds, check_set
+from foreknow.defenses.buckets.bounded import bounded_kinds
 from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.foreground.sensitive_set import as_sensitive_values
 from foreknow.models.settings import check_whole
 
 GOLDEN = (5**0.5 - 1) / 2
@@ -97,7 +98,8 @@ class Anatomy:
         if self.bound not in ("together", "each", "all"):
             raise ValueError(f"Anatomy: bound is {self.bound!r}; it is 'together', 'each' or 'all'.")
         check_generator("Anatomy", self.rng, self.deterministic)
-        object.__setattr__(self, "sensitive", check_set("Anatomy", self.sensitive))
+        if self.sensitive is not None:
+            object.__setattr__(self, "sensitive", as_sensitive_values("Anatomy", self.sensitive))
         if self.sensitive is None and self.bound != "together":
             raise ValueError(
                 f"Anatomy: bound is {self.bound!r} and no sensitive set is named; name one, or leave out both."

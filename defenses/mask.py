@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from foreknow.defenses.buckets.bounded import bounded_kinds, check_set
+from foreknow.defenses.buckets.bounded import bounded_kinds
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
 from foreknow.defenses.randomness import check_generator, generator
@@ -15,6 +15,7 @@ from foreknow.defenses.requirements.requirement import ROUNDING, Infeasible, Req
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import check_whole
 
 
@@ -86,16 +87,14 @@ class MASK:
         check_whole("MASK", "k", self.k, "records")
         check_whole("MASK", "l", self.l, "records, of which one may be sensitive")
         check_generator("MASK", self.rng)
-        object.__setattr__(self, "sensitive", check_set("MASK", self.sensitive))
+        if self.sensitive is not None:
+            object.__setattr__(self, "sensitive", as_sensitive_values("MASK", self.sensitive))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
         """Group a view; the prior, shape ``(n, m)``, matters only to a defense that groups by it."""
         prior_of(view, prior)
         kinds = bounded_kinds("MASK", view, self.sensitive)
-        if self.sensitive and (kinds >= 0).all():
-            raise ValueError(
-                "MASK: sensitive names every value there is; leave out one that records can be changed into."
-            )
+        SensitiveSet.of(view.schema.values, self.sensitive, "MASK")
         grouping = replace(self.grouped(KAnonymity(self.k))(view, prior, past), bucketized=self.bucketized)
         if grouping.values is not None or grouping.counterfeits is not None:
             raise ValueError(

@@ -17,13 +17,13 @@ from foreknow.models.estimators import (
     SwapChain,
     TooLarge,
 )
+from foreknow.models.foreground.attribute_signatures import SampleSize
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
 from foreknow.models.foreground.gibbs_sampling import GibbsSampling
 from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.newton import Newton
-from foreknow.models.foreground.sample_size import SampleSize
 from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain, DirichletFrequencies

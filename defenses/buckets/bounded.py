@@ -1,33 +1,12 @@
 """Which sensitive values a defense keeps rare in every group: all of them, or those of a sensitive set."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 
 import numpy as np
 
 from foreknow.models import View
 from foreknow.models.arrays import IntArray
-
-
-def check_set(owner: str, sensitive: Iterable[Hashable] | None) -> tuple[Hashable, ...] | None:
-    """A sensitive set as a tuple; None where there is none.
-
-    Raises
-    ------
-    TypeError
-        If it is one text.
-    ValueError
-        If it is empty, or names a value twice.
-    """
-    if sensitive is None:
-        return None
-    if isinstance(sensitive, str):
-        raise TypeError(
-            f"{owner}: sensitive is the text {sensitive!r}; it is a sequence of values, as ({sensitive!r},)."
-        )
-    values = tuple(sensitive)
-    if not values or len(set(values)) < len(values):
-        raise ValueError(f"{owner}: sensitive is {values!r}; name at least one value, and each once, or leave it out.")
-    return values
+from foreknow.models.foreground.sensitive_set import sensitive_codes
 
 
 def bounded_kinds(
@@ -61,13 +40,8 @@ def bounded_kinds(
     domain = view.schema.values
     if sensitive is None:
         return np.arange(len(domain))
-    strangers = [value for value in sensitive if value not in domain]
-    if strangers:
-        raise ValueError(
-            f"{owner}: sensitive names {strangers[0]!r}, which is no value of {view.schema.sensitive!r} in the view at "
-            f"{view.time!r}; its values are {', '.join(map(str, domain[:8]))}{', ...' if len(domain) > 8 else ''}."
-        )
-    listed = np.array([value in sensitive for value in domain])
+    listed = np.zeros(len(domain), dtype=bool)
+    listed[sensitive_codes(owner, domain, sensitive)] = True
     own = np.ones(len(domain), dtype=bool) if others else listed.copy()
     kinds = np.full(len(domain), -1)
     if together:

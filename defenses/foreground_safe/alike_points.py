@@ -5,14 +5,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.foreground.signatures import Signatures
+from foreknow.models.foreground.attribute_signatures import AttributeSignatures
 
 TIE = 1e-8
 """How far records that match the same signatures are apart, at most."""
 
 
 def alike_points(
-    sets: Iterable[Signatures], sensitive: BoolArray, among_equals: "IntArray | np.random.Generator"
+    sets: Iterable[AttributeSignatures], sensitive: BoolArray, among_equals: "IntArray | np.random.Generator"
 ) -> FloatArray:
     """One coordinate per attribute set: the log-odds of the sensitive set among all who match the same signature.
 
@@ -21,7 +21,7 @@ def alike_points(
 
     Parameters
     ----------
-    sets : iterable of Signatures
+    sets : iterable of AttributeSignatures
         Of the same n records each.
     sensitive : bool array, shape (n,)
         Who has a value of the set.
@@ -44,11 +44,11 @@ def alike_points(
     for found in sets:
         # The signature -1 takes the last entry.
         holders = np.append(
-            np.bincount(found.person[sensitive & (found.person >= 0)], minlength=len(found)), sensitive.sum()
+            np.bincount(found.signature[sensitive & (found.signature >= 0)], minlength=len(found)), sensitive.sum()
         )
         people = np.append(found.support, n)
-        columns.append(np.log((holders + 0.5) / (people - holders + 0.5))[found.person])
-        matched = np.column_stack([matched, found.person])
+        columns.append(np.log((holders + 0.5) / (people - holders + 0.5))[found.signature])
+        matched = np.column_stack([matched, found.signature])
     place = among_equals.random(n) if isinstance(among_equals, np.random.Generator) else np.argsort(among_equals) / n
     if columns:
         place = place + 2 * np.unique(matched, axis=0, return_inverse=True)[1].reshape(-1)

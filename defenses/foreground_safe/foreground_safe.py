@@ -14,11 +14,15 @@ from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.foreground.attribute_signatures import (
+    AttributeSets,
+    SampleSize,
+    check_attribute_sets,
+    supported_sets,
+)
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import Fitting
-from foreknow.models.foreground.sample_size import SampleSize
-from foreknow.models.foreground.sensitive_set import SensitiveSet, check_sensitive
-from foreknow.models.foreground.signatures import AttributeSets, check_attribute_sets, supported_sets
+from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import check_whole
 
 
@@ -119,7 +123,7 @@ class ForegroundSafe:
         if isinstance(self.fit, type) or not callable(self.fit):
             raise TypeError(f"ForegroundSafe: fit is {self.fit!r}; it is a Fitting, as ExpectationMaximization().")
         check_generator("ForegroundSafe", self.rng, self.deterministic)
-        object.__setattr__(self, "sensitive", check_sensitive("ForegroundSafe", self.sensitive))
+        object.__setattr__(self, "sensitive", as_sensitive_values("ForegroundSafe", self.sensitive))
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundSafe", self.attribute_sets))
 
     @property

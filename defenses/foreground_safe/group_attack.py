@@ -10,10 +10,10 @@ from foreknow.defenses.requirements.requirement import ROUNDING
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.models import Auto, Release
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.foreground.attribute_signatures import AttributeSets
 from foreknow.models.foreground.fit import Fitting
-from foreknow.models.foreground.mining import mine_global_distributions
+from foreknow.models.foreground.global_distribution import mine_global_distributions
 from foreknow.models.foreground.sensitive_set import SensitiveSet
-from foreknow.models.foreground.signatures import AttributeSets
 
 SURE = 1e-12
 """How near to 1 a probability may be whose odds are taken."""
@@ -49,7 +49,7 @@ class GroupAttack:
     sensitive_set : SensitiveSet
         The set that it is a belief in.
     attribute_sets, fewest, fit
-        As in `foreknow.models.foreground.mining.mined`.
+        As in `foreknow.models.foreground.global_distribution.mine_global_distributions`.
     """
 
     most: float
@@ -73,7 +73,7 @@ class GroupAttack:
         view, seen, domain = release.view, release.observation, self.sensitive_set.domain
         anything = np.full((len(view), len(domain)), 1 / len(domain))
         groups = summarize_groups(summarize_records(view, anything, members=True), labels)
-        values = [domain[code] for code in self.sensitive_set.sensitive]
+        values = [domain[code] for code in self.sensitive_set.codes]
         bound = PosteriorBound(self.most, Auto(), values, "belief")
         level, odds = np.zeros(len(groups)), np.ones((len(view), 0))
         for distribution, _ in mine_global_distributions(
@@ -84,8 +84,8 @@ class GroupAttack:
                     f"the fit, {self.fit!r}, draws its answer, so that no two attacks find the same; give one that does not, "
                     "as ExpectationMaximization() or Newton()."
                 )
-            learned = distribution.of_people
-            prior = self.sensitive_set.spread(learned, seen.counts.sum(axis=0))
+            learned = distribution.prior
+            prior = self.sensitive_set.value_probabilities(learned, seen.counts.sum(axis=0))
             level = np.maximum(level, bound.given(view, prior).level(groups))
             having = np.minimum(learned[:, :1], 1.0 - SURE)
             odds = np.hstack([odds, having / (1.0 - having)])

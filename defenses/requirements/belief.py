@@ -10,8 +10,8 @@ from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Problem
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.foreground.beliefs import posterior_beliefs
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.foreground.expectation import believed
 from foreknow.models.foreground.sensitive_set import SensitiveSet
 
 type Gain = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
@@ -71,7 +71,7 @@ class Weighed(Requirement):
         if not len(summary):
             return np.zeros(0)
         group = who.group
-        counts = summary.counts if self.sensitive_set is None else self.sensitive_set.counts(summary.counts)
+        counts = summary.counts if self.sensitive_set is None else self.sensitive_set.class_counts(summary.counts)
         posterior = self._posterior(self.prior[who.records], group, counts)
         shares = (counts / summary.size[:, None])[group]
         return np.asarray(np.maximum.reduceat(self.gain(posterior, who.records, shares), who.starts[:-1]))
@@ -82,7 +82,7 @@ class Weighed(Requirement):
         # People of whom the same is believed are as those of one signature.
         having, alike = np.unique(prior[:, 0], return_inverse=True)
         rows = np.column_stack([having, 1.0 - having])
-        return believed(Evidence(alike, group, counts, rows[0]), self.estimator, rows)
+        return posterior_beliefs(Evidence(alike, group, counts, rows[0]), self.estimator, rows)
 
 
 def refuse(requirement: Requirement) -> NoReturn:

@@ -11,7 +11,7 @@ from foreknow.defenses.requirements.requirement import Requirement, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet, check_sensitive
+from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import is_number
 
 
@@ -86,7 +86,8 @@ class PosteriorBound(Requirement):
         if not is_number(self.most, 0, 1):
             what = "a difference of probabilities" if self.of == "gain" else "a probability"
             raise ValueError(f"PosteriorBound: most is {self.most}; it is {what}, from 0 to 1.")
-        object.__setattr__(self, "sensitive", check_sensitive("PosteriorBound", self.sensitive))
+        if self.sensitive is not None:
+            object.__setattr__(self, "sensitive", as_sensitive_values("PosteriorBound", self.sensitive))
 
     @property
     def bound(self) -> float:
@@ -113,7 +114,7 @@ class PosteriorBound(Requirement):
         if self.sensitive is None:
             return Weighed(self, prior, self.estimator, _largest(self.of, prior.shape[1]))
         sensitive_set = SensitiveSet.of(view.schema.values, self.sensitive, "PosteriorBound")
-        having = np.minimum(prior[:, sensitive_set.sensitive].sum(axis=1), 1.0)
+        having = np.minimum(prior[:, sensitive_set.codes].sum(axis=1), 1.0)
         rows = np.column_stack([having, 1.0 - having])
         return Weighed(self, rows, self.estimator, _largest(self.of, 1), sensitive_set)
 

@@ -131,7 +131,7 @@ def global_distributions(beliefs: ForegroundBeliefs) -> pd.DataFrame:
             learned = knowledge[number]
             row: dict[str, object] = {"time": release.observation.time, "attributes": ", ".join(learned.attributes)}
             row["signatures"] = len(learned.signatures)
-            if learned.sensitive_set.is_set:
+            if learned.sensitive_set.is_proper_subset:
                 row |= {"lowest": learned.probabilities[:, 0].min(), "highest": learned.probabilities[:, 0].max()}
             rows.append(row | {"worst for": respondents[number], "status": _in_words(learned.status)})
     return pd.DataFrame(rows)

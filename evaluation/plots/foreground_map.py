@@ -1,6 +1,6 @@
-"""A picture of what a release taught of the population: mined probabilities against true frequencies."""
+"""Plot of mined global probabilities against the frequencies in the original records."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,15 +11,21 @@ from matplotlib.ticker import PercentFormatter
 
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.evaluation.plots.style import COLORS, legend, without_mathtext
-from foreknow.evaluation.risk.beliefs_and_truth import check_set, original_view
-from foreknow.evaluation.risk.global_errors import mined_and_true
-from foreknow.evaluation.risk.mined_distributions import knowledge, named, of_set
+from foreknow.evaluation.risk.beliefs_and_truth import original_view
+from foreknow.evaluation.risk.global_errors import signature_table
+from foreknow.evaluation.risk.mined_distributions import attribute_names, global_distributions, set_probabilities
 from foreknow.models import GlobalDistribution, History, View
+from foreknow.models.arrays import FloatArray
+from foreknow.models.foreground.sensitive_set import as_sensitive_values
 
-LARGEST = 18.0
-"""The diameter of the largest mark, in points; the areas of the others are in proportion to their support."""
-ACROSS, UP = 415.0, 350.0
-"""How wide and high the axes are, in points, more or less: by it names are kept apart."""
+MAX_MARKER_DIAMETER = 18.0
+"""Diameter of the largest marker, in points; the areas of the others are in proportion to their support."""
+
+AXES_WIDTH, AXES_HEIGHT = 415.0, 350.0
+"""Approximate size of the axes, in points, by which overlaps of labels are found."""
+
+CHARACTER_WIDTH = 4.6
+"""Approximate width of a character of a label, in points."""
 
 
 def foreground_map(
@@ -29,68 +35,76 @@ def foreground_map(
     attributes: str | Sequence[str],
     time: Any = None,
 ) -> Figure:
-    """Knowledge of one attribute set from a release: each signature's mined probability against its true frequency.
+    """Plot the mined probability of each signature of one attribute set against its frequency in the original records.
 
-    On the diagonal it taught the truth; on the level line, the whole table's share, it taught nothing. A mark is the larger
-    the more people match its signature; where the fit has draws, its bar is the 90 % credible interval. Names are written
-    where there is room, those furthest from the table's share first.
+    On the diagonal the mined probability is the true frequency. The dashed level line is the whole table's share, at which the
+    release taught nothing. The area of a marker is in proportion to the support; where the fit has draws, a bar is the 90 %
+    credible interval. Signatures are labelled where there is room, those furthest from the table's share first.
 
     Parameters
     ----------
     beliefs : ForegroundBeliefs
-        What a `ForegroundAttack` returned.
+        The result of a `ForegroundAttack`.
     history : History
         The original records, for the true frequencies.
     sensitive : collection of values
-        The set the attack was given; any set, if the attack told all values apart.
+        The set that the attack was given; any set, if the attack distinguished all values.
     attributes : str or sequence of str
         The attribute set, in any order.
     time : optional
-        Which release; by default the first.
+        Time of the release; by default the first.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Raises
     ------
     ValueError, TypeError
         If the beliefs have no such release or attribute set; and as `global_probabilities`.
     """
-    checked = check_set("foreground_map", sensitive)
-    distribution, view = _found(beliefs, history, attributes, time)
-    table = mined_and_true("foreground_map", distribution, view, checked)
-    share = float(of_set("foreground_map", distribution, distribution.rest[None], checked)[0])
+    checked = as_sensitive_values("foreground_map", sensitive)
+    distribution, view = _selected(beliefs, history, attributes, time)
+    table = signature_table("foreground_map", distribution, view, checked)
+    share = float(set_probabilities("foreground_map", distribution, distribution.rest[None], checked)[0])
     figure = Figure(figsize=(8.2, 5.4), layout="constrained")
     axes = figure.subplots()
     _frame(axes, table, share)
     if sampled := "low" in table.columns:
         axes.vlines(table["frequency"], table["low"], table["high"], color=COLORS[0], linewidth=1.4)
-    size = LARGEST * np.sqrt(table["support"] / table["support"].max())
+    size = MAX_MARKER_DIAMETER * np.sqrt(table["support"] / table["support"].max())
     axes.scatter(
         table["frequency"], table["probability"], s=size**2, color=COLORS[0], alpha=0.5, edgecolors="white", zorder=3
     )
-    _write(axes, table.assign(size=size, far=(table[["frequency", "probability"]] - share).abs().max(axis=1)))
+    _label(axes, table.assign(size=size, far=(table[["frequency", "probability"]] - share).abs().max(axis=1)))
     words = ", ".join(map(str, checked[:4])) + (", ..." if len(checked) > 4 else "")
     axes.set(
-        xlabel=without_mathtext(f"true share of these people who have {words}"),
-        ylabel="their share, as mined from the published groups",
-        title=without_mathtext(f"What the groups teach of people by {named(distribution)}"),
+        xlabel=without_mathtext(f"true fraction of the signature's records with {words}"),
+        ylabel="fraction as mined from the published groups",
+        title=without_mathtext(f"Global distribution given {attribute_names(distribution)}"),
     )
-    legend(axes, _explained(int(table["support"].max()), sampled))
+    legend(axes, _entries(int(table["support"].max()), sampled))
     return figure
 
 
-def _found(
+def _selected(
     beliefs: ForegroundBeliefs, history: History, attributes: str | Sequence[str], time: Any
 ) -> tuple[GlobalDistribution, View]:
     """The attribute set's distribution in a release, and the release's original records."""
-    wanted = {attributes} if isinstance(attributes, str) else set(attributes)
-    for seen, found in knowledge(beliefs):
-        if time is None or seen.time == time:
-            for distribution in found:
-                if set(distribution.attributes) == wanted:
-                    return distribution, original_view(history, seen)
-            there = "; ".join(named(distribution) for distribution in found) or "none"
+    names = [attributes] if isinstance(attributes, str) else attributes
+    if not (isinstance(names, Iterable) and np.iterable(names) and all(isinstance(name, str) for name in names)):
+        raise TypeError(
+            f"foreground_map: attributes is {attributes!r}; it is an attribute set, as 'town' or ['town', 'sex']."
+        )
+    for observation, distributions in global_distributions("foreground_map", beliefs):
+        if time is None or observation.time == time:
+            for distribution in distributions:
+                if set(distribution.attributes) == set(names):
+                    return distribution, original_view(history, observation)
+            there = "; ".join(map(attribute_names, distributions)) or "none"
             raise ValueError(
-                f"foreground_map: at {seen.time!r} nothing was mined of the attribute set {', '.join(sorted(wanted))}; there are: "
-                f"{there}. Name one of them, or lower the attack's support."
+                f"foreground_map: at {observation.time!r} nothing was mined of the attribute set {', '.join(sorted(names))}; there "
+                f"are: {there}. Name one of them, or lower the attack's support."
             )
     raise ValueError(
         f"foreground_map: there is no release at {time!r}; there are {', '.join(map(repr, beliefs.times)) or 'none'}."
@@ -98,7 +112,7 @@ def _found(
 
 
 def _frame(axes: Axes, table: pd.DataFrame, share: float) -> None:
-    """Axes of one scale, the diagonal, and the table's share."""
+    """Draw axes of one scale, the diagonal, and the table's share."""
     numbers = [name for name in ("frequency", "probability", "high") if name in table.columns]
     top = float(table[numbers].to_numpy().max(initial=max(share, 1e-6)))
     ends = (-0.05 * top, 1.14 * top)
@@ -110,52 +124,56 @@ def _frame(axes: Axes, table: pd.DataFrame, share: float) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _write(axes: Axes, table: pd.DataFrame) -> None:
-    """Write each signature beside its mark, where nothing stands yet; those furthest from the table's share first."""
+def _label(axes: Axes, table: pd.DataFrame) -> None:
+    """Label each signature beside its marker where nothing overlaps; those furthest from the table's share first."""
     low, high = axes.get_xlim()
     points = table[["frequency", "probability"]].to_numpy()
-    places = (points - low) / (high - low) * (ACROSS, UP)
+    places = (points - low) / (high - low) * (AXES_WIDTH, AXES_HEIGHT)
     radii = table["size"].to_numpy() / 2
-    taken = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, radii, strict=True)]
+    taken: list[tuple[float, ...]] = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, radii, strict=True)]
     for row in np.argsort(-table["far"].to_numpy(), kind="stable"):
-        word, (x, y), away = str(table["signature"].iloc[row]), places[row], radii[row] + 3
-        width = 4.6 * len(word)
-        for side, left in (("left", x + away), ("right", x - away - width)):
-            box = (left, y - 5, left + width, y + 5)
-            if left > 0 and left + width < ACROSS and not any(_meet(box, other) for other in taken):
-                taken.append(box)
-                shift = away if side == "left" else -away
-                axes.annotate(
-                    without_mathtext(word),
-                    points[row],
-                    (shift, 0),
-                    textcoords="offset points",
-                    ha=side,
-                    va="center",
-                    fontsize=8,
-                )
-                break
+        word, away = str(table["signature"].iloc[row]), radii[row] + 3
+        found = _free_box(places[row], away, CHARACTER_WIDTH * len(word), taken)
+        if found is not None:
+            side, box = found
+            taken.append(box)
+            shift = (away if side == "left" else -away, 0)
+            axes.annotate(
+                without_mathtext(word), points[row], shift, textcoords="offset points", ha=side, va="center", fontsize=8
+            )
 
 
-def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+def _free_box(
+    place: FloatArray, away: float, width: float, taken: list[tuple[float, ...]]
+) -> tuple[str, tuple[float, ...]] | None:
+    """Alignment and box of a label right or left of a marker, if one is within the axes and overlaps nothing."""
+    x, y = place
+    for side, left in (("left", x + away), ("right", x - away - width)):
+        box = (left, y - 5, left + width, y + 5)
+        if left > 0 and left + width < AXES_WIDTH and not any(_overlap(box, other) for other in taken):
+            return side, box
+    return None
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _explained(largest: int, sampled: bool) -> list[tuple[str, dict[str, Any]]]:
-    """Legend of the lines and marks."""
+def _entries(largest: int, sampled: bool) -> list[tuple[str, dict[str, Any]]]:
+    """Entries of the legend: lines, markers and bars."""
     mark = {"color": COLORS[0], "alpha": 0.5, "marker": "o", "linestyle": "", "markeredgecolor": "white"}
     sizes = [
         (
-            f"{people:,} {'person' if people == 1 else 'people'}",
-            mark | {"markersize": LARGEST * (people / largest) ** 0.5},
+            f"{records:,} {'record' if records == 1 else 'records'}",
+            mark | {"markersize": MAX_MARKER_DIAMETER * (records / largest) ** 0.5},
         )
-        for people in sorted({largest, max(largest // 4, 1)})
+        for records in sorted({largest, max(largest // 4, 1)})
     ]
     bars = [("90 % credible interval", {"color": COLORS[0], "linewidth": 1.4})] if sampled else []
     lines = {"color": "0.55", "linewidth": 1}
     return [
-        ("the truth was learned", lines),
-        ("nothing was learned:\nthe whole table's share", lines | {"linestyle": "--"}),
+        ("mined = true", lines),
+        ("the whole table's share:\nnothing was learned", lines | {"linestyle": "--"}),
         *bars,
         *sizes,
     ]

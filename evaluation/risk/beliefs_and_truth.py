@@ -10,7 +10,7 @@ import pandas as pd
 from foreknow.evaluation.arguments import check_beliefs, check_history
 from foreknow.models import Beliefs, CompromisedRecords, History, Observation, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet, check_sensitive
+from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 
 type LeftOut = CompromisedRecords | Collection[Hashable] | None
 """Compromised records, whose respondents are left out of the releases they are about; or respondents left out of all."""
@@ -136,25 +136,11 @@ def set_beliefs_and_truth(
         As `beliefs_and_truth`; and if the set is None, empty, not in the domain, or all of it.
     """
     check_beliefs(owner, beliefs)
-    checked = check_set(owner, sensitive)
+    checked = as_sensitive_values(owner, sensitive)
     for by_value, release in zip(beliefs_and_truth(owner, beliefs, history, leaving_out), beliefs, strict=True):
-        codes = SensitiveSet.of(release.observation.people.schema.values, checked, owner).sensitive
+        codes = SensitiveSet.of(release.observation.people.schema.values, checked, owner).codes
         belief, share = by_value.belief[:, codes].sum(axis=1), by_value.shares[:, codes].sum(axis=1)
         yield SetBeliefsAndTruth(belief, share, np.isin(by_value.true, codes), by_value)
-
-
-def check_set(owner: str, sensitive: object) -> tuple[Hashable, ...]:
-    """Return a sensitive set as a tuple.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If it is None, empty, or no collection of values.
-    """
-    checked = check_sensitive(owner, sensitive)
-    if checked is None:
-        raise TypeError(f"{owner}: sensitive is None; name the set of values whose link to people is measured.")
-    return checked
 
 
 def original_view(history: History, seen: Observation) -> View:

@@ -1,4 +1,4 @@
-"""What a release taught of the population, held against the population."""
+"""Errors of mined global probabilities against the frequencies in the original records."""
 
 from collections.abc import Collection, Hashable
 
@@ -6,45 +6,51 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import ForegroundBeliefs
-from foreknow.evaluation.risk.beliefs_and_truth import check_set, mean, original_view
-from foreknow.evaluation.risk.mined_distributions import knowledge, named, of_set, summarized
+from foreknow.evaluation.risk.beliefs_and_truth import mean, original_view
+from foreknow.evaluation.risk.mined_distributions import (
+    attribute_names,
+    global_distributions,
+    release_rows,
+    set_probabilities,
+)
 from foreknow.models import GlobalDistribution, History, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet
+from foreknow.models.foreground.beliefs import INTERVAL
+from foreknow.models.foreground.sensitive_set import as_sensitive_values, sensitive_codes
+from foreknow.models.settings import check_flag
 
 COLUMNS = ("time", "attributes", "signature", "support", "probability", "frequency")
 
 
 def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive: Collection[Hashable]) -> pd.DataFrame:
-    """Every mined global probability of a sensitive set, beside how often the original table has it.
+    """Mined global probabilities of a sensitive set, beside its frequencies in the original records.
 
     Parameters
     ----------
     beliefs : ForegroundBeliefs
-        What a `ForegroundAttack` returned.
+        The result of a `ForegroundAttack`.
     history : History
         The original records.
     sensitive : collection of values
-        The set the attack was given; any set, if the attack told all values apart.
+        The set that the attack was given; any set, if the attack distinguished all values.
 
     Returns
     -------
     DataFrame
-        One row per release, attribute set and signature: ``time``; ``attributes`` and ``signature``, in words; ``support``, how
-        many published people match it; ``probability``, as it was mined; ``frequency``, the share of the people who match it
-        in the original table, suppressed ones among them, who have a value of the set; and, where the fit has draws, ``low``
-        and ``high``, the ends of the 90 % credible interval. Signatures without support are left out.
+        One row per release, attribute set and signature: ``time``; ``attributes`` and ``signature``, as text; ``support``, the
+        number of published records of the signature; ``probability``, as mined; ``frequency``, the fraction of the original
+        records of the signature, suppressed ones included, that have a value of the set; and, where the fit has draws, ``low``
+        and ``high``, the ends of the 90 % credible interval. Signatures without enough support are left out.
 
     Raises
     ------
     ValueError, TypeError
-        If the beliefs are no foreground attack's; if the set is empty, not in the domain or all of it, or not
-        the attack's; if the history is not
-        the one published.
+        If the beliefs are not those of a foreground attack; if the set is empty, not in the domain, the whole domain, or not
+        the attack's; if the history is not the one published.
 
     Examples
     --------
-    Example 2 of the paper, with truths that its groups allow:
+    Example 2 of the paper, with true values that its groups allow:
 
     >>> from foreknow.attacks import ForegroundAttack
     >>> from foreknow.models import Categorical, History, Release, Schema, View
@@ -56,92 +62,95 @@ def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive
     0          A        s1        3     0.666667   0.666667
     1          A        s2        3     0.000000   0.000000
     """
-    checked = check_set("global_probabilities", sensitive)
+    checked = as_sensitive_values("global_probabilities", sensitive)
     tables = []
-    for seen, found in knowledge(beliefs):
-        view = original_view(history, seen)
-        tables += [mined_and_true("global_probabilities", one, view, checked) for one in found]
+    for observation, distributions in global_distributions("global_probabilities", beliefs):
+        view = original_view(history, observation)
+        tables += [signature_table("global_probabilities", one, view, checked) for one in distributions]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(COLUMNS))
 
 
 def global_errors(
-    beliefs: ForegroundBeliefs, history: History, sensitive: Collection[Hashable], by_attribute_set: bool = False
+    beliefs: ForegroundBeliefs, history: History, sensitive: Collection[Hashable], *, by_attribute_set: bool = False
 ) -> pd.DataFrame:
-    """How far mined global probabilities are from the original table's frequencies, on average over the signatures.
+    """Mean errors of mined global probabilities against the frequencies in the original records.
 
-    The relative error is ``|p - f| / f`` (foreground knowledge, section 5.1).
+    The relative error of a signature is ``|p - f| / f`` (foreground knowledge, section 5.1).
 
     Parameters
     ----------
     beliefs, history, sensitive
-        As `global_probabilities` has them.
+        As for `global_probabilities`.
     by_attribute_set : bool
-        Whether each attribute set has a row; otherwise a release has one, over the signatures of all.
+        True for a row per attribute set; False for a row per release, over the signatures of all sets.
 
     Returns
     -------
     DataFrame
-        Columns ``time``, and ``attributes`` if each set has a row; ``relative`` and ``absolute``, the mean relative error and the
-        mean of ``|p - f|``; ``signatures``, how many there are; ``zeros``, how many of them have a frequency of 0 and so are
-        left out of the relative error, which is NaN where none is left.
+        Columns ``time``, and ``attributes`` with a row per attribute set; ``relative`` and ``absolute``, the mean relative error
+        and the mean of ``|p - f|``; ``signatures``, their number; ``zeros``, the number of signatures of frequency 0, which are
+        left out of the relative error. It is NaN where none remains.
 
     Raises
     ------
     ValueError, TypeError
         As `global_probabilities`.
     """
-    checked = check_set("global_errors", sensitive)
+    check_flag("global_errors", "by_attribute_set", by_attribute_set)
+    checked = as_sensitive_values("global_errors", sensitive)
     rows = []
-    for seen, found in knowledge(beliefs):
-        view = original_view(history, seen)
-        pairs = {named(one): _pairs("global_errors", one, view, checked) for one in found}
-        rows += summarized(seen.time, pairs, _errors, by_attribute_set)
+    for observation, distributions in global_distributions("global_errors", beliefs):
+        view = original_view(history, observation)
+        pairs = {attribute_names(one): _pairs("global_errors", one, view, checked) for one in distributions}
+        rows += release_rows(observation.time, pairs, _errors, by_attribute_set)
     return pd.DataFrame(rows)
 
 
-def mined_and_true(
+def signature_table(
     owner: str, distribution: GlobalDistribution, view: View, sensitive: tuple[Hashable, ...]
 ) -> pd.DataFrame:
-    """The rows of `global_probabilities` that are of one attribute set."""
+    """Rows of `global_probabilities` for one attribute set."""
     pairs = _pairs(owner, distribution, view, sensitive)
     table = pd.DataFrame(
         {
             "time": [view.time] * len(pairs),
-            "attributes": named(distribution),
-            "signature": _words(distribution),
+            "attributes": attribute_names(distribution),
+            "signature": _signature_names(distribution),
             "support": distribution.signatures.support,
             "probability": pairs[:, 0],
             "frequency": pairs[:, 1],
         }
     )
     if distribution.fit.draws is not None:
-        each = of_set(owner, distribution, distribution.fit.draws, sensitive)
-        table["low"], table["high"] = np.quantile(each, [0.05, 0.95], axis=0)
+        draws = set_probabilities(owner, distribution, distribution.fit.draws, sensitive)
+        table["low"], table["high"] = np.quantile(draws, INTERVAL, axis=0)
     return table
 
 
 def _errors(pairs: FloatArray) -> dict[str, object]:
+    """Columns of `global_errors` from pairs of a probability and a frequency."""
     probability, frequency = pairs.T
-    error, there = np.abs(probability - frequency), frequency > 0
+    error, positive = np.abs(probability - frequency), frequency > 0
     return {
-        "relative": mean(error[there] / frequency[there]),
+        "relative": mean(error[positive] / frequency[positive]),
         "absolute": mean(error),
         "signatures": len(error),
-        "zeros": int((~there).sum()),
+        "zeros": int((~positive).sum()),
     }
 
 
 def _pairs(owner: str, distribution: GlobalDistribution, view: View, sensitive: tuple[Hashable, ...]) -> FloatArray:
-    """Each signature's mined probability, and its frequency among all people who match it: shape ``(s, 2)``."""
-    codes = SensitiveSet.of(view.schema.values, sensitive, owner).sensitive
-    person, s = distribution.signatures.person, len(distribution.signatures)
-    holders = person[np.isin(view.sensitive, codes) & (person >= 0)]
-    frequency = np.bincount(holders, minlength=s) / np.bincount(person[person >= 0], minlength=s)
-    return np.column_stack([of_set(owner, distribution, distribution.probabilities, sensitive), frequency])
+    """Mined probability of each signature, and its frequency among all original records of it: shape ``(s, 2)``."""
+    codes = sensitive_codes(owner, view.schema.values, sensitive)
+    signature, s = distribution.signatures.signature, len(distribution.signatures)
+    holders = signature[np.isin(view.sensitive, codes) & (signature >= 0)]
+    frequency = np.bincount(holders, minlength=s) / np.bincount(signature[signature >= 0], minlength=s)
+    probability = set_probabilities(owner, distribution, distribution.probabilities, sensitive)
+    return np.column_stack([probability, frequency])
 
 
-def _words(distribution: GlobalDistribution) -> list[str]:
-    """Each signature in words: its values, in the order of the attributes."""
+def _signature_names(distribution: GlobalDistribution) -> list[str]:
+    """Each signature as text: its values, in the order of the attributes, separated by commas."""
     columns = distribution.signatures.labels.values()
     return [
         ", ".join(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)

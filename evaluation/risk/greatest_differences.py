@@ -1,4 +1,4 @@
-"""How unlike the people of a group are in what a release taught of the population."""
+"""Differences of mined global probabilities among the members of a group."""
 
 from collections.abc import Collection, Hashable
 
@@ -6,41 +6,48 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import ForegroundBeliefs
-from foreknow.evaluation.risk.beliefs_and_truth import check_set, mean
-from foreknow.evaluation.risk.mined_distributions import knowledge, named, of_set, summarized
+from foreknow.evaluation.risk.beliefs_and_truth import mean
+from foreknow.evaluation.risk.mined_distributions import (
+    attribute_names,
+    global_distributions,
+    release_rows,
+    set_probabilities,
+)
 from foreknow.models import GlobalDistribution, Observation
 from foreknow.models.arrays import FloatArray
+from foreknow.models.foreground.sensitive_set import as_sensitive_values
+from foreknow.models.settings import check_flag
 
 
 def greatest_differences(
-    beliefs: ForegroundBeliefs, sensitive: Collection[Hashable] | None = None, by_attribute_set: bool = False
+    beliefs: ForegroundBeliefs, sensitive: Collection[Hashable] | None = None, *, by_attribute_set: bool = False
 ) -> pd.DataFrame:
-    """The greatest less the least global probability of a sensitive set within a group, on average.
+    """Mean over groups of the range of the global probabilities of a sensitive set: the largest minus the smallest.
 
-    What the paper calls Delta (foreground knowledge, section 5.2, measurement 4): the larger it is, the more a global
-    distribution tells the people of a group apart.
+    The paper calls it Delta (foreground knowledge, section 5.2, measurement 4). The larger it is, the more a global distribution
+    distinguishes the members of a group.
 
     Parameters
     ----------
     beliefs : ForegroundBeliefs
-        What a `ForegroundAttack` returned.
+        The result of a `ForegroundAttack`.
     sensitive : collection of values, optional
-        The set, where the attack told all values apart; otherwise it is the attack's, and need not be named.
+        The set, where the attack distinguished all values; otherwise the attack's set is used.
     by_attribute_set : bool
-        Whether each attribute set has a row; otherwise a release has one, over all pairs of a group and an attribute set.
+        True for a row per attribute set; False for a row per release, over all pairs of a group and an attribute set.
 
     Returns
     -------
     DataFrame
-        Columns ``time``, and ``attributes`` if each set has a row; ``difference``, the mean over pairs of a group and an
-        attribute set; ``groups``, how many pairs these are; ``left_out``, in how many more no member's signature has enough
-        support. Only members whose signature has it are compared; one alone differs by 0.
+        Columns ``time``, and ``attributes`` with a row per attribute set; ``difference``, the mean over pairs of a group and an
+        attribute set; ``groups``, the number of these pairs; ``left_out``, the number of pairs in which no member's signature has
+        enough support. Only members whose signature has it are compared; a single one has the difference 0.
 
     Raises
     ------
     ValueError, TypeError
-        If the beliefs are no foreground attack's; if a set is needed and not given, empty, not in the domain or
-        all of it, or not the attack's.
+        If the beliefs are not those of a foreground attack; if a set is needed and omitted; if the set is empty, not in the
+        domain, the whole domain, or not the attack's.
 
     Notes
     -----
@@ -48,7 +55,7 @@ def greatest_differences(
 
     Examples
     --------
-    In Example 2 of the paper f is (2/3, 0), and one group of three holds both signatures:
+    In Example 2 of the paper f is (2/3, 0), and one group of three has records of both signatures:
 
     >>> from foreknow.attacks import ForegroundAttack
     >>> from foreknow.models import PublishedTable
@@ -62,26 +69,30 @@ def greatest_differences(
        time  difference  groups  left_out
     0     0    0.222222       3         0
     """
-    checked = None if sensitive is None else check_set("greatest_differences", sensitive)
+    check_flag("greatest_differences", "by_attribute_set", by_attribute_set)
+    checked = None if sensitive is None else as_sensitive_values("greatest_differences", sensitive)
     rows = []
-    for seen, found in knowledge(beliefs):
-        pairs = {named(one): _ends(one, seen, checked) for one in found}
-        rows += summarized(seen.time, pairs, _apart, by_attribute_set)
+    for observation, distributions in global_distributions("greatest_differences", beliefs):
+        pairs = {attribute_names(one): _extremes(one, observation, checked) for one in distributions}
+        rows += release_rows(observation.time, pairs, _differences, by_attribute_set)
     return pd.DataFrame(rows)
 
 
-def _apart(ends: FloatArray) -> dict[str, object]:
-    difference = ends[:, 1] - ends[:, 0]
-    known = ~np.isnan(difference)
-    return {"difference": mean(difference[known]), "groups": int(known.sum()), "left_out": int((~known).sum())}
+def _differences(extremes: FloatArray) -> dict[str, object]:
+    """Columns of `greatest_differences` from the extremes of groups."""
+    difference = extremes[:, 1] - extremes[:, 0]
+    compared = ~np.isnan(difference)
+    return {"difference": mean(difference[compared]), "groups": int(compared.sum()), "left_out": int((~compared).sum())}
 
 
-def _ends(distribution: GlobalDistribution, seen: Observation, sensitive: tuple[Hashable, ...] | None) -> FloatArray:
-    """The least and the greatest probability among each group's supported members, NaN where there are none: ``(g, 2)``."""
-    probability = of_set("greatest_differences", distribution, distribution.probabilities, sensitive)
-    person = distribution.signatures.person
-    inside = (person >= 0) & (seen.group >= 0)
-    ends = np.tile([np.inf, -np.inf], (len(seen.counts), 1))
-    np.minimum.at(ends[:, 0], seen.group[inside], probability[person[inside]])
-    np.maximum.at(ends[:, 1], seen.group[inside], probability[person[inside]])
-    return np.where(np.isfinite(ends), ends, np.nan)
+def _extremes(
+    distribution: GlobalDistribution, observation: Observation, sensitive: tuple[Hashable, ...] | None
+) -> FloatArray:
+    """Smallest and largest probability among each group's members of supported signatures, NaN without any: ``(g, 2)``."""
+    probability = set_probabilities("greatest_differences", distribution, distribution.probabilities, sensitive)
+    signature, group = distribution.signatures.signature, observation.group
+    inside = (signature >= 0) & (group >= 0)
+    extremes = np.tile([np.inf, -np.inf], (len(observation.counts), 1))
+    np.minimum.at(extremes[:, 0], group[inside], probability[signature[inside]])
+    np.maximum.at(extremes[:, 1], group[inside], probability[signature[inside]])
+    return np.where(np.isfinite(extremes), extremes, np.nan)

@@ -1,35 +1,37 @@
-"""What the groups of a release say of the signatures of one attribute set, as arrays."""
+"""Published groups and the signatures of one attribute set, as arrays, with repeated groups collected."""
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.members import members
 from foreknow.models.problem import Problem, probability_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Published groups, and which signature each person matches: what a global distribution is found from.
+    """Published groups and the signature of each record, from which a global distribution is estimated.
 
     Parameters
     ----------
     signature : int array, shape (n,)
-        The signature of each person, 0 to s - 1; -1 for people whose signature too few match.
+        Signature of each record, 0 to s - 1; -1 for records whose signature has too little support.
     group : int array, shape (n,)
-        Each person's group, 0 to g - 1; -1 outside all groups.
+        Group of each record, 0 to g - 1; -1 outside all groups.
     counts : int array, shape (g, m)
-        The multiset of each group; sums to its number of people.
+        Multiset of each group; it sums to the group's number of records.
     rest : float array, shape (m,)
-        The distribution that is taken for people of signature -1, and not learned.
+        Distribution of the records of signature -1; it is given, not estimated.
 
     Raises
     ------
-    ValueError
-        If the shapes do not fit, a group's counts do not sum to its size, or ``rest`` is no distribution.
+    ValueError, TypeError
+        If the arrays have other shapes or types, a group's counts do not sum to its size, or ``rest`` is no distribution.
     """
 
     signature: IntArray
@@ -38,13 +40,26 @@ class Evidence:
     rest: FloatArray
 
     def __post_init__(self) -> None:
-        signature, rest = np.asarray(self.signature), np.asarray(self.rest, dtype=np.float64)
-        uniform = np.full((len(signature), rest.shape[-1]), 1.0 / max(rest.shape[-1], 1))
-        problem = Problem(uniform, self.group, self.counts)
-        if not np.issubdtype(signature.dtype, np.integer) or signature.min(initial=0) < -1:
+        signature, rest = np.asarray(self.signature), np.asarray(self.rest)
+        if signature.ndim != 1 or signature.shape != np.shape(self.group) or rest.ndim != 1:
             raise ValueError(
-                f"signatures are whole numbers from -1 on; got {signature.dtype}, {signature.min(initial=0)}."
+                "Evidence: signature and group have an entry for each record, shape (n,), and rest one for each value, (m,); "
+                f"got the shapes {signature.shape}, {np.shape(self.group)} and {rest.shape}."
             )
+        if not np.issubdtype(signature.dtype, np.integer) or signature.min(initial=0) < -1:
+            found = (
+                f"{signature.min()}" if np.issubdtype(signature.dtype, np.integer) else f"the dtype {signature.dtype}"
+            )
+            raise ValueError(
+                f"Evidence: signature has {found}; it is an integer array of the values 0 to s - 1, or -1 for records whose "
+                "signature has too little support."
+            )
+        if rest.dtype.kind not in "biuf":
+            raise ValueError(
+                f"Evidence: rest has the dtype {rest.dtype}; it is an array of m probabilities that sum to 1."
+            )
+        uniform = np.full((len(signature), len(rest)), 1.0 / max(len(rest), 1))
+        problem = Problem(uniform, self.group, self.counts)
         object.__setattr__(self, "signature", signature.astype(np.int64))
         object.__setattr__(self, "group", problem.group)
         object.__setattr__(self, "counts", problem.counts)
@@ -57,122 +72,186 @@ class Evidence:
 
     @cached_property
     def published(self) -> BoolArray:
-        """Who is in a group: shape ``(n,)``."""
+        """True for records in a group: shape ``(n,)``."""
         return self.group >= 0
 
     @cached_property
-    def support(self) -> IntArray:
-        """How many published people match each signature, and in the last place no supported one: shape ``(s + 1,)``."""
-        return np.bincount(self.place[self.published], minlength=self.signatures + 1)
-
-    @cached_property
-    def place(self) -> IntArray:
-        """The row of each person in a table of s signatures and the rest behind them: shape ``(n,)``."""
+    def row(self) -> IntArray:
+        """Row of each record in a table of s signatures followed by the rest: int array, shape ``(n,)``."""
         return np.where(self.signature < 0, self.signatures, self.signature)
 
     @cached_property
-    def shares(self) -> FloatArray:
-        """The mean, over the people of each signature, of their groups' shares: what is believed before anything is learned.
+    def support(self) -> IntArray:
+        """Number of published records in each row of the table: int array, shape ``(s + 1,)``."""
+        return np.bincount(self.row[self.published], minlength=self.signatures + 1)
 
-        Float array, shape ``(s, m)``; where nobody published matches, the rest's distribution.
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Mean of the groups' shares over the published records of each signature: float array, shape ``(s, m)``.
+
+        It is the estimate before any fit. Signatures without published records have ``rest``.
         """
         sizes = np.maximum(self.counts.sum(axis=1), 1)
         kept = self.published
-        rows = (self.counts / sizes[:, None])[self.group[kept]]
+        group_shares = (self.counts / sizes[:, None])[self.group[kept]]
         sums = np.zeros((self.signatures + 1, len(self.rest)))
-        np.add.at(sums, self.place[kept], rows)
+        np.add.at(sums, self.row[kept], group_shares)
         support = self.support[:-1, None]
         return np.asarray(np.where(support > 0, sums[:-1] / np.maximum(support, 1), self.rest))
 
     def table(self, probabilities: FloatArray) -> FloatArray:
-        """Distributions of the signatures with the rest's behind them: shape ``(s + 1, m)``."""
+        """Distributions of the signatures, shape ``(s, m)``, followed by ``rest``: shape ``(s + 1, m)``."""
         return np.vstack([probabilities, self.rest])
 
     @cached_property
     def mixed(self) -> BoolArray:
-        """Which groups show more than one value, so that there is something to find out: shape ``(g,)``."""
+        """True for groups with more than one value, the only ones with several assignments: shape ``(g,)``."""
         return np.asarray((self.counts > 0).sum(axis=1) > 1)
 
-    @cached_property
-    def part(self) -> IntArray:
-        """The part each signature belongs to, from 0, and one more for the rest behind them: shape ``(s + 1,)``.
+    @property
+    def in_mixed(self) -> BoolArray:
+        """True for records in groups with more than one value: shape ``(n,)``."""
+        inside = self.published.copy()
+        inside[inside] = self.mixed[self.group[inside]]
+        return inside
 
-        Signatures share a part where people of both are in one group of several values, or both share a part with a third.
-        The groups' likelihood is a product over the parts: what is found for one does not depend on the others. Cost:
-        O(n).
+    @cached_property
+    def component(self) -> IntArray:
+        """Connected component of each signature, from 0, and a last one for the rest: int array, shape ``(s + 1,)``.
+
+        Two signatures are connected if a mixed group has records of both. The likelihood of the groups is a product over the
+        components, so that each can be fitted on its own. Cost: O(n).
         """
         s = self.signatures
-        open_ = self.published & (self.signature >= 0)
-        open_[open_] = self.mixed[self.group[open_]]
+        linked = self.in_mixed & (self.signature >= 0)
         nodes = s + len(self.counts)
-        links = coo_array((np.ones(open_.sum()), (self.signature[open_], s + self.group[open_])), shape=(nodes, nodes))
+        links = coo_array(
+            (np.ones(linked.sum()), (self.signature[linked], s + self.group[linked])), shape=(nodes, nodes)
+        )
         _, label = connected_components(links, directed=False)
-        _, part = np.unique(label[:s], return_inverse=True)
-        return np.append(part, part.max(initial=-1) + 1).astype(np.int64)
+        _, component = np.unique(label[:s], return_inverse=True)
+        return np.append(component, component.max(initial=-1) + 1).astype(np.int64)
 
     @cached_property
     def cells(self) -> "Cells":
-        """The groups as cells of people of one signature, for two values; alike groups once."""
+        """The groups as cells of records of one signature, for two values."""
         return _cells(self)
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The groups that hold both of two values, as cells of people of one signature; groups with the same cells once.
+    """Mixed groups of two values as cells of records of one signature; groups with equal cells and counts are stored once.
 
     Attributes
     ----------
-    signature, size : int array, shape (k,)
-        Of each cell, the row of its people in the table, and their number.
+    row, size : int array, shape (k,)
+        For each cell, the row of its records in the table (`Evidence.row`), and their number.
     starts : int array, shape (p + 1,)
-        Where the cells of each of the p kinds of group start.
-    holding : int array, shape (p,)
-        How many of a group's people have the first value.
-    times : int array, shape (p,)
-        How many groups are of this kind.
-    settled : int array, shape (s + 1, 2)
-        How many people of each signature are in groups that hold one value only, by that value.
-    of_person : int array, shape (n,)
-        Each person's cell; -1 for people of groups that hold one value only, and outside all groups.
+        Position of the first cell of each of the p distinct groups.
+    holders : int array, shape (p,)
+        Number of the group's records that have the first value.
+    multiplicity : int array, shape (p,)
+        Number of groups with these cells and this number.
+    decided : int array, shape (s + 1, 2)
+        Number of records of each row in groups of one value only, by that value.
+    cell : int array, shape (n,)
+        Cell of each record; -1 in groups of one value only, and outside all groups.
     """
 
-    signature: IntArray
+    row: IntArray
     size: IntArray
     starts: IntArray
-    holding: IntArray
-    times: IntArray
-    settled: IntArray
-    of_person: IntArray
+    holders: IntArray
+    multiplicity: IntArray
+    decided: IntArray
+    cell: IntArray
 
 
 def _cells(evidence: Evidence) -> Cells:
     if evidence.counts.shape[1] != 2:
         raise ValueError(f"cells are of two values; the counts have {evidence.counts.shape[1]}.")
-    group, place, first = evidence.group, evidence.place, evidence.counts[:, 0]
-    rows = evidence.signatures + 1
-    inside = np.flatnonzero(evidence.published)
-    open_ = np.zeros(len(group), dtype=np.bool_)
-    open_[inside] = evidence.mixed[group[inside]]
-    settled = np.zeros((rows, 2), dtype=np.int64)
-    decided = inside[~open_[inside]]
-    np.add.at(settled, (place[decided], (first[group[decided]] == 0).astype(np.int64)), 1)
-    who = np.flatnonzero(open_)
-    cells, cell_of, size = np.unique(group[who] * rows + place[who], return_inverse=True, return_counts=True)
-    cell_group, cell_signature = np.divmod(cells, rows)
-    names, begins = np.unique(cell_group, return_index=True)
-    ends = np.append(begins, len(cells))[1:]
+    rows, in_mixed = evidence.signatures + 1, evidence.in_mixed
+    records = np.flatnonzero(in_mixed)
+    keys, cell_of, size = np.unique(
+        evidence.group[records] * rows + evidence.row[records], return_inverse=True, return_counts=True
+    )
+    group, row = np.divmod(keys, rows)
+    groups, begins = np.unique(group, return_index=True)
+    lengths = np.diff(np.append(begins, len(keys)))
+    holders = evidence.counts[groups, 0]
+    kind = _kinds_of_groups(row, size, begins, begins + lengths, holders)
+    _, example, multiplicity = np.unique(kind, return_index=True, return_counts=True)
+    starts = np.concatenate([[0], np.cumsum(lengths[example])]).astype(np.int64)
+    stored = np.arange(starts[-1]) + np.repeat(begins[example] - starts[:-1], lengths[example])
+    # The cells of a group stand in the same order in every group of its kind.
+    position = np.arange(len(keys)) - np.repeat(begins, lengths)
+    cell = np.full(len(evidence.group), -1, dtype=np.int64)
+    cell[records] = (starts[np.repeat(kind, lengths)] + position)[cell_of]
+    return Cells(row[stored], size[stored], starts, holders[example], multiplicity, _decided(evidence, in_mixed), cell)
+
+
+def _kinds_of_groups(row: IntArray, size: IntArray, begins: IntArray, ends: IntArray, holders: IntArray) -> IntArray:
+    """Kind of each group, in the order of first appearance: groups of one kind have equal cells and holders."""
     kinds: dict[tuple[int, bytes, bytes], int] = {}
-    kind = np.empty(len(names), dtype=np.int64)
-    for number, (name, begin, end) in enumerate(zip(names, begins, ends, strict=True)):
-        key = (int(first[name]), cell_signature[begin:end].tobytes(), size[begin:end].tobytes())
+    kind = np.empty(len(holders), dtype=np.int64)
+    for number, (begin, end, c) in enumerate(zip(begins, ends, holders, strict=True)):
+        key = (int(c), row[begin:end].tobytes(), size[begin:end].tobytes())
         kind[number] = kinds.setdefault(key, len(kinds))
-    _, example, times = np.unique(kind, return_index=True, return_counts=True)
-    lengths = (ends - begins)[example]
-    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    taken = np.arange(starts[-1]) + np.repeat(begins[example] - starts[:-1], lengths)
-    # A group's cells stand in the same order in every group of its kind.
-    within = np.arange(len(cells)) - np.repeat(begins, ends - begins)
-    cell_number = starts[np.repeat(kind, ends - begins)] + within
-    of_person = np.full(len(group), -1, dtype=np.int64)
-    of_person[who] = cell_number[cell_of]
-    return Cells(cell_signature[taken], size[taken], starts, first[names[example]], times, settled, of_person)
+    return kind
+
+
+def _decided(evidence: Evidence, in_mixed: BoolArray) -> IntArray:
+    """Number of records of each row in groups of one value only, by that value: shape ``(s + 1, 2)``."""
+    records = np.flatnonzero(evidence.published & ~in_mixed)
+    value = (evidence.counts[evidence.group[records], 0] == 0).astype(np.int64)
+    decided = np.zeros((evidence.signatures + 1, 2), dtype=np.int64)
+    np.add.at(decided, (evidence.row[records], value), 1)
+    return decided
+
+
+class DistinctGroups(NamedTuple):
+    """Groups with the same number of records of each signature and the same counts, one example of each.
+
+    Attributes
+    ----------
+    row : int array, shape (n',)
+        Row of each record of these groups in the table of distributions.
+    group : int array, shape (n',)
+        Group of the record, 0 to k - 1.
+    counts : int array, shape (k, m)
+        Multiset of each group.
+    multiplicity : int array, shape (k,)
+        Number of groups equal to each.
+    """
+
+    row: IntArray
+    group: IntArray
+    counts: IntArray
+    multiplicity: IntArray
+
+
+def distinct_groups(evidence: Evidence) -> DistinctGroups:
+    """Collect equal groups, in the order of their first appearance, without empty groups. Cost: O(n log n)."""
+    order, starts = members(evidence.group, len(evidence.counts))
+    row = evidence.row[order[np.lexsort((evidence.row[order], evidence.group[order]))]]
+    kinds: dict[tuple[bytes, bytes], int] = {}
+    example: list[int] = []
+    multiplicity: list[int] = []
+    for group, counts in enumerate(evidence.counts):
+        rows = row[starts[group] : starts[group + 1]]
+        if not len(rows):
+            continue
+        kind = kinds.setdefault((rows.tobytes(), counts.tobytes()), len(kinds))
+        if kind == len(example):
+            example.append(group)
+            multiplicity.append(0)
+        multiplicity[kind] += 1
+    chosen = np.array(example, dtype=np.int64)
+    sizes = (starts[1:] - starts[:-1])[chosen]
+    stored = np.arange(sizes.sum()) + np.repeat(starts[chosen] - np.cumsum(sizes) + sizes, sizes)
+    return DistinctGroups(
+        row[stored],
+        np.repeat(np.arange(len(chosen)), sizes),
+        evidence.counts[chosen],
+        np.array(multiplicity, dtype=np.int64),
+    )

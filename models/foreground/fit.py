@@ -1,4 +1,4 @@
-"""What every way to find a global distribution returns, and the shape they share."""
+"""Results of fitting a global distribution, the protocol of the methods, and the choice among several solutions."""
 
 from dataclasses import dataclass
 from enum import IntFlag
@@ -10,50 +10,58 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.problem import Estimator
 
-EDGE = 1e-6
-"""A probability this close to 0 or 1 counts as being there."""
+BOUNDARY_DISTANCE = 1e-6
+"""Distance from 0 or 1 below which a probability is reported as being on the boundary."""
+
+LIKELIHOOD_DIGITS = 8
+"""Number of decimals of a log-likelihood by which solutions are ranked."""
 
 
 class FitStatus(IntFlag):
-    """Flags of a global distribution, beside its numbers."""
+    """Flags of a fitted global distribution."""
 
     FINE = 0
     BOUNDARY = 1
-    """A probability is 0 or 1: somebody is believed to have, or not to have, a value for certain."""
+    """A probability is 0 or 1: the fit says for certain that records of a signature have, or lack, a value."""
     SEVERAL = 2
-    """Other starting points led to other solutions; the likeliest is given, and the others in ``others``. It is looked for
-    where a fit begins from several points only."""
+    """Other starting points led to other solutions. The most likely one is given, the others are in ``others``. Only fits with
+    several starting points can have this flag."""
     UNCONVERGED = 4
-    """An iteration stopped at its limit before its tolerance was met, or chains of draws disagree."""
+    """An iteration reached its limit before its tolerance, or chains of draws disagree."""
     LARGE_GROUPS = 8
     """Groups were computed by the law of large numbers, with the error in ``error``."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """A global distribution, as numbers.
+    """A fitted global distribution, as arrays.
 
     Attributes
     ----------
     probabilities : float array, shape (s, m)
-        The distribution of each signature.
+        Distribution of each signature.
     status : FitStatus
     log_likelihood : float
-        Of the published groups, natural logarithm; NaN where the estimator does not say it.
+        Log-likelihood of the published groups, natural logarithm; NaN for estimators without a likelihood.
     iterations : int
-        From the start that took most.
+        Largest number of iterations over the starting points.
     others : float array, shape (o, s, m)
-        Other solutions that were met, each no likelier than the one before. Signatures that share no group, directly or
-        through others, have solutions of their own: those with no other stand as they are in ``probabilities``.
+        Other solutions, in descending order of likelihood. Signatures that share no group, directly or through others, have
+        solutions of their own; those without another one have the values of ``probabilities``.
     draws : float array, shape (d, s, m), optional
-        Of fits that sample: draws from the posterior of the distribution.
+        Draws from the posterior of the distribution, for methods that sample.
     ess, rhat : float array, shape (s, m), optional
-        Their effective sample size and their R-hat.
+        Their effective sample size and R-hat.
     starts : int
-        The number of points from which the fit began.
+        Number of starting points.
     error : float
-        Of groups that were computed by the law of large numbers, the largest term of first order in a person's probability; it is
-        counted, and what is left out is of second order. 0 where there is no such group.
+        Largest first-order term of a probability in groups computed by the saddlepoint approximation. The probabilities include
+        this term; what they leave out is of second order. 0 without such groups.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the arrays have other shapes, or ``status`` is no `FitStatus`.
     """
 
     probabilities: FloatArray
@@ -67,23 +75,39 @@ class Fit:
     starts: int = 1
     error: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.status, FitStatus):
+            raise TypeError(f"Fit: status is {self.status!r}; it is a FitStatus, as FitStatus.FINE.")
+        shape = np.shape(self.probabilities)
+        if len(shape) != 2:
+            raise ValueError(f"Fit: probabilities has the shape {shape}; it has a row for each signature, (s, m).")
+        for name, stacked in (("others", True), ("draws", True), ("ess", False), ("rhat", False)):
+            array = getattr(self, name)
+            if array is None and name != "others":
+                continue
+            if np.ndim(array) != 2 + stacked or np.shape(array)[int(stacked) :] != shape:
+                expected = f"(any number, {shape[0]}, {shape[1]})" if stacked else f"{shape}"
+                raise ValueError(
+                    f"Fit: {name} has the shape {np.shape(array)}; for probabilities of the shape {shape} it has {expected}."
+                )
+
 
 class Fitting(Protocol):
-    """A way to find a global distribution; a frozen settings object."""
+    """A method that fits a global distribution; a frozen settings object."""
 
     def __call__(self, evidence: Evidence, estimator: Estimator) -> Fit:
-        """The global distribution of one attribute set; the estimator says what a group makes of it."""
+        """Fit the global distribution of one attribute set; the estimator computes posteriors within groups."""
         ...
 
 
 class Solution(NamedTuple):
-    """Result of one start.
+    """Result of one starting point.
 
     Attributes
     ----------
     probabilities : float array, shape (s, m)
     log_weights : float array, shape (p + 1,)
-        Of each part of the evidence, the logarithm of its groups' likelihood; NaN where the estimator does not say it.
+        Log-likelihood of the groups of each component of the evidence; NaN for estimators without a likelihood.
     iterations : int
     converged : bool
     error : float
@@ -97,64 +121,77 @@ class Solution(NamedTuple):
     error: float = 0.0
 
 
-def best_of(solutions: list[Solution], part: IntArray, apart: float) -> Fit:
-    """The likeliest of some solutions, part by part of the evidence (`Evidence.part`): the parts' likelihoods multiply.
+def best_of(solutions: list[Solution], component: IntArray, min_distance: float) -> Fit:
+    """Combine solutions into the most likely one, separately in each component: the components' likelihoods multiply.
 
-    A part's solutions that are further from each other than ``apart``, in some probability, are distinct: the first of
-    ``others`` has in each part the second likeliest, and so on, or the likeliest where there are no more. Where
-    likelihoods are equal to rounding or not known, earlier solutions come first.
+    Solutions of a component are distinct if some probability differs by more than ``min_distance``. The first of ``others`` has the
+    second most likely distinct solution of each component, and so on; components without a further one keep the most likely.
+    Solutions of equal or unknown likelihood stand in the order of the starting points.
+
+    Parameters
+    ----------
+    solutions : list of Solution
+        One or more.
+    component : int array, shape (s + 1,)
+        `Evidence.component`.
+    min_distance : float
     """
     weights = np.array([solution.log_weights for solution in solutions])
-    # A likelihood is known to about this many digits; a difference beyond them ranks nothing.
-    order = np.argsort(-np.round(np.where(np.isnan(weights), 0.0, weights), 8), axis=0, kind="stable")
-    rows, of_row = np.arange(len(part) - 1), part[:-1]
+    order = np.argsort(-np.round(np.where(np.isnan(weights), 0.0, weights), LIKELIHOOD_DIGITS), axis=0, kind="stable")
+    rows, of_row = np.arange(len(component) - 1), component[:-1]
     ranked = np.array([solution.probabilities for solution in solutions])[order[:, of_row], rows]
-    place = _places(ranked, of_row, len(weights[0]), apart)
+    place = _places(ranked, of_row, len(weights[0]), min_distance)
     chosen = [ranked[0]]
     for number in range(1, int(place.max(initial=0)) + 1):
         chosen.append(chosen[0].copy())
         for rank in range(1, len(solutions)):
             takes = place[rank, of_row] == number
             chosen[-1][takes] = ranked[rank, takes]
-    status = FitStatus.FINE
-    if not all(solutions[start].converged for start in np.unique(order[0])):
-        status |= FitStatus.UNCONVERGED
-    if ((chosen[0] < EDGE) | (chosen[0] > 1 - EDGE)).any():
-        status |= FitStatus.BOUNDARY
-    if len(chosen) > 1:
-        status |= FitStatus.SEVERAL
+    converged = all(solutions[start].converged for start in np.unique(order[0]))
     error = max(solution.error for solution in solutions)
-    if error > 0:
-        status |= FitStatus.LARGE_GROUPS
-    weight = float(np.take_along_axis(weights, order[:1], 0).sum())
-    others = np.array(chosen[1:]).reshape(len(chosen) - 1, *chosen[0].shape)
-    rounds = max(solution.iterations for solution in solutions)
-    return Fit(chosen[0], status, weight, rounds, others, starts=len(solutions), error=error)
+    return Fit(
+        chosen[0],
+        _status(chosen[0], converged, len(chosen) > 1, error > 0),
+        float(np.take_along_axis(weights, order[:1], 0).sum()),
+        max(solution.iterations for solution in solutions),
+        np.array(chosen[1:]).reshape(len(chosen) - 1, *chosen[0].shape),
+        starts=len(solutions),
+        error=error,
+    )
 
 
-def _places(ranked: FloatArray, part: IntArray, parts: int, apart: float) -> IntArray:
-    """The number of each solution among its part's distinct ones, likeliest first; -1 if it is none: ``(starts, parts)``."""
-    place = np.full((len(ranked), parts), -1, dtype=np.int64)
-    found = np.zeros(parts, dtype=np.int64)
+def _status(probabilities: FloatArray, converged: bool, several: bool, large: bool) -> FitStatus:
+    status = FitStatus.FINE if converged else FitStatus.UNCONVERGED
+    if ((probabilities < BOUNDARY_DISTANCE) | (probabilities > 1 - BOUNDARY_DISTANCE)).any():
+        status |= FitStatus.BOUNDARY
+    if several:
+        status |= FitStatus.SEVERAL
+    return status | FitStatus.LARGE_GROUPS if large else status
+
+
+def _places(ranked: FloatArray, component: IntArray, components: int, min_distance: float) -> IntArray:
+    """Number of each solution among its component's distinct ones, most likely first; -1 for repeats: ``(starts, p + 1)``."""
+    place = np.full((len(ranked), components), -1, dtype=np.int64)
+    distinct = np.zeros(components, dtype=np.int64)
     for rank in range(len(ranked)):
-        is_distinct = np.ones(parts, dtype=np.bool_)
+        is_distinct = np.ones(components, dtype=np.bool_)
         for earlier in range(rank):
-            gap = np.zeros(parts)
-            np.maximum.at(gap, part, np.abs(ranked[rank] - ranked[earlier]).max(axis=1))
-            is_distinct &= (gap > apart) | (place[earlier] < 0)
-        place[rank] = np.where(is_distinct, found, -1)
-        found += is_distinct
+            gap = np.zeros(components)
+            np.maximum.at(gap, component, np.abs(ranked[rank] - ranked[earlier]).max(axis=1))
+            is_distinct &= (gap > min_distance) | (place[earlier] < 0)
+        place[rank] = np.where(is_distinct, distinct, -1)
+        distinct += is_distinct
     return place
 
 
 def starting_points(evidence: Evidence, starts: int) -> list[FloatArray]:
-    """The shares of the groups, and behind them points all over the simplex.
+    """Starting distributions, shape ``(s, m)`` each: the shares of the groups, then points over the whole simplex.
 
-    The first is what is believed before anything is learned; signatures whose people are in the same groups begin alike
-    there. The others are multiples of irrational numbers, one per signature and value: the same in every run.
+    Signatures whose records are in the same groups have the same shares. The further points are quasi-random: fractional parts
+    of multiples of irrational numbers, one number for each signature and value, the same in every run.
     """
     first = np.maximum(evidence.shares, 1e-9)
     golden = (5**0.5 - 1) / 2
-    turn = golden * np.sqrt(2.0 + np.arange(first.size).reshape(first.shape))
-    lean = [-np.log(np.maximum(np.modf(start * turn)[0], 1e-9)) for start in range(1, int(starts))]
-    return [np.asarray(point / point.sum(axis=1, keepdims=True)) for point in (first, *lean)]
+    irrational = golden * np.sqrt(2.0 + np.arange(first.size).reshape(first.shape))
+    others = [-np.log(np.maximum(np.modf(start * irrational)[0], 1e-9)) for start in range(1, int(starts))]
+    return [np.asarray(point / point.sum(axis=1, keepdims=True)) for point in (first, *others)]

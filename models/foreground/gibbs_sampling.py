@@ -1,4 +1,4 @@
-"""The posterior over the global distribution, by Gibbs sampling: small samples make wide intervals."""
+"""Posterior of the global distribution by Gibbs sampling; small samples give wide credible intervals."""
 
 from dataclasses import dataclass, field
 
@@ -8,72 +8,76 @@ from scipy.special import gammaln
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators import Exact
 from foreknow.models.estimators.convergence import FEWEST_DRAWS, LARGEST_RHAT, mean_diagnostics
+from foreknow.models.foreground.collapsed_gibbs import assignment_sweeps
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.foreground.expectation import closed_form, expectation
+from foreknow.models.foreground.expectation import expectation, has_closed_form
+from foreknow.models.foreground.expectation_maximization import check_evidence
 from foreknow.models.foreground.fit import Fit, FitStatus
-from foreknow.models.foreground.urns import dealing
 from foreknow.models.problem import Estimator
-from foreknow.models.settings import GREATEST_FLOAT, is_number, is_whole
+from foreknow.models.settings import GREATEST_FLOAT, as_generator, is_number, is_whole
 
 CONCENTRATIONS = np.geomspace(1, 10_000, 33)
-"""What an unknown concentration may be, each as likely as the others before anything is seen."""
+"""Grid of an unknown concentration, of equal prior probability."""
 
-FAINTEST = 1e-15
-"""What stands for a fainter probability that is drawn, so that neither it nor its complement is rounded to certainty."""
+INITIAL_CONCENTRATION = 10.0
+"""Concentration of the first sweep of a chain that samples it."""
+
+MIN_PROBABILITY = 1e-15
+"""Smallest drawn probability; smaller ones are set to it, so that neither they nor their complements round to certainty."""
 
 
 @dataclass(frozen=True)
 class GibbsSampling:
-    """Draw from all global distributions that the published groups leave possible, each as often as it is likely.
+    """Draw from the posterior of the global distribution given the published groups.
 
-    Before the groups are seen, the distribution of each signature is one of ``Dirichlet(concentration * shares)``, where the
-    shares are the whole table's (`Evidence.rest`): a signature of few people is believed to be much as everybody, and one of many
-    as its own groups say. People of signature -1 have the table's shares, for certain. A round deals each group's values
-    anew among its people, given those of all other groups, while the distributions are summed over
-    (`foreknow.models.foreground.urns`); then a concentration and the distributions are drawn, given who has what.
+    The prior of each signature's distribution is ``Dirichlet(concentration * shares)``, where the shares are the whole table's
+    (`Evidence.rest`): the estimate of a signature with little support is near the table's shares, and that of one with large
+    support near those of its own groups. Records of signature -1 have the table's shares, without uncertainty. A sweep redraws
+    each group's values given those of all other groups, with the distributions integrated out
+    (`foreknow.models.foreground.collapsed_gibbs`). Then a concentration and the distributions are drawn given all values.
 
     Parameters
     ----------
     concentration : float, optional
-        How many people's values the table's shares weigh against a signature's own. Left out, it is learned: how much
-        signatures differ says it. It is then drawn from `CONCENTRATIONS` in every round, and intervals allow for that.
+        Number of records' values that the table's shares weigh against a signature's own. By default it is sampled from
+        `CONCENTRATIONS` in every sweep, so that intervals include its uncertainty.
     draws : int
-        How many rounds each chain keeps.
+        Number of sweeps that each chain keeps; at least 8.
     chains : int
-        How many chains, 2 or more; each starts where every group's values are shuffled.
+        Number of chains, at least 2; each starts at a random permutation of every group's values.
     warmup : int, optional
-        How many rounds each chain throws away first; as many as it keeps a third of, by default.
+        Number of sweeps that each chain discards first; by default a third of ``draws``.
     kept : int
-        How many draws, spread evenly over all chains, the fit hands on: everybody's posterior is computed for each.
-    rng : numpy.random.Generator
-        Where chance comes from; each call goes on from where the last one stopped, so that two calls differ.
+        Number of draws, spread evenly over all chains, that the fit returns. The beliefs are computed for each.
+    rng : numpy.random.Generator or int
+        Random generator, or an integer seed. Each call continues where the last one stopped, so that two calls differ.
 
     Raises
     ------
     TypeError, ValueError
-        If a setting is out of its range; when called, if a group shows a value that `Evidence.rest` gives no probability.
+        If a setting is out of its range. When called, if a group shows a value to which `Evidence.rest` gives no probability.
 
     Notes
     -----
-    The law of the groups is that of `ExpectationMaximization` under `Exact`, whatever the estimator, which is asked for the
-    likelihood of the mean only. The shares are taken from the same table: they are not a second witness, and their own
-    error is no part of the intervals. Not checked: that the prior fits.
+    The law of the groups is that of `ExpectationMaximization` under `Exact`, whatever the estimator. The estimator is used for
+    the likelihood of the mean only. The shares come from the same table: they are no independent evidence, and the intervals do not
+    include their error. Not checked: that the prior fits.
 
-    Unbiased in the long run. The probabilities are the means of the distributions' means given each round's values
-    (Rao-Blackwell); effective sample sizes and R-hats are those of the draws. The status is `FitStatus.UNCONVERGED` where
-    an R-hat is over `LARGEST_RHAT`: as groups that show many values, each once, say little of who has which, their chains
-    need some thousand rounds. Draws under 1e-15 are set to that.
+    Asymptotically unbiased. The probabilities are means of the distributions' conditional means given each sweep's values
+    (Rao-Blackwell); effective sample sizes and R-hats are those of the draws. The status is `FitStatus.UNCONVERGED` where an R-hat
+    is over `LARGEST_RHAT`. Groups that show many values once each say little about the assignment; their chains need some
+    thousand sweeps. Draws under `MIN_PROBABILITY` are set to it.
 
-    Summing the distributions over instead of drawing them in turn with the values: J. Liu, JASA 89 (1994), 958. That the
-    answer to too small samples is a posterior, rather than Theorem 1 of the foreground-knowledge paper, is ours.
+    Integrating the distributions out instead of drawing them in turn with the values: J. Liu, JASA 89 (1994), 958. A posterior
+    in place of Theorem 1 of the foreground-knowledge paper, as the answer to small samples, is our addition.
 
-    Cost: chains * (draws + warmup) rounds, each O(N c) per group for two values, N people of whom c have the rarer, O(n) for
-    more, and O(s m); 8 bytes for each of chains * draws * s * m numbers.
+    Cost: chains * (draws + warmup) sweeps, each O(N c) per group for two values, N records of which c have the rarer one, O(n)
+    for more values, and O(s m); 8 bytes for each of chains * draws * s * m numbers.
 
     Examples
     --------
-    Three groups of two people who match one signature show x and y, and so do thirty of another. Half of both have x; but
-    six people leave more open than sixty:
+    Three groups of two records of one signature show x and y, and so do thirty of another. Half of the records of both signatures
+    have x; six records leave more uncertainty than sixty:
 
     >>> import numpy as np
     >>> from foreknow.models import Auto
@@ -92,89 +96,90 @@ class GibbsSampling:
     chains: int = 4
     warmup: int | None = None
     kept: int = 200
-    rng: np.random.Generator = field(kw_only=True)
+    rng: np.random.Generator | int = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.rng, np.random.Generator):
-            raise TypeError(f"GibbsSampling: rng is {self.rng!r}; it is a generator, as numpy.random.default_rng(1).")
+        object.__setattr__(self, "rng", as_generator("GibbsSampling", self.rng))
         if self.concentration is not None and not (
             is_number(self.concentration, 0, GREATEST_FLOAT) and self.concentration > 0
         ):
             raise ValueError(
-                f"GibbsSampling: concentration is {self.concentration!r}; it is a number of people, over 0, or None to learn it."
+                f"GibbsSampling: concentration is {self.concentration!r}; it is a number of records, over 0, or None to sample it."
             )
-        fewest = {"draws": FEWEST_DRAWS, "chains": 2, "kept": 1} | ({} if self.warmup is None else {"warmup": 0})
-        if not all(is_whole(getattr(self, name), least) for name, least in fewest.items()):
+        least = {"draws": FEWEST_DRAWS, "chains": 2, "kept": 1} | ({} if self.warmup is None else {"warmup": 0})
+        if not all(is_whole(getattr(self, name), number) for name, number in least.items()):
             raise ValueError(
                 f"GibbsSampling needs {FEWEST_DRAWS} draws or more, 2 chains or more, 1 kept or more and no negative warm-up, in "
                 f"whole numbers; got draws={self.draws!r}, chains={self.chains!r}, kept={self.kept!r}, warmup={self.warmup!r}."
             )
-        for name in fewest:
+        for name in least:
             object.__setattr__(self, name, int(getattr(self, name)))
 
     def __call__(self, evidence: Evidence, estimator: Estimator) -> Fit:
-        """The global distribution of one attribute set: the posterior's mean, and draws from it."""
+        """Fit the global distribution of one attribute set: the posterior mean, and draws from the posterior."""
+        check_evidence("GibbsSampling", evidence)
         _check_prior(evidence)
         shape = (evidence.signatures, len(evidence.rest))
         drawn, mean = np.zeros((*shape, self.chains, self.draws)), np.zeros(shape)
         for chain in range(self.chains):
             mean += self._chain(evidence, drawn[:, :, chain]) / self.chains
-        ess, rhat = _diagnosed(drawn)
-        whole = self.chains * self.draws
-        every = np.linspace(0, whole - 1, min(self.kept, whole)).astype(np.int64)
-        draws = np.moveaxis(drawn.reshape(*shape, whole)[:, :, every], 2, 0)
+        ess, rhat = _diagnostics(drawn)
+        total = self.chains * self.draws
+        kept = np.linspace(0, total - 1, min(self.kept, total)).astype(np.int64)
+        draws = np.moveaxis(drawn.reshape(*shape, total)[:, :, kept], 2, 0)
         status = FitStatus.UNCONVERGED if (rhat > LARGEST_RHAT).any() else FitStatus.FINE
-        known = closed_form(evidence, estimator) or isinstance(estimator, Exact)
-        likelihood = expectation(evidence, estimator)(mean).log_likelihood if known else float("nan")
-        none = np.zeros((0, *shape))
-        return Fit(mean, status, likelihood, self.chains * (self._warmup + self.draws), none, draws, ess, rhat)
+        has_likelihood = has_closed_form(evidence, estimator) or isinstance(estimator, Exact)
+        log_likelihood = expectation(evidence, estimator)(mean).log_likelihood if has_likelihood else float("nan")
+        iterations = self.chains * (self._warmup + self.draws)
+        return Fit(mean, status, log_likelihood, iterations, np.zeros((0, *shape)), draws, ess, rhat)
 
     @property
     def _warmup(self) -> int:
         return self.draws // 3 if self.warmup is None else self.warmup
 
     def _chain(self, evidence: Evidence, drawn: FloatArray) -> FloatArray:
-        """One chain's draws into ``drawn``, shape ``(s, m, draws)``; and the mean of the distributions' means."""
-        deal, total = dealing(evidence, self.rng), np.zeros(drawn.shape[:2])
-        concentration = 10.0 if self.concentration is None else self.concentration
+        """Write one chain's draws into ``drawn``, shape ``(s, m, draws)``; return the mean of the conditional means."""
+        rng = as_generator("GibbsSampling", self.rng)
+        sweep, total = assignment_sweeps(evidence, rng), np.zeros(drawn.shape[:2])
+        concentration = INITIAL_CONCENTRATION if self.concentration is None else self.concentration
         for turn in range(-self._warmup, self.draws):
-            counts = deal(concentration * evidence.rest)
+            counts = sweep(concentration * evidence.rest)
             if self.concentration is None:
-                concentration = _concentration(counts, evidence.rest, self.rng)
+                concentration = _draw_concentration(counts, evidence.rest, rng)
             if turn >= 0:
                 parameters = concentration * evidence.rest + counts
-                drawn[:, :, turn] = _distributions(parameters, self.rng)
+                drawn[:, :, turn] = _draw_distributions(parameters, rng)
                 total += parameters / parameters.sum(axis=1, keepdims=True)
         return total / self.draws
 
 
-def _concentration(counts: IntArray, rest: FloatArray, rng: np.random.Generator) -> float:
-    """One of `CONCENTRATIONS`, drawn given who has what, the distributions summed over (Dirichlet-multinomial)."""
-    weight = -_log_rising(counts.sum(axis=1), 1.0)
+def _draw_concentration(counts: IntArray, rest: FloatArray, rng: np.random.Generator) -> float:
+    """Draw one of `CONCENTRATIONS` given all values, with the distributions integrated out (Dirichlet-multinomial)."""
+    log_weights = -_log_rising_factorials(counts.sum(axis=1), 1.0)
     for value, share in enumerate(rest):
-        weight += _log_rising(counts[:, value], float(share))
-    shares = np.exp(weight - weight.max())
-    return float(rng.choice(CONCENTRATIONS, p=shares / shares.sum()))
+        log_weights += _log_rising_factorials(counts[:, value], float(share))
+    weights = np.exp(log_weights - log_weights.max())
+    return float(rng.choice(CONCENTRATIONS, p=weights / weights.sum()))
 
 
-def _log_rising(counts: IntArray, share: float) -> FloatArray:
-    """For each of `CONCENTRATIONS`, the logarithm of the product of its rising factorials, one for each count."""
+def _log_rising_factorials(counts: IntArray, share: float) -> FloatArray:
+    """Logarithm of the product of the rising factorials of ``share * c``, one for each count, for each c of `CONCENTRATIONS`."""
     numbers, times = np.unique(counts[counts > 0], return_counts=True)
     start = share * CONCENTRATIONS[:, None]
     return np.asarray((gammaln(start + numbers) - gammaln(start)) @ times)
 
 
-def _distributions(parameters: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """One draw from each row's Dirichlet distribution."""
-    parts = rng.standard_gamma(parameters)
-    shares = parts / np.maximum(parts.sum(axis=1, keepdims=True), 1e-300)
-    shares = np.where(parameters > 0, np.maximum(shares, FAINTEST), 0.0)
+def _draw_distributions(parameters: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """One draw from the Dirichlet distribution of each row."""
+    gammas = rng.standard_gamma(parameters)
+    shares = gammas / np.maximum(gammas.sum(axis=1, keepdims=True), 1e-300)
+    shares = np.where(parameters > 0, np.maximum(shares, MIN_PROBABILITY), 0.0)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
 @compiled
-def _diagnosed(drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The effective sample size and the R-hat of every probability, shapes ``(s, m)``."""
+def _diagnostics(drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Effective sample size and R-hat of each probability, shapes ``(s, m)``."""
     ess, rhat = np.zeros(drawn.shape[:2]), np.zeros(drawn.shape[:2])
     for row in range(drawn.shape[0]):
         for value in range(drawn.shape[1]):
@@ -183,10 +188,11 @@ def _diagnosed(drawn: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _check_prior(evidence: Evidence) -> None:
+    """Raise ValueError if a group shows a value to which the prior gives no probability."""
     excluded = (evidence.counts > 0) & (evidence.rest <= 0)
     if excluded.any():
         group, value = (int(axis[0]) for axis in np.nonzero(excluded))
         raise ValueError(
-            f"group {group} shows value {value}, which evidence.rest gives no probability; the prior is centred there. Give "
+            f"group {group} shows value {value}, which evidence.rest gives no probability; the prior has its mean there. Give "
             "Evidence the shares of the whole table."
         )

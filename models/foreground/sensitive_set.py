@@ -1,4 +1,4 @@
-"""Which sensitive values are told apart: all of them, or a set against all others."""
+"""Sets of sensitive values to protect, and their one check."""
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
@@ -8,102 +8,153 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.tables.lookalikes import lookalike
 
+VALUES_SHOWN = 12
+"""Largest number of values of a domain in an error message."""
+
 
 @dataclass(frozen=True, eq=False)
 class SensitiveSet:
-    """A sensitive set within a domain, or the domain itself.
+    """A sensitive set within a domain, as a partition of the domain into classes of values.
+
+    `SensitiveSet.of` makes one. A proper subset makes two classes, the set and its complement; without a set, each value is a
+    class of its own.
 
     Attributes
     ----------
     domain : tuple, length m
-    sensitive : int array
-        The codes of the values that nobody should be linked to.
+    codes : int array
+        Codes of the values of the set, ascending.
     classes : int array, shape (m,)
-        What each value counts as: 0 in the set and 1 outside it, or its own code where there is no set.
-    values : tuple
-        The names of the classes.
+        Class of each value: 0 in the set and 1 outside it, or the value's own code without a set.
+    class_labels : tuple, length c
+        ``(True, False)``, or the domain without a set.
     """
 
     domain: tuple[Hashable, ...]
-    sensitive: IntArray
+    codes: IntArray
     classes: IntArray
-    values: tuple[Hashable, ...]
+    class_labels: tuple[Hashable, ...]
 
     @classmethod
     def of(cls, domain: tuple[Hashable, ...], sensitive: "Collection[Hashable] | None", owner: str) -> "SensitiveSet":
-        """The set within a domain; None is every value, each against all others.
+        """Make the set within a domain; None makes each value a class.
+
+        Parameters
+        ----------
+        domain : tuple
+            The m sensitive values.
+        sensitive : collection of values, optional
+        owner : str
+            The class or function that takes the set, for error messages.
 
         Raises
         ------
-        ValueError
-            If a value is not in the domain, or all of it are in the set.
+        ValueError, TypeError
+            As `as_sensitive_values`; if a value is not in the domain, or the set is the whole domain.
         """
-        codes = np.arange(len(domain))
         if sensitive is None:
-            return cls(domain, codes, codes, domain)
-        place = {value: code for code, value in enumerate(domain)}
-        strangers = [value for value in sensitive if value not in place]
-        if strangers:
+            every = np.arange(len(domain))
+            return cls(domain, every, every, domain)
+        codes = sensitive_codes(owner, domain, sensitive)
+        if len(codes) == len(domain):
             raise ValueError(
-                f"{owner}: the sensitive set holds {strangers[0]!r}, which is not in the domain: {', '.join(map(repr, domain))}."
-                f"{lookalike(strangers[0], domain)}"
-            )
-        chosen = np.sort([place[value] for value in set(sensitive)])
-        if len(chosen) == len(domain):
-            raise ValueError(
-                f"{owner}: the sensitive set holds all {len(domain)} values of the domain, so that everybody has one; leave out "
-                "those that may be known, or sensitive=None to keep every value apart."
+                f"{owner}: the sensitive set holds all {len(domain)} values of the domain, so that every record has one; leave out "
+                "those that may be disclosed, or give no set to protect each value on its own."
             )
         classes = np.ones(len(domain), dtype=np.int64)
-        classes[chosen] = 0
-        return cls(domain, chosen, classes, (True, False))
+        classes[codes] = 0
+        return cls(domain, codes, classes, (True, False))
 
     @property
-    def is_set(self) -> bool:
-        """Whether a set is told from all others, rather than every value apart."""
-        return len(self.sensitive) < len(self.domain)
+    def is_proper_subset(self) -> bool:
+        """True for two classes, a set and its complement; False where each value is a class."""
+        return len(self.codes) < len(self.domain)
 
-    def counts(self, counts: IntArray) -> IntArray:
-        """Multisets by class: ``(g, m)`` to ``(g, c)``."""
-        summed = np.zeros((len(counts), len(self.values)), dtype=np.int64)
-        for value, kind in enumerate(self.classes):
-            summed[:, kind] += counts[:, value]
+    def class_counts(self, counts: IntArray) -> IntArray:
+        """Multisets by class: shape ``(g, m)`` to ``(g, c)``."""
+        summed = np.zeros((len(counts), len(self.class_labels)), dtype=np.int64)
+        for value, number in enumerate(self.classes):
+            summed[:, number] += counts[:, value]
         return summed
 
-    def spread(self, rows: FloatArray, counts: IntArray) -> FloatArray:
-        """Beliefs in values from beliefs in classes, ``(n, c)`` to ``(n, m)``: in proportion to the values' shares in ``counts``.
+    def value_probabilities(self, rows: FloatArray, counts: IntArray) -> FloatArray:
+        """Probabilities of values from probabilities of classes: shape ``(n, c)`` to ``(n, m)``.
 
-        ``counts``, shape ``(n, m)`` or ``(m,)``, is what is published where each row's person is. Of a class that is not
-        there, values share alike.
+        Within a class, values have probabilities in proportion to their shares in ``counts``, shape ``(n, m)`` or ``(m,)``: the
+        published multiset of each row's group. Values of a class with counts of 0 have equal probabilities.
         """
-        if not self.is_set:
+        if not self.is_proper_subset:
             return rows
-        whole = self.counts(np.atleast_2d(counts))[:, self.classes]
-        alike = 1 / np.bincount(self.classes)[self.classes]
-        within = np.where(whole > 0, np.atleast_2d(counts) / np.maximum(whole, 1), alike)
+        whole = self.class_counts(np.atleast_2d(counts))[:, self.classes]
+        equal = 1 / np.bincount(self.classes)[self.classes]
+        within = np.where(whole > 0, np.atleast_2d(counts) / np.maximum(whole, 1), equal)
         return np.asarray(rows[:, self.classes] * within)
 
 
-def check_sensitive(owner: str, sensitive: object) -> "tuple[Hashable, ...] | None":
-    """A sensitive set as a tuple, in its own order or sorted, or None.
+def sensitive_codes(owner: str, domain: tuple[Hashable, ...], sensitive: Collection[Hashable]) -> IntArray:
+    """Codes of the values of a sensitive set in a domain, ascending.
 
     Raises
     ------
     ValueError, TypeError
-        If it is empty, or no collection of values.
+        As `as_sensitive_values`; if a value is not in the domain.
     """
-    if sensitive is None:
-        return None
-    # An array of one number, without an axis, calls itself a collection.
-    if isinstance(sensitive, str | bytes) or not (isinstance(sensitive, Collection) and np.iterable(sensitive)):
-        raise TypeError(
-            f"{owner}: sensitive is {sensitive!r}; it is a set of values, as {{{sensitive!r}}}, or None for every value."
+    code = {value: number for number, value in enumerate(domain)}
+    values = as_sensitive_values(owner, sensitive)
+    unknown = [value for value in values if value not in code]
+    if unknown:
+        listed = ", ".join(map(repr, domain[:VALUES_SHOWN])) + (", ..." if len(domain) > VALUES_SHOWN else "")
+        raise ValueError(
+            f"{owner}: the sensitive set holds {unknown[0]!r}, which is not in the domain: {listed}."
+            f"{lookalike(unknown[0], domain)}"
         )
-    if not all(isinstance(value, Hashable) for value in sensitive):
-        raise TypeError(f"{owner}: sensitive is {sensitive!r}; it is one set of values, and holds no lists.")
-    if not len(sensitive):
-        raise ValueError(f"{owner}: the sensitive set is empty; name a value, or None for every value.")
-    listed = (
-        sorted(set(sensitive), key=str) if isinstance(sensitive, set | frozenset) else list(dict.fromkeys(sensitive))
-    )
-    return tuple(listed)
+    return np.sort([code[value] for value in values])
+
+
+def as_sensitive_values(owner: str, sensitive: object) -> tuple[Hashable, ...]:
+    """The values of a sensitive set as a tuple: in the given order, or sorted where a ``set`` is given.
+
+    Parameters
+    ----------
+    owner : str
+        The class or function that takes the set, for error messages.
+    sensitive : collection of values
+        A list, tuple, set, array or Series; text is no collection.
+
+    Raises
+    ------
+    TypeError
+        If it is no collection, or holds a value that is not hashable.
+    ValueError
+        If it is empty, or names a value twice.
+    """
+    # An array of one number, without an axis, is a Collection and cannot be iterated.
+    is_collection = isinstance(sensitive, Collection) and np.iterable(sensitive)
+    if isinstance(sensitive, str | bytes) or not isinstance(sensitive, Collection) or not is_collection:
+        shown = repr(sensitive)
+        example = shown if isinstance(sensitive, str | bytes | int | float) else "'flu', 'cold'"
+        raise TypeError(
+            f"{owner}: sensitive is {shown[:60]}; it is a set of values, as {{{example}}}. Put a single value into a set."
+        )
+    values = tuple(sensitive)
+    for value in values:
+        if not _is_hashable(value):
+            raise TypeError(
+                f"{owner}: sensitive holds the {type(value).__name__} {value!r:.60}; it is one set of hashable values of the "
+                "domain. Give one flat list of values."
+            )
+    if not values:
+        raise ValueError(f"{owner}: the sensitive set is empty; name at least one value.")
+    distinct = dict.fromkeys(values)
+    if len(distinct) < len(values):
+        twice = next(value for number, value in enumerate(values) if value in values[:number])
+        raise ValueError(f"{owner}: the sensitive set names {twice!r} twice; name each value once.")
+    return tuple(sorted(values, key=str)) if isinstance(sensitive, set | frozenset) else values
+
+
+def _is_hashable(value: object) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

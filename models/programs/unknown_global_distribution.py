@@ -77,5 +77,5 @@ def foreground_model(evidence: Evidence, concentration: float = 10.0) -> "pm.Mod
         )
     weights, known = np.vstack([np.eye(s), np.zeros(s)]), np.vstack([np.zeros((s, m)), evidence.rest])
     problem = Problem(known[np.full(len(evidence.group), s)], evidence.group, evidence.counts)
-    table = DistributionTable("global_distribution", "signature", weights, evidence.place, known)
+    table = DistributionTable("global_distribution", "signature", weights, evidence.row, known)
     return published_groups_model([problem], table, np.tile(float(concentration) * evidence.rest, (s, 1)))

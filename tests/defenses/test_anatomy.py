@@ -219,9 +219,9 @@ class TestBadInput:
         [
             ({"l": 0}, ValueError, "Anatomy: l is 0; it is a number of records and values, 1 or more"),
             ({"l": 2.5}, ValueError, "Anatomy: l is 2.5"),
-            ({"l": 2, "sensitive": "ab"}, TypeError, r"sensitive is the text 'ab'; .* as \('ab',\)"),
-            ({"l": 2, "sensitive": ()}, ValueError, r"sensitive is \(\); name at least one value"),
-            ({"l": 2, "sensitive": ("a", "a")}, ValueError, "name at least one value, and each once"),
+            ({"l": 2, "sensitive": "ab"}, TypeError, r"sensitive is 'ab'; .* as \{'ab'\}"),
+            ({"l": 2, "sensitive": ()}, ValueError, "sensitive set is empty; name at least one value"),
+            ({"l": 2, "sensitive": ("a", "a")}, ValueError, "names 'a' twice; name each value once"),
             (
                 {"l": 2, "sensitive": ("a",), "bound": "some"},
                 ValueError,
@@ -259,7 +259,7 @@ class TestBadInput:
         view = view_of("AB", "ab")
         with pytest.raises(
             ValueError,
-            match="sensitive names 'z', which is no value of 'result' in the view at 1; its values are a, b, c",
+            match="the sensitive set holds 'z', which is not in the domain: 'a', 'b', 'c'",
         ):
             Anatomy(2, ("a", "z"))(view, uniform(view))
 

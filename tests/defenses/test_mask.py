@@ -224,7 +224,7 @@ class TestBadInput:
         [
             ({"k": 0, "l": 2}, ValueError, "MASK: k is 0; it is a number of records"),
             ({"k": 2, "l": 1.5}, ValueError, "MASK: l is 1.5; it is a number of records"),
-            ({"k": 2, "l": 2, "sensitive": "flu"}, TypeError, "sensitive is the text 'flu'"),
+            ({"k": 2, "l": 2, "sensitive": "flu"}, TypeError, "sensitive is 'flu'; it is a set of values"),
             ({"k": 2, "l": 2, "sensitive": []}, ValueError, "name at least one value"),
             ({"k": 2, "l": 2, "rng": 1}, TypeError, "MASK: rng is 1; it is a generator"),
         ],
@@ -252,9 +252,9 @@ class TestBadInput:
                 2,
                 ("z",),
                 ValueError,
-                "sensitive names 'z', which is no value of 'result' in the view at 1",
+                "the sensitive set holds 'z', which is not in the domain",
             ),
-            (("aabc", "bbbb"), 2, ("a", "b", "c"), ValueError, "sensitive names every value there is; leave out one"),
+            (("aabc", "bbbb"), 2, ("a", "b", "c"), ValueError, "the sensitive set holds all 3 values of the domain"),
             (
                 ("aabbcc", "aaab"),
                 3,

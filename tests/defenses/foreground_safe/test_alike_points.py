@@ -8,13 +8,13 @@ from strategies import mixed_tables, view_of
 
 from foreknow.defenses import hilbert_order
 from foreknow.defenses.foreground_safe.alike_points import alike_points
-from foreknow.models.foreground.signatures import signatures, supported_sets
+from foreknow.models.foreground.attribute_signatures import attribute_signatures, supported_sets
 
 
 def test_log_odds_by_hand():
     """Of three at 20 one is ill, of two at 30 both; the one at 40 is too few, and is taken for the table: three of six."""
     view = view_of("ABCDEF", "abbaab", [20, 20, 20, 30, 30, 40])
-    found = signatures(view.people, ["age"], fewest=2)
+    found = attribute_signatures(view.people, ["age"], min_support=2)
     points = alike_points([found], view.frame["result"].to_numpy() == "a", np.arange(6))
     assert points[:, 1] == pytest.approx(np.log([1.5 / 2.5] * 3 + [2.5 / 0.5] * 2 + [3.5 / 3.5]))
     assert np.ptp(points[:, 0]) < 1e-6
@@ -25,7 +25,7 @@ def test_who_matches_the_same_signatures_is_nearest(drawn, fewest, chance):
     view, _ = drawn
     sets = list(supported_sets(view.people, "all", fewest))
     points = alike_points(sets, view.sensitive == 0, np.random.default_rng(1) if chance else hilbert_order(view.people))
-    matched = np.array([[int(found.person[i]) for found in sets] for i in range(len(view))]).reshape(len(view), -1)
+    matched = np.array([[int(found.signature[i]) for found in sets] for i in range(len(view))]).reshape(len(view), -1)
     distance = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
     same = (matched[:, None] == matched).all(axis=2)
     assert (distance[~np.eye(len(view), dtype=bool)] > 0).all()

@@ -96,7 +96,7 @@ class TestPromise:
         bound = PosteriorBound(1 / 2, Auto(), {"a"}, "belief")
         groups = summarize_groups(summarize_records(view, uniform(view), members=True), release.group)
         for learned in attack_of(defense).mine(release.observation):
-            having = learned.of_people[:, 0]
+            having = learned.prior[:, 0]
             prior = np.column_stack([having, (1 - having) / 2, (1 - having) / 2])
             assert bound.given(view, prior)(groups).all()
 

@@ -433,7 +433,7 @@ class TestForeground:
         table, beliefs, result = self.attacked(tmp_path, "--sensitive-set", "a")
         assert "Global distributions" not in result.stdout
         for week in (1, 2, 3):
-            assert f"at {week}: no signature is matched by 3,993 people" in result.stderr
+            assert f"at {week}: no signature has a support of 3,993 records" in result.stderr
         joined = beliefs.merge(table, on=["week", "id"])
         for _, members in joined.groupby(["week", "group_x"]):
             np.testing.assert_allclose(members["a"], (members["result"] == "a").mean())

@@ -1,4 +1,4 @@
-"""The map shows the numbers of the table."""
+"""The plot shows the numbers of the table."""
 
 import ast
 import inspect
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from taught import HISTORY, TOWNS, mined, taught
+from mined_beliefs import HISTORY, TOWNS, beliefs_with, mined
 
 from foreknow.evaluation import foreground_map, global_probabilities
 
@@ -19,7 +19,7 @@ SAMPLED = mined(["town"], [0.5, 0.25, 0.1], draws=np.stack([DRAWS, 1 - DRAWS], a
 
 
 def drawn(figure, tmp_path):
-    """The picture as pixels: drawing may neither warn nor fail."""
+    """Render the figure to pixels, with warnings as errors."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         figure.savefig(tmp_path / "picture.png")
@@ -27,7 +27,7 @@ def drawn(figure, tmp_path):
 
 
 def test_a_mark_per_signature_with_its_support_for_size(tmp_path):
-    figure = foreground_map(taught(TOWNS), HISTORY, {"x"}, "town")
+    figure = foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, "town")
     marks = figure.axes[0].collections[0]
     np.testing.assert_allclose(marks.get_offsets(), [(1 / 2, 0.8), (2 / 3, 0.5), (1 / 3, 0.3)])  # true, mined
     areas = marks.get_sizes()
@@ -36,29 +36,29 @@ def test_a_mark_per_signature_with_its_support_for_size(tmp_path):
 
 
 def test_the_diagonal_and_the_share_of_the_whole_table():
-    axes = foreground_map(taught(TOWNS), HISTORY, {"x"}, "town").axes[0]
+    axes = foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, "town").axes[0]
     diagonal, level = axes.lines
     np.testing.assert_array_equal(diagonal.get_xdata(), diagonal.get_ydata())
     assert set(level.get_ydata()) == {0.5}
     assert axes.get_xlim() == axes.get_ylim()
     assert [text.get_text() for text in axes.get_legend().texts] == [
-        "the truth was learned", "nothing was learned:\nthe whole table's share", "1 person", "3 people",
+        "mined = true", "the whole table's share:\nnothing was learned", "1 record", "3 records",
     ]  # fmt: skip
 
 
 def test_the_signatures_are_named_and_the_axes_say_what_is_shown():
-    axes = foreground_map(taught(TOWNS), HISTORY, {"x"}, ["town"]).axes[0]
+    axes = foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, ["town"]).axes[0]
     assert {text.get_text(): text.xy for text in axes.texts} == {
         "Como": pytest.approx((1 / 2, 0.8)), "Milan": pytest.approx((2 / 3, 0.5)), "Rome": pytest.approx((1 / 3, 0.3)),
     }  # fmt: skip
     assert "town" in axes.get_title()
-    assert axes.get_xlabel().endswith("who have x")
+    assert axes.get_xlabel().endswith("with x")
     assert "mined" in axes.get_ylabel()
 
 
 def test_a_bar_is_the_credible_interval(tmp_path):
-    figure = foreground_map(taught(SAMPLED), HISTORY, {"x"}, "town")
-    axes, table = figure.axes[0], global_probabilities(taught(SAMPLED), HISTORY, {"x"})
+    figure = foreground_map(beliefs_with(SAMPLED), HISTORY, {"x"}, "town")
+    axes, table = figure.axes[0], global_probabilities(beliefs_with(SAMPLED), HISTORY, {"x"})
     bars = [segment[:, 1].tolist() for segment in axes.collections[0].get_segments()]
     np.testing.assert_allclose(bars, table[["low", "high"]])
     assert axes.get_ylim()[1] > table["high"].max()
@@ -67,9 +67,9 @@ def test_a_bar_is_the_credible_interval(tmp_path):
 
 
 def test_names_are_not_written_over_each_other():
-    """Signatures that fall on one place are not all named, and those far from it are."""
+    """Of signatures at one point not all are labelled; those far from it are."""
     near = mined(["town", "age"], [0.5, 0.5, 0.5, 0.5, 0.01])
-    figure = foreground_map(taught(near), HISTORY, {"x"}, {"age", "town"})
+    figure = foreground_map(beliefs_with(near), HISTORY, {"x"}, {"age", "town"})
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
     boxes = [text.get_window_extent(renderer) for text in figure.axes[0].texts]
@@ -77,8 +77,8 @@ def test_names_are_not_written_over_each_other():
     assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
 
 
-def test_nobody_has_it(tmp_path):
-    figure = foreground_map(taught(mined(["age"], [0.0, 0.0])), HISTORY, {"x"}, "age")
+def test_all_frequencies_zero(tmp_path):
+    figure = foreground_map(beliefs_with(mined(["age"], [0.0, 0.0])), HISTORY, {"x"}, "age")
     assert drawn(figure, tmp_path).std() > 0
 
 
@@ -86,22 +86,28 @@ def test_an_attribute_set_that_was_not_mined():
     with pytest.raises(
         ValueError, match=r"at 1 nothing was mined of the attribute set age, town; there are: town\. Name"
     ):
-        foreground_map(taught(TOWNS), HISTORY, {"x"}, ["town", "age"])
+        foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, ["town", "age"])
 
 
 def test_another_set_than_the_attack_s():
     with pytest.raises(ValueError, match=r"foreground_map: the set asked for is {'y'}, and the attack was given {'x'}"):
-        foreground_map(taught(TOWNS), HISTORY, {"y"}, "town")
+        foreground_map(beliefs_with(TOWNS), HISTORY, {"y"}, "town")
+
+
+@pytest.mark.parametrize("attributes", [3, None, [1], [["town"]], np.array("town")])
+def test_attributes_that_are_no_names(attributes):
+    with pytest.raises(TypeError, match=r"foreground_map: attributes is .*; it is an attribute set, as 'town'"):
+        foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, attributes)
 
 
 def test_a_release_that_there_is_not():
     with pytest.raises(ValueError, match="no release at 7; there are 1"):
-        foreground_map(taught(TOWNS), HISTORY, {"x"}, "town", time=7)
+        foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, "town", time=7)
 
 
 def test_no_global_state():
     before, settings = plt.get_fignums(), dict(mpl.rcParams)
-    assert isinstance(foreground_map(taught(TOWNS), HISTORY, {"x"}, "town", time=1), Figure)
+    assert isinstance(foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, "town", time=1), Figure)
     assert plt.get_fignums() == before
     assert dict(mpl.rcParams) == settings
 

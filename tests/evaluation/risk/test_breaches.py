@@ -283,7 +283,7 @@ class TestErrors:
             (set("xyz"), ValueError, "all 3 values"),
             (set(), ValueError, "is empty"),
             ("x", TypeError, "is 'x'; it is a set of values"),
-            (None, TypeError, "name the set of values"),
+            (None, TypeError, "sensitive is None; it is a set of values"),
         ],
     )
     def test_the_sensitive_set(self, sensitive, error, words):

@@ -1,4 +1,4 @@
-"""Expectation-maximization against its definition over all assignments, the likelihood's slope, and a grid of all answers."""
+"""Expectation-maximization against its definition over all assignments, slopes of the likelihood, and grids."""
 
 import re
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import evidences
 
 from foreknow.models import Auto, Evidence, Exact, ExpectationMaximization, FitStatus, Omega, Sinkhorn, TooLarge
-from foreknow.models.foreground.expectation import believed
+from foreknow.models.foreground.beliefs import posterior_beliefs
 
 EXAMPLE_2 = Evidence(
     np.array([0, 1, 0, 0, 1, 1]), np.array([0, 0, 1, 1, 2, 2]), np.array([[1, 1], [1, 1], [0, 2]]), np.array([0.5, 0.5])
@@ -18,11 +18,11 @@ EXAMPLE_2 = Evidence(
 """Foreground knowledge, Table 8."""
 
 PAIR = Evidence(np.array([0, 1]), np.array([0, 0]), np.array([[1, 1]]), np.array([0.5, 0.5]))
-"""One group of two people, x and not x; each of a signature of its own."""
+"""One group of two records of two signatures, of which one has x."""
 
 
 def groups(evidence, table):
-    """Each group's rows of priors and its counts; and whose rows they are."""
+    """Rows of priors, counts and signatures of each group."""
     rows = np.vstack([table, evidence.rest])[evidence.signature]
     for j, counts in enumerate(evidence.counts):
         inside = evidence.group == j
@@ -30,13 +30,13 @@ def groups(evidence, table):
 
 
 def log_likelihood(evidence, table):
-    """Of two values, over all worlds of every group."""
+    """Log-likelihood of two values, over all assignments of each group."""
     with np.errstate(divide="ignore"):
         return sum(np.log(oracle.worlds(rows[:, 0], counts[0])[1].sum()) for rows, counts, _ in groups(evidence, table))
 
 
 def expected_counts(evidence, table):
-    """How many of each signature have each value, over all assignments of every group."""
+    """Expected number of each signature with each value, over all assignments of each group."""
     sums = np.zeros(table.shape)
     for rows, counts, signature in groups(evidence, table):
         belief = oracle.product_posterior(rows, counts)
@@ -55,11 +55,11 @@ def more_than_one_value(evidence):
 
 
 class TestRounds:
-    """What a round is, and what every round does."""
+    """Definition and monotonicity of rounds."""
 
     @given(evidences(values=3), st.integers(1, 4))
     def test_many_values_over_all_assignments(self, evidence, rounds):
-        """The first rounds, one by one: each signature's expected counts over its number of people."""
+        """The first rounds by definition: each signature's expected counts over its number of records."""
         assume(evidence.signatures > 0)
         seen = np.bincount(
             evidence.signature[(evidence.signature >= 0) & (evidence.group >= 0)], minlength=evidence.signatures
@@ -115,14 +115,14 @@ class TestRounds:
         assert np.allclose(two.probabilities, three.probabilities[:, :2], rtol=0, atol=1e-8)
         assert two.log_likelihood == pytest.approx(three.log_likelihood, abs=1e-7)
         assert np.allclose(
-            believed(evidence, Auto(), two.probabilities),
-            believed(wider, Exact(), three.probabilities)[:, :2],
+            posterior_beliefs(evidence, Auto(), two.probabilities),
+            posterior_beliefs(wider, Exact(), three.probabilities)[:, :2],
             rtol=0,
             atol=1e-7,
         )
 
     @given(evidences(values=3), evidences(), st.integers(1, 4))
-    def test_groups_that_come_again_and_again_are_counted_each_time(self, three, two, rounds):
+    def test_repeated_groups_are_counted_each_time(self, three, two, rounds):
         for once in (three, two):
             groups = len(once.counts)
             thrice = Evidence(
@@ -138,7 +138,7 @@ class TestRounds:
                 assert three_times.log_likelihood == pytest.approx(3 * one.log_likelihood, abs=1e-9)
 
     def test_a_group_of_too_many_states_is_approximated_or_refused_by_its_number(self):
-        """Before anything is learned its people are alike, and could be counted by kinds; afterwards they could not."""
+        """At the start its records have equal priors and could be counted together; afterwards they have not."""
         values = 30
         counts = np.zeros((3, values), dtype=np.int64)
         counts[:2, :2], counts[2] = 1, 1
@@ -151,10 +151,10 @@ class TestRounds:
 
 
 class TestSolutions:
-    """What the last round says."""
+    """Solutions."""
 
     def test_example_2(self):
-        """The only root in the square: the branch inside leads to 6 f^2 - 3 f + 1 = 0, which has none (METHODS B.5)."""
+        """The only root in the square: the branch inside leads to 6 f^2 - 3 f + 1 = 0, which has none (worked by hand)."""
         fit = ExpectationMaximization()(EXAMPLE_2, Auto())
         assert np.allclose(fit.probabilities[:, 0], [2 / 3, 0], atol=1e-7)
         assert fit.status == FitStatus.BOUNDARY
@@ -163,7 +163,7 @@ class TestSolutions:
 
     @given(evidences(largest=4, groups=5, signatures=2))
     def test_the_slope_vanishes_inside(self, evidence):
-        """Differences of the likelihood over all worlds, at a solution that has no 0 and no 1."""
+        """Finite differences of the likelihood over all assignments, at solutions without 0 and 1."""
         assume(evidence.signatures > 0)
         assume(more_than_one_value(evidence))
         fit = ExpectationMaximization(tolerance=1e-12, starts=1)(evidence, Auto())
@@ -186,11 +186,11 @@ class TestSolutions:
         counts = expected_counts(evidence, np.maximum(fit.probabilities, 1e-200))
         assert np.allclose(counts, seen[:, None] * fit.probabilities, rtol=0, atol=1e-7)
 
-    def test_a_signature_of_nobody_published_has_the_rest_s(self):
+    def test_a_signature_without_published_records_has_the_rest(self):
         evidence = Evidence(np.array([0, 1]), np.array([0, -1]), np.array([[1, 0]]), np.array([0.2, 0.8]))
         assert np.allclose(ExpectationMaximization()(evidence, Auto()).probabilities, [[1, 0], [0.2, 0.8]], atol=1e-8)
 
-    def test_groups_of_one_value_say_it(self):
+    def test_groups_of_one_value_decide(self):
         evidence = Evidence(
             np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), np.array([[2, 0], [0, 2]]), np.array([0.5, 0.5])
         )
@@ -198,7 +198,7 @@ class TestSolutions:
         assert np.allclose(fit.probabilities[:, 0], [2 / 3, 0], atol=1e-8)
         assert fit.status == FitStatus.BOUNDARY
 
-    def test_an_approximate_estimator_has_rounds_and_no_likelihood(self):
+    def test_an_approximate_estimator_has_no_likelihood(self):
         for estimator in (Sinkhorn(), Omega()):
             fit = ExpectationMaximization()(EXAMPLE_2, estimator)
             assert np.isfinite(fit.probabilities).all()
@@ -207,15 +207,15 @@ class TestSolutions:
 
 
 class TestStatus:
-    """Several solutions, and none yet."""
+    """Statuses, starting points and several solutions."""
 
     def test_unconverged(self):
         fit = ExpectationMaximization(iterations=2)(EXAMPLE_2, Auto())
         assert fit.status & FitStatus.UNCONVERGED
         assert fit.iterations == 2
 
-    def test_what_nothing_tells_apart_stays_alike_from_one_start(self):
-        """x belongs to one or the other: both ways are certain, and between them, where it begins, lies a saddle."""
+    def test_signatures_of_the_same_groups_stay_equal_from_one_start(self):
+        """Both certain solutions are maxima; the start is the saddle between them."""
         fit = ExpectationMaximization(starts=1)(PAIR, Auto())
         assert np.allclose(fit.probabilities, 0.5)
         assert fit.status == FitStatus.FINE
@@ -228,10 +228,10 @@ class TestStatus:
         found = {tuple(np.round(f[:, 0], 3)) for f in (fit.probabilities, *fit.others)}
         assert found == {(1.0, 0.0), (0.0, 1.0), (0.5, 0.5)}
 
-    def test_parts_that_share_no_group_are_solved_apart(self):
-        """Four such pairs have 16 best solutions; a start need not find the best of all at once, and no pair is left between."""
+    def test_components_are_solved_separately(self):
+        """Four such pairs have 16 best solutions, found pair by pair."""
         pairs = Evidence(np.arange(8), np.arange(8) // 2, np.ones((4, 2), dtype=int), np.array([0.5, 0.5]))
-        assert len(set(pairs.part.tolist())) == 5
+        assert len(set(pairs.component.tolist())) == 5
         fit = ExpectationMaximization(starts=6)(pairs, Auto())
         assert fit.log_likelihood == pytest.approx(0, abs=1e-5)
         assert len(fit.others) == 2
@@ -245,7 +245,7 @@ class TestStatus:
         assert fit.log_likelihood == pytest.approx(0, abs=1e-6)
 
     def test_a_costly_fit_has_one_start(self):
-        """One group of 70 people, half of whom have x: 70 * 35 operations a step, over 2^11."""
+        """One group of 70 records, half of which have x: 70 * 35 operations a step, over 2^11."""
         evidence = Evidence(np.arange(70) % 2, np.zeros(70, int), np.array([[35, 35]]), np.array([0.5, 0.5]))
         assert ExpectationMaximization()(evidence, Auto()).starts == 1
         assert ExpectationMaximization(starts=2)(evidence, Auto()).starts == 2
@@ -253,12 +253,12 @@ class TestStatus:
         assert ExpectationMaximization()(smaller, Auto()).starts == 8
 
     def test_an_approximate_estimator_has_one_start(self):
-        """The number of its operations is not known."""
+        """Its number of operations is unknown."""
         assert ExpectationMaximization(iterations=2)(PAIR, Sinkhorn()).starts == 1
 
     @given(evidences(largest=3, groups=3, signatures=2))
     def test_no_better_answer_on_a_grid(self, evidence):
-        """Of two signatures, 11 by 11 answers; by default none of them is likelier than what is found."""
+        """With two signatures, no point of an 11 by 11 grid has a higher likelihood."""
         assume(evidence.signatures == 2)
         fit = ExpectationMaximization()(evidence, Auto())
         grid = np.linspace(0, 1, 11)
@@ -276,12 +276,12 @@ class TestStatus:
             "ExpectationMaximization: tolerance is 0; it is a change of a probability, over 0 and under 1.",
         ),
         ({"tolerance": float("nan")}, "tolerance is nan"),
-        ({"iterations": 0}, "iterations is 0; it is a whole number, 1 or more."),
-        ({"starts": 1.5}, "starts is 1.5; it is a whole number, 1 or more."),
-        ({"starts": True}, "starts is True; it is a whole number"),
-        ({"iterations": float("inf")}, "iterations is inf; it is a whole number"),
-        ({"iterations": None}, "iterations is None; it is a whole number"),
-        ({"iterations": "9"}, "iterations is '9'; it is a whole number"),
+        ({"iterations": 0}, "iterations is 0; it is a number of iterations, 1 or more."),
+        ({"starts": 1.5}, "starts is 1.5; it is a number of starting points, 1 or more."),
+        ({"starts": True}, "starts is True; it is a number of starting points"),
+        ({"iterations": float("inf")}, "iterations is inf; it is a number of iterations"),
+        ({"iterations": None}, "iterations is None; it is a number of iterations"),
+        ({"iterations": "9"}, "iterations is '9'; it is a number of iterations"),
         ({"tolerance": "a"}, "tolerance is 'a'; it is a change of a probability"),
         ({"tolerance": None}, "tolerance is None; it is a change of a probability"),
     ],

@@ -1,4 +1,4 @@
-"""What every way to find a global distribution promises."""
+"""Conformance of all fits of a global distribution."""
 
 import dataclasses
 
@@ -14,7 +14,7 @@ FITTINGS = {
     "newton": lambda: Newton(iterations=30),
     "gibbs-sampling": lambda: GibbsSampling(draws=20, chains=2, kept=10, rng=np.random.default_rng(1)),
 }
-"""One of each; a function makes it, because one that draws holds its chance."""
+"""One of each; a function makes it, because a fit may hold a random generator."""
 
 
 @pytest.mark.parametrize("name", FITTINGS)
@@ -38,7 +38,7 @@ class TestEveryFitting:
 
     @given(evidence=evidences())
     @settings(max_examples=20)
-    def test_nothing_is_learned_of_whom_no_group_holds(self, name, evidence):
+    def test_signatures_without_published_records_have_the_rest(self, name, evidence):
         inside = set(evidence.signature[evidence.group >= 0].tolist())
         fit = FITTINGS[name]()(evidence, Auto())
         for signature in set(range(evidence.signatures)) - inside:
@@ -46,13 +46,13 @@ class TestEveryFitting:
 
     @given(evidence=evidences(signatures=1))
     @settings(max_examples=20)
-    def test_people_who_are_all_alike_have_the_tables_shares(self, name, evidence):
-        """Whatever the groups: there is nobody else to have what they show."""
+    def test_one_signature_has_the_tables_shares(self, name, evidence):
+        """All values belong to its records, whatever the groups."""
         total = evidence.counts.sum(axis=0)
         alike = dataclasses.replace(evidence, signature=np.zeros_like(evidence.signature), rest=total / total.sum())
         assert np.allclose(FITTINGS[name]()(alike, Auto()).probabilities, total / total.sum(), rtol=0, atol=1e-9)
 
-    def test_the_same_chance_gives_the_same_answer(self, name):
+    def test_the_same_seed_gives_the_same_result(self, name):
         rng = np.random.default_rng(5)
         group = np.repeat(np.arange(20), 3)
         having = rng.integers(0, 4, 20)

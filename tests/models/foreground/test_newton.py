@@ -1,4 +1,4 @@
-"""Newton's method: the printed equations hold, expectation-maximization agrees, and nothing leaves [0, 1]."""
+"""Newton's method: the printed equations, agreement with expectation-maximization, bounds, saddles."""
 
 import re
 
@@ -17,7 +17,7 @@ EXAMPLE_2 = Evidence(
 
 
 def likelihood_and_counts(evidence, first):
-    """Over all worlds of every group: the log-likelihood, and how many of each signature are expected to have x."""
+    """Log-likelihood and expected counts by signature, over all assignments of each group."""
     weight, counts = 0.0, np.zeros(evidence.signatures + 1)
     table = np.append(first, evidence.rest[0])
     for j, (c, _) in enumerate(evidence.counts):
@@ -28,14 +28,14 @@ def likelihood_and_counts(evidence, first):
     return weight, counts[:-1]
 
 
-def people(evidence):
+def support(evidence):
     return np.bincount(
         evidence.signature[(evidence.signature >= 0) & (evidence.group >= 0)], minlength=evidence.signatures
     )
 
 
 def release(rng, signatures, groups, size):
-    """People of signatures with rates of their own, dealt into groups at random."""
+    """Records of signatures with different rates, in random groups."""
     rates = rng.uniform(0.02, 0.6, signatures)
     signature = rng.integers(0, signatures, groups * size)
     has = rng.random(len(signature)) < rates[signature]
@@ -45,7 +45,7 @@ def release(rng, signatures, groups, size):
 
 
 class TestEquations:
-    """Equation 4, with every world written down."""
+    """Equation 4, over all assignments."""
 
     @given(evidences(groups=5))
     def test_they_hold(self, evidence):
@@ -57,17 +57,18 @@ class TestEquations:
         assert not fit.status & FitStatus.UNCONVERGED
         weight, counts = likelihood_and_counts(evidence, first)
         assert fit.log_likelihood == pytest.approx(weight, abs=1e-9)
-        assert np.allclose(counts, people(evidence) * first, rtol=0, atol=1e-7)
+        assert np.allclose(counts, support(evidence) * first, rtol=0, atol=1e-7)
 
     @given(evidences(groups=5))
     def test_expectation_maximization_agrees(self, evidence):
-        """As likely from the same starts; and the same numbers, wherever its rounds end."""
+        """The same likelihood from the same starting points, and the same numbers where both converge."""
         assume(evidence.signatures > 0)
         newton = Newton(starts=6)(evidence, Auto())
         rounds = ExpectationMaximization(tolerance=1e-12, starts=6)(evidence, Auto())
         assert newton.log_likelihood == pytest.approx(rounds.log_likelihood, abs=1e-6)
         if not (rounds.status | newton.status) & (FitStatus.SEVERAL | FitStatus.UNCONVERGED):
-            assert np.allclose(newton.probabilities, rounds.probabilities, rtol=0, atol=1e-6)
+            # Where the slope vanishes at 0 or 1, an equation is missed by the square of the distance: 1e-10 leaves 1e-5.
+            assert np.allclose(newton.probabilities, rounds.probabilities, rtol=0, atol=5e-5)
 
     def test_example_2_exactly(self):
         fit = Newton()(EXAMPLE_2, Auto())
@@ -76,12 +77,12 @@ class TestEquations:
         assert fit.status == FitStatus.BOUNDARY
 
     def test_example_2_has_no_other_root(self):
-        """From forty points all over the square."""
+        """From forty starting points over the square."""
         assert len(Newton(starts=40)(EXAMPLE_2, Auto()).others) == 0
 
 
 class TestSteps:
-    """Few steps, whatever the groups."""
+    """Number of steps, and special solutions."""
 
     @pytest.mark.parametrize(("signatures", "groups", "size"), [(12, 300, 4), (60, 200, 6), (40, 60, 25), (6, 3, 900)])
     def test_few_and_as_far_as_expectation_maximization(self, signatures, groups, size):
@@ -94,7 +95,7 @@ class TestSteps:
         assert newton.log_likelihood == pytest.approx(rounds.log_likelihood, abs=1e-7)
 
     def test_another_program_finds_the_same(self):
-        """SciPy's L-BFGS-B, on the likelihood over all worlds."""
+        """SciPy's L-BFGS-B, on the likelihood over all assignments."""
         evidence = release(np.random.default_rng(3), 4, 40, 4)
         fit = Newton()(evidence, Auto())
         other = minimize(
@@ -106,7 +107,7 @@ class TestSteps:
         assert fit.log_likelihood == pytest.approx(-other.fun, abs=1e-7)
         assert np.allclose(fit.probabilities[:, 0], other.x, rtol=0, atol=1e-4)
 
-    def test_a_boundary_that_rounds_near_ever_more_slowly(self):
+    def test_a_boundary_that_rounds_approach_slowly(self):
         """``a^5 (1 - a)^12 (1 - b) (a + b - 2 a b)`` is largest at a = 1/3, b = 0, where its slope along b is 0 as well."""
         decided = [[1, 0]] * 5 + [[0, 1]] * 12
         evidence = Evidence(
@@ -129,7 +130,7 @@ class TestSteps:
         assert fit.iterations == 1
 
     def test_several_solutions(self):
-        """Pairs that show the product and the sum of two probabilities, and not whose is whose."""
+        """Pairs of records that show the product and the sum of two probabilities, but not their order."""
         evidence = Evidence(
             np.tile([0, 1], 10),
             np.repeat(np.arange(10), 2),
@@ -143,8 +144,8 @@ class TestSteps:
         root = np.sqrt(1 - 4 * 0.1) / 2
         assert np.allclose(np.sort(fit.probabilities[:, 0]), [0.5 - root, 0.5 + root], rtol=0, atol=1e-8)
 
-    def test_a_saddle_where_nothing_begins_alike(self):
-        """1, 2 and 2 show x once, and 0, 0 and 1 twice: by (1, 1/2, 0) with 1/4, by (1, 0, 1/2) and (1/2, 1, 0) with 1/2."""
+    def test_a_saddle_with_unequal_starting_values(self):
+        """Likelihood 1/4 at the saddle (1, 1/2, 0), and 1/2 at (1, 0, 1/2) and (1/2, 1, 0)."""
         evidence = Evidence(
             np.array([0, 1, 2, 2, 0, 1]), np.array([1, 0, 0, 0, 1, 1]), np.array([[1, 2], [2, 1]]), np.array([0.5, 0.5])
         )
@@ -163,7 +164,7 @@ class TestSteps:
 
 
 class TestRefused:
-    """One clear error each."""
+    """Errors."""
 
     def test_many_values(self):
         evidence = Evidence(np.array([0, 0, 0]), np.zeros(3, dtype=int), np.array([[1, 1, 1]]), np.ones(3) / 3)
@@ -178,9 +179,9 @@ class TestRefused:
         ("settings", "message"),
         [
             ({"tolerance": 1.0}, "Newton: tolerance is 1.0; it is a change of a probability, over 0 and under 1."),
-            ({"iterations": 0}, "Newton: iterations is 0; it is a whole number, 1 or more."),
-            ({"starts": 0}, "Newton: starts is 0; it is a whole number, 1 or more."),
-            ({"starts": None}, "Newton: starts is None; it is a whole number, 1 or more."),
+            ({"iterations": 0}, "Newton: iterations is 0; it is a number of iterations, 1 or more."),
+            ({"starts": 0}, "Newton: starts is 0; it is a number of starting points, 1 or more."),
+            ({"starts": None}, "Newton: starts is None; it is a number of starting points, 1 or more."),
         ],
     )
     def test_settings_out_of_range(self, settings, message):

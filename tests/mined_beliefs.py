@@ -1,4 +1,4 @@
-"""A small release, and what it teaches, as if it had been mined."""
+"""A small release, with global distributions as if they had been mined from it."""
 
 import numpy as np
 import pandas as pd
@@ -17,8 +17,8 @@ from foreknow.models import (
     Schema,
     View,
 )
+from foreknow.models.foreground.attribute_signatures import attribute_signatures
 from foreknow.models.foreground.sensitive_set import SensitiveSet
-from foreknow.models.foreground.signatures import signatures
 
 FRAME = pd.DataFrame(
     {
@@ -32,23 +32,26 @@ SCHEMA = Schema({"town": Categorical(("Como", "Milan", "Rome")), "age": Numeric(
 VIEW = View(FRAME, SCHEMA, 1)
 HISTORY = History([VIEW])
 GROUPS = [0, 0, 0, 1, 1, 1, 2, -1]
-"""A B C, D E F and G; H, who is of Como, is suppressed."""
+"""Groups A B C, D E F and G; H, of Como, is suppressed."""
 
 
-def mined(attributes, probabilities, fewest=1, draws=None, sensitive_set=("x",)):
-    """The global distribution of an attribute set, with the probabilities of its signatures, in their order."""
+def mined(attributes, probabilities, min_support=1, draws=None, sensitive_set=("x",)):
+    """Global distribution of an attribute set with the given probabilities of its signatures, in their order."""
     release = Release(VIEW, np.array(GROUPS))
-    found = signatures(VIEW.people, attributes, fewest, release.group >= 0)
+    signatures = attribute_signatures(VIEW.people, attributes, min_support, release.group >= 0)
     rows = np.array(probabilities, dtype=float)
     rows = np.column_stack([rows, 1 - rows]) if rows.ndim == 1 else rows
     fit = Fit(rows, FitStatus.FINE, 0.0, 1, np.zeros((0, *rows.shape)), draws)
     return GlobalDistribution(
-        found, SensitiveSet.of(SCHEMA.values, sensitive_set, "taught"), fit, np.full(rows.shape[1], 1 / rows.shape[1])
+        signatures,
+        SensitiveSet.of(SCHEMA.values, sensitive_set, "mined_beliefs"),
+        fit,
+        np.full(rows.shape[1], 1 / rows.shape[1]),
     )
 
 
-def taught(*distributions):
-    """Foreground beliefs with some global distributions; who is believed to have what does not depend on them."""
+def beliefs_with(*distributions):
+    """Foreground beliefs with some global distributions; their posteriors are uniform."""
     release = Release(VIEW, np.array(GROUPS))
     rows = np.full((8, 3), 1 / 3)
     posterior = Posterior(rows, np.zeros(3, dtype=np.int64))
@@ -57,4 +60,4 @@ def taught(*distributions):
 
 
 TOWNS = mined(["town"], [0.8, 0.5, 0.3])  # of Como, Milan and Rome
-"""True: x has G of G and H in Como, C and D of C, D and E in Milan, A of A, B and F in Rome; H is not published."""
+"""True holders of x: G of G and H in Como, C and D of C, D and E in Milan, A of A, B and F in Rome; H is not published."""

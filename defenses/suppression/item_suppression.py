@@ -9,7 +9,7 @@ import numpy as np
 
 from foreknow.defenses.requirements.label_levels import diversity_ratio, label_distance
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import ROUNDING, Infeasible, Requirement
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
 from foreknow.defenses.suppression.claims import Claims, LabelRequirement, claims_of, parts_of
 from foreknow.defenses.suppression.group_items import GroupItems
 from foreknow.defenses.suppression.item_search import ORDERS, ItemSearch, Order, compile_search, item_search
@@ -177,7 +177,7 @@ def _failed(state: LabelState, search: ItemSearch, parts: tuple[LabelRequirement
     """Which parts of what is asked a group fails, in words: each with its level and what that must be."""
     priors = iter(search.claims.prior)
     levels = [(part, _level(part, state, priors)) for part in parts]
-    failed = [(part, level) for part, level in levels if not level <= part.bound + ROUNDING]
+    failed = [(part, level) for part, level in levels if not level <= part.bound + LEVEL_TOLERANCE]
     return ", ".join(f"{part!r} (is {level:.4g}, must be {part.sense} {part.bound:g})" for part, level in failed)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from foreknow.defenses.requirements.label_levels import NEGLIGIBLE, label_distance, largest_l
-from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.suppression.claims import Claims
 from foreknow.defenses.suppression.label_state import LabelState
 from foreknow.models.arrays import FloatArray, IntArray, compiled
@@ -146,4 +146,4 @@ def _too_narrow(reached: int, wanted: int) -> float:
 
 @compiled
 def _too_far(distance: float, most: float) -> float:
-    return 0.0 if distance <= most + ROUNDING else distance - most
+    return 0.0 if distance <= most + LEVEL_TOLERANCE else distance - most

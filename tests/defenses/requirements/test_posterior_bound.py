@@ -26,7 +26,7 @@ ESTIMATORS = st.sampled_from([Omega(), Exact()])
 def level(view, prior, labels, asked):
     prior = np.asarray(prior, dtype=float)
     records = summarize_records(view, prior, members=True)
-    return asked.given(view, prior).level(summarize_groups(records, np.array(labels)))
+    return asked.bind(view, prior).level(summarize_groups(records, np.array(labels)))
 
 
 class TestLevel:
@@ -116,7 +116,7 @@ class TestOfASet:
             (set("abc"), "holds all 3 values"),
         ):
             with pytest.raises(ValueError, match=f"PosteriorBound: the sensitive set {message}"):
-                PosteriorBound(0.5, sensitive=sensitive).given(view, np.full((2, 3), 1 / 3))
+                PosteriorBound(0.5, sensitive=sensitive).bind(view, np.full((2, 3), 1 / 3))
 
 
 class TestInDefenses:
@@ -168,12 +168,8 @@ class TestInDefenses:
             Mondrian(KAnonymity(2) & PosteriorBound(0.5, Exact(limit=2)))(view, prior)
 
 
-def test_without_a_view_or_members_there_is_no_level():
+def test_without_members_there_is_no_level():
     view, prior = view_of("AB", "ab"), np.full((2, 3), 1 / 3)
     asked = PosteriorBound(0.3)
-    with pytest.raises(
-        ValueError, match=r"PosteriorBound\(.*needs what is believed.*requirement\.given\(view, prior\)"
-    ):
-        asked(summarize_records(view, prior, members=True))
-    with pytest.raises(ValueError, match=r"who is in each group.*members=True"):
-        asked.given(view, prior)(summarize_records(view, prior))
+    with pytest.raises(ValueError, match=r"reads who is in each group.*members=True"):
+        asked.bind(view, prior)(summarize_records(view, prior))

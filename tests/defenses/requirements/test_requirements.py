@@ -22,6 +22,7 @@ from foreknow.defenses import (
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
+    GroupPredicate,
     JSimilarity,
     KAnonymity,
     PosteriorBound,
@@ -217,15 +218,15 @@ def members(view, prior, labels):
 def asked(name, view, prior, labels):
     """A requirement as it is for a view, and what it reads of some groups."""
     prior = 0.9 * prior + 0.1 / len(DOMAIN) if "posterior" in name else prior
-    records = summarize_records(view, prior, members=CASES[name][0].reads_members)
-    return CASES[name][0].given(view, prior), summarize_groups(records, labels)
+    bound = CASES[name][0].bind(view, prior)
+    return bound, summarize_groups(summarize_records(view, prior, members=bound.reads_members), labels)
 
 
 def test_every_requirement_is_here():
     public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
     kinds = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Requirement)}
     there = {type(requirement) for requirement, *_ in CASES.values()}
-    assert kinds - {Requirement, AllOf, AnyOf} == there | {BTPrivacy}
+    assert kinds - {Requirement, GroupPredicate, AllOf, AnyOf} == there | {BTPrivacy}
 
 
 class TestLevels:
@@ -277,7 +278,7 @@ class TestConformance:
     def test_is_named_bounded_and_held_alike_for_every_view(self, name):
         requirement = CASES[name][0]
         given, _ = asked(name, view_of("AB", "ab", domain=DOMAIN), np.full((2, 4), 0.25), np.array([0, 0]))
-        for what in ("bound", "sense", "smallest", "reads_prior", "reads_members"):
+        for what in ("bound", "sense", "smallest", "is_monotone", "weighs_beliefs"):
             assert getattr(given, what) == getattr(requirement, what)
         assert repr(given) == repr(requirement)
 
@@ -326,8 +327,8 @@ class TestSummary:
             assert summary.counts[g].tolist() == [values.count(s) for s in DOMAIN]
             assert np.allclose(summary.prior[g], np.sum(rows, axis=0))
             assert summary.entropy[g] == pytest.approx(sum(map(oracle.entropy, rows)))
-        assert summary.whole.counts.tolist() == [view.frame["result"].tolist().count(s) for s in DOMAIN]
-        assert summary.whole.values == tuple(DOMAIN)
+        assert summary.table.counts.tolist() == [view.frame["result"].tolist().count(s) for s in DOMAIN]
+        assert summary.table.values == tuple(DOMAIN)
 
     def test_a_batch_of_one_joins_each_of_many(self):
         view = view_of("ABCD", "abca", domain=DOMAIN)

@@ -145,7 +145,7 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
     check_kind("prior_of", "view", view, View, "is a View; make one by View(frame, schema)")
     try:
         rows = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError) as wrong:
+    except (TypeError, ValueError, OverflowError) as wrong:
         raise TypeError(
             f"the prior of the view at {view.time!r} is a {type(prior).__name__}; it must be an array of numbers, one row per "
             "record and one column per sensitive value. A prior object gives it: prior(view.people)."

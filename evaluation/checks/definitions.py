@@ -123,8 +123,10 @@ def _of_values(part: Requirement, published: CheckedTable) -> Level:
     if isinstance(part, BasicBetaLikeness | BetaLikeness):
         enhanced = isinstance(part, BetaLikeness)
         return lambda group: max(_smallest_beta(q, table[s], enhanced) for s, q in _shares(group.values).items())
-    raise TypeError(f"the checker does not know {part!r}; it has the definitions of the requirements of foreknow.defenses. Add one in "
-        "evaluation/checks/definitions.py")
+    raise TypeError(
+        f"the checker does not know {part!r}; it has the definitions of the requirements of foreknow.defenses. Add one in "
+        "evaluation/checks/definitions.py"
+    )
 
 
 def _of_members(part: BTPrivacy | PosteriorBound, published: CheckedTable) -> Level:

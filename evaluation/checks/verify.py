@@ -112,12 +112,16 @@ def verify_table(
     _check_requirement(requirement)
     missing = [name for name in ("group", sensitive) if name not in table.columns]
     if missing:
-        raise ValueError(f"verify_table: the table has no column {missing[0]!r}; rename the column, or give another name.")
+        raise ValueError(
+            f"verify_table: the table has no column {missing[0]!r}; rename the column, or give another name."
+        )
     if priors is not None:
         check_kind("verify_table", "priors", priors, Mapping, "is a mapping of each group to its members' prior rows")
         unknown = [group for group in dict.fromkeys(table["group"].tolist()) if group not in priors]
         if unknown:
-            raise ValueError(f"verify_table: priors has no rows for group {unknown[0]!r}; give the rows of every group.")
+            raise ValueError(
+                f"verify_table: priors has no rows for group {unknown[0]!r}; give the rows of every group."
+            )
     check_kind("verify_table", "values", values, Iterable, "is the sensitive domain, as a list in its order")
     published = CheckedTable(table[sensitive].tolist(), tuple(values), None, None)
     return _levels(table["group"].tolist(), published, requirement, priors)
@@ -143,7 +147,9 @@ def _levels(
 
 
 def _check_requirement(requirement: object) -> None:
-    check_kind("verify", "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3), or several joined by &")
+    check_kind(
+        "verify", "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3), or several joined by &"
+    )
 
 
 def _rows(release: Release, prior: ArrayLike) -> FloatArray:
@@ -157,7 +163,7 @@ def _rows(release: Release, prior: ArrayLike) -> FloatArray:
             )
     try:
         return np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError) as wrong:
+    except (TypeError, ValueError, OverflowError) as wrong:
         raise TypeError(
             f"verify: prior is a {type(prior).__name__}; it is an array of numbers, as beliefs.revised(time) or a prior object "
             "called with release.view.people gives."
@@ -166,8 +172,10 @@ def _rows(release: Release, prior: ArrayLike) -> FloatArray:
 
 def _check_prior(prior: FloatArray, records: int, values: int) -> None:
     if prior.shape != (records, values):
-        raise ValueError(f"the prior has shape {prior.shape}; the release has {records} records and {values} values; give one row for each record and one "
-            "column for each value.")
+        raise ValueError(
+            f"the prior has shape {prior.shape}; the release has {records} records and {values} values; give one row for each record and one "
+            "column for each value."
+        )
     for row, probabilities in enumerate(prior.tolist()):
         if not (min(probabilities) >= -1e-6 and abs(sum(probabilities) - 1) <= 1e-6):
             raise ValueError(f"row {row} of the prior is {probabilities}, which is no distribution; normalize it.")

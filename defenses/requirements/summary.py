@@ -108,7 +108,9 @@ class Summary:
         )
 
     def __getitem__(self, which: "NDArray[Any] | slice | int") -> "Summary":
-        which = slice(which, which + 1) if isinstance(which, int) else which
+        if isinstance(which, int | np.integer):
+            row = range(len(self))[which]  # IndexError past the end, which ends an iteration
+            which = slice(row, row + 1)
         members = None if self.members is None else self.members.select(which)
         return Summary(
             self.size[which], self.counts[which], self.prior[which], self.entropy[which], self.table, members
@@ -130,6 +132,10 @@ class Summary:
 
     def __len__(self) -> int:
         return len(self.size)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        # Otherwise NumPy takes a batch for a sequence of sequences, without end.
+        raise TypeError("a Summary is no array; take its fields, as summary.counts or summary.prior.")
 
 
 def prior_of(view: View, prior: ArrayLike) -> FloatArray:

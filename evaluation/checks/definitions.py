@@ -124,7 +124,7 @@ def _of_values(part: Requirement, published: CheckedTable) -> Level:
         enhanced = isinstance(part, BetaLikeness)
         return lambda group: max(_smallest_beta(q, table[s], enhanced) for s, q in _shares(group.values).items())
     raise TypeError(
-        f"the checker does not know {part!r}; it has the definitions of the requirements of foreknow.defenses. Add one in "
+        f"the checker does not know {part!r}; it has the requirements of foreknow.defenses. Add a definition in "
         "evaluation/checks/definitions.py"
     )
 

@@ -173,8 +173,8 @@ def _rows(release: Release, prior: ArrayLike) -> FloatArray:
 def _check_prior(prior: FloatArray, records: int, values: int) -> None:
     if prior.shape != (records, values):
         raise ValueError(
-            f"the prior has shape {prior.shape}; the release has {records} records and {values} values; give one row for each record and one "
-            "column for each value."
+            f"the prior has shape {prior.shape}; the release has {records} records and {values} values; give one row for each "
+            "record and one column for each value."
         )
     for row, probabilities in enumerate(prior.tolist()):
         if not (min(probabilities) >= -1e-6 and abs(sum(probabilities) - 1) <= 1e-6):

@@ -39,7 +39,7 @@ def epanechnikov(distance, bandwidth):
 
 
 def kernel_prior(frame, schema, bandwidth):
-    """METHODS A.1.1, the records' own values included."""
+    """Kernel prior of each record (Li, Li, Zhang, ICDE 2009), the records' own values included."""
     people, rows = frame.to_dict("records"), []
     for q in people:
         sums = dict.fromkeys(DOMAIN, 0)

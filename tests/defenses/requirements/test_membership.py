@@ -1,4 +1,4 @@
-"""Who is in each group of a batch, against lists of lists; and the summaries that carry it."""
+"""Members of each group of a batch against lists of lists, and the summaries that hold them."""
 
 import itertools
 

@@ -32,7 +32,7 @@ def level(view, prior, labels, asked):
 class TestLevel:
     @pytest.mark.parametrize(("estimator", "posterior"), [(Omega(), 0.58209), (Exact(), 0.80282)])
     def test_one_of_three_has_hiv(self, estimator, posterior):
-        """METHODS A.1.3: with priors .05, .05 and .3, the third has it with .58209 by Omega, exactly with .80282."""
+        """Worked by hand: with priors .05, .05 and .3, the third has it with .58209 by Omega, exactly with .80282."""
         view = view_of("ABC", "abb", domain="ab")
         prior = [[0.05, 0.95], [0.05, 0.95], [0.3, 0.7]]
         found = level(view, prior, [0, 0, 0], PosteriorBound(0.3, estimator))
@@ -50,7 +50,7 @@ class TestLevel:
         assert level(view_of("A", "a"), [[0.1, 0.2, 0.7]], [0], PosteriorBound(0)).tolist() == [0]
 
     def test_a_contradicted_group_is_weighed_as_the_estimator_says(self):
-        """Nobody is believed to have a, which both show: Omega gives it to all alike, and exactly all is possible again."""
+        """The prior rules out a, which both show: Omega then gives equal beliefs, and Exact the shares."""
         view, prior = view_of("AB", "aa"), [[0, 1, 0], [0, 0, 1]]
         for estimator in (Omega(), Exact()):
             assert level(view, prior, [0, 0], PosteriorBound(0, estimator)).tolist() == [0]

@@ -1,4 +1,4 @@
-"""QS diversity and closeness against the paper's definitions in fractions, its four patients, and what unions keep."""
+"""QS diversity and closeness against the paper's definitions in fractions, its four patients, and unions of groups."""
 
 import math
 from fractions import Fraction
@@ -28,7 +28,7 @@ from foreknow.models import ExternalKnowledge, ItemRelease, Linking, Numeric, Re
 ITEMS = "uvwxyz"
 READINGS = st.sampled_from(["counted", "fractional", "uniform"])
 SURE = np.full((20, 1), 1.0)
-"""What is believed of the one sensitive value there is here."""
+"""Prior over the one sensitive value of these views."""
 
 
 def view_of(records, ages=None):
@@ -166,7 +166,7 @@ class TestLevels:
 
 
 class TestPrinted:
-    """METHODS B.2, erratum 1."""
+    """The formula of definition 3 as printed, which is lax."""
 
     @given(drawn=linked(), c=st.sampled_from([1, 1.5, 30]), l=st.sampled_from([1, 2, 5, 30, 3000]))
     def test_the_printed_formula_holds_of_every_group_at_the_paper_s_c(self, drawn, c, l):  # noqa: E741
@@ -233,7 +233,7 @@ class TestFigure1:
 
 
 class TestKernels:
-    """What the search for items to leave out asks of one row."""
+    """Kernels of one row, which the search for items to suppress calls."""
 
     @given(drawn=st.data(), c=st.sampled_from([0.1, 0.3, 0.5, 1, 2, 20]), as_printed=st.booleans())
     def test_the_largest_l_is_the_last_that_holds(self, drawn, c, as_printed):

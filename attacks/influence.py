@@ -1,19 +1,16 @@
 """Influence of one compromised record: the beliefs that it changes, and the groups and releases through which it spreads."""
 
-import math
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import networkx as nx
-import numpy as np
 import pandas as pd
-from scipy.special import rel_entr
 
 from foreknow.attacks.attack import each_release
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
-from foreknow.models.arrays import FloatArray
+from foreknow.models.divergence import jensen_shannon
 
 LEAST = 1e-6
 """Default threshold in bits; smaller divergences are rounding errors."""
@@ -129,7 +126,7 @@ def _places(without: Beliefs, with_record: Beliefs) -> dict[tuple[Hashable, Any]
     places = {}
     for number, (old, new) in enumerate(zip(without, with_record, strict=True)):
         seen = old.observation
-        bits = divergence_bits(old.posterior.probabilities, new.posterior.probabilities)
+        bits = jensen_shannon(old.posterior.probabilities, new.posterior.probabilities)
         for row, respondent in enumerate(seen.people.respondents):
             data = {"bits": float(bits[row]), "release": number, "group": int(seen.group[row])}
             places[respondent, seen.time] = data
@@ -153,10 +150,3 @@ def _next_places(
                 onward[place].append(later)
                 left -= places[later]["group"] >= 0
     return onward
-
-
-def divergence_bits(one: FloatArray, other: FloatArray) -> FloatArray:
-    """Jensen-Shannon divergence of each pair of rows, in bits: shape ``(n,)``."""
-    middle = (one + other) / 2
-    nats = (rel_entr(one, middle) + rel_entr(other, middle)).sum(axis=1) / 2
-    return np.asarray(np.maximum(nats, 0.0) / math.log(2))

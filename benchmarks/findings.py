@@ -173,7 +173,7 @@ def settling() -> Iterator[str]:
         kept = labels >= 0
         labels[kept] = np.unique(labels[kept], return_inverse=True)[1]
         groups = summarize_groups(records[np.flatnonzero(kept)], labels[kept])
-        whole = type(groups.whole)(groups.whole.values, groups.counts.sum(axis=0))
+        whole = type(groups.table)(groups.table.values, groups.counts.sum(axis=0))
         failing = ~close(type(groups)(groups.size, groups.counts, groups.prior, groups.entropy, whole))
         if not failing.any():
             break

@@ -45,7 +45,7 @@ def linking_and_checking(items: int, k: int, asked: Callable[[Linking], Requirem
     prior = UniformPrior()(view.people)
 
     def work() -> object:
-        bound = asked(linking).given(view, prior)
+        bound = asked(linking).bind(view, prior)
         return bound.level(summarize_groups(summarize_records(view, prior, members=True), release.group))
 
     return work

@@ -31,7 +31,15 @@ from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLiken
 from foreknow.defenses.requirements.posterior_bound import PosteriorBound
 from foreknow.defenses.requirements.qs_closeness import QSCloseness
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import AllOf, AnyOf, Infeasible, Requirement, all_of, any_of
+from foreknow.defenses.requirements.requirement import (
+    AllOf,
+    AnyOf,
+    GroupPredicate,
+    Infeasible,
+    Requirement,
+    all_of,
+    any_of,
+)
 from foreknow.defenses.requirements.similarity import JSimilarity
 from foreknow.defenses.requirements.summary import Summary, TableCounts, prior_of, summarize_groups, summarize_records
 from foreknow.defenses.suppression.item_suppression import ItemSuppression
@@ -54,10 +62,28 @@ DEFENSES: dict[str, Callable[..., Defense]] = {
 }
 """Every defense, by the name the command line gives it."""
 
+REQUIREMENTS: dict[str, type[Requirement]] = {
+    "basic-beta-likeness": BasicBetaLikeness,
+    "beta-likeness": BetaLikeness,
+    "bt-privacy": BTPrivacy,
+    "distinct-diversity": DistinctDiversity,
+    "entropy-diversity": EntropyDiversity,
+    "frequency-diversity": FrequencyDiversity,
+    "j-similarity": JSimilarity,
+    "k-anonymity": KAnonymity,
+    "posterior-bound": PosteriorBound,
+    "qs-closeness": QSCloseness,
+    "qs-diversity": QSDiversity,
+    "recursive-diversity": RecursiveDiversity,
+    "t-closeness": TCloseness,
+}
+"""Requirement classes by name."""
+
 __all__ = [
     "BKAA",
     "DEFENSES",
     "MASK",
+    "REQUIREMENTS",
     "UHRA",
     "AllOf",
     "Anatomy",
@@ -71,6 +97,7 @@ __all__ = [
     "ForegroundSafe",
     "FrequencyDiversity",
     "FullDomain",
+    "GroupPredicate",
     "Infeasible",
     "Injector",
     "ItemSuppression",

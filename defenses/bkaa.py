@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from foreknow.defenses.growing.along_an_order import AlongAnOrder, Leftovers, check_growing, loosened
 from foreknow.defenses.growing.nearest_point import nearest_point_order
@@ -85,6 +85,9 @@ class BKAA:
     patience: int | None = None
     judged: Literal["published", "view"] = "published"
 
+    weighs_beliefs: ClassVar[bool] = True
+    """Groups are bounded by their members' revised priors."""
+
     def __post_init__(self) -> None:
         check_growing("BKAA", self.k, self.leftovers, ANSWERS, self.patience, self.judged)
         self.requirement  # noqa: B018 - it checks k, beta and j
@@ -103,13 +106,13 @@ class BKAA:
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
         check_size("k", self.k, view)
         rows = prior_of(view, prior)
-        also = None if self.also is None else self.also.given(view, rows)
+        also = None if self.also is None else self.also.bind(view, rows)
         js = loosened(self.j, math.log(rows.shape[1], self.base))
         betas = loosened(self.beta, math.log(len(view)) if self.enhanced else len(view) - 1)
         rounds = [*((self.beta, j) for j in js[:-1]), *((beta, js[-1]) for beta in betas), (None, js[-1])]
         grouped = AlongAnOrder(
-            self._requirement(self.beta, self.j, also),
-            tuple(self._requirement(beta, j, also) for beta, j in rounds),
+            self._requirement(self.beta, self.j, also).bind(view, rows),
+            tuple(self._requirement(beta, j, also).bind(view, rows) for beta, j in rounds),
             "beta and j",
             also,
             self.leftovers,

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from foreknow.defenses.growing.along_an_order import AlongAnOrder, check_growing, loosened
 from foreknow.defenses.growing.hilbert import hilbert_order
@@ -89,6 +89,9 @@ class JSReduce:
     patience: int | None = None
     judged: Literal["published", "view"] = "published"
 
+    weighs_beliefs: ClassVar[bool] = True
+    """Groups are bounded by their members' revised priors."""
+
     def __post_init__(self) -> None:
         check_growing("JSReduce", self.k, self.leftovers, ANSWERS, self.patience, self.judged)
         self.requirement  # noqa: B018 - it checks k, t and j
@@ -107,12 +110,12 @@ class JSReduce:
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
         check_size("k", self.k, view)
         rows = prior_of(view, prior)
-        also = None if self.also is None else self.also.given(view, rows)
+        also = None if self.also is None else self.also.bind(view, rows)
         js, ts = loosened(self.j, math.log(rows.shape[1], self.base)), loosened(self.t, 1.0)
         rounds = [*((self.t, j) for j in js[:-1]), *((t, js[-1]) for t in ts)]
         grouped = AlongAnOrder(
-            self._requirement(self.t, self.j, also),
-            tuple(self._requirement(t, j, also) for t, j in rounds),
+            self._requirement(self.t, self.j, also).bind(view, rows),
+            tuple(self._requirement(t, j, also).bind(view, rows) for t, j in rounds),
             "t and j",
             also,
             self.leftovers,

@@ -11,7 +11,7 @@ from foreknow.defenses.clusters.nearest_group import Limits
 from foreknow.defenses.clusters.primacy_groups import primacy_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.likeness import BetaLikeness
-from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, all_of, check_size
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of, check_size
 from foreknow.defenses.requirements.summary import TableCounts, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
@@ -92,7 +92,7 @@ class KPrimacy:
         self.requirement  # noqa: B018 - it checks k and beta
 
     @property
-    def requirement(self) -> Requirement:
+    def requirement(self) -> GroupPredicate:
         """The requirement that every group satisfies, besides being of one cluster."""
         return all_of(KAnonymity(self.k), BetaLikeness(self.beta))
 
@@ -111,11 +111,11 @@ class KPrimacy:
     def _grouped(self, cluster: Cluster) -> Grouped:
         values = cluster.records.counts.argmax(axis=1)
         codes, lengths = cluster.people.quasi_identifiers, scale(cluster.people.schema)
-        limits = self._limits(cluster.records.whole)
+        limits = self._limits(cluster.records.table)
         return primacy_groups(codes, lengths, cluster.points, values, cluster.order, limits), []
 
     def _limits(self, whole: TableCounts) -> Limits:
         """The largest shares that are beta-like: ``p (1 + min(beta, -ln p))``, forgiving what `BetaLikeness` does."""
         table = whole.counts / whole.counts.sum()
         gain = np.minimum(self.beta, -np.log(np.where(table > 0, table, 1.0)))
-        return Limits(int(self.k), table, np.inf, table * (1 + gain + ROUNDING))
+        return Limits(int(self.k), table, np.inf, table * (1 + gain + LEVEL_TOLERANCE))

@@ -11,7 +11,7 @@ from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
 from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.anonymity import KAnonymity
-from foreknow.defenses.requirements.requirement import ROUNDING, Infeasible, Requirement
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -102,7 +102,7 @@ class MASK:
             )
         groups = Release(view, grouping)
         share = _shares(groups.counts, kinds)
-        violating = share > 1 / self.l + ROUNDING
+        violating = share > 1 / self.l + LEVEL_TOLERANCE
         if not violating.any():
             return grouping
         likened = self._likened(share, violating, view)

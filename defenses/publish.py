@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -22,6 +22,19 @@ class Defense(Protocol):
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
         """Group a view, given the defender's revised prior ``(n, m)`` and the releases already published."""
+        ...
+
+
+@runtime_checkable
+class BeliefDefense(Protocol):
+    """A defense that declares whether its groups depend on the prior it is given, as those with bounds on beliefs do.
+
+    `publish` refuses one that does where no adversary is assumed, since the prior would then be uniform.
+    """
+
+    @property
+    def weighs_beliefs(self) -> bool:
+        """True if the groups depend on the prior."""
         ...
 
 
@@ -91,7 +104,7 @@ def publish(
     if infeasible not in ("raise", "suppress"):
         raise ValueError(f"publish: infeasible is {infeasible!r}; it is 'raise' or 'suppress'.")
     check_generator("publish", rng)
-    if adversary is None and _weighs_beliefs(defense):
+    if adversary is None and isinstance(defense, BeliefDefense) and defense.weighs_beliefs:
         raise ValueError(
             f"{defense!r} weighs what is believed of people, and no adversary is assumed; give adversary=, as Adversary(prior, "
             "transitions), or Adversary(UniformPrior()) for one who knows nothing."
@@ -160,9 +173,3 @@ def _check_sizes(views: Sequence[View], defense: Defense) -> None:
             f"{', at '.join(few)}. "
             "Ask for less, leave these views out, or publish them suppressed with infeasible='suppress'."
         )
-
-
-def _weighs_beliefs(defense: Defense) -> bool:
-    """Whether a defense says of itself, or of its requirement, that it is about the prior it is given."""
-    own = getattr(defense, "weighs_beliefs", False)
-    return bool(own or getattr(getattr(defense, "requirement", None), "weighs_beliefs", False))

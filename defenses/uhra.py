@@ -1,6 +1,7 @@
 """UHRA: groups within clusters of similar priors, refined towards the least distance within groups."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from foreknow.defenses.clusters.refinement import Rule, refine
 from foreknow.defenses.clusters.utility_groups import utility_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, all_of, check_size
 from foreknow.defenses.requirements.summary import TableCounts, prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
@@ -130,13 +131,14 @@ class UHRA:
         """Group a view under the defender's revised prior, shape ``(n, m)``."""
         check_size("k", self.k, view)
         rows = prior_of(view, prior)
-        given = self if self.also is None else replace(self, also=self.also.given(view, rows))
+        requirement = self.requirement.bind(view, rows)
         cluster = prior_clusters(rows, self.j, self.base, self.tolerance)
         settled = self.judged == "published"
-        return group_clusters(view, rows, cluster, self.k, given.requirement, given._grouped, settled)
+        grouped = partial(self._grouped, requirement)
+        return group_clusters(view, rows, cluster, self.k, requirement, grouped, settled)
 
-    def _grouped(self, cluster: Cluster) -> Grouped:
-        requirement, rule = self.requirement, self._rule(cluster.records.whole)
+    def _grouped(self, requirement: GroupPredicate, cluster: Cluster) -> Grouped:
+        rule = self._rule(cluster.records.table, requirement)
         labels = utility_groups(
             cluster.records, cluster.points, cluster.order, requirement, rule, self.repaired, self.patience
         )
@@ -144,7 +146,7 @@ class UHRA:
         note = f"records of a cluster of {len(labels)} still moved after {self.sweeps} sweeps."
         return refined.labels, [] if refined.settled else [note]
 
-    def _rule(self, whole: TableCounts) -> Rule:
+    def _rule(self, whole: TableCounts, requirement: GroupPredicate) -> Rule:
         equal = self.distance == "equal"
         limits = Limits(
             int(self.k),
@@ -152,4 +154,4 @@ class UHRA:
             float(self.t) if equal else np.inf,
             np.full(len(whole.counts), np.inf),
         )
-        return Rule(limits, None if equal and self.also is None else self.requirement)
+        return Rule(limits, None if equal and self.also is None else requirement)

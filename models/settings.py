@@ -13,11 +13,11 @@ GREATEST_FLOAT = sys.float_info.max
 
 
 def is_number(value: Any, least: float, most: float = math.inf) -> bool:
-    """Return whether a value is a real number from ``least`` to ``most``; booleans and NaN are not."""
+    """Return whether a value is a real number from ``least`` to ``most``; booleans, NaN and integers over any float are not."""
     is_real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     # NumPy would compare in the value's own type, in which the ends may not fit.
     number = value.item() if isinstance(value, np.generic) else value
-    return is_real and bool(least <= number <= most)
+    return is_real and bool(least <= number <= most) and not (isinstance(number, int) and abs(number) > GREATEST_FLOAT)
 
 
 def is_whole(value: Any, least: int = 1) -> bool:

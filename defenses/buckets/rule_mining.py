@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.defenses.buckets.rule_items import Items
-from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
@@ -95,7 +95,7 @@ def mine(table: Table, min_confidence: float, least: FloatArray) -> list[Denial]
         support = total / float(table.count.sum())
         values = values & (support >= least)
         shown = np.bincount(table.value[rows], weight, len(least))
-        denied = values & (shown <= (1 - min_confidence) * total * (1 + ROUNDING))
+        denied = values & (shown <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE))
         found += [Denial(itemset, int(v), 1 - float(shown[v]) / total, support, rows) for v in np.flatnonzero(denied)]
         if (values & ~denied).any():
             sought[itemset] = values & ~denied

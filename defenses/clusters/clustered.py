@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.defenses.clusters.clustering import WithinCluster
 from foreknow.defenses.growing.enforce_on_published import enforce_on_published
 from foreknow.defenses.growing.nearest_point import nearest_point_order
-from foreknow.defenses.requirements.requirement import Requirement
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_records
 from foreknow.models import Grouping, People, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -58,7 +58,7 @@ def group_clusters(
     prior: FloatArray,
     cluster: IntArray,
     k: int,
-    requirement: Requirement,
+    requirement: GroupPredicate,
     grouped: Callable[[Cluster], Grouped],
     settled: bool,
 ) -> Grouping:
@@ -72,7 +72,7 @@ def group_clusters(
         Each record's cluster, by `prior_clusters`.
     k : int
         The fewest records of a cluster.
-    requirement : Requirement
+    requirement : GroupPredicate
         What every group must satisfy.
     grouped : callable
         How a cluster is grouped.

@@ -8,9 +8,11 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import cKDTree
 
-from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense
-from foreknow.defenses.requirements.summary import SMALLEST, Summary
+from foreknow.defenses.requirements.member_predicate import members_of
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
+from foreknow.defenses.requirements.summary import LOG_FLOOR, Summary
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.divergence import jensen_shannon
 
 MOST_ROWS = 30_000
 """The largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB."""
@@ -82,8 +84,8 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
         )
     if few == 1:
         return np.zeros(len(prior), dtype=np.int64)
-    most = (j + ROUNDING) * math.log2(base)
-    merges = linkage(pairwise_divergence(rows[leaders.rows], most + ROUNDING, leaders.radius), method="complete")
+    most = (j + LEVEL_TOLERANCE) * math.log2(base)
+    merges = linkage(pairwise_divergence(rows[leaders.rows], most + LEVEL_TOLERANCE, leaders.radius), method="complete")
     cluster = fcluster(merges, most, criterion="distance")[leaders.of[which.reshape(-1)]]
     _, first, number = np.unique(cluster, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number])
@@ -133,11 +135,8 @@ def assign_leaders(rows: FloatArray, tolerance: float) -> Leaders:
             near = np.array(tree.query_ball_point(roots[row], math.sqrt(tolerance)))
             leader[near[leader[near] < 0]] = row
     leaders, of = np.unique(leader, return_inverse=True)
-    both = rows + rows[leader]
-    bits = 2 + sum((x * np.log2(np.maximum(x, SMALLEST))).sum(axis=1) for x in (rows, rows[leader]))
-    bits -= (both * np.log2(np.maximum(both, SMALLEST))).sum(axis=1)
     radius = np.zeros(len(leaders))
-    np.maximum.at(radius, of, np.where(leader == everyone, 0.0, np.sqrt(np.maximum(bits / 2, 0.0))))
+    np.maximum.at(radius, of, np.sqrt(jensen_shannon(rows, rows[leader])))
     return Leaders(leaders, of, radius)
 
 
@@ -150,9 +149,10 @@ def pairwise_divergence(rows: FloatArray, most: float = np.inf, radius: FloatArr
     each row, shape ``(u,)``, the divergence is ``(sqrt(JS) + r + r')^2``. Cost: O(u^2 m).
     """
     around = np.zeros(len(rows)) if radius is None else radius
-    return _pairwise(rows, rows * np.log2(np.maximum(rows, SMALLEST)), np.sqrt(rows), most, around)
+    return _pairwise(rows, rows * np.log2(np.maximum(rows, LOG_FLOOR)), np.sqrt(rows), most, around)
 
 
+# Not `jensen_shannon`: the bound skips most logarithms of the u^2 pairs, and nothing of shape (u, u, m) is allocated.
 @compiled
 def _pairwise(rows: FloatArray, weighted: FloatArray, roots: FloatArray, most: float, radius: FloatArray) -> FloatArray:
     n, m = rows.shape
@@ -183,7 +183,7 @@ def _least(root: FloatArray, other: FloatArray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class WithinCluster(Requirement):
+class WithinCluster(GroupPredicate):
     """The members of a group are of one cluster, so that merging groups keeps their priors within j of each other.
 
     Parameters
@@ -195,27 +195,13 @@ class WithinCluster(Requirement):
     cluster: IntArray
 
     sense: ClassVar[Sense] = "at most"
-
-    @property
-    def bound(self) -> float:
-        """No step from one cluster to another."""
-        return 0.0
-
-    @property
-    def reads_prior(self) -> bool:
-        """False: the clusters are given."""
-        return False
-
-    @property
-    def reads_members(self) -> bool:
-        """True: sums do not tell clusters apart."""
-        return True
+    bound: ClassVar[float] = 0.0
+    reads_prior: ClassVar[bool] = False
+    reads_members: ClassVar[bool] = True
 
     def level(self, summary: Summary) -> FloatArray:
         """Largest difference between the numbers of the members' clusters: 0 where all are of one."""
-        members = summary.members
-        if members is None:
-            raise ValueError("WithinCluster needs to know who is in each group; make summaries with members=True.")
+        members = members_of(self, summary)
         cluster, starts = self.cluster[members.records], members.starts[:-1]
         apart = np.maximum.reduceat(cluster, starts) - np.minimum.reduceat(cluster, starts)
         return np.asarray(apart, dtype=np.float64)

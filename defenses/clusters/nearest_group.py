@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 
 
@@ -105,7 +105,7 @@ def fits(groups: Groups, group: int, value: int, change: int, limits: Limits) ->
         if share > limits.share[s]:
             return False
         distance += abs(share - limits.table[s]) / 2
-    return distance <= limits.distance + ROUNDING
+    return distance <= limits.distance + LEVEL_TOLERANCE
 
 
 @compiled

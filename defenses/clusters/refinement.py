@@ -15,7 +15,7 @@ from foreknow.defenses.clusters.nearest_group import (
     nearest_group,
     squared,
 )
-from foreknow.defenses.requirements.requirement import Requirement
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
@@ -33,12 +33,12 @@ class Rule(NamedTuple):
     ----------
     limits : Limits
         As much of it as compiled code checks.
-    rest : Requirement, optional
+    rest : GroupPredicate, optional
         What all groups are asked besides, record by record, where limits do not say everything.
     """
 
     limits: Limits
-    rest: Requirement | None = None
+    rest: GroupPredicate | None = None
 
 
 class Refined(NamedTuple):
@@ -152,7 +152,7 @@ def _sweep_asking(
     values: IntArray,
     labels: IntArray,
     limits: Limits,
-    rest: Requirement,
+    rest: GroupPredicate,
     changed: IntArray,
     asked: IntArray,
 ) -> int:
@@ -194,7 +194,7 @@ def _next(groups: Groups, points: FloatArray, values: IntArray, labels: IntArray
 
 
 def _first_to_take(
-    records: Summary, members: list[list[int]], own: int, row: int, candidates: IntArray, rest: Requirement
+    records: Summary, members: list[list[int]], own: int, row: int, candidates: IntArray, rest: GroupPredicate
 ) -> int:
     """The first of some groups that may take a record from its own; -1 if none may, or its own needs it."""
     if not len(candidates):

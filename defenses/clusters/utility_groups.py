@@ -5,7 +5,7 @@ import numpy as np
 from foreknow.defenses.clusters.nearest_group import gather
 from foreknow.defenses.clusters.refinement import Rule, place
 from foreknow.defenses.growing.growth import grow
-from foreknow.defenses.requirements.requirement import Requirement
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
 from foreknow.models.arrays import FloatArray, IntArray
 
@@ -14,7 +14,7 @@ def utility_groups(
     records: Summary,
     points: FloatArray,
     order: IntArray,
-    requirement: Requirement,
+    requirement: GroupPredicate,
     rule: Rule,
     repaired: bool,
     patience: int | None = None,
@@ -29,7 +29,7 @@ def utility_groups(
         Where records lie, by `foreknow.models.tables.distance.points`.
     order : int array, shape (n,)
         The records, first to last.
-    requirement : Requirement
+    requirement : GroupPredicate
         What every group must satisfy.
     rule : Rule
         The same, as `refine` reads it.
@@ -51,7 +51,7 @@ def utility_groups(
     return repair(records, points, labels, requirement) if repaired else labels
 
 
-def repair(records: Summary, points: FloatArray, labels: IntArray, requirement: Requirement) -> IntArray:
+def repair(records: Summary, points: FloatArray, labels: IntArray, requirement: GroupPredicate) -> IntArray:
     """Make leftovers one group with the nearest of the others, one after another, until it satisfies.
 
     Distances are those of the groups' centroids from the leftovers'; ties go to the lowest group. Where even all records

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.defenses.requirements.posterior_bound import PosteriorBound
-from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.models import Auto, Release
 from foreknow.models.arrays import FloatArray, IntArray
@@ -86,8 +86,8 @@ class GroupAttack:
                 )
             learned = distribution.prior
             prior = self.sensitive_set.value_probabilities(learned, seen.counts.sum(axis=0))
-            level = np.maximum(level, bound.given(view, prior).level(groups))
+            level = np.maximum(level, bound.bind(view, prior).level(groups))
             having = np.minimum(learned[:, :1], 1.0 - SURE)
             odds = np.hstack([odds, having / (1.0 - having)])
-        over = np.flatnonzero(level > self.most + ROUNDING)
+        over = np.flatnonzero(level > self.most + LEVEL_TOLERANCE)
         return GroupAttackResult(over[np.argsort(-level[over], kind="stable")], odds, float(level.max(initial=0.0)))

@@ -9,8 +9,13 @@ import numpy as np
 
 from foreknow.defenses.full_domain.generalization_levels import Ladder, check_widths, ladders
 from foreknow.defenses.full_domain.lattice import Node, minimal_nodes
-from foreknow.defenses.requirements.merging import merging_keeps
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement, check_requirement, shortfall
+from foreknow.defenses.requirements.requirement import (
+    GroupPredicate,
+    Infeasible,
+    Requirement,
+    check_requirement,
+    shortfall,
+)
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -51,7 +56,7 @@ class FullDomain:
     -----
     LeFevre, DeWitt, Ramakrishnan, "Incognito", SIGMOD 2005, with any requirement in k-anonymity's place, as Li, Li,
     Venkatasubramanian, ICDE 2007, have t-closeness. A satisfying vector is minimal if no other below it satisfies. The search
-    prunes where a union of satisfying groups is known to satisfy (`foreknow.defenses.requirements.merging`); for all others,
+    prunes if the requirement is monotone (``requirement.is_monotone``); for all others,
     as those on beliefs, it looks at every vector, so that the answer is right for any. Which of the minimal vectors is
     published the papers leave open. Nothing is suppressed.
 
@@ -88,6 +93,11 @@ class FullDomain:
         """The fewest records of a group that can satisfy the requirement."""
         return self.requirement.smallest
 
+    @property
+    def weighs_beliefs(self) -> bool:
+        """True if the requirement depends on the prior given to the defense."""
+        return self.requirement.weighs_beliefs
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that read it."""
         if self.requirement.smallest > len(view):
@@ -96,7 +106,7 @@ class FullDomain:
                 f"{len(view)}; ask for less, or publish more at once."
             )
         rows = prior_of(view, prior)
-        requirement = self.requirement.given(view, rows)
+        requirement = self.requirement.bind(view, rows)
         steps = ladders(view.people, self.widths or {})
         records = summarize_records(view, rows, requirement.reads_members)
         generalized = _Generalized(steps, records)
@@ -104,12 +114,12 @@ class FullDomain:
         labels = generalized.alike(best, np.array([step.values for step in steps]))[0]
         return Grouping(labels, notes=(_words(steps, best),))
 
-    def _best(self, generalized: "_Generalized", requirement: Requirement, view: View) -> Node:
+    def _best(self, generalized: "_Generalized", requirement: GroupPredicate, view: View) -> Node:
         """The minimal satisfying level vector that is chosen."""
         nodes = minimal_nodes(
             [step.height for step in generalized.ladders],
             lambda node: bool(requirement(generalized(node)).all()),
-            merging_keeps(requirement),
+            requirement.is_monotone,
         )
         if nodes:
             return min(nodes, key=lambda node: (*self._loss(node, generalized(node).size), node))

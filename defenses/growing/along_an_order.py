@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.defenses.growing.enforce_on_published import enforce_on_published
 from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.growing.leftovers import join_nearest, relax
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement
+from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasible
 from foreknow.defenses.requirements.summary import Summary, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -31,14 +31,14 @@ class AlongAnOrder:
 
     Parameters
     ----------
-    requirement : Requirement
+    requirement : GroupPredicate
         What every group satisfies, given the view that is grouped.
-    loosened : tuple of Requirement
+    loosened : tuple of GroupPredicate
         For ``"relax"``: what leftovers are grouped under among themselves, from round to round; the last is as loose as
         may be.
     thresholds : str
         What is loosened, in words.
-    also : Requirement, optional
+    also : GroupPredicate, optional
         What is not, but for k.
     leftovers, patience, judged
         As in `foreknow.defenses.JSReduce`; ``"join"`` is ``"counterfeit"`` with nobody's value changed.
@@ -46,10 +46,10 @@ class AlongAnOrder:
         Whether a group that fails in the end may be merged with several neighbours, if with none alone it satisfies.
     """
 
-    requirement: Requirement
-    loosened: tuple[Requirement, ...]
+    requirement: GroupPredicate
+    loosened: tuple[GroupPredicate, ...]
     thresholds: str
-    also: Requirement | None
+    also: GroupPredicate | None
     leftovers: Leftovers
     patience: int | None
     judged: Literal["published", "view"]

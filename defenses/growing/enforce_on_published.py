@@ -4,7 +4,7 @@ import numpy as np
 
 from foreknow.defenses.growing.growth import Running
 from foreknow.defenses.growing.leftovers import overwritten
-from foreknow.defenses.requirements.requirement import Requirement
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups
 from foreknow.models.arrays import BoolArray, IntArray, compiled
 
@@ -13,7 +13,7 @@ NEAREST = 32
 
 
 def enforce_on_published(
-    records: Summary, labels: IntArray, rank: IntArray, requirement: Requirement, several: bool = False
+    records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, several: bool = False
 ) -> tuple[IntArray, list[str]]:
     """Make the groups satisfy the requirement against the table that is published, not against the view.
 
@@ -30,7 +30,7 @@ def enforce_on_published(
         Each record's group, -1 for those left out.
     rank : int array, shape (n,)
         Each record's place in the order along which groups were grown; a group stands where its first member does.
-    requirement : Requirement
+    requirement : GroupPredicate
         What every published group satisfies.
     several : bool
         Whether a group that no single one saves is merged with the fewest nearest ones that do together.
@@ -47,7 +47,7 @@ def enforce_on_published(
     merged = withdrawn = 0
     labels = _renumbered(labels)
     while (labels >= 0).any():
-        published = TableCounts(records.whole.values, records.counts[labels >= 0].sum(axis=0))
+        published = TableCounts(records.table.values, records.counts[labels >= 0].sum(axis=0))
         groups = summarize_groups(records, labels, published)
         if requirement(groups).all():
             break
@@ -63,7 +63,7 @@ def enforce_on_published(
 
 
 def _partners(
-    groups: Summary, position: IntArray, requirement: Requirement, several: bool
+    groups: Summary, position: IntArray, requirement: GroupPredicate, several: bool
 ) -> tuple[IntArray, IntArray]:
     """The group that each group goes into, itself where it stays, and the groups that fail and find no partner."""
     into, failing = np.arange(len(groups)), np.flatnonzero(~requirement(groups))
@@ -84,7 +84,7 @@ def _partners(
     return into, failing[~gone[failing] & ~grown[failing]]
 
 
-def _saving(groups: Summary, group: int, near: IntArray, requirement: Requirement, several: bool) -> list[int]:
+def _saving(groups: Summary, group: int, near: IntArray, requirement: GroupPredicate, several: bool) -> list[int]:
     """Those of the nearest groups that a failing one is merged with: one, or if need be the first few; none if that fails."""
     if not len(near):
         return []

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from foreknow.defenses.requirements.membership import Members, slices
-from foreknow.defenses.requirements.requirement import Requirement
+from foreknow.defenses.requirements.membership import GroupMembers, slices
+from foreknow.defenses.requirements.requirement import GroupPredicate, check_predicate
 from foreknow.defenses.requirements.summary import Summary, TableCounts
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
@@ -33,7 +33,7 @@ class Growth:
     left: IntArray
 
 
-def grow(records: Summary, order: IntArray, requirement: Requirement, patience: int | None = None) -> Growth:
+def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patience: int | None = None) -> Growth:
     """Take records in an order; close a group as soon as it satisfies the requirement, and start the next.
 
     Parameters
@@ -42,7 +42,7 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
         Every record as a group of its own.
     order : int array
         The records to take, first to last.
-    requirement : Requirement
+    requirement : GroupPredicate
         What a group must satisfy.
     patience : int, optional
         The most records a group may reach unsatisfied; then its oldest record is set aside. None is the printed rule,
@@ -54,6 +54,7 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
     of running sums, and they are judged many at a time. Cost: O(n m) for groups of bounded size, O(n patience m) at most,
     and O(n m) more for the last, unsatisfied one where patience is None.
     """
+    check_predicate("grow", requirement)
     sums = Running.along(records, order)
     n, smallest = len(order), requirement.smallest
     longest = n if patience is None else max(int(patience), smallest)
@@ -72,7 +73,7 @@ def grow(records: Summary, order: IntArray, requirement: Requirement, patience: 
     return Growth(tuple(groups), order[left])
 
 
-def _first_group(sums: "Running", requirement: Requirement, start: int, stop: int, longest: int) -> tuple[int, int]:
+def _first_group(sums: "Running", requirement: GroupPredicate, start: int, stop: int, longest: int) -> tuple[int, int]:
     """The first of the starts from ``start`` up to ``stop`` at which some group satisfies, and where the shortest ends.
 
     Where none does, it is ``(stop, stop)``. One start is tried in growing runs of lengths, for most groups are short;
@@ -106,7 +107,7 @@ class Running:
     whole_numbers: IntArray
     fractions: FloatArray
     whole: TableCounts
-    members: Members | None
+    members: GroupMembers | None
 
     @classmethod
     def along(cls, groups: Summary, order: IntArray) -> "Running":
@@ -118,7 +119,7 @@ class Running:
         return cls(
             np.concatenate([front, np.cumsum(whole_numbers, axis=0)]),
             np.concatenate([front.astype(np.float64), np.cumsum(fractions, axis=0)]),
-            chosen.whole,
+            chosen.table,
             chosen.members,
         )
 

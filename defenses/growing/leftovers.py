@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from foreknow.defenses.growing.growth import grow
-from foreknow.defenses.requirements.requirement import Requirement
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
 from foreknow.models.arrays import BoolArray, IntArray, compiled
 
@@ -15,7 +15,7 @@ FEW = 8
 
 
 def join_nearest(
-    records: Summary, labels: IntArray, rank: IntArray, requirement: Requirement, distort: bool
+    records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, distort: bool
 ) -> tuple[IntArray, IntArray, list[str]]:
     """Put leftovers, one by one, into the nearest group along an order in which the requirement then still holds.
 
@@ -27,7 +27,7 @@ def join_nearest(
         Each record's group, -1 for the leftovers.
     rank : int array, shape (n,)
         Each record's place in the order; a group stands where its nearest member does.
-    requirement : Requirement
+    requirement : GroupPredicate
         What the group must satisfy with the newcomer.
     distort : bool
         Whether the newcomer may be published with another value than its own: one that the group shows most, among
@@ -61,7 +61,7 @@ def join_nearest(
 
 
 def relax(
-    records: Summary, labels: IntArray, rank: IntArray, loosened: Sequence[Requirement], patience: int | None
+    records: Summary, labels: IntArray, rank: IntArray, loosened: Sequence[GroupPredicate], patience: int | None
 ) -> tuple[IntArray, list[str]]:
     """Group the leftovers among themselves under requirements that are looser from round to round.
 
@@ -92,7 +92,7 @@ def overwritten(groups: Summary, which: int, by: Summary) -> Summary:
 
 
 def _place(
-    newcomer: Summary, groups: Summary, nearest: Iterator[IntArray], requirement: Requirement, distort: bool
+    newcomer: Summary, groups: Summary, nearest: Iterator[IntArray], requirement: GroupPredicate, distort: bool
 ) -> tuple[int, int]:
     """The nearest group that may take a record, and with which value; (-1, -1) if none may."""
     own, m = int(newcomer.counts.argmax()), groups.counts.shape[1]

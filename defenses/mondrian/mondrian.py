@@ -6,7 +6,13 @@ import numpy as np
 
 from foreknow.defenses.mondrian.cuts import Parts, Rows, counted, propose, summed, widths
 from foreknow.defenses.requirements.membership import slices
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement, check_requirement, shortfall
+from foreknow.defenses.requirements.requirement import (
+    GroupPredicate,
+    Infeasible,
+    Requirement,
+    check_requirement,
+    shortfall,
+)
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -61,6 +67,11 @@ class Mondrian:
         """The fewest records of a group that can satisfy the requirement."""
         return self.requirement.smallest
 
+    @property
+    def weighs_beliefs(self) -> bool:
+        """True if the requirement depends on the prior given to the defense."""
+        return self.requirement.weighs_beliefs
+
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that read it."""
         if self.requirement.smallest > len(view):
@@ -69,7 +80,7 @@ class Mondrian:
                 f"{len(view)}; ask for less, or publish more at once."
             )
         rows = prior_of(view, prior)
-        requirement = self.requirement.given(view, rows)
+        requirement = self.requirement.bind(view, rows)
         table = _Table.of(view, rows)
         n = len(view)
         whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
@@ -84,7 +95,7 @@ class Mondrian:
             labels[table.rows.record[first:last]] = number
         return Grouping(labels)
 
-    def _groups(self, table: "_Table", requirement: Requirement) -> list[tuple[int, int]]:
+    def _groups(self, table: "_Table", requirement: GroupPredicate) -> list[tuple[int, int]]:
         """The runs of rows that no cut can halve any further."""
         span = np.ptp(table.rows.codes, axis=0)
         parts = _parts(table, np.zeros(1, dtype=np.int64), np.array([len(table.rows.codes)]), span)
@@ -125,7 +136,7 @@ class _Table:
         whole = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
         return cls(rows, prior, entropy(prior)[:, None], whole)
 
-    def summary(self, starts: IntArray, ends: IntArray, requirement: Requirement) -> Summary:
+    def summary(self, starts: IntArray, ends: IntArray, requirement: GroupPredicate) -> Summary:
         """The summaries of some runs of rows, with as much in them as a requirement reads."""
         m = len(self.whole.values)
         counts = counted(self.rows.sensitive, starts, ends, m)

@@ -1,1 +1,1 @@
-"""What a group must satisfy, and what of a group it is judged by."""
+"""Requirements of published groups and the summaries they are evaluated on."""

@@ -1,43 +1,56 @@
 """k-anonymity."""
 
 from dataclasses import dataclass
+from typing import ClassVar, override
 
-from foreknow.defenses.requirements.requirement import Requirement
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_whole
 
 
 @dataclass(frozen=True)
-class KAnonymity(Requirement):
-    """A group has at least k records (Samarati, TKDE 2001).
+class KAnonymity(GroupPredicate):
+    """k-anonymity: a group has at least k records (Samarati, TKDE 2001).
 
     Parameters
     ----------
     k : int
-        1 or more.
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+        If k is not a whole number of at least 1.
+
+    Notes
+    -----
+    Monotone: sizes add. Exact. Cost of a level: O(1) for each group.
+
+    Examples
+    --------
+    >>> KAnonymity(3)
+    KAnonymity(k=3)
     """
 
     k: int
+
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("KAnonymity", "k", self.k, "records")
 
     @property
+    @override
     def bound(self) -> float:
-        """The number k."""
         return float(self.k)
 
     @property
+    @override
     def smallest(self) -> int:
-        """The number k."""
         return int(self.k)
 
-    @property
-    def reads_prior(self) -> bool:
-        """False: the size alone decides."""
-        return False
-
     def level(self, summary: Summary) -> FloatArray:
-        """The number of records."""
+        """Number of records."""
         return summary.size.astype(float)

@@ -1,62 +1,63 @@
-"""(B, t)-privacy: nobody's value is believed much otherwise than it was (Li, Li, Zhang, ICDE 2009)."""
+"""(B, t)-privacy."""
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, override
 
-import numpy as np
-
-from foreknow.defenses.requirements.belief import Weighed, refuse
-from foreknow.defenses.requirements.requirement import Requirement, Sense, all_of
-from foreknow.defenses.requirements.smoothed_divergence import Divergence, smoothing
-from foreknow.defenses.requirements.summary import Summary
+from foreknow.defenses.requirements.belief_level import BeliefLevel, check_estimator
+from foreknow.defenses.requirements.closeness import check_distance
+from foreknow.defenses.requirements.member_predicate import MemberPredicate
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense, all_of
+from foreknow.defenses.requirements.similarity import check_base
+from foreknow.defenses.requirements.smoothed_divergence import SmoothedDivergence, smoothing_weights
 from foreknow.models import Estimator, Hierarchy, History, KernelPrior, Omega, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, is_number
+from foreknow.models.settings import is_number
 
 
 @dataclass(frozen=True)
 class BTPrivacy(Requirement):
-    """No member's belief moves by more than t, for an adversary who knows the table as well as a bandwidth B says.
+    """(B, t)-privacy: the belief about every member moves by at most t, for an adversary with knowledge of bandwidth B.
 
     ``max over members i of D[P_pri(B, q_i), P_pos(B, q_i)] <= t``. The prior is `KernelPrior` with bandwidth B, fitted on the
-    very view that is published; the prior that a defense is given is not read. The posterior is an estimator's, from that
-    prior and the group's values. D is the Jensen-Shannon divergence of the two, smoothed over near values: ``p^[r] = sum_s
-    p[s] K(d_rs) / sum_s K(d_rs)``, with the Epanechnikov kernel K, then made to sum to 1.
+    view that is published; the prior given to the defense is not read. The posterior follows from that prior and the group's
+    values by the estimator. D is the Jensen-Shannon divergence of the two, smoothed over near values: ``p^[r] = sum_s p[s]
+    K(d_rs) / sum_s K(d_rs)``, with the Epanechnikov kernel K, then normalized.
 
     Parameters
     ----------
     bandwidth : float, or mapping of str to float
-        The B of all quasi-identifiers, or one for each; the smaller, the more the adversary knows. See `KernelPrior`.
+        B for all quasi-identifiers, or one for each. The smaller it is, the more the adversary knows. See `KernelPrior`.
     t : float
-        The most a belief may move, in units of ``base``: from 0 to 1 in bits.
+        Largest divergence, in units of ``base``: from 0 to 1 in bits.
     estimator : Estimator
-        What the adversary computes. One that samples gives other levels at each call; one that raises `TooLarge` of a group
-        stops the defense, rather than that a group be refused in silence: `Auto` is exact where `Exact` can be.
+        Posterior estimator of the adversary. One that samples gives other levels at each call. One that raises `TooLarge`
+        stops the defense; `Auto` is exact where `Exact` can be.
     distance : "equal", "ordered" or Hierarchy
-        How far two sensitive values lie apart: 1; their distance in the order of the domain, over m - 1; or the height of
-        their lowest common ancestor over the tree's.
+        Distance of two sensitive values: 1; the difference of their ranks in the domain over m - 1; or the height of their
+        lowest common ancestor over the tree's height.
     smoothing : float
-        The bandwidth b of K. Values at distance b or more are not mixed; with the distance "equal" and b up to 1, none are.
+        Bandwidth b of K. Values at distance b or more are not mixed; with the distance "equal" and b up to 1, none are.
     base : float
-        The base of the logarithm. The papers name none; with 2, D lies between 0 and 1.
+        Base of the logarithm. The papers name none; with 2, D lies between 0 and 1.
 
     Raises
     ------
-    ValueError
-        If a setting is out of its range; if it is asked about groups before `given` has bound it to a view.
+    TypeError, ValueError
+        If a setting is of the wrong kind or out of range. When bound, if the bandwidth names an attribute that is no
+        quasi-identifier, or the hierarchy lacks a sensitive value.
 
     Notes
     -----
-    The divergence's form is the paper's; its constants, and that smoothed distributions are made to sum to 1, are our
-    reconstruction. Where the prior rules out what a group shows, which a table with its true values never
-    does, the posterior is what the estimator then says.
+    The form of the divergence is the paper's. Its constants, and the normalization of smoothed distributions, are our
+    reconstruction. Where the prior rules out the values of a group, which a table of true values never does, the posterior is
+    the estimator's.
 
-    Not monotone: of two groups that satisfy, the union may not, and the parts of a group that does may not. `Mondrian`, by
+    Not monotone: the union of two satisfying groups may fail, and the parts of a satisfying group may fail. `Mondrian`, by
     which the paper enforces it, stops at the first cut that fails: it is a heuristic here.
 
-    Cost: of `given`, the kernel prior's; of a level, the estimator's, for all groups of a batch at once.
+    Cost: that of the kernel prior to bind; that of the estimator, once for all groups of a batch, for a level.
 
     References
     ----------
@@ -71,18 +72,22 @@ class BTPrivacy(Requirement):
     base: float = 2.0
 
     sense: ClassVar[Sense] = "at most"
+    is_monotone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        sizes = self.bandwidth.values() if isinstance(self.bandwidth, Mapping) else [self.bandwidth]
-        for size in sizes:
+        sizes = self.bandwidth if isinstance(self.bandwidth, Mapping) else {"": self.bandwidth}
+        for name, size in sizes.items():
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"BTPrivacy: bandwidth names {name!r}; it is a mapping of quasi-identifiers, by their names."
+                )
             _check_positive("a bandwidth", size)
         _check_positive("smoothing", self.smoothing)
         if not is_number(self.t, 0):
-            raise ValueError(f"BTPrivacy: t is {self.t}; it is a divergence, 0 or more.")
-        if not (self.distance in ("equal", "ordered") or isinstance(self.distance, Hierarchy)):
-            raise ValueError(f"BTPrivacy: distance is {self.distance!r}; it is 'equal', 'ordered' or a Hierarchy.")
-        if not is_number(self.base, 1, GREATEST_FLOAT) or self.base == 1:
-            raise ValueError(f"BTPrivacy: the logarithm's base is {self.base}; it must be above 1.")
+            raise ValueError(f"BTPrivacy: t is {self.t!r}; it is a divergence, 0 or more.")
+        check_estimator("BTPrivacy", self.estimator)
+        check_distance("BTPrivacy", self.distance)
+        check_base("BTPrivacy", self.base)
 
     def __hash__(self) -> int:
         known = self.bandwidth
@@ -98,41 +103,45 @@ class BTPrivacy(Requirement):
 
     @classmethod
     def skyline(cls, pairs: "Iterable[tuple[float | Mapping[str, float], float]]", **settings: Any) -> Requirement:
-        """The requirement that (B, t)-privacy holds for each of several pairs: against adversaries who know more and less.
+        """Conjunction of (B, t)-privacy for several pairs: against adversaries with more and with less knowledge.
+
+        Parameters
+        ----------
+        pairs : iterable of (bandwidth, t)
+        **settings
+            The other settings, the same for all pairs.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If there is no pair, or as the constructor.
 
         Examples
         --------
         >>> BTPrivacy.skyline([(0.2, 0.9), (0.5, 0.6)]) == BTPrivacy(0.2, 0.9) & BTPrivacy(0.5, 0.6)
         True
         """
-        return all_of(*(cls(bandwidth, t, **settings) for bandwidth, t in pairs))
+        try:
+            listed = [(bandwidth, t) for bandwidth, t in pairs]
+        except (TypeError, ValueError) as wrong:
+            raise TypeError(
+                f"BTPrivacy.skyline: pairs is {pairs!r}; it is a list of pairs of a bandwidth and a t, as [(0.2, 0.9), (0.5, 0.6)]."
+            ) from wrong
+        return all_of(*(cls(bandwidth, t, **settings) for bandwidth, t in listed))
 
     @property
+    @override
     def bound(self) -> float:
-        """The divergence t."""
         return float(self.t)
 
-    @property
-    def reads_prior(self) -> bool:
-        """False: the prior is the kernel's."""
-        return False
-
-    @property
-    def reads_members(self) -> bool:
-        """True: everybody is weighed."""
-        return True
-
-    def given(self, view: View, prior: FloatArray) -> Requirement:  # noqa: ARG002 - the prior is the kernel's
-        """The requirement with the kernel prior of the view."""
+    def bind(self, view: View, prior: FloatArray) -> GroupPredicate:  # noqa: ARG002 - the prior is the kernel's
+        """Fit the kernel prior of the view."""
         rows = KernelPrior.fit(History([view]), self.bandwidth)(view.people)
-        weights = smoothing(view.schema.values, self.distance, self.smoothing)
-        return Weighed(self, rows, self.estimator, Divergence.since(rows, weights, self.base))
-
-    def level(self, summary: Summary) -> FloatArray:  # noqa: ARG002
-        """Unknown before `given`: raises ValueError."""
-        refuse(self)
+        weights = smoothing_weights(view.schema.values, self.distance, self.smoothing)
+        gain = SmoothedDivergence.from_prior(rows, weights, self.base)
+        return MemberPredicate(self, BeliefLevel(rows, self.estimator, gain))
 
 
-def _check_positive(what: str, number: float) -> None:
-    if not (isinstance(number, int | float | np.number) and 0 < number < math.inf):
+def _check_positive(what: str, number: Any) -> None:
+    if not is_number(number, 0) or not 0 < number < math.inf:
         raise ValueError(f"BTPrivacy: {what} is {number!r}; it must be a positive number.")

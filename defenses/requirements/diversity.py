@@ -1,165 +1,213 @@
-"""l-diversity in four forms (Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam, TKDD 2007)."""
+"""l-diversity: distinct, frequency, entropy and recursive (Machanavajjhala et al., TKDD 2007)."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import GREATEST_FLOAT, check_whole, is_number
 
 
 @dataclass(frozen=True)
-class DistinctDiversity(Requirement):
-    """A group has at least l distinct sensitive values.
+class DistinctDiversity(GroupPredicate):
+    """Distinct l-diversity: a group has at least l distinct sensitive values.
 
     Parameters
     ----------
     l : int
-        1 or more.
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+        If l is not a whole number of at least 1.
+
+    Notes
+    -----
+    Monotone: a union has every value of its parts. Exact. Cost of a level: O(m) for each group.
+
+    References
+    ----------
+    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     l: int  # noqa: E741 - the field's own letter
+
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("DistinctDiversity", "l", self.l, "values")
 
     @property
+    @override
     def bound(self) -> float:
-        """The number l."""
         return float(self.l)
 
     @property
+    @override
     def smallest(self) -> int:
-        """The number l."""
         return int(self.l)
 
-    @property
-    def reads_prior(self) -> bool:
-        """False: the values alone decide."""
-        return False
-
     def level(self, summary: Summary) -> FloatArray:
-        """The number of distinct values."""
+        """Number of distinct values."""
         return np.asarray(np.count_nonzero(summary.counts, axis=1), dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class FrequencyDiversity(Requirement):
-    """No sensitive value is shown by more than one in l records of a group (Xiao, Tao, VLDB 2006; Wong et al., VLDB 2007).
+class FrequencyDiversity(GroupPredicate):
+    """Frequency l-diversity: every sensitive value has a share of at most 1/l in a group.
 
     Parameters
     ----------
     l : float
-        1 or more; it need not be whole.
+        At least 1; it may be fractional.
+
+    Raises
+    ------
+    ValueError
+        If l is out of range.
+
+    Notes
+    -----
+    Monotone: the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for each group.
+
+    References
+    ----------
+    X. Xiao, Y. Tao, "Anatomy: Simple and Effective Privacy Preservation", VLDB 2006.
+    R. Wong, A. Fu, K. Wang, J. Pei, "Minimality Attack in Privacy Preserving Data Publishing", VLDB 2007.
     """
 
     l: float  # noqa: E741
+
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not is_number(self.l, 1, GREATEST_FLOAT):
             raise ValueError(
-                f"FrequencyDiversity: l is {self.l}; one in l records may show a value, so it is 1 or more."
+                f"FrequencyDiversity: l is {self.l!r}; one in l records may show a value, so it is 1 or more."
             )
 
     @property
+    @override
     def bound(self) -> float:
-        """The number l."""
         return float(self.l)
 
     @property
+    @override
     def smallest(self) -> int:
-        """The number l, rounded up: of fewer records, one is already too large a share."""
-        return math.ceil(self.l - ROUNDING)
-
-    @property
-    def reads_prior(self) -> bool:
-        """False: the values alone decide."""
-        return False
+        # Of fewer records, one record has a share over 1/l.
+        return math.ceil(self.l - LEVEL_TOLERANCE)
 
     def level(self, summary: Summary) -> FloatArray:
-        """The records of a group over those that show its most frequent value."""
+        """Number of records over the count of the most frequent value."""
         return np.asarray(summary.size / np.maximum(summary.counts.max(axis=1), 1))
 
 
 @dataclass(frozen=True)
-class EntropyDiversity(Requirement):
-    """The entropy of a group's values is at least log l: they are as uncertain as l equally likely ones.
+class EntropyDiversity(GroupPredicate):
+    """Entropy l-diversity: the entropy of a group's values is at least log l.
 
     Parameters
     ----------
     l : float
-        1 or more; it need not be whole.
+        At least 1; it may be fractional. It is a number of equally likely values.
+
+    Raises
+    ------
+    ValueError
+        If l is out of range.
+
+    Notes
+    -----
+    Monotone: entropy is concave, and the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for
+    each group.
+
+    References
+    ----------
+    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     l: float  # noqa: E741
 
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         if not is_number(self.l, 1, GREATEST_FLOAT):
-            raise ValueError(f"EntropyDiversity: l is {self.l}; it is a number of values, 1 or more.")
+            raise ValueError(f"EntropyDiversity: l is {self.l!r}; it is a number of values, 1 or more.")
 
     @property
+    @override
     def bound(self) -> float:
-        """The number l."""
         return float(self.l)
 
     @property
+    @override
     def smallest(self) -> int:
-        """The number l, rounded up: k records have at most log k of entropy."""
-        return math.ceil(self.l - ROUNDING)
-
-    @property
-    def reads_prior(self) -> bool:
-        """False: the values alone decide."""
-        return False
+        # The entropy of k records is at most log k.
+        return math.ceil(self.l - LEVEL_TOLERANCE)
 
     def level(self, summary: Summary) -> FloatArray:
-        """2 to the entropy in bits: the number of equally likely values with that entropy."""
+        """Exponential of the entropy: the number of equally likely values with that entropy."""
         return np.asarray(np.exp2(entropy(summary.counts / np.maximum(summary.size, 1)[:, None])))
 
 
 @dataclass(frozen=True)
-class RecursiveDiversity(Requirement):
-    """Recursive (c, l)-diversity: ``r_1 < c (r_l + ... + r_m)``, the counts r sorted from the largest.
+class RecursiveDiversity(GroupPredicate):
+    """Recursive (c, l)-diversity: ``r_1 < c (r_l + ... + r_m)``, where r are the counts in decreasing order.
 
     Parameters
     ----------
     c : float
         Above 0.
     l : int
-        1 or more. With fewer than l distinct values the right side is 0 and the requirement fails.
+        At least 1. With fewer than l distinct values the right side is 0 and the group fails.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range.
+
+    Notes
+    -----
+    Monotone (section 4 of the paper): the largest count of a union is at most the sum of its parts' largest counts, and the
+    tail is at least the sum of their tails. Exact. Cost of a level: O(m log m) for each group.
+
+    References
+    ----------
+    A. Machanavajjhala, D. Kifer, J. Gehrke, M. Venkitasubramaniam, "l-Diversity: Privacy Beyond k-Anonymity", TKDD 2007.
     """
 
     c: float
     l: int  # noqa: E741
 
     sense: ClassVar[Sense] = "below"
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole("RecursiveDiversity", "l", self.l, "values")
         if not is_number(self.c, 0) or self.c == 0:
-            raise ValueError(f"RecursiveDiversity: c is {self.c}; it must be above 0.")
+            raise ValueError(f"RecursiveDiversity: c is {self.c!r}; it must be above 0.")
 
     @property
+    @override
     def bound(self) -> float:
-        """The number c, which the level must stay below."""
         return float(self.c)
 
     @property
+    @override
     def smallest(self) -> int:
-        """The number l."""
         return int(self.l)
 
-    @property
-    def reads_prior(self) -> bool:
-        """False: the values alone decide."""
-        return False
-
     def level(self, summary: Summary) -> FloatArray:
-        """The smallest c the group does not keep: ``r_1 / (r_l + ... + r_m)``, infinite where that sum is 0."""
+        """Largest c that each group fails, ``r_1 / (r_l + ... + r_m)``; infinite if that sum is 0."""
         ranked = -np.sort(-summary.counts, axis=1)
         tail = ranked[:, int(self.l) - 1 :].sum(axis=1)
         return np.asarray(np.divide(ranked[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0))

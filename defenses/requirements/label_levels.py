@@ -1,29 +1,30 @@
-"""Levels of certainty of rows of beliefs in labels: compiled, for thousands of rows.
+"""Compiled kernels for the levels of requirements on beliefs in labels.
 
-A row has a belief for each of e labels, and at its end that in none of them, which is ranked and summed as one more label,
-as we read Shi, Xiong, Fung, CIKM 2010.
+A row of beliefs has a probability for each of e labels and, at its end, for no label. No label is ranked and summed as one
+more label, our reading of Shi, Xiong, Fung, CIKM 2010. The search of `ItemSuppression` evaluates millions of rows one by
+one, inside compiled code: the kernels are compiled for it.
 """
 
 import math
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.linking import Words, add_record
 
 NEGLIGIBLE = 1e-12
-"""A belief up to which a label counts as not believed in: what adding and taking away records leaves of it."""
+"""Largest belief that counts as 0: adding and removing records leaves rounding errors of this size."""
 
-ENDLESS = 2**62
-"""The largest l of a row that keeps to every l."""
+UNBOUNDED_L = 2**62
+"""Stands for an unbounded l: the largest l of a row that is (c, l)-diverse for every l."""
 
 
 @compiled
 def diversity_ratio(belief: FloatArray, l: int, as_printed: bool) -> float:  # noqa: E741
-    """The least c with which a row of beliefs, shape ``(e + 1,)``, is (c, l)-diverse: ``p_1 / (p_l + p_(l+1) + ...)``.
+    """Smallest c for which a row of beliefs, shape ``(e + 1,)``, is (c, l)-diverse: ``p_1 / (p_l + p_(l+1) + ...)``.
 
-    The p are those over `NEGLIGIBLE`, from the largest. Infinite where there are fewer than l. As printed it is
+    The p are the beliefs over `NEGLIGIBLE`, in decreasing order. Infinite if there are fewer than l. As printed, the level is
     ``p_1 / (p_1 + p_(l+1) + ...)``, at most 1. Cost: O(e).
     """
     above = _believed(belief)
@@ -41,29 +42,29 @@ def diversity_ratio(belief: FloatArray, l: int, as_printed: bool) -> float:  # n
 
 @compiled
 def largest_l(belief: FloatArray, c: float, as_printed: bool) -> int:
-    """The largest l for which a row of beliefs, shape ``(e + 1,)``, is (c, l)-diverse; 0 if it is for none.
+    """Largest l for which a row of beliefs, shape ``(e + 1,)``, is (c, l)-diverse; 0 if there is none.
 
-    It is so for every smaller l as well. `ENDLESS` where it is for all, which only the printed formula makes possible, with
-    c = 1 or more. Cost: O(e log e).
+    The row is (c, l)-diverse for every smaller l as well. `UNBOUNDED_L` if it is for every l, which only the printed formula
+    allows, with c of at least 1. Cost: O(e log e).
     """
-    if as_printed and c + ROUNDING >= 1.0:
-        return ENDLESS
+    if as_printed and c + LEVEL_TOLERANCE >= 1.0:
+        return UNBOUNDED_L
     above = np.sort(_believed(belief))
     tail = 0.0
     for place in range(len(above)):
         most = above[-1]
         tail += above[place]
         rank = len(above) - place
-        if as_printed and most <= (c + ROUNDING) * (most + tail):
+        if as_printed and most <= (c + LEVEL_TOLERANCE) * (most + tail):
             return rank - 1
-        if not as_printed and most <= (c + ROUNDING) * tail:
+        if not as_printed and most <= (c + LEVEL_TOLERANCE) * tail:
             return rank
     return 0
 
 
 @compiled
 def label_distance(belief: FloatArray, prior: FloatArray) -> float:
-    """The Euclidean distance of two rows of beliefs, shape ``(e + 1,)``; at most the root of 2. Cost: O(e)."""
+    """Euclidean distance of two rows of beliefs, shape ``(e + 1,)``; at most the root of 2. Cost: O(e)."""
     total = 0.0
     for label in range(len(belief)):
         total += (belief[label] - prior[label]) ** 2
@@ -80,12 +81,12 @@ def diversity_ratios(
     l: int,  # noqa: E741
     as_printed: bool,
 ) -> FloatArray:
-    """`diversity_ratio` of each of b groups, shape ``(b,)``; the groups are runs of ``records``, as `Members` has them."""
-    found, belief = np.empty(len(starts) - 1), np.empty(len(prevalence) + 1)
-    for g in range(len(found)):
+    """`diversity_ratio` of each of b groups, shape ``(b,)``; ``records`` and ``starts`` are those of `GroupMembers`."""
+    level, belief = np.empty(len(starts) - 1), np.empty(len(prevalence) + 1)
+    for g in range(len(level)):
         _believe(bits, weight, prevalence, records[starts[g] : starts[g + 1]], belief)
-        found[g] = diversity_ratio(belief, l, as_printed)
-    return found
+        level[g] = diversity_ratio(belief, l, as_printed)
+    return level
 
 
 @compiled
@@ -93,16 +94,16 @@ def label_distances(
     bits: Words, weight: FloatArray, prevalence: FloatArray, records: IntArray, starts: IntArray, prior: FloatArray
 ) -> FloatArray:
     """`label_distance` from a prior, shape ``(e + 1,)``, of each of b groups, shape ``(b,)``."""
-    found, belief = np.empty(len(starts) - 1), np.empty(len(prevalence) + 1)
-    for g in range(len(found)):
+    level, belief = np.empty(len(starts) - 1), np.empty(len(prevalence) + 1)
+    for g in range(len(level)):
         _believe(bits, weight, prevalence, records[starts[g] : starts[g + 1]], belief)
-        found[g] = label_distance(belief, prior)
-    return found
+        level[g] = label_distance(belief, prior)
+    return level
 
 
 @compiled
 def _believe(bits: Words, weight: FloatArray, prevalence: FloatArray, members: IntArray, belief: FloatArray) -> None:
-    """Put the mean of the members' probabilities into ``belief``."""
+    """Write the mean of the members' label probabilities into ``belief``."""
     belief[:] = 0.0
     for record in members:
         add_record(bits[record], weight[record], prevalence, 1.0 / len(members), belief)
@@ -110,7 +111,7 @@ def _believe(bits: Words, weight: FloatArray, prevalence: FloatArray, members: I
 
 @compiled
 def _believed(belief: FloatArray) -> FloatArray:
-    """The beliefs that are not negligible, in the order of the labels."""
+    """Beliefs over `NEGLIGIBLE`, in the order of the labels."""
     count = 0
     for p in belief:
         count += p > NEGLIGIBLE

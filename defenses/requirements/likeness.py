@@ -1,28 +1,38 @@
-"""beta-likeness: no value becomes much likelier in a group than in the table (Cao, Karras, PVLDB 5(11), 2012)."""
+"""Basic and enhanced beta-likeness."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import ROUNDING, Requirement, Sense
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import GREATEST_FLOAT, is_number
 
 
 @dataclass(frozen=True)
-class BasicBetaLikeness(Requirement):
-    """No value's share q of a group gains more than beta on its share p of the whole table: ``(q - p) / p <= beta``.
+class BasicBetaLikeness(GroupPredicate):
+    """Basic beta-likeness: the relative gain ``(q - p) / p`` of every value is at most beta.
 
-    Unlike t-closeness it is relative, so that a rare value is guarded as a frequent one is, and only gains count. From
-    ``p = 1 / (1 + beta)`` on it allows a group of one value; `BetaLikeness` does not. What two groups satisfy, their
-    union does.
+    Here q is the value's share of the group and p its share of the table.
 
     Parameters
     ----------
     beta : float
-        0 or more.
+        At least 0, finite.
+
+    Raises
+    ------
+    ValueError
+        If beta is out of range.
+
+    Notes
+    -----
+    The gain is relative, unlike the distance of t-closeness, so that rare values are protected as frequent ones are. Losses
+    are not bounded. A group of one value satisfies if ``p >= 1 / (1 + beta)``; `BetaLikeness` excludes it.
+
+    Monotone: the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for each group.
 
     References
     ----------
@@ -32,36 +42,43 @@ class BasicBetaLikeness(Requirement):
     beta: float
 
     sense: ClassVar[Sense] = "at most"
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_gain("BasicBetaLikeness", self.beta)
 
     @property
+    @override
     def bound(self) -> float:
-        """The number beta."""
         return float(self.beta)
 
-    @property
-    def reads_prior(self) -> bool:
-        """False: the values alone decide."""
-        return False
-
     def level(self, summary: Summary) -> FloatArray:
-        """The smallest beta each group keeps: infinite where a value is shown that the whole table lacks."""
+        """Smallest beta that each group satisfies; infinite if it shows a value that the table lacks."""
         return np.asarray(gains(summary).max(axis=1, initial=0.0))
 
 
 @dataclass(frozen=True)
-class BetaLikeness(Requirement):
-    """No value's share q of a group gains more on its share p of the whole table than beta, nor than ``-ln p``.
+class BetaLikeness(GroupPredicate):
+    """Enhanced beta-likeness: the relative gain ``(q - p) / p`` of every value is at most ``min(beta, -ln p)``.
 
-    The enhanced beta-likeness: ``(q - p) / p <= min(beta, -ln p)``. Values of ``p > exp(-beta)``, for which beta is
-    loose, are held to the second bound, which keeps q below 1 wherever p is. What two groups satisfy, their union does.
+    Here q is the value's share of the group and p its share of the table.
 
     Parameters
     ----------
     beta : float
-        0 or more.
+        At least 0, finite.
+
+    Raises
+    ------
+    ValueError
+        If beta is out of range.
+
+    Notes
+    -----
+    The second bound is the smaller one for values with ``p > exp(-beta)``; it keeps q below 1 wherever p is.
+
+    Monotone: the shares of a union are a mean of its parts' shares. Exact. Cost of a level: O(m) for each group.
 
     References
     ----------
@@ -71,38 +88,35 @@ class BetaLikeness(Requirement):
     beta: float
 
     sense: ClassVar[Sense] = "at most"
+    reads_prior: ClassVar[bool] = False
+    is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         _check_gain("BetaLikeness", self.beta)
 
     @property
+    @override
     def bound(self) -> float:
-        """The number beta."""
         return float(self.beta)
 
-    @property
-    def reads_prior(self) -> bool:
-        """False: the values alone decide."""
-        return False
-
     def level(self, summary: Summary) -> FloatArray:
-        """The smallest beta each group keeps: infinite where a value's gain passes ``-ln p``, which no beta allows."""
-        gain, whole = gains(summary), summary.whole.counts
-        most = np.log(np.maximum(whole.sum(), 1)) - np.log(np.maximum(whole, 1))
-        return np.asarray(np.where(gain > most + ROUNDING, np.inf, gain).max(axis=1, initial=0.0))
+        """Smallest beta that each group satisfies; infinite if a gain exceeds ``-ln p``, which no beta allows."""
+        gain, table = gains(summary), summary.table.counts
+        most = np.log(np.maximum(table.sum(), 1)) - np.log(np.maximum(table, 1))
+        return np.asarray(np.where(gain > most + LEVEL_TOLERANCE, np.inf, gain).max(axis=1, initial=0.0))
 
 
 def gains(summary: Summary) -> FloatArray:
-    """What each value's share of a group gains on its share of the whole table: float array, shape ``(b, m)``.
+    """Relative gain of each value's share of a group on its share of the table: float array, shape ``(b, m)``.
 
-    At least -1; infinite where the group shows a value that the whole table lacks, 0 where both do.
+    At least -1. For a value that the table lacks it is infinite if the group shows the value, and 0 otherwise.
     """
-    whole = summary.whole.counts
-    expected = np.maximum(summary.size, 1)[:, None] * (whole / np.maximum(whole.sum(), 1))
+    table = summary.table.counts
+    expected = np.maximum(summary.size, 1)[:, None] * (table / np.maximum(table.sum(), 1))
     lacking = np.where(summary.counts > 0, np.inf, 0.0)
     return np.asarray(np.divide(summary.counts - expected, expected, out=lacking, where=expected > 0))
 
 
 def _check_gain(owner: str, beta: float) -> None:
     if not is_number(beta, 0, GREATEST_FLOAT):
-        raise ValueError(f"{owner}: beta is {beta}; it is a relative gain, a finite number of 0 or more.")
+        raise ValueError(f"{owner}: beta is {beta!r}; it is a relative gain, a finite number of 0 or more.")

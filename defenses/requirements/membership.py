@@ -1,4 +1,4 @@
-"""Who is in each group of a batch, for requirements that ask more of a group than sums."""
+"""Members of each group of a batch, for requirements that sums do not decide."""
 
 from typing import NamedTuple
 
@@ -8,50 +8,51 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import BoolArray, IntArray, compiled
 
 
-class Members(NamedTuple):
-    """The records of each group of a batch of b.
+class GroupMembers(NamedTuple):
+    """Records of each group of a batch of b groups.
 
     Attributes
     ----------
     records : int array
-        The records' rows in the view, one group after the other.
+        Rows of the view, group by group.
     starts : int array, shape (b + 1,)
-        Where each group's records start; the last is their number.
+        Position in ``records`` of each group's first record, and last the number of records.
     """
 
     records: IntArray
     starts: IntArray
 
-    def of(self, which: "IntArray | BoolArray | slice") -> "Members":
-        """The members of some of the groups."""
+    def select(self, which: "IntArray | BoolArray | slice") -> "GroupMembers":
+        """Members of the selected groups."""
         chosen = np.arange(len(self.starts) - 1)[which]
         return slices(self.records, self.starts[chosen], self.starts[chosen + 1])
 
-    def joined(self, other: "Members") -> "Members":
-        """The members of groups merged pair by pair; one of the batches may have length 1."""
-        return Members(*_joined(self.records, self.starts, other.records, other.starts))
+    def joined(self, other: "GroupMembers") -> "GroupMembers":
+        """Members of the unions of two batches, pair by pair; one batch may have length 1."""
+        return GroupMembers(*_joined(self.records, self.starts, other.records, other.starts))
 
-    def merged(self, firsts: IntArray) -> "Members":
-        """The members of runs of groups; ``firsts`` are the groups at which the runs start, the first of them group 0."""
-        return Members(self.records, np.append(self.starts[firsts], self.starts[-1]))
+    def merged(self, firsts: IntArray) -> "GroupMembers":
+        """Members of the unions of runs of groups; ``firsts`` are the first groups of the runs, in order, from group 0."""
+        return GroupMembers(self.records, np.append(self.starts[firsts], self.starts[-1]))
 
     @property
     def group(self) -> IntArray:
-        """The group of each of ``records``: int array."""
+        """Group of each of ``records``: int array."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
-def slices(records: IntArray, starts: IntArray, ends: IntArray) -> Members:
-    """Groups that are runs of one sequence of records, from some places up to, and without, some others."""
+def slices(records: IntArray, starts: IntArray, ends: IntArray) -> GroupMembers:
+    """Groups that are slices of one sequence of records, each from its start to its end, excluded."""
     sizes = ends - starts
     into = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return Members(records[np.arange(into[-1]) + np.repeat(starts - into[:-1], sizes)], into)
+    return GroupMembers(records[np.arange(into[-1]) + np.repeat(starts - into[:-1], sizes)], into)
 
 
 @compiled
 def _joined(
     left: IntArray, left_starts: IntArray, right: IntArray, right_starts: IntArray
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Compiled, since defenses merge one group with each of many inside their loops; NumPy has no ragged concatenation."""
     a, b = len(left_starts) - 1, len(right_starts) - 1
     groups = max(a, b) if min(a, b) > 0 else 0
     starts = np.zeros(groups + 1, dtype=np.int64)

@@ -1,8 +1,8 @@
-"""What a published group must satisfy: predicates of its summary, and how they combine."""
+"""Requirements of published groups, their form bound to a view, and their combinations."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal, overload, override
 
 import numpy as np
 
@@ -10,65 +10,56 @@ from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
 
-ROUNDING = 1e-9
-"""By how much a level may miss its bound for the sake of rounding."""
-
+LEVEL_TOLERANCE = 1e-9
+"""Largest distance by which a level may miss its bound and still satisfy: it absorbs rounding errors."""
 
 type Sense = Literal["at least", "at most", "below"]
+"""Relation of a level to its bound. "below" is strict and has no tolerance."""
 
 
 class Requirement(ABC):
-    """A claim about a group: its level, measured on the summary, keeps to a bound.
+    """Condition that every published group satisfies: a level, measured on the group, compared with a bound.
 
-    Reporting reads ``level`` and enforcing calls the object, which compares that same level: the two cannot disagree.
-    Requirements combine with ``&`` and ``|``, or `all_of` and `any_of`.
+    `bind` gives the `GroupPredicate` that a defense evaluates. Most requirements depend on the group's summary alone; they
+    extend `GroupPredicate` and are their own predicate. Requirements on the records of the view (their priors or items)
+    extend `Requirement` and hold those records once they are bound. Requirements combine with ``&`` and ``|``, or with
+    `all_of` and `any_of`.
+
+    The properties below are data of the class. A subclass overrides one by a class attribute, as in
+    ``is_monotone: ClassVar[bool] = True``.
     """
 
-    sense: ClassVar[Sense] = "at least"
-    """Relation of the level to the bound. All but "below" forgive `ROUNDING`."""
+    @property
+    def sense(self) -> Sense:
+        """Relation of the level to the bound."""
+        return "at least"
 
     @property
     @abstractmethod
     def bound(self) -> float:
-        """The bound of the level."""
+        """Threshold of the level."""
 
     @property
     def smallest(self) -> int:
-        """No group of fewer records can satisfy the requirement; algorithms need not try."""
+        """Lower bound on the size of a satisfying group; algorithms skip smaller groups."""
         return 1
 
     @property
-    def reads_prior(self) -> bool:
-        """Whether the level depends on the members' priors; summaries may leave them at zero where it does not."""
-        return True
-
-    @property
-    def reads_members(self) -> bool:
-        """Whether the level depends on who is in a group, so that summaries must say it."""
+    def is_monotone(self) -> bool:
+        """True if the union of two satisfying groups always satisfies. Full-domain search prunes by it."""
         return False
 
     @property
     def weighs_beliefs(self) -> bool:
-        """Whether the requirement is about the prior a defense is given, so that it says nothing where nobody knows anything."""
+        """True if the level depends on the prior given to the defense. `publish` then asks for an adversary."""
         return False
 
-    def given(self, view: View, prior: FloatArray) -> "Requirement":  # noqa: ARG002 - most ask for neither
-        """The requirement as it is for a view and what is believed of its records, ``(n, m)``; a defense asks it once.
-
-        Requirements on beliefs hold the records' rows from then on; all others are themselves.
-        """
-        return self
-
     @abstractmethod
-    def level(self, summary: Summary) -> FloatArray:
-        """Level that each group attains: float array, shape ``(b,)``. Cost: O(b m)."""
+    def bind(self, view: View, prior: FloatArray) -> "GroupPredicate":
+        """Bind the requirement to a view and a prior, shape ``(n, m)``; a defense calls it once for each view.
 
-    def __call__(self, summary: Summary) -> BoolArray:
-        """Whether each group satisfies the requirement: bool array, shape ``(b,)``."""
-        level = self.level(summary)
-        if self.sense == "at least":
-            return level >= self.bound - ROUNDING
-        return level <= self.bound + ROUNDING if self.sense == "at most" else level < self.bound
+        The predicate has the repr, the bound and the sense of the requirement. Binding a predicate again returns it.
+        """
 
     def __bool__(self) -> bool:
         """Raise TypeError: ``and``, ``or`` and ``not`` would silently drop a requirement."""
@@ -84,9 +75,108 @@ class Requirement(ABC):
         return any_of(self, other)
 
 
+class GroupPredicate(Requirement):
+    """Requirement that is evaluated on group summaries: it needs nothing of the view, or is bound to it.
+
+    Reporting reads ``level`` and enforcement calls the object, which compares that same level with the bound, so that the two
+    cannot disagree.
+    """
+
+    @property
+    def reads_prior(self) -> bool:
+        """True if the level reads the summaries' priors; where False, summaries may leave them at zero."""
+        return True
+
+    @property
+    def reads_members(self) -> bool:
+        """True if the level reads the groups' members, so that summaries must hold them."""
+        return False
+
+    def bind(self, view: View, prior: FloatArray) -> "GroupPredicate":  # noqa: ARG002 - nothing of the view is needed
+        """Return the predicate itself."""
+        return self
+
+    @abstractmethod
+    def level(self, summary: Summary) -> FloatArray:
+        """Level of each group: float array, shape ``(b,)``. Cost: O(b m)."""
+
+    def __call__(self, summary: Summary) -> BoolArray:
+        """Return whether each group satisfies the requirement: bool array, shape ``(b,)``."""
+        level = self.level(summary)
+        if self.sense == "at least":
+            return level >= self.bound - LEVEL_TOLERANCE
+        return level <= self.bound + LEVEL_TOLERANCE if self.sense == "at most" else level < self.bound
+
+    @overload
+    def __and__(self, other: "GroupPredicate") -> "GroupPredicate": ...
+    @overload
+    def __and__(self, other: Requirement) -> Requirement: ...
+    def __and__(self, other: Requirement) -> Requirement:
+        return all_of(self, other)
+
+    @overload
+    def __or__(self, other: "GroupPredicate") -> "GroupPredicate": ...
+    @overload
+    def __or__(self, other: Requirement) -> Requirement: ...
+    def __or__(self, other: Requirement) -> Requirement:
+        return any_of(self, other)
+
+
+class Combination(GroupPredicate):
+    """Conjunction or disjunction; its level is the number of parts that hold.
+
+    A combination is evaluated once all of its parts are predicates: TypeError otherwise.
+    """
+
+    parts: tuple[Requirement, ...]
+
+    def __post_init__(self) -> None:
+        owner = type(self).__name__
+        if not isinstance(self.parts, tuple):
+            raise TypeError(f"{owner}: parts is {self.parts!r}; it is a tuple of requirements. Use & or |.")
+        if not self.parts:
+            raise ValueError("there is no requirement to combine; give at least one.")
+        for part in self.parts:
+            check_requirement(owner, part)
+
+    @property
+    def predicates(self) -> tuple[GroupPredicate, ...]:
+        """The parts, all of them predicates."""
+        return tuple(check_predicate(type(self).__name__, part) for part in self.parts)
+
+    @property
+    @override
+    def reads_prior(self) -> bool:
+        return any(part.reads_prior for part in self.predicates)
+
+    @property
+    @override
+    def reads_members(self) -> bool:
+        return any(part.reads_members for part in self.predicates)
+
+    @property
+    @override
+    def weighs_beliefs(self) -> bool:
+        return any(part.weighs_beliefs for part in self.parts)
+
+    def bind(self, view: View, prior: FloatArray) -> "GroupPredicate":
+        """Bind every part."""
+        return type(self)(tuple(part.bind(view, prior) for part in self.parts))  # type: ignore[call-arg]
+
+    def level(self, summary: Summary) -> FloatArray:
+        """Number of parts that hold."""
+        return np.sum([part(summary) for part in self.predicates], axis=0, dtype=np.float64)
+
+
 @dataclass(frozen=True)
-class AllOf(Requirement):
-    """Every one of some requirements; the level is how many of them hold."""
+class AllOf(Combination):
+    """Conjunction of requirements.
+
+    Parameters
+    ----------
+    parts : tuple of Requirement
+        At least one.
+    """
 
     parts: tuple[Requirement, ...]
 
@@ -94,42 +184,24 @@ class AllOf(Requirement):
         return " & ".join(f"({part!r})" if isinstance(part, AnyOf) else repr(part) for part in self.parts)
 
     @property
+    @override
     def bound(self) -> float:
-        """All of them."""
         return float(len(self.parts))
 
     @property
+    @override
     def smallest(self) -> int:
-        """The largest of the parts'."""
         return max(part.smallest for part in self.parts)
 
     @property
-    def reads_prior(self) -> bool:
-        """Whether any part's does."""
-        return any(part.reads_prior for part in self.parts)
-
-    @property
-    def reads_members(self) -> bool:
-        """Whether any part's does."""
-        return any(part.reads_members for part in self.parts)
-
-    @property
-    def weighs_beliefs(self) -> bool:
-        """Whether any part does."""
-        return any(part.weighs_beliefs for part in self.parts)
-
-    def given(self, view: View, prior: FloatArray) -> Requirement:
-        """The parts as they are for a view."""
-        return AllOf(tuple(part.given(view, prior) for part in self.parts))
-
-    def level(self, summary: Summary) -> FloatArray:
-        """How many of the parts hold."""
-        return np.sum([part(summary) for part in self.parts], axis=0, dtype=np.float64)
+    @override
+    def is_monotone(self) -> bool:
+        return all(part.is_monotone for part in self.parts)
 
     def __call__(self, summary: Summary) -> BoolArray:
-        """Whether all parts hold; a part is only asked about the groups that passed those before it."""
+        """Return whether all parts hold; a part is evaluated only on the groups that satisfy those before it."""
         passing = np.arange(len(summary))
-        for part in self.parts:
+        for part in self.predicates:
             if len(passing):
                 passing = passing[part(summary if len(passing) == len(summary) else summary[passing])]
         holds = np.zeros(len(summary), dtype=bool)
@@ -138,8 +210,16 @@ class AllOf(Requirement):
 
 
 @dataclass(frozen=True)
-class AnyOf(Requirement):
-    """At least one of some requirements; the level is how many of them hold."""
+class AnyOf(Combination):
+    """Disjunction of requirements.
+
+    It is not monotone, even of monotone parts: the groups of a union may satisfy different parts.
+
+    Parameters
+    ----------
+    parts : tuple of Requirement
+        At least one.
+    """
 
     parts: tuple[Requirement, ...]
 
@@ -147,89 +227,90 @@ class AnyOf(Requirement):
         return " | ".join(f"({part!r})" if isinstance(part, AllOf) else repr(part) for part in self.parts)
 
     @property
+    @override
     def bound(self) -> float:
-        """One of them."""
         return 1.0
 
     @property
+    @override
     def smallest(self) -> int:
-        """The smallest of the parts'."""
         return min(part.smallest for part in self.parts)
 
-    @property
-    def reads_prior(self) -> bool:
-        """Whether any part's does."""
-        return any(part.reads_prior for part in self.parts)
 
-    @property
-    def reads_members(self) -> bool:
-        """Whether any part's does."""
-        return any(part.reads_members for part in self.parts)
-
-    @property
-    def weighs_beliefs(self) -> bool:
-        """Whether any part does."""
-        return any(part.weighs_beliefs for part in self.parts)
-
-    def given(self, view: View, prior: FloatArray) -> Requirement:
-        """The parts as they are for a view."""
-        return AnyOf(tuple(part.given(view, prior) for part in self.parts))
-
-    def level(self, summary: Summary) -> FloatArray:
-        """How many of the parts hold."""
-        return np.sum([part(summary) for part in self.parts], axis=0, dtype=np.float64)
-
-
+@overload
+def all_of(*requirements: GroupPredicate) -> GroupPredicate: ...
+@overload
+def all_of(*requirements: Requirement) -> Requirement: ...
 def all_of(*requirements: Requirement) -> Requirement:
-    """The requirement that all of some hold; conjunctions inside it are laid open.
+    """Conjunction of requirements; nested conjunctions are flattened.
 
     Raises
     ------
     ValueError
-        If none is given.
+        If there is no requirement.
+    TypeError
+        If an argument is not a requirement.
     """
-    parts = [part for r in _some(requirements) for part in (r.parts if isinstance(r, AllOf) else (r,))]
-    return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
+    parts = AllOf(tuple(part for r in requirements for part in (r.parts if isinstance(r, AllOf) else (r,))))
+    return parts.parts[0] if len(parts.parts) == 1 else parts
 
 
+@overload
+def any_of(*requirements: GroupPredicate) -> GroupPredicate: ...
+@overload
+def any_of(*requirements: Requirement) -> Requirement: ...
 def any_of(*requirements: Requirement) -> Requirement:
-    """The requirement that at least one of some holds; disjunctions inside it are laid open.
+    """Disjunction of requirements; nested disjunctions are flattened.
 
     Raises
     ------
     ValueError
-        If none is given.
+        If there is no requirement.
+    TypeError
+        If an argument is not a requirement.
     """
-    parts = [part for r in _some(requirements) for part in (r.parts if isinstance(r, AnyOf) else (r,))]
-    return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+    parts = AnyOf(tuple(part for r in requirements for part in (r.parts if isinstance(r, AnyOf) else (r,))))
+    return parts.parts[0] if len(parts.parts) == 1 else parts
 
 
-def _some(requirements: tuple[Requirement, ...]) -> tuple[Requirement, ...]:
-    if not requirements:
-        raise ValueError("there is no requirement to combine; give at least one.")
-    for one in requirements:
-        check_requirement("a combination of requirements", one)
-    return requirements
+def check_requirement(owner: str, requirement: object) -> None:
+    """Raise TypeError unless an argument is a requirement."""
+    if not isinstance(requirement, Requirement):
+        raise TypeError(
+            f"{owner}: {requirement!r} is no requirement; give one, as KAnonymity(3), or several joined by &."
+        )
 
 
-def check_requirement(owner: str, given: object) -> None:
-    """Raise TypeError unless something is a requirement."""
-    if not isinstance(given, Requirement):
-        raise TypeError(f"{owner}: {given!r} is no requirement; give one, as KAnonymity(3), or several joined by &.")
+def check_predicate(owner: str, requirement: object) -> GroupPredicate:
+    """Return a requirement that can be evaluated on summaries.
+
+    Raises
+    ------
+    TypeError
+        If it is not a requirement, or it or one of its parts is not bound to a view.
+    """
+    check_requirement(owner, requirement)
+    for part in requirement.parts if isinstance(requirement, Combination) else ():
+        check_predicate(owner, part)
+    if not isinstance(requirement, GroupPredicate):
+        raise TypeError(
+            f"{owner}: {requirement!r} needs the records of a view; bind it first, by requirement.bind(view, prior)."
+        )
+    return requirement
 
 
-def shortfall(requirement: Requirement, group: Summary) -> str:
-    """The parts of a requirement that a group fails, in words: each with its level and what that must be.
+def shortfall(requirement: GroupPredicate, group: Summary) -> str:
+    """Description of the parts that a group fails, each with its level, sense and bound, for error messages.
 
     ``group`` is a batch of length 1.
     """
-    parts = requirement.parts if isinstance(requirement, AllOf) else (requirement,)
+    parts = requirement.predicates if isinstance(requirement, AllOf) else (requirement,)
     failing = [part for part in parts if not part(group)[0]]
     return ", ".join(f"{p!r} (is {p.level(group)[0]:.4g}, must be {p.sense} {p.bound:g})" for p in failing)
 
 
 def check_size(letter: str, number: int, view: View) -> None:
-    """Raise Infeasible if a view has fewer records than a setting asks of each group."""
+    """Raise Infeasible if a view has fewer records than the least group size."""
     if number > len(view):
         raise Infeasible(
             f"{letter} is {number} and the view at {view.time!r} has {len(view)} records; lower {letter}, or publish more at once."
@@ -237,4 +318,4 @@ def check_size(letter: str, number: int, view: View) -> None:
 
 
 class Infeasible(ValueError):  # noqa: N818 - the name says what is wrong
-    """No publication of the view satisfies what is asked."""
+    """No publication of the view satisfies the settings of the defense."""

@@ -1,55 +1,74 @@
-"""J-similarity: what is believed of the members of a group differs little (JS-reduce, section 6.2)."""
+"""J-similarity of the priors of a group."""
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import Requirement, Sense
+from foreknow.defenses.requirements.requirement import GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import GREATEST_FLOAT, is_number
 
 
 @dataclass(frozen=True)
-class JSimilarity(Requirement):
-    """The Jensen-Shannon divergence of the members' priors, equally weighted, is at most j.
+class JSimilarity(GroupPredicate):
+    """J-similarity: the Jensen-Shannon divergence of the group members' priors, equally weighted, is at most j.
 
-    ``JS = H(mean of the rows) - mean of H(row)``. It is between 0 and log k.
+    ``JS = H(mean of the rows) - mean of H(row)``, between 0 and log k for k members.
 
     Parameters
     ----------
     j : float
-        0 or more.
+        At least 0, in units of ``base``.
     base : float
-        The base of the logarithm. The paper names none and cites Lin (1991), who has 2; 0.6 nats are 0.87 bits, so the
-        same j accepts other groups in another base.
+        Base of the logarithm, above 1. JS-reduce names none and cites Lin (1991), where it is 2. A bound of 0.6 nats equals
+        0.87 bits.
+
+    Raises
+    ------
+    ValueError
+        If a setting is out of range.
+
+    Notes
+    -----
+    Not monotone: the priors of a union may differ more than those of its parts. Exact. The divergence is a function of two
+    sums over the members, which add when groups merge; SciPy's `rel_entr` would need the members' rows. Cost of a level: O(m)
+    for each group.
+
+    References
+    ----------
+    D. Riboni, L. Pareschi, C. Bettini, "JS-Reduce: Defending Your Data from Sequential Background Knowledge Attacks", TDSC
+    2012, section 6.2.
     """
 
     j: float
     base: float = 2.0
+
     sense: ClassVar[Sense] = "at most"
+    is_monotone: ClassVar[bool] = False
+    weighs_beliefs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not is_number(self.j, 0):
-            raise ValueError(f"JSimilarity: j is {self.j}; it is a divergence, 0 or more.")
-        if not is_number(self.base, 1, GREATEST_FLOAT) or self.base == 1:
-            raise ValueError(f"JSimilarity: the logarithm's base is {self.base}; it must be above 1.")
+            raise ValueError(f"JSimilarity: j is {self.j!r}; it is a divergence, 0 or more.")
+        check_base("JSimilarity", self.base)
 
     @property
+    @override
     def bound(self) -> float:
-        """The divergence j."""
         return float(self.j)
 
-    @property
-    def weighs_beliefs(self) -> bool:
-        """True."""
-        return True
-
     def level(self, summary: Summary) -> FloatArray:
-        """The divergence of each group's prior rows, in units of the base."""
+        """Divergence of the prior rows of each group, in units of the base."""
         size = np.maximum(summary.size, 1)
-        # The entropy of a sum over its size: that of the sum, as if it were a distribution, over the size, plus log size.
+        # With s the sum of k rows and h the sum of their entropies, H(s / k) - h / k = (H(s) - h) / k + log k.
         bits = (entropy(summary.prior) - summary.entropy) / size + np.log2(size)
         return np.asarray(np.maximum(bits, 0.0) / math.log2(self.base))
+
+
+def check_base(owner: str, base: Any) -> None:
+    """Raise ValueError unless the base of a logarithm is a finite number above 1."""
+    if not is_number(base, 1, GREATEST_FLOAT) or base == 1:
+        raise ValueError(f"{owner}: the logarithm's base is {base!r}; it must be above 1.")

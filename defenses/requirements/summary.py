@@ -1,4 +1,4 @@
-"""What a requirement needs to know of a group; it adds when groups merge."""
+"""Additive summaries of groups, which requirements are evaluated on."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -7,78 +7,117 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from foreknow.defenses.requirements.membership import Members
+from foreknow.defenses.requirements.membership import GroupMembers
 from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import probability_rows
+from foreknow.models.settings import check_kind
 
-SMALLEST = 1e-300
-"""What stands for 0 under a logarithm, so that 0 times it is 0."""
+LOG_FLOOR = 1e-300
+"""Smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0."""
 
 
 @dataclass(frozen=True, eq=False)
 class TableCounts:
-    """The table that groups are part of.
+    """Counts of the sensitive values in the table that groups are part of.
 
     Attributes
     ----------
     values : tuple
-        The sensitive domain.
+        The sensitive domain, of m values.
     counts : int array, shape (m,)
-        How often each value occurs in the whole table.
+        Number of records of the table with each value.
+
+    Raises
+    ------
+    TypeError
+        If counts are not an array.
+    ValueError
+        If there is not one count for each value.
     """
 
     values: tuple[Hashable, ...]
     counts: IntArray
 
+    def __post_init__(self) -> None:
+        check_kind("TableCounts", "counts", self.counts, np.ndarray, "is an int array, one count for each value")
+        if self.counts.shape != (len(self.values),):
+            raise ValueError(
+                f"TableCounts: counts has shape {self.counts.shape}, and there are {len(self.values)} values; give one count "
+                "for each value."
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """The summaries of a batch of b groups.
+    """Summaries of a batch of b groups.
+
+    Sizes, counts, priors and entropies add when groups merge: ``a + b`` is the summary of the unions, pair by pair.
 
     Attributes
     ----------
     size : int array, shape (b,)
+        Number of records.
     counts : int array, shape (b, m)
-        How often each sensitive value occurs in the group.
+        Number of records with each sensitive value.
     prior : float array, shape (b, m)
-        The sum of the members' prior rows.
+        Sum of the members' prior rows.
     entropy : float array, shape (b,)
-        The sum of the entropies of the members' prior rows, in bits.
-    whole : TableCounts
-        The table the groups are part of.
-    members : Members, optional
-        Which records are in each group: there for requirements that read them, which sums cannot serve.
+        Sum of the entropies of the members' prior rows, in bits.
+    table : TableCounts
+        The table that the groups are part of.
+    members : GroupMembers, optional
+        Records of each group, for requirements that read them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an array has the wrong type or shape. Values are not checked.
     """
 
     size: IntArray
     counts: IntArray
     prior: FloatArray
     entropy: FloatArray
-    whole: TableCounts
-    members: Members | None = None
+    table: TableCounts
+    members: GroupMembers | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("size", "counts", "prior", "entropy"):
+            array = getattr(self, name)
+            check_kind(
+                "Summary", name, array, np.ndarray, "is an array; make summaries by summarize_records(view, prior)"
+            )
+            shape = (len(self.size), len(self.table.values))[: 2 if name in ("counts", "prior") else 1]
+            if array.shape != shape:
+                raise ValueError(
+                    f"Summary: {name} has shape {array.shape} and must have {shape}, of groups and values; make summaries by "
+                    "summarize_records(view, prior)."
+                )
 
     def __add__(self, other: "Summary") -> "Summary":
-        """The summaries of groups merged pair by pair; one of the batches may have length 1."""
+        """Summaries of the unions of two batches, pair by pair; one batch may have length 1."""
         members = None if self.members is None or other.members is None else self.members.joined(other.members)
         return Summary(
             self.size + other.size,
             self.counts + other.counts,
             self.prior + other.prior,
             self.entropy + other.entropy,
-            self.whole,
+            self.table,
             members,
         )
 
     def __getitem__(self, which: "NDArray[Any] | slice | int") -> "Summary":
-        which = slice(which, which + 1) if isinstance(which, int) else which
-        members = None if self.members is None else self.members.of(which)
+        if isinstance(which, int | np.integer):
+            row = range(len(self))[which]  # IndexError past the end, which ends an iteration
+            which = slice(row, row + 1)
+        members = None if self.members is None else self.members.select(which)
         return Summary(
-            self.size[which], self.counts[which], self.prior[which], self.entropy[which], self.whole, members
+            self.size[which], self.counts[which], self.prior[which], self.entropy[which], self.table, members
         )
 
     def replaced(self, which: int, by: "Summary") -> "Summary":
-        """The same batch with one of its groups replaced by another, a batch of length 1."""
+        """The batch with one group replaced by another, which is a batch of length 1."""
         order = np.arange(len(self))
         order[which] = len(self)
         both = Summary(
@@ -86,7 +125,7 @@ class Summary:
             np.concatenate([self.counts, by.counts]),
             np.concatenate([self.prior, by.prior]),
             np.concatenate([self.entropy, by.entropy]),
-            self.whole,
+            self.table,
             None if self.members is None or by.members is None else _appended(self.members, by.members),
         )
         return both[order]
@@ -94,16 +133,29 @@ class Summary:
     def __len__(self) -> int:
         return len(self.size)
 
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
+        # Otherwise NumPy takes a batch for a sequence of sequences, without end.
+        raise TypeError("a Summary is no array; take its fields, as summary.counts or summary.prior.")
+
 
 def prior_of(view: View, prior: ArrayLike) -> FloatArray:
-    """The prior that a defense was given, as an array whose rows sum to 1.
+    """Prior of a view's records as a checked array of shape ``(n, m)``, whose rows sum to 1.
 
     Raises
     ------
     ValueError
         If it has not one row per record and one column per value, or a row is not a distribution.
+    TypeError
+        If ``view`` is not a View, or the prior has entries that are not numbers.
     """
-    rows = np.asarray(prior, dtype=np.float64)
+    check_kind("prior_of", "view", view, View, "is a View; make one by View(frame, schema)")
+    try:
+        rows = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as wrong:
+        raise TypeError(
+            f"the prior of the view at {view.time!r} is a {type(prior).__name__}; it must be an array of numbers, one row per "
+            "record and one column per sensitive value. A prior object gives it: prior(view.people)."
+        ) from wrong
     shape = (len(view), len(view.schema.values))
     if rows.shape != shape:
         raise ValueError(
@@ -113,47 +165,93 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
     return probability_rows(rows, "the prior of the record in row")
 
 
-def _appended(members: Members, more: Members) -> Members:
-    return Members(
+def _appended(members: GroupMembers, more: GroupMembers) -> GroupMembers:
+    return GroupMembers(
         np.concatenate([members.records, more.records]),
         np.concatenate([members.starts, members.starts[-1] + more.starts[1:]]),
     )
 
 
 def summarize_records(view: View, prior: ArrayLike, members: bool = False) -> Summary:
-    """The summary of every record as a group of its own: a batch of n.
+    """Summary of each record of a view as a group of its own: a batch of n.
 
-    ``members`` says whether groups are to know who is in them, as a requirement's ``reads_members`` asks.
+    Parameters
+    ----------
+    view : View
+    prior : float array, shape (n, m)
+        Rows are probabilities.
+    members : bool
+        If True, the summaries hold the groups' members, as a requirement's ``reads_members`` asks.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `prior_of`.
     """
     prior, values = prior_of(view, prior), view.schema.values
-    whole = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
+    table = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
     one_hot = np.zeros((len(view), len(values)), dtype=np.int64)
     one_hot[np.arange(len(view)), view.sensitive] = 1
-    who = Members(np.arange(len(view)), np.arange(len(view) + 1)) if members else None
-    return Summary(np.ones(len(view), dtype=np.int64), one_hot, prior, entropy(prior), whole, who)
+    who = GroupMembers(np.arange(len(view)), np.arange(len(view) + 1)) if members else None
+    return Summary(np.ones(len(view), dtype=np.int64), one_hot, prior, entropy(prior), table, who)
 
 
-def summarize_groups(records: Summary, labels: IntArray, whole: TableCounts | None = None) -> Summary:
-    """The summaries of groups 0 to g - 1 of some records; records of label -1 are in none. Cost: O(n m).
+def summarize_groups(records: Summary, labels: IntArray, table: TableCounts | None = None) -> Summary:
+    """Summaries of groups 0 to g - 1 of some records; records with label -1 are in no group. Cost: O(n (log n + m)).
 
-    Every group must have a record, which is not checked.
+    Parameters
+    ----------
+    records : Summary
+        A batch of n records, or of n groups to merge.
+    labels : int array, shape (n,)
+        Group of each record.
+    table : TableCounts, optional
+        The table that the groups are part of. By default, that of ``records``.
+
+    Raises
+    ------
+    TypeError
+        If ``records`` is not a Summary, or labels are not an int array.
+    ValueError
+        If there is not one label for each record, or a group has no record.
     """
+    _check_labels(records, labels)
     groups = int(labels.max(initial=-1)) + 1
     order = np.argsort(labels, kind="stable")[np.count_nonzero(labels < 0) :]
     if not len(order):
         return records[order]
     starts = np.searchsorted(labels[order], np.arange(groups))
+    if len(empty := np.flatnonzero(np.diff(starts) == 0)):
+        raise ValueError(f"summarize_groups: group {empty[0]} has no record; number the groups from 0 without gaps.")
     return Summary(
         np.add.reduceat(records.size[order], starts),
         np.add.reduceat(records.counts[order], starts, axis=0),
         np.add.reduceat(records.prior[order], starts, axis=0),
         np.add.reduceat(records.entropy[order], starts),
-        whole or records.whole,
-        None if records.members is None else records.members.of(order).merged(starts),
+        table or records.table,
+        None if records.members is None else records.members.select(order).merged(starts),
     )
 
 
+def _check_labels(records: object, labels: object) -> None:
+    check_kind(
+        "summarize_groups", "records", records, Summary, "is a Summary; make one by summarize_records(view, prior)"
+    )
+    check_kind("summarize_groups", "labels", labels, np.ndarray, "is an int array, one group for each record")
+    assert isinstance(records, Summary)
+    assert isinstance(labels, np.ndarray)
+    if not np.issubdtype(labels.dtype, np.integer):
+        raise TypeError(f"summarize_groups: labels has dtype {labels.dtype}; it is an int array, -1 for no group.")
+    if labels.shape != (len(records),):
+        raise ValueError(
+            f"summarize_groups: labels has shape {labels.shape}, and there are {len(records)} records; give one label for each."
+        )
+
+
 def entropy(distributions: FloatArray) -> FloatArray:
-    """The Shannon entropy of each row, in bits: ``(b, m)`` to ``(b,)``; 0 log 0 is 0."""
-    logs = np.log2(np.maximum(distributions, SMALLEST))
+    """Shannon entropy of each row, in bits: ``(b, m)`` to ``(b,)``; 0 log 0 is 0.
+
+    The rows need not sum to 1, and entries may be negative by rounding. `scipy.special.entr` takes three times as long here.
+    """
+    logs = np.log2(np.maximum(distributions, LOG_FLOOR))
     return np.asarray(-np.einsum("bm,bm->b", distributions, logs))

@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.defenses.requirements.label_levels import diversity_ratio, label_distance
 from foreknow.defenses.requirements.qs_closeness import QSCloseness
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import ROUNDING, AllOf, Infeasible, Requirement
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, AllOf, Infeasible, Requirement
 from foreknow.defenses.suppression.group_items import GroupItems
 from foreknow.defenses.suppression.item_search import (
     SEARCH_ORDERS,
@@ -212,7 +212,7 @@ def _failed_parts(work: LabelWorkspace, bounds: LabelBounds, parts: tuple[LabelR
     """The requirements that a group fails, in words, each with its level and its bound."""
     priors = iter(bounds.prior)
     levels = [(part, _level(part, work, priors)) for part in parts]
-    failed = [(part, level) for part, level in levels if not level <= part.bound + ROUNDING]
+    failed = [(part, level) for part, level in levels if not level <= part.bound + LEVEL_TOLERANCE]
     return ", ".join(f"{part!r} (is {level:.4g}, must be {part.sense} {part.bound:g})" for part, level in failed)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.defenses.requirements.label_levels import NEGLIGIBLE, label_distance, largest_l
 from foreknow.defenses.requirements.qs_closeness import QSCloseness
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.suppression.label_workspace import LabelWorkspace
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.linking import Links
@@ -198,4 +198,4 @@ def _diversity_shortfall(reached: int, wanted: int) -> float:
 @compiled
 def _closeness_shortfall(distance: float, t: float) -> float:
     """``d - t``, or 0 if the distance is at most t."""
-    return 0.0 if distance <= t + ROUNDING else distance - t
+    return 0.0 if distance <= t + LEVEL_TOLERANCE else distance - t

@@ -1,4 +1,7 @@
-"""Every requirement's definition, written out again for the checker: in plain Python, group by group."""
+"""Definitions of the requirements, written independently for the checker, in plain Python and group by group.
+
+Nothing here calls the code that enforces a requirement: senses, tolerance and divergence are written out a second time.
+"""
 
 import math
 from collections import Counter
@@ -23,12 +26,13 @@ from foreknow.defenses import (
     Requirement,
     TCloseness,
 )
-from foreknow.evaluation.checks.belief_definitions import beliefs_moved, gained_over_the_share
+from foreknow.evaluation.checks.belief_definitions import belief_divergences, posterior_gains
 from foreknow.evaluation.checks.label_definitions import ShownItems, levels_of_labels
 from foreknow.models import Hierarchy, Release
 from foreknow.models.arrays import FloatArray
 
-SLACK = 1e-9
+TOLERANCE = 1e-9
+"""Largest distance by which a level may miss its bound and still satisfy."""
 
 AT_MOST = (
     TCloseness,
@@ -40,20 +44,21 @@ AT_MOST = (
     QSDiversity,
     QSCloseness,
 )
+"""Requirements whose level is at most the bound. `RecursiveDiversity` is below it; all others are at least the bound."""
 
 
 class Group(NamedTuple):
-    """One group, as the checker sees it: its name, its published values and, where they were given, its members' priors."""
+    """A group as the checker reads it: its name, its published values and, if given, the priors of its members."""
 
     name: Hashable
     values: list[Hashable]
     priors: list[list[float]] | None
 
 
-class Published(NamedTuple):
-    """All that the checker has: the published values and their domain; perhaps the release with its people, a prior, items."""
+class CheckedTable(NamedTuple):
+    """Input of the checker: the published values, their domain and, if given, the release, a prior and published items."""
 
-    everything: Sequence[Hashable]
+    shown: Sequence[Hashable]
     domain: Sequence[Hashable]
     release: Release | None
     prior: FloatArray | None
@@ -64,24 +69,24 @@ type Level = Callable[[Group], float]
 
 
 def holds(part: Requirement, level: float) -> bool:
-    """Whether a level keeps to a requirement's bound."""
+    """Return whether a level satisfies the bound of a requirement."""
     if isinstance(part, RecursiveDiversity):
         return level < part.bound
-    return level <= part.bound + SLACK if isinstance(part, AT_MOST) else level >= part.bound - SLACK
+    return level <= part.bound + TOLERANCE if isinstance(part, AT_MOST) else level >= part.bound - TOLERANCE
 
 
-def attained(part: Requirement, published: Published) -> Level:
-    """What a group attains of a requirement, as a function of the group.
+def level_of(part: Requirement, published: CheckedTable) -> Level:
+    """Level of a requirement, as a function of a group.
 
     Raises
     ------
     ValueError
-        If the requirement speaks of beliefs, and what it needs to know of them is not there.
+        If the requirement is on beliefs and the release or the prior is missing.
     TypeError
-        If the requirement is not one of those above, or about items, and none are published.
+        If the requirement has no definition here, or it is on items and none are published.
     """
     if isinstance(part, AllOf | AnyOf):
-        inner = [(one, attained(one, published)) for one in part.parts]
+        inner = [(one, level_of(one, published)) for one in part.parts]
         return lambda group: float(sum(holds(one, level(group)) for one, level in inner))
     if isinstance(part, JSimilarity):
         base = part.base
@@ -98,8 +103,8 @@ def attained(part: Requirement, published: Published) -> Level:
     return _of_values(part, published)
 
 
-def _of_values(part: Requirement, published: Published) -> Level:
-    """What a group attains by its values alone."""
+def _of_values(part: Requirement, published: CheckedTable) -> Level:
+    """Level of a requirement on sensitive values alone."""
     if isinstance(part, KAnonymity):
         return lambda group: float(len(group.values))
     if isinstance(part, DistinctDiversity):
@@ -111,31 +116,34 @@ def _of_values(part: Requirement, published: Published) -> Level:
     if isinstance(part, RecursiveDiversity):
         tail_from = int(part.l) - 1
         return lambda group: _recursive(sorted(Counter(group.values).values(), reverse=True), tail_from)
-    whole = _shares(published.everything)
+    table = _shares(published.shown)
     if isinstance(part, TCloseness):
         distance = part.distance
-        return lambda group: _transport(_shares(group.values), whole, published.domain, distance)
+        return lambda group: _transport(_shares(group.values), table, published.domain, distance)
     if isinstance(part, BasicBetaLikeness | BetaLikeness):
         enhanced = isinstance(part, BetaLikeness)
-        return lambda group: max(_smallest_beta(q, whole[s], enhanced) for s, q in _shares(group.values).items())
-    raise TypeError(f"the checker does not know {part!r}; it knows the requirements of foreknow.defenses.")
+        return lambda group: max(_smallest_beta(q, table[s], enhanced) for s, q in _shares(group.values).items())
+    raise TypeError(
+        f"the checker does not know {part!r}; it has the requirements of foreknow.defenses. Add a definition in "
+        "evaluation/checks/definitions.py"
+    )
 
 
-def _of_members(part: BTPrivacy | PosteriorBound, published: Published) -> Level:
-    """What a group attains by what is believed of each of its members."""
+def _of_members(part: BTPrivacy | PosteriorBound, published: CheckedTable) -> Level:
+    """Level of a requirement on the beliefs about each member."""
     release, prior = published.release, published.prior
     if release is None:
         raise ValueError(
             f"{type(part).__name__} speaks of beliefs about people, whom no published table shows; use verify with the release."
         )
     if isinstance(part, BTPrivacy):
-        levels = beliefs_moved(part, release)
+        levels = belief_divergences(part, release)
     elif prior is None:
         raise ValueError(
             "PosteriorBound speaks of beliefs, which no published table shows; give the checker the prior as well."
         )
     else:
-        levels = gained_over_the_share(part, release, prior)
+        levels = posterior_gains(part, release, prior)
     by_group = dict[Hashable, float](enumerate(levels))
     return lambda group: by_group[group.name]
 
@@ -150,21 +158,21 @@ def _recursive(ranked: list[int], tail_from: int) -> float:
 
 
 def _smallest_beta(q: float, p: float, enhanced: bool) -> float:
-    """The smallest beta that allows a share q of a value whose share of the table is p; none does past the cap of -ln p."""
+    """Smallest beta that allows a share q of a value with share p of the table; infinite if enhanced and over -ln p."""
     if q <= p:
         return 0.0
     gain = (q - p) / p
-    return math.inf if enhanced and gain > -math.log(p) + SLACK else gain
+    return math.inf if enhanced and gain > -math.log(p) + TOLERANCE else gain
 
 
 def _transport(
     group: Mapping[Hashable, float],
-    whole: Mapping[Hashable, float],
+    table: Mapping[Hashable, float],
     values: Sequence[Hashable],
     distance: "str | Hierarchy",
 ) -> float:
-    """The earth mover's distance between two distributions."""
-    excess = {value: group.get(value, 0.0) - whole.get(value, 0.0) for value in values}
+    """Earth mover's distance between two distributions."""
+    excess = {value: group.get(value, 0.0) - table.get(value, 0.0) for value in values}
     if distance == "equal":
         return sum(e for e in excess.values() if e > 0)
     if distance == "ordered":
@@ -174,16 +182,16 @@ def _transport(
             total += abs(carried)
         return total / max(len(values) - 1, 1)
     assert isinstance(distance, Hierarchy)
-    return _up_the_tree({str(value): e for value, e in excess.items()}, distance)
+    return _tree_transport({str(value): e for value, e in excess.items()}, distance)
 
 
-def _up_the_tree(excess: dict[str, float], hierarchy: Hierarchy) -> float:
-    """What stays uneven below each node must be carried across it: half of the unevenness that its own children cancel."""
+def _tree_transport(excess: dict[str, float], hierarchy: Hierarchy) -> float:
+    """Earth mover's distance over a tree: at each node, half of the excess that cancels among its children, times its height."""
     tree, height, cost = hierarchy.tree, hierarchy.height, 0.0
-    strangers = [value for value in excess if (0, value) not in tree]
-    if strangers:
+    missing = [value for value in excess if (0, value) not in tree]
+    if missing:
         raise ValueError(
-            f"the requirement's hierarchy has no row for {strangers[0]!r}, a sensitive value; it must name them all."
+            f"the requirement's hierarchy has no row for {missing[0]!r}, a sensitive value; it must name them all."
         )
     net: dict[object, float] = {(0, value): e for value, e in excess.items()}
     for level in range(1, height + 1):
@@ -195,6 +203,7 @@ def _up_the_tree(excess: dict[str, float], hierarchy: Hierarchy) -> float:
 
 
 def _divergence(rows: list[list[float]] | None, base: float) -> float:
+    """Jensen-Shannon divergence of equally weighted distributions."""
     if rows is None:
         raise ValueError(
             "JSimilarity speaks of beliefs, which no published table shows; give the checker the prior as well."

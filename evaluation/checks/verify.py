@@ -1,60 +1,61 @@
-"""An independent checker: requirements recomputed from the published table alone, where it can show them.
+"""Independent checker of requirements, from the published table.
 
-It shares no code with what enforces them, but for the estimator that a requirement on beliefs names: it reads the published rows,
-not summaries, and asks `definitions`, which has each definition written out again.
+It shares no code with the enforcement of requirements, except the estimator of a requirement on beliefs. It reads the published
+rows instead of summaries, and takes levels from `definitions`, where each definition is written a second time.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from foreknow.defenses import AllOf, Requirement
-from foreknow.evaluation.checks.definitions import Group, Published, attained, holds
+from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, level_of
 from foreknow.evaluation.checks.label_definitions import ShownItems
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_kind
 
 
 def verify(release: Release, requirement: Requirement, prior: ArrayLike | None = None) -> pd.DataFrame:
-    """Whether each group of a release satisfies a requirement, recomputed from what is published.
+    """Verdict on each group of a release, with the level of the requirement recomputed from the published table.
 
     Parameters
     ----------
     release : Release
-        What was published.
     requirement : Requirement
-        What it should satisfy.
+        The requirement to check, not bound to a view.
     prior : float array or DataFrame, shape (n, m), optional
-        What is believed of the respondents, in the view's order, as ``beliefs.revised(time)`` has it: for `JSimilarity`
-        and `PosteriorBound`, which no published table can show.
+        Prior of the respondents, in the view's order, as ``beliefs.revised(time)`` gives it. `JSimilarity` and
+        `PosteriorBound` need it, since the published table does not show it.
 
     Returns
     -------
     DataFrame
-        One row per group and conjunct: ``group``, ``requirement``, ``level``, ``bound``, ``holds``. A group is safe where
-        all its rows hold.
+        One row for each group and conjunct: ``group``, ``requirement``, ``level``, ``bound``, ``holds``. A group satisfies
+        the requirement if all of its rows hold.
 
     Raises
     ------
     ValueError
-        If a prior is needed and not given, or is not one distribution per record.
+        If a prior is needed and not given, or is not one distribution for each record.
     TypeError
-        If the checker does not know the requirement, or it is about items, which `verify_items` checks.
+        If an argument is of the wrong kind, the checker has no definition of the requirement, or it is on items, which
+        `verify_items` checks.
 
     Notes
     -----
-    A counterfeit counts as a record of its group, as it does for whoever reads the table. The table distribution of
-    t-closeness and beta-likeness is that of the published table, without suppressed records. Cost:
+    A counterfeit counts as a record of its group, as in the published table. The table distribution of t-closeness and
+    beta-likeness is that of the published table, without suppressed records. Exact, up to a tolerance of 1e-9. Cost:
     O(n + g m).
 
-    Beliefs are of the people of the release, and posteriors are the requirement's own estimator's, of the whole release at
-    once. The kernel prior of `BTPrivacy` is made of the true values of ``release.view``, O(n N) for N distinct vectors of
-    quasi-identifiers: for checking, not for large tables.
+    Posteriors are those of the requirement's own estimator, computed for the whole release at once. The kernel prior of
+    `BTPrivacy` is fitted to the true values of ``release.view`` at a cost of O(n N) for N distinct vectors of
+    quasi-identifiers: it is meant for checks on small tables.
     """
     if not isinstance(release, Release):
-        way = "use verify_items" if isinstance(release, ItemRelease) else "ask it of each"
+        way = "use verify_items" if isinstance(release, ItemRelease) else "call it for each release"
         raise TypeError(f"verify takes one Release, and got {type(release).__name__}; {way}.")
     return verdicts(release, requirement, prior, None)
 
@@ -62,7 +63,8 @@ def verify(release: Release, requirement: Requirement, prior: ArrayLike | None =
 def verdicts(
     release: Release, requirement: Requirement, prior: ArrayLike | None, items: ShownItems | None
 ) -> pd.DataFrame:
-    """What `verify` returns, of a release that shows items or none."""
+    """Result of `verify`, for a release with or without published items."""
+    _check_requirement(requirement)
     priors: dict[Hashable, list[list[float]]] = {}
     rows = None if prior is None else _rows(release, prior)
     if rows is not None:
@@ -70,70 +72,110 @@ def verdicts(
         for row, group in enumerate(release.group.tolist()):
             priors.setdefault(group, []).append(rows[row].tolist())
     schema, table = release.view.schema, release.table
-    published = Published(table[schema.sensitive].tolist(), schema.values, release, rows, items)
-    return _verdicts(table["group"].tolist(), published, requirement, priors or None)
+    published = CheckedTable(table[schema.sensitive].tolist(), schema.values, release, rows, items)
+    return _levels(table["group"].tolist(), published, requirement, priors or None)
 
 
 def verify_table(
     table: pd.DataFrame,
     sensitive: str,
-    values: Sequence[Hashable],
+    values: Iterable[Hashable],
     requirement: Requirement,
     priors: Mapping[Hashable, list[list[float]]] | None = None,
 ) -> pd.DataFrame:
-    """The same for a bare published table with a column ``group``.
+    """Verdict on each group of a published table, given without its view.
 
     Parameters
     ----------
     table : DataFrame
-        One row per published record, with the columns ``group`` and ``sensitive``.
+        One row for each published record, with a column ``group`` and the column ``sensitive``.
     sensitive : str
-        The column of the sensitive value.
-    values : sequence
-        The sensitive domain, in its order; only ordered distances depend on it.
+        Column of the sensitive value.
+    values : iterable
+        The sensitive domain, in its order; only ordered distances depend on the order.
     requirement : Requirement
-        What every group should satisfy.
+        The requirement to check, not bound to a view.
     priors : mapping of group to rows, optional
-        What is believed of the members of each group.
+        Prior rows of the members of each group.
+
+    Returns
+    -------
+    DataFrame
+        As `verify` returns.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of the wrong kind, a column is missing, a group has no priors, or as `verify`.
     """
-    published = Published(table[sensitive].tolist(), values, None, None)
-    return _verdicts(table["group"].tolist(), published, requirement, priors)
+    check_kind("verify_table", "table", table, pd.DataFrame, "is a DataFrame, one row for each published record")
+    _check_requirement(requirement)
+    missing = [name for name in ("group", sensitive) if name not in table.columns]
+    if missing:
+        raise ValueError(
+            f"verify_table: the table has no column {missing[0]!r}; rename the column, or give another name."
+        )
+    if priors is not None:
+        check_kind("verify_table", "priors", priors, Mapping, "is a mapping of each group to its members' prior rows")
+        unknown = [group for group in dict.fromkeys(table["group"].tolist()) if group not in priors]
+        if unknown:
+            raise ValueError(
+                f"verify_table: priors has no rows for group {unknown[0]!r}; give the rows of every group."
+            )
+    check_kind("verify_table", "values", values, Iterable, "is the sensitive domain, as a list in its order")
+    published = CheckedTable(table[sensitive].tolist(), tuple(values), None, None)
+    return _levels(table["group"].tolist(), published, requirement, priors)
 
 
-def _verdicts(
+def _levels(
     labels: list[Hashable],
-    published: Published,
+    published: CheckedTable,
     requirement: Requirement,
     priors: Mapping[Hashable, list[list[float]]] | None,
 ) -> pd.DataFrame:
     shown: dict[Hashable, list[Hashable]] = {}
-    for label, value in zip(labels, published.everything, strict=True):
+    for label, value in zip(labels, published.shown, strict=True):
         shown.setdefault(label, []).append(value)
     groups = [Group(label, values, priors[label] if priors else None) for label, values in shown.items()]
-    verdicts = []
+    rows = []
     for part in requirement.parts if isinstance(requirement, AllOf) else (requirement,):
-        level = attained(part, published)
+        level = level_of(part, published)
         for group in groups:
-            found = level(group)
-            verdicts.append((group.name, repr(part), found, part.bound, holds(part, found)))
-    return pd.DataFrame(verdicts, columns=["group", "requirement", "level", "bound", "holds"])
+            attained = level(group)
+            rows.append((group.name, repr(part), attained, part.bound, holds(part, attained)))
+    return pd.DataFrame(rows, columns=["group", "requirement", "level", "bound", "holds"])
+
+
+def _check_requirement(requirement: object) -> None:
+    check_kind(
+        "verify", "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3), or several joined by &"
+    )
 
 
 def _rows(release: Release, prior: ArrayLike) -> FloatArray:
-    """A prior as an array; a frame must be labelled as the release's people and values are, in that order."""
+    """Prior as an array; the labels of a DataFrame must equal the release's respondents and values, in that order."""
     if isinstance(prior, pd.DataFrame):
         people, values = release.view.people.respondents.tolist(), list(release.view.schema.values)
         if prior.index.tolist() != people or prior.columns.tolist() != values:
             raise ValueError(
-                "the prior's rows or columns are not the release's people or values, in the view's order; reindex it, or give an "
-                "array."
+                "the prior's rows or columns are not the release's respondents or values, in the view's order; reindex it, or give "
+                "an array."
             )
-    return np.asarray(prior, dtype=np.float64)
+    try:
+        return np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as wrong:
+        raise TypeError(
+            f"verify: prior is a {type(prior).__name__}; it is an array of numbers, as beliefs.revised(time) or a prior object "
+            "called with release.view.people gives."
+        ) from wrong
 
 
 def _check_prior(prior: FloatArray, records: int, values: int) -> None:
     if prior.shape != (records, values):
-        raise ValueError(f"the prior has shape {prior.shape}; the release has {records} records and {values} values.")
+        raise ValueError(
+            f"the prior has shape {prior.shape}; the release has {records} records and {values} values; give one row for each "
+            "record and one column for each value."
+        )
     for row, probabilities in enumerate(prior.tolist()):
         if not (min(probabilities) >= -1e-6 and abs(sum(probabilities) - 1) <= 1e-6):
             raise ValueError(f"row {row} of the prior is {probabilities}, which is no distribution; normalize it.")

@@ -5,7 +5,7 @@ from collections.abc import Collection, Hashable
 import numpy as np
 import pandas as pd
 
-from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.evaluation.release_table import release_table
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, SetBeliefsAndTruth, mean, set_beliefs_and_truth
 from foreknow.evaluation.risk.ranking import top_c_precision, within_group_auc
@@ -114,7 +114,7 @@ def over(r: float, owner: str) -> float:
     """
     if not is_number(r, 1, GREATEST_FLOAT):
         raise ValueError(f"{owner}: r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
-    return 1 / r + ROUNDING
+    return 1 / r + LEVEL_TOLERANCE
 
 
 def _measured(release: SetBeliefsAndTruth, threshold: float) -> dict[str, object]:

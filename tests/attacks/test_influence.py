@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from strategies import view_of
 
 from foreknow.attacks import Influence, SequentialAttack
-from foreknow.attacks.influence import divergence_bits
 from foreknow.models import (
     Adversary,
     CompromisedRecords,
@@ -24,6 +23,7 @@ from foreknow.models import (
     Release,
     RemoveKnown,
 )
+from foreknow.models.divergence import jensen_shannon as divergence_bits
 
 LEAST = 1e-6
 CHAIN = MarkovChain(1, 0.7 * np.eye(3) + 0.3 * np.random.default_rng(9).dirichlet(np.ones(3), size=3))

@@ -16,10 +16,10 @@ from foreknow.defenses import (
     BasicBetaLikeness,
     BetaLikeness,
     DistinctDiversity,
+    GroupPredicate,
     Infeasible,
     JSimilarity,
     KAnonymity,
-    Requirement,
 )
 from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.evaluation.checks.verify import verify
@@ -246,7 +246,7 @@ def test_what_else_is_asked_is_kept(drawn, leftovers):
 
 
 @dataclass(frozen=True)
-class Consistent(Requirement):
+class Consistent(GroupPredicate):
     """That who is said to be in a group are as many as it has, and show what it shows."""
 
     shown: tuple[int, ...]

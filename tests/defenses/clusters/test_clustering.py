@@ -20,7 +20,7 @@ from foreknow.defenses.clusters.clustering import (
     pairwise_divergence,
     prior_clusters,
 )
-from foreknow.defenses.requirements.requirement import ROUNDING
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 
 
@@ -34,7 +34,7 @@ def complete_linkage(rows, j, base=2.0):
             for (p, one), (q, other) in itertools.combinations(enumerate(clusters), 2)
         )
         heights.append(far)
-        if far > j + ROUNDING:
+        if far > j + LEVEL_TOLERANCE:
             break
         clusters[a] += clusters.pop(b)
     return oracle.partition(clusters), heights
@@ -49,7 +49,9 @@ def test_equals_clustering_all_records(j, base):
         kinds = rng.dirichlet(np.full(4, 0.5), size=9)
         rows = kinds[np.concatenate([np.arange(9), rng.integers(0, 9, 14)])]
         expected, heights = complete_linkage(rows.tolist(), j, base)
-        assert np.unique(np.round([h for h in heights if h > ROUNDING], 9)).size == sum(h > ROUNDING for h in heights)
+        assert np.unique(np.round([h for h in heights if h > LEVEL_TOLERANCE], 9)).size == sum(
+            h > LEVEL_TOLERANCE for h in heights
+        )
         assert oracle.groups_of(prior_clusters(rows, j, base)) == expected
 
 
@@ -65,7 +67,7 @@ def test_any_two_of_a_cluster_are_within_j_and_ties_do_not_change_that(kinds, ti
     assert cluster[0] == 0
     apart = squareform(pairwise_divergence(rows)) if len(rows) > 1 else np.zeros((1, 1))
     same = cluster[:, None] == cluster
-    assert (apart[same] <= j + ROUNDING).all()
+    assert (apart[same] <= j + LEVEL_TOLERANCE).all()
     for a, b in itertools.combinations(range(cluster.max() + 1), 2):
         assert apart[np.ix_(cluster == a, cluster == b)].max() > j, "two clusters within j are merged"
 
@@ -138,7 +140,7 @@ class TestTolerance:
         cluster = prior_clusters(rows, j, base, fraction * j / 4)
         for a, b in itertools.combinations(range(len(rows)), 2):
             if cluster[a] == cluster[b]:
-                assert oracle.divergence([rows[a], rows[b]], base) <= j + 2 * ROUNDING
+                assert oracle.divergence([rows[a], rows[b]], base) <= j + 2 * LEVEL_TOLERANCE
 
     @given(kinds=st.lists(distributions(3), min_size=1, max_size=12), tolerance=st.floats(1e-9, 0.2))
     def test_every_row_is_within_it_of_its_leader_and_leaders_are_apart(self, kinds, tolerance):
@@ -169,7 +171,7 @@ class TestTolerance:
         cluster = prior_clusters(rows, 0.2, tolerance=1e-4)
         for number in range(cluster.max() + 1):
             ends = rows[cluster == number][[0, -1]]
-            assert oracle.divergence(list(ends), 2.0) <= 0.2 + ROUNDING
+            assert oracle.divergence(list(ends), 2.0) <= 0.2 + LEVEL_TOLERANCE
 
     @pytest.mark.parametrize("kind", [UHRA, KPrimacy])
     def test_is_a_setting_of_the_defenses(self, kind):

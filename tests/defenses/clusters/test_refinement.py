@@ -187,7 +187,7 @@ class TestNearestGroup:
         values, labels = rng.integers(0, 3, 60), rng.integers(0, 12, 60)
         groups = gather(np.zeros((60, 1)), values, labels, 3)
         limits = rule_of(values, 4, 0.25).limits
-        whole = records_of(values).whole
+        whole = records_of(values).table
         for group in range(12):
             for value in range(3):
                 for by in (-1, 1):

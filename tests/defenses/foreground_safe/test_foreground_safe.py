@@ -98,7 +98,7 @@ class TestPromise:
         for learned in attack_of(defense).mine(release.observation):
             having = learned.prior[:, 0]
             prior = np.column_stack([having, (1 - having) / 2, (1 - having) / 2])
-            assert bound.given(view, prior)(groups).all()
+            assert bound.bind(view, prior)(groups).all()
 
     @pytest.mark.parametrize(("r", "support"), [(2, 300), (4, 300), (10, 500)])
     def test_on_adult(self, r, support):

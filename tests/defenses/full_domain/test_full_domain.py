@@ -18,18 +18,17 @@ from foreknow.defenses import (
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
+    GroupPredicate,
     Infeasible,
     JSimilarity,
     KAnonymity,
     RecursiveDiversity,
-    Requirement,
     TCloseness,
     any_of,
     summarize_groups,
     summarize_records,
 )
 from foreknow.defenses.full_domain import FullDomain
-from foreknow.defenses.requirements.merging import KEPT, merging_keeps
 from foreknow.evaluation import adult
 from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Categorical, Hierarchy, Numeric, Release, Schema, View
@@ -39,7 +38,7 @@ WIDTHS = {"age": (2, 4)}
 
 
 @dataclass(frozen=True)
-class NeighboursApart(Requirement):
+class NeighboursApart(GroupPredicate):
     """A claim about who is in a group that a union may break: the rows' numbers in the view add up to an even one."""
 
     @property
@@ -147,13 +146,13 @@ def test_every_level_vector_by_hand(name, drawn):
 
 
 @given(drawn=mixed(), data=st.data())
-def test_what_merging_is_said_to_keep_it_keeps(drawn, data):
+def test_unions_of_groups_satisfy_monotone_requirements(drawn, data):
     view, prior = drawn
     kinds = [
         *(KAnonymity(2), DistinctDiversity(2), EntropyDiversity(1.7), RecursiveDiversity(1.5, 2)),
         *(TCloseness(0.25), TCloseness(0.2, "ordered"), FrequencyDiversity(1.5), BetaLikeness(0.8)),
     ]
-    assert {type(kind) for kind in kinds} <= set(KEPT)
+    assert all(kind.is_monotone for kind in kinds)
     labels = np.array([data.draw(st.integers(0, 1)) for _ in range(len(view))])
     if len(set(labels)) < 2:
         return
@@ -164,11 +163,11 @@ def test_what_merging_is_said_to_keep_it_keeps(drawn, data):
             assert kind(union)[0]
 
 
-def test_what_merging_keeps_is_not_guessed():
-    assert merging_keeps(KAnonymity(2) & TCloseness(0.5))
-    assert not merging_keeps(KAnonymity(2) & JSimilarity(0.5))
-    assert not merging_keeps(KAnonymity(2) | DistinctDiversity(2))
-    assert not merging_keeps(NeighboursApart())
+def test_conjunctions_of_monotone_requirements_are_monotone():
+    assert (KAnonymity(2) & TCloseness(0.5)).is_monotone
+    assert not (KAnonymity(2) & JSimilarity(0.5)).is_monotone
+    assert not (KAnonymity(2) | DistinctDiversity(2)).is_monotone
+    assert not NeighboursApart().is_monotone
 
 
 def pairs(labels):

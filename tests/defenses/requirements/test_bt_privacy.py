@@ -39,7 +39,7 @@ def epanechnikov(distance, bandwidth):
 
 
 def kernel_prior(frame, schema, bandwidth):
-    """METHODS A.1.1, the records' own values included."""
+    """Kernel prior of each record (Li, Li, Zhang, ICDE 2009), the records' own values included."""
     people, rows = frame.to_dict("records"), []
     for q in people:
         sums = dict.fromkeys(DOMAIN, 0)
@@ -100,15 +100,15 @@ class TestLevel:
             data.draw(st.lists(st.integers(0, 2), min_size=len(view), max_size=len(view))), return_inverse=True
         )[1]
         groups = summarize_groups(summarize_records(view, prior, members=True), labels)
-        level = asked.given(view, prior).level(groups)
+        level = asked.bind(view, prior).level(groups)
         assert level == pytest.approx(list(moved(view, labels, asked, posterior)), abs=1e-9)
-        assert (asked.given(view, prior)(groups) == (level <= asked.t + 1e-9)).all()
+        assert (asked.bind(view, prior)(groups) == (level <= asked.t + 1e-9)).all()
 
     def test_by_hand(self):
         """One of two who are alike has a; both are believed to have it with 1/2 before and after: nothing moved."""
         view = view_of("ABC", "abb", ages=[30, 30, 99], domain=DOMAIN)
         records = summarize_records(view, UNIFORM[:3], members=True)
-        asked = BTPrivacy(0.1, 0.5).given(view, UNIFORM[:3])
+        asked = BTPrivacy(0.1, 0.5).bind(view, UNIFORM[:3])
         groups = summarize_groups(records, np.array([0, 0, 1]))
         assert asked.level(groups).tolist() == pytest.approx([0, 0])
         # Alone, A moves from (1/2, 1/2) to (1, 0): H(3/4, 1/4) - H(1/2, 1/2) / 2.
@@ -121,7 +121,7 @@ class TestLevel:
         found = []
         for prior in (UNIFORM[:4], np.eye(3)[[0, 1, 2, 0]]):
             groups = summarize_groups(summarize_records(view, prior, members=True), labels)
-            found.append(BTPrivacy(0.5, 0.3).given(view, prior).level(groups))
+            found.append(BTPrivacy(0.5, 0.3).bind(view, prior).level(groups))
         assert np.array_equal(*found)
 
     def test_one_estimate_for_all_groups_of_a_batch(self):
@@ -134,7 +134,7 @@ class TestLevel:
 
         view = view_of("ABCD", "abca", domain=DOMAIN)
         records = summarize_records(view, UNIFORM[:4], members=True)
-        BTPrivacy(0.5, 0.3, Counting()).given(view, UNIFORM[:4])(records + records[0])
+        BTPrivacy(0.5, 0.3, Counting()).bind(view, UNIFORM[:4])(records + records[0])
         assert [len(problem.counts) for problem in problems] == [4]
 
 
@@ -148,8 +148,8 @@ class TestSkyline:
 
     def test_each_has_its_own_prior(self):
         view = view_of("ABCD", "abca", ages=[20, 30, 50, 90], domain=DOMAIN)
-        given_ = BTPrivacy.skyline([(0.05, 0.5), (2, 0.5)]).given(view, UNIFORM[:4])
-        assert not np.array_equal(given_.parts[0].prior, given_.parts[1].prior)
+        given_ = BTPrivacy.skyline([(0.05, 0.5), (2, 0.5)]).bind(view, UNIFORM[:4])
+        assert not np.array_equal(given_.parts[0].measure.prior, given_.parts[1].measure.prior)
 
     def test_no_pair_is_one_clear_error(self):
         with pytest.raises(ValueError, match="there is no requirement to combine"):
@@ -196,7 +196,7 @@ class TestInDefenses:
         asked = KAnonymity(2) & BTPrivacy(0.5, 0.2)
         labels = np.full(len(view), -1)
         records = summarize_records(view, prior, members=True)
-        for number, members in enumerate(grow(records, hilbert_order(view.people), asked.given(view, prior)).groups):
+        for number, members in enumerate(grow(records, hilbert_order(view.people), asked.bind(view, prior)).groups):
             labels[members] = number
         assert verify(Release(view, labels), asked)["holds"].all()
 
@@ -214,12 +214,12 @@ class TestSettings:
         asked = BTPrivacy(bandwidth, 0.3, distance=distance)
         assert eval(repr(asked), {"BTPrivacy": BTPrivacy, "Omega": Omega, "Hierarchy": TREE}) == asked
         assert hash(asked) == hash(BTPrivacy(bandwidth, 0.3, distance=distance))
-        assert (asked.smallest, asked.reads_prior, asked.reads_members, asked.sense) == (1, False, True, "at most")
+        assert (asked.smallest, asked.is_monotone, asked.weighs_beliefs, asked.sense) == (1, False, False, "at most")
 
     def test_is_named_and_bounded_alike_for_every_view(self):
         view = view_of("ABC", "abc", domain=DOMAIN)
         asked = BTPrivacy(0.5, 0.3)
-        given_ = asked.given(view, UNIFORM[:3])
+        given_ = asked.bind(view, UNIFORM[:3])
         assert repr(given_) == repr(asked)
         assert (given_.bound, given_.smallest, given_.reads_prior, given_.reads_members) == (0.3, 1, False, True)
 
@@ -246,17 +246,13 @@ class TestSettings:
     def test_a_value_the_hierarchy_lacks_is_one_clear_error(self):
         view = view_of("AB", "ae", domain="ae")
         with pytest.raises(ValueError, match="the hierarchy has no row for 'e'"):
-            BTPrivacy(0.5, 0.3, distance=TREE).given(view, np.full((2, 2), 0.5))
+            BTPrivacy(0.5, 0.3, distance=TREE).bind(view, np.full((2, 2), 0.5))
 
-    def test_without_a_view_or_members_there_is_no_level(self):
+    def test_without_members_there_is_no_level(self):
         view = view_of("AB", "ab")
         asked, prior = BTPrivacy(0.5, 0.3), UNIFORM[:2]
-        with pytest.raises(
-            ValueError, match=r"needs what is believed of the records.*requirement\.given\(view, prior\)"
-        ):
-            asked(summarize_records(view, prior, members=True))
-        with pytest.raises(ValueError, match=r"and who is in each group.*members=True"):
-            asked.given(view, prior)(summarize_records(view, prior))
+        with pytest.raises(ValueError, match=r"reads who is in each group.*members=True"):
+            asked.bind(view, prior)(summarize_records(view, prior))
 
 
 def test_how_near_people_are_is_measured_over_the_schema_s_domain():
@@ -264,5 +260,5 @@ def test_how_near_people_are_is_measured_over_the_schema_s_domain():
     view, prior = view_of("AB", "ab", ages=[20, 30], domain="ab"), np.full((2, 2), 0.5)
     weight = 1 - (10 / 99 / 0.5) ** 2
     expected = divergence([[1 / (1 + weight), weight / (1 + weight)], [1, 0]])
-    level = BTPrivacy(0.5, 0.3).given(view, prior).level(summarize_records(view, prior, members=True))
+    level = BTPrivacy(0.5, 0.3).bind(view, prior).level(summarize_records(view, prior, members=True))
     assert level == pytest.approx([expected] * 2)

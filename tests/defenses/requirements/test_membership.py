@@ -1,4 +1,4 @@
-"""Who is in each group of a batch, against lists of lists; and the summaries that carry it."""
+"""Members of each group of a batch against lists of lists, and the summaries that hold them."""
 
 import itertools
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import tables, view_of
 
-from foreknow.defenses.requirements.membership import Members, slices
+from foreknow.defenses.requirements.membership import GroupMembers, slices
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 
 lists = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4), min_size=1, max_size=5)
@@ -16,21 +16,21 @@ lists = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=4), min_size=1
 
 def members_of(groups):
     starts = np.cumsum([0, *map(len, groups)])
-    return Members(np.array([i for group in groups for i in group], dtype=np.int64), starts)
+    return GroupMembers(np.array([i for group in groups for i in group], dtype=np.int64), starts)
 
 
 def as_lists(members):
     return [members.records[a:b].tolist() for a, b in zip(members.starts[:-1], members.starts[1:], strict=True)]
 
 
-class TestMembers:
+class TestGroupMembers:
     @given(groups=lists, data=st.data())
     def test_some_of_them(self, groups, data):
         which = np.array(data.draw(st.lists(st.integers(0, len(groups) - 1), max_size=6)), dtype=np.int64)
-        assert as_lists(members_of(groups).of(which)) == [groups[g] for g in which]
+        assert as_lists(members_of(groups).select(which)) == [groups[g] for g in which]
         mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(groups), max_size=len(groups))))
-        assert as_lists(members_of(groups).of(mask)) == [groups[g] for g in np.flatnonzero(mask)]
-        assert as_lists(members_of(groups).of(slice(1, 3))) == groups[1:3]
+        assert as_lists(members_of(groups).select(mask)) == [groups[g] for g in np.flatnonzero(mask)]
+        assert as_lists(members_of(groups).select(slice(1, 3))) == groups[1:3]
 
     @given(groups=lists, data=st.data())
     def test_merged_pair_by_pair(self, groups, data):
@@ -46,7 +46,7 @@ class TestMembers:
         assert as_lists(members_of([one]).joined(members_of(groups))) == [one + group for group in groups]
 
     def test_nothing_merged_with_one_is_nothing(self):
-        nothing = members_of([[1], [2]]).of(np.zeros(0, dtype=np.int64))
+        nothing = members_of([[1], [2]]).select(np.zeros(0, dtype=np.int64))
         assert as_lists(nothing.joined(members_of([[3]]))) == []
         assert as_lists(members_of([[3]]).joined(nothing)) == []
 

@@ -26,13 +26,13 @@ ESTIMATORS = st.sampled_from([Omega(), Exact()])
 def level(view, prior, labels, asked):
     prior = np.asarray(prior, dtype=float)
     records = summarize_records(view, prior, members=True)
-    return asked.given(view, prior).level(summarize_groups(records, np.array(labels)))
+    return asked.bind(view, prior).level(summarize_groups(records, np.array(labels)))
 
 
 class TestLevel:
     @pytest.mark.parametrize(("estimator", "posterior"), [(Omega(), 0.58209), (Exact(), 0.80282)])
     def test_one_of_three_has_hiv(self, estimator, posterior):
-        """METHODS A.1.3: with priors .05, .05 and .3, the third has it with .58209 by Omega, exactly with .80282."""
+        """Worked by hand: with priors .05, .05 and .3, the third has it with .58209 by Omega, exactly with .80282."""
         view = view_of("ABC", "abb", domain="ab")
         prior = [[0.05, 0.95], [0.05, 0.95], [0.3, 0.7]]
         found = level(view, prior, [0, 0, 0], PosteriorBound(0.3, estimator))
@@ -50,7 +50,7 @@ class TestLevel:
         assert level(view_of("A", "a"), [[0.1, 0.2, 0.7]], [0], PosteriorBound(0)).tolist() == [0]
 
     def test_a_contradicted_group_is_weighed_as_the_estimator_says(self):
-        """Nobody is believed to have a, which both show: Omega gives it to all alike, and exactly all is possible again."""
+        """The prior rules out a, which both show: Omega then gives equal beliefs, and Exact the shares."""
         view, prior = view_of("AB", "aa"), [[0, 1, 0], [0, 0, 1]]
         for estimator in (Omega(), Exact()):
             assert level(view, prior, [0, 0], PosteriorBound(0, estimator)).tolist() == [0]
@@ -116,7 +116,7 @@ class TestOfASet:
             (set("abc"), "holds all 3 values"),
         ):
             with pytest.raises(ValueError, match=f"PosteriorBound: the sensitive set {message}"):
-                PosteriorBound(0.5, sensitive=sensitive).given(view, np.full((2, 3), 1 / 3))
+                PosteriorBound(0.5, sensitive=sensitive).bind(view, np.full((2, 3), 1 / 3))
 
 
 class TestInDefenses:
@@ -168,12 +168,8 @@ class TestInDefenses:
             Mondrian(KAnonymity(2) & PosteriorBound(0.5, Exact(limit=2)))(view, prior)
 
 
-def test_without_a_view_or_members_there_is_no_level():
+def test_without_members_there_is_no_level():
     view, prior = view_of("AB", "ab"), np.full((2, 3), 1 / 3)
     asked = PosteriorBound(0.3)
-    with pytest.raises(
-        ValueError, match=r"PosteriorBound\(.*needs what is believed.*requirement\.given\(view, prior\)"
-    ):
-        asked(summarize_records(view, prior, members=True))
-    with pytest.raises(ValueError, match=r"who is in each group.*members=True"):
-        asked.given(view, prior)(summarize_records(view, prior))
+    with pytest.raises(ValueError, match=r"reads who is in each group.*members=True"):
+        asked.bind(view, prior)(summarize_records(view, prior))

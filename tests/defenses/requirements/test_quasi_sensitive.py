@@ -1,4 +1,4 @@
-"""QS diversity and closeness against the paper's definitions in fractions, its four patients, and what unions keep."""
+"""QS diversity and closeness against the paper's definitions in fractions, its four patients, and unions of groups."""
 
 import math
 from fractions import Fraction
@@ -21,15 +21,14 @@ from foreknow.defenses import (
     summarize_groups,
     summarize_records,
 )
-from foreknow.defenses.requirements.label_levels import ENDLESS, diversity_ratio, label_distance, largest_l
-from foreknow.defenses.requirements.merging import merging_keeps
+from foreknow.defenses.requirements.label_levels import UNBOUNDED_L, diversity_ratio, label_distance, largest_l
 from foreknow.evaluation import verify_items
 from foreknow.models import ExternalKnowledge, ItemRelease, Linking, Numeric, Release, Schema, View
 
 ITEMS = "uvwxyz"
 READINGS = st.sampled_from(["counted", "fractional", "uniform"])
 SURE = np.full((20, 1), 1.0)
-"""What is believed of the one sensitive value there is here."""
+"""Prior over the one sensitive value of these views."""
 
 
 def view_of(records, ages=None):
@@ -48,7 +47,7 @@ def knowledge(items_of, prevalence=None):
 def grouped(asked, records, labels):
     """A requirement as it is for some records, and the summaries of groups of them."""
     view, prior = view_of(records), SURE[:1].repeat(len(records), axis=0)
-    return asked.given(view, prior), summarize_groups(summarize_records(view, prior, members=True), np.array(labels))
+    return asked.bind(view, prior), summarize_groups(summarize_records(view, prior, members=True), np.array(labels))
 
 
 def levels(asked, records, labels):
@@ -167,7 +166,7 @@ class TestLevels:
 
 
 class TestPrinted:
-    """METHODS B.2, erratum 1."""
+    """The formula of definition 3 as printed, which is lax."""
 
     @given(drawn=linked(), c=st.sampled_from([1, 1.5, 30]), l=st.sampled_from([1, 2, 5, 30, 3000]))
     def test_the_printed_formula_holds_of_every_group_at_the_paper_s_c(self, drawn, c, l):  # noqa: E741
@@ -234,7 +233,7 @@ class TestFigure1:
 
 
 class TestKernels:
-    """What the search for items to leave out asks of one row."""
+    """Kernels of one row, which the search for items to suppress calls."""
 
     @given(drawn=st.data(), c=st.sampled_from([0.1, 0.3, 0.5, 1, 2, 20]), as_printed=st.booleans())
     def test_the_largest_l_is_the_last_that_holds(self, drawn, c, as_printed):
@@ -242,7 +241,7 @@ class TestKernels:
         most = largest_l(row, float(c), as_printed)
         for l in range(1, 10):  # noqa: E741
             assert (diversity_ratio(row, l, as_printed) <= c + 1e-9) == (l <= most)
-        assert (most == ENDLESS) == (as_printed and c >= 1)
+        assert (most == UNBOUNDED_L) == (as_printed and c >= 1)
 
     def test_by_hand(self):
         row = np.array([0.2, 0.5, 0.0, 0.1, 0.2])
@@ -271,21 +270,21 @@ class TestUnions:
     def test_of_diverse_groups_are_diverse(self, drawn, c, l, as_printed):  # noqa: E741
         items_of, prevalence, records, groups = drawn
         asked = QSDiversity(c, l, knowledge(items_of, prevalence), as_printed)
-        assert merging_keeps(asked)
+        assert asked.is_monotone
         self.kept(asked, records, groups)
 
     @given(drawn=linked(), reading=READINGS, t=st.sampled_from([0.1, 0.3, 0.5, 0.8]))
     def test_of_close_groups_are_close_and_no_farther_than_the_mean(self, drawn, reading, t):
         items_of, prevalence, records, groups = drawn
         asked = QSCloseness(t, knowledge(items_of, prevalence), reading)
-        assert merging_keeps(asked)
+        assert asked.is_monotone
         self.kept(asked, records, groups)
         parts, whole = levels(asked, records, groups), levels(asked, records, [0] * len(records))
         assert whole[0] <= np.average(parts, weights=np.bincount(groups)) + 1e-12
 
     def kept(self, asked, records, groups):
         requirement, summary = grouped(asked, records, groups)
-        assert merging_keeps(requirement)
+        assert requirement.is_monotone
         good = np.flatnonzero(requirement(summary))
         for i in good:
             for j in good[good != i]:
@@ -350,17 +349,15 @@ class TestErrors:
     @pytest.mark.parametrize("make", [lambda given: QSDiversity(1, 2, given), lambda given: QSCloseness(1, given)])
     def test_what_is_no_linking(self, make):
         with pytest.raises(
-            TypeError, match=r"linking is ExternalKnowledge\(1 labels, 1 items\); it says .* give a Linking"
+            TypeError, match=r"linking is ExternalKnowledge\(1 labels, 1 items\); it holds .* give a Linking"
         ):
             make(ExternalKnowledge({"L": ["u"]}))
 
     @pytest.mark.parametrize("asked", [QSDiversity(1, 2, knowledge({"L": "u"})), QSCloseness(1, knowledge({"L": "u"}))])
-    def test_without_a_view_or_members_there_is_no_level(self, asked):
+    def test_without_members_there_is_no_level(self, asked):
         view = view_of("uv")
-        with pytest.raises(ValueError, match=r"needs the labels that .* requirement\.given\(view, prior\)"):
-            asked(summarize_records(view, SURE[:2], members=True))
-        with pytest.raises(ValueError, match=r"who is in each group.*members=True"):
-            asked.given(view, SURE[:2])(summarize_records(view, SURE[:2]))
+        with pytest.raises(ValueError, match=r"reads who is in each group.*members=True"):
+            asked.bind(view, SURE[:2])(summarize_records(view, SURE[:2]))
 
     def test_more_labels_than_numbers_can_count(self):
         with pytest.raises(

@@ -1,4 +1,4 @@
-"""Requirements against their formulas written out for lists of records, and the summaries they read."""
+"""Levels of requirements against formulas for lists of records, and the summaries they read."""
 
 import math
 import operator
@@ -22,6 +22,7 @@ from foreknow.defenses import (
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
+    GroupPredicate,
     JSimilarity,
     KAnonymity,
     PosteriorBound,
@@ -121,7 +122,7 @@ def beyond_the_share(posterior):
 
 
 def belief_in(*inside):
-    """The largest belief in a set, by Bayes, of people of whom its values are not told apart."""
+    """The largest belief in a sensitive set, by Bayes, of respondents with priors over the set and its complement."""
 
     def level(values, rows, whole):
         having = [sum(0.9 * row[DOMAIN.index(s)] + 0.1 / len(DOMAIN) for s in inside) for row in rows]
@@ -157,7 +158,7 @@ def printed_ratio(belief, whole):
 
 
 def distance(belief, whole):
-    """From the prior in proportion to who links to a label."""
+    """From the prior in proportion to the number of records that link to a label."""
     linked = np.array([math.ceil(share) for value in whole for share in SAYS[value]]).reshape(-1, 3).sum(axis=0)
     return math.dist(belief, linked / linked.sum())
 
@@ -191,7 +192,7 @@ the records' quasi-identifiers, has a file of its own."""
 
 
 NAMED = {"Hierarchy": TREE, "Linking": lambda items: {"result": LETTERS}[items], "inf": math.inf}
-"""What the names of requirements leave out."""
+"""Names in the repr of a requirement that do not rebuild their object."""
 
 
 @st.composite
@@ -215,21 +216,21 @@ def members(view, prior, labels):
 
 
 def asked(name, view, prior, labels):
-    """A requirement as it is for a view, and what it reads of some groups."""
+    """A requirement bound to a view, and the summaries of its groups."""
     prior = 0.9 * prior + 0.1 / len(DOMAIN) if "posterior" in name else prior
-    records = summarize_records(view, prior, members=CASES[name][0].reads_members)
-    return CASES[name][0].given(view, prior), summarize_groups(records, labels)
+    bound = CASES[name][0].bind(view, prior)
+    return bound, summarize_groups(summarize_records(view, prior, members=bound.reads_members), labels)
 
 
 def test_every_requirement_is_here():
     public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
     kinds = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Requirement)}
     there = {type(requirement) for requirement, *_ in CASES.values()}
-    assert kinds - {Requirement, AllOf, AnyOf} == there | {BTPrivacy}
+    assert kinds - {Requirement, GroupPredicate, AllOf, AnyOf} == there | {BTPrivacy}
 
 
 class TestLevels:
-    """What is drawn is asked of all requirements."""
+    """Each example is drawn once and evaluated by all requirements."""
 
     @given(drawn=grouped())
     def test_level_is_the_formula_and_the_call_compares_it(self, drawn):
@@ -254,7 +255,7 @@ class TestLevels:
             assert not requirement(summary)[summary.size < requirement.smallest].any(), name
 
     @given(drawn=grouped())
-    def test_whoever_does_not_read_the_prior_does_not_need_it(self, drawn):
+    def test_levels_that_do_not_read_the_prior_do_not_need_it(self, drawn):
         for name in CASES:
             requirement, whole = asked(name, *drawn)
             without = replace(whole, prior=whole.prior * 0, entropy=whole.entropy * 0)
@@ -277,7 +278,7 @@ class TestConformance:
     def test_is_named_bounded_and_held_alike_for_every_view(self, name):
         requirement = CASES[name][0]
         given, _ = asked(name, view_of("AB", "ab", domain=DOMAIN), np.full((2, 4), 0.25), np.array([0, 0]))
-        for what in ("bound", "sense", "smallest", "reads_prior", "reads_members"):
+        for what in ("bound", "sense", "smallest", "is_monotone", "weighs_beliefs"):
             assert getattr(given, what) == getattr(requirement, what)
         assert repr(given) == repr(requirement)
 
@@ -326,8 +327,8 @@ class TestSummary:
             assert summary.counts[g].tolist() == [values.count(s) for s in DOMAIN]
             assert np.allclose(summary.prior[g], np.sum(rows, axis=0))
             assert summary.entropy[g] == pytest.approx(sum(map(oracle.entropy, rows)))
-        assert summary.whole.counts.tolist() == [view.frame["result"].tolist().count(s) for s in DOMAIN]
-        assert summary.whole.values == tuple(DOMAIN)
+        assert summary.table.counts.tolist() == [view.frame["result"].tolist().count(s) for s in DOMAIN]
+        assert summary.table.values == tuple(DOMAIN)
 
     def test_a_batch_of_one_joins_each_of_many(self):
         view = view_of("ABCD", "abca", domain=DOMAIN)
@@ -335,6 +336,13 @@ class TestSummary:
         joined = records[slice(0, 3)] + records[3]
         assert joined.size.tolist() == [2, 2, 2]
         assert joined.counts.tolist() == [[2, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]]
+
+    def test_a_batch_is_a_sequence_of_groups_and_no_array(self):
+        records = summarize_records(view_of("ABC", "abc", domain=DOMAIN), np.eye(4)[:3])
+        assert [group.counts.argmax() for group in records] == [0, 1, 2]
+        assert records[-1].counts.tolist() == records[np.int64(2)].counts.tolist() == [[0, 0, 1, 0]]
+        with pytest.raises(TypeError, match=r"a Summary is no array; take its fields"):
+            np.asarray(records)
 
 
 class TestReferenceValues:
@@ -351,7 +359,7 @@ class TestReferenceValues:
         assert self.closeness("equal", {3, 4, 5}) == pytest.approx(2 / 3)
 
     def test_income_bounds_t_closeness(self):
-        """METHODS B.4, errata 1: of (.752, .248), a pure group lies .752 or .248 away."""
+        """Of (.752, .248), a pure group lies .752 or .248 away."""
         whole = TableCounts(("<=50K", ">50K"), np.array([752, 248]))
         pure = Summary(np.array([5, 5]), np.array([[0, 5], [5, 0]]), np.zeros((2, 2)), np.zeros(2), whole)
         assert np.allclose(TCloseness(0.5).level(pure), [0.752, 0.248])

@@ -63,5 +63,5 @@ def test_an_absence_or_suppression_is_looked_over():
 
 
 def test_bad_m():
-    with pytest.raises(ValueError, match="m is 0; it is a number of values, 1 or more"):
+    with pytest.raises(ValueError, match="m_invariance: m is 0; it is a number of values, 1 or more"):
         m_invariance([FIRST], 0)

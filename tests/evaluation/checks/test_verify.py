@@ -21,6 +21,7 @@ from foreknow.defenses import (
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
+    GroupPredicate,
     JSimilarity,
     JSReduce,
     KAnonymity,
@@ -34,15 +35,8 @@ from foreknow.defenses import (
     any_of,
 )
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
-from foreknow.evaluation import (
-    adult,
-    belief_definitions,
-    definitions,
-    label_definitions,
-    verify,
-    verify_items,
-    verify_table,
-)
+from foreknow.evaluation import adult, verify, verify_items, verify_table
+from foreknow.evaluation.checks import belief_definitions, definitions, label_definitions
 from foreknow.models import Categorical, Exact, Grouping, Hierarchy, Numeric, Omega, Release, Schema, Sinkhorn, View
 
 TREE = Hierarchy([("a", "low", "*"), ("b", "low", "*"), ("c", "high", "*")])
@@ -105,7 +99,7 @@ class TestByHand:
         assert set(table["requirement"]) == {repr(requirement)}
 
     def test_the_salaries_of_the_t_closeness_paper(self):
-        """Li, Li, Venkatasubramanian 2007: {3, 4, 5} is .375 and {6, 8, 11} .167 from 3, ..., 11 thousand (METHODS 2.2)."""
+        """Li, Li, Venkatasubramanian 2007: {3, 4, 5} is .375 and {6, 8, 11} .167 from 3, ..., 11 thousand."""
         salaries, groups = [3, 4, 5, 6, 8, 11, 7, 9, 10], ["first"] * 3 + ["second"] * 3 + ["third"] * 3
         table = pd.DataFrame({"salary": salaries, "group": groups, "age": ["*"] * 9})
         found = verify_table(table, "salary", range(3, 12), TCloseness(0.2, "ordered"))
@@ -114,7 +108,7 @@ class TestByHand:
         assert found["holds"].tolist() == [False, True, False]
 
     def test_the_divergence_of_the_paper_s_third_group(self):
-        """METHODS B.1: .53999 bits are .37429 nats."""
+        """Worked by hand: .53999 bits are .37429 nats."""
         release = Release(view_of("AC", "ab", domain="ab"), [0, 0])
         prior = np.array([[0.31, 0.05], [0.02, 0.31]])
         prior /= prior.sum(axis=1, keepdims=True)
@@ -136,7 +130,7 @@ class TestByHand:
             verify_table(RELEASE.table, "result", "abc", KAnonymity(2) & JSimilarity(0.5))
 
     def test_the_posterior_of_one_of_three(self):
-        """METHODS A.1.3: one of three has HIV, with priors .05, .05 and .3; the third's posterior is .58209, exactly .80282."""
+        """One of three has HIV, with priors .05, .05 and .3; the third's posterior is .58209, exactly .80282."""
         release = Release(view_of("ABCD", "abbb", domain="ab"), [0, 0, 0, -1])
         prior = np.array([[0.05, 0.95], [0.05, 0.95], [0.3, 0.7], [1.0, 0.0]])
         assert levels(release, PosteriorBound(0.4, Omega()), prior) == pytest.approx([0.58209 - 1 / 3], abs=1e-5)
@@ -232,7 +226,7 @@ class TestByHand:
         }
 
     def test_what_it_does_not_know_is_refused(self):
-        class Pretty(Requirement):
+        class Pretty(GroupPredicate):
             bound = 1.0
 
             def level(self, summary):
@@ -255,7 +249,10 @@ class TestIndependence:
             if isinstance(node, ast.Import):
                 assert not any(alias.name.startswith("foreknow") for alias in node.names)
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("foreknow"):
-                assert node.module in ("foreknow.defenses", "foreknow.models", "foreknow.models.arrays", *own)
+                assert node.module in (
+                    *("foreknow.defenses", "foreknow.models", "foreknow.models.arrays", "foreknow.models.settings"),
+                    *own,
+                )
                 taken += [alias.name for alias in node.names if node.module == "foreknow.defenses"]
                 assert "KernelPrior" not in [alias.name for alias in node.names]
         assert taken
@@ -266,7 +263,7 @@ class TestIndependence:
             node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         assert not called & set(taken)
-        assert not {"level", "given"} & {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        assert not {"level", "bind"} & {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
 
     def test_it_works_where_no_requirement_does(self, monkeypatch):
         def broken(*_):
@@ -279,9 +276,8 @@ class TestIndependence:
         for name in foreknow.defenses.__all__:
             kind = getattr(foreknow.defenses, name)
             if inspect.isclass(kind) and issubclass(kind, Requirement) and kind is not Requirement:
-                monkeypatch.setattr(kind, "level", broken)
-                monkeypatch.setattr(kind, "__call__", broken)
-                monkeypatch.setattr(kind, "given", broken)
+                for method in ("level", "__call__", "bind"):
+                    monkeypatch.setattr(kind, method, broken, raising=False)
         found = verify(RELEASE, asked, np.full((9, 3), 1 / 3))
         assert found["holds"].groupby(found["group"]).all().tolist() == [True, True, False]
 
@@ -319,10 +315,11 @@ COMBINED = st.lists(REQUIREMENTS, min_size=1, max_size=3).map(lambda some: all_o
 
 
 def enforced(requirement, view, prior, release):
-    """A requirement as a defense has it, and the summaries it would judge."""
-    records = summarize_records(view, prior, members=requirement.reads_members)
-    whole = TableCounts(view.schema.values, release.counts.sum(axis=0))
-    return requirement.given(view, prior), summarize_groups(records, release.group, whole)
+    """A requirement bound as in a defense, and the summaries it is evaluated on."""
+    bound = requirement.bind(view, prior)
+    records = summarize_records(view, prior, members=bound.reads_members)
+    table = TableCounts(view.schema.values, release.counts.sum(axis=0))
+    return bound, summarize_groups(records, release.group, table)
 
 
 class TestAgreement:

@@ -118,7 +118,7 @@ class TestAgreement:
         found = verify_items(shown(release, linking), requirement)
         records = summarize_records(view, np.ones((8, 1)), members=True)
         groups = summarize_groups(records, release.group)
-        given = requirement.given(view, np.ones((8, 1)))
+        given = requirement.bind(view, np.ones((8, 1)))
         np.testing.assert_allclose(found["level"], given.level(groups), atol=1e-9)
         np.testing.assert_array_equal(found["holds"], given(groups))
 

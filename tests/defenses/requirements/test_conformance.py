@@ -1,0 +1,165 @@
+"""Promises of every requirement of `REQUIREMENTS`: binding, monotonicity, names, summaries of unions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import distributions
+
+import foreknow.defenses
+from foreknow.defenses import (
+    REQUIREMENTS,
+    AllOf,
+    AnyOf,
+    BasicBetaLikeness,
+    BetaLikeness,
+    BTPrivacy,
+    DistinctDiversity,
+    EntropyDiversity,
+    FrequencyDiversity,
+    GroupPredicate,
+    JSimilarity,
+    KAnonymity,
+    PosteriorBound,
+    QSCloseness,
+    QSDiversity,
+    RecursiveDiversity,
+    Requirement,
+    TCloseness,
+    grow,
+    summarize_groups,
+    summarize_records,
+)
+from foreknow.models import ExternalKnowledge, Linking, Numeric, Omega, Schema, View
+
+DOMAIN = "abcd"
+LETTERS = Linking(ExternalKnowledge({"x": ["a", "b"], "y": ["c", "b"]}), "result")
+NAMED = {"Linking": lambda items: {"result": LETTERS}[items], "Omega": Omega}
+"""Names in the repr of a requirement that do not rebuild their object."""
+
+EXAMPLES = {
+    "basic-beta-likeness": [BasicBetaLikeness(0.5), BasicBetaLikeness(2)],
+    "beta-likeness": [BetaLikeness(0.5), BetaLikeness(2)],
+    "bt-privacy": [BTPrivacy(0.5, 0.2)],
+    "distinct-diversity": [DistinctDiversity(2), DistinctDiversity(3)],
+    "entropy-diversity": [EntropyDiversity(1.5), EntropyDiversity(2)],
+    "frequency-diversity": [FrequencyDiversity(1.5), FrequencyDiversity(2)],
+    "j-similarity": [JSimilarity(0.2)],
+    "k-anonymity": [KAnonymity(2), KAnonymity(3)],
+    "posterior-bound": [PosteriorBound(0.2), PosteriorBound(0.6, sensitive=("a",), of="belief")],
+    "qs-closeness": [QSCloseness(0.3, LETTERS), QSCloseness(0.5, LETTERS, "uniform")],
+    "qs-diversity": [QSDiversity(1.5, 2, LETTERS), QSDiversity(0.6, 1, LETTERS, as_printed=True)],
+    "recursive-diversity": [RecursiveDiversity(2, 2), RecursiveDiversity(0.75, 1)],
+    "t-closeness": [TCloseness(0.25), TCloseness(0.2, "ordered")],
+}
+CASES = [requirement for some in EXAMPLES.values() for requirement in some]
+
+
+@st.composite
+def split(draw):
+    """A view, a prior that rules out no value, and two groups of all records: (view, prior, labels)."""
+    n = draw(st.integers(2, 10))
+    columns = {
+        "age": draw(st.lists(st.integers(0, 9), min_size=n, max_size=n)),
+        "result": draw(st.lists(st.sampled_from(DOMAIN), min_size=n, max_size=n)),
+    }
+    view = View(pd.DataFrame({"id": range(n)} | columns), Schema({"age": Numeric(0, 9)}, "result", tuple(DOMAIN)))
+    rows = draw(st.lists(distributions(4), min_size=1, max_size=3))
+    prior = np.array([0.9 * rows[i % len(rows)] + 0.1 / 4 for i in range(n)])
+    labels = np.array(draw(st.lists(st.integers(0, 1), min_size=n, max_size=n)))
+    assume(0 < labels.sum() < n)
+    return view, prior, labels
+
+
+def test_every_requirement_is_listed():
+    public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
+    kinds = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Requirement)}
+    assert set(REQUIREMENTS.values()) == kinds - {Requirement, GroupPredicate, AllOf, AnyOf}
+    assert list(REQUIREMENTS) == sorted(REQUIREMENTS) == list(EXAMPLES)
+    assert all(isinstance(one, REQUIREMENTS[name]) for name, some in EXAMPLES.items() for one in some)
+
+
+@pytest.mark.parametrize("requirement", CASES, ids=repr)
+class TestRequirements:
+    @given(drawn=split())
+    def test_binding_again_changes_nothing(self, requirement, drawn):
+        view, prior, labels = drawn
+        once, again = requirement.bind(view, prior), requirement.bind(view, prior)
+        assert isinstance(once, GroupPredicate)
+        assert once.bind(view, prior) is once
+        groups = summarize_groups(summarize_records(view, prior, members=True), labels)
+        assert np.array_equal(once.level(groups), again.level(groups))
+        assert np.array_equal(once(groups), again(groups))
+
+    @given(drawn=split())
+    def test_unions_satisfy_where_it_is_monotone(self, requirement, drawn):
+        view, prior, labels = drawn
+        predicate = requirement.bind(view, prior)
+        parts = summarize_groups(summarize_records(view, prior, members=True), labels)
+        if requirement.is_monotone and predicate(parts).all():
+            assert predicate(parts[0] + parts[1])[0]
+
+    @given(drawn=split())
+    def test_level_of_a_sum_is_the_level_of_the_union(self, requirement, drawn):
+        view, prior, labels = drawn
+        predicate, records = requirement.bind(view, prior), summarize_records(view, prior, members=True)
+        parts = summarize_groups(records, labels)
+        added, union = parts[0] + parts[1], summarize_groups(records, 0 * labels)
+        for field in ("size", "counts", "prior", "entropy"):
+            assert np.allclose(getattr(added, field), getattr(union, field), atol=1e-12)
+        assert sorted(added.members.records.tolist()) == union.members.records.tolist()
+        assert predicate.level(added) == pytest.approx(predicate.level(union), abs=1e-9)
+
+    @given(drawn=split())
+    def test_reads_only_what_it_says(self, requirement, drawn):
+        view, prior, labels = drawn
+        predicate = requirement.bind(view, prior)
+        groups = summarize_groups(summarize_records(view, prior, members=True), labels)
+        less = groups if predicate.reads_members else replace(groups, members=None)
+        if not predicate.reads_prior:
+            less = replace(less, prior=0 * less.prior, entropy=0 * less.entropy)
+        assert np.array_equal(predicate.level(groups), predicate.level(less))
+
+    def test_repr_rebuilds_it(self, requirement):
+        assert eval(repr(requirement), vars(foreknow.defenses) | NAMED) == requirement
+        assert hash(eval(repr(requirement), vars(foreknow.defenses) | NAMED)) == hash(requirement)
+
+    def test_is_a_value_of_declared_kind(self, requirement):
+        assert requirement.sense in ("at least", "at most", "below")
+        assert isinstance(vars(type(requirement))["is_monotone"], bool)
+        assert requirement.smallest >= 1
+        assert isinstance(requirement.bound, float)
+        with pytest.raises(AttributeError):
+            requirement.bound = 1.0
+
+    def test_combinations_derive_their_data(self, requirement):
+        both, either = requirement & KAnonymity(4), requirement | KAnonymity(4)
+        assert both.is_monotone == requirement.is_monotone
+        assert not either.is_monotone
+        assert both.weighs_beliefs == either.weighs_beliefs == requirement.weighs_beliefs
+        assert (both.smallest, either.smallest) == (max(4, requirement.smallest), min(4, requirement.smallest))
+
+
+class TestUnbound:
+    """A requirement on the records of a view, where a predicate is needed."""
+
+    @pytest.mark.parametrize(
+        "requirement", [PosteriorBound(0.2), KAnonymity(2) & PosteriorBound(0.2), KAnonymity(2) | BTPrivacy(0.5, 0.2)]
+    )
+    def test_is_one_clear_error(self, requirement):
+        frame = pd.DataFrame({"id": range(3), "age": range(3), "result": list("abc")})
+        view = View(frame, Schema({"age": Numeric(0, 9)}, "result", tuple("abc")))
+        prior = np.full((3, 3), 1 / 3)
+        records = summarize_records(view, prior, members=True)
+        match = r"needs the records of a view; bind it first, by requirement\.bind\(view, prior\)"
+        with pytest.raises(TypeError, match=match):
+            grow(records, np.arange(3), requirement)
+        if isinstance(requirement, AllOf | AnyOf):
+            with pytest.raises(TypeError, match=match):
+                requirement(records)
+            with pytest.raises(TypeError, match=match):
+                requirement.level(records)
+        assert requirement.bind(view, prior)(records).shape == (3,)

@@ -40,7 +40,7 @@ def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> l
         return []
     law = (
         "Their law follows from how often the prior expects each value in that release; where it is wrong, beliefs are too sure."
-        if adversary.counterfeits == "dealt"
+        if adversary.counterfeits == "estimated"
         else "They are taken for respondents with a uniform prior, which no defense draws them from."
     )
     return [

@@ -45,8 +45,8 @@ from foreknow.evaluation.cli.inputs import (
 from foreknow.evaluation.cli.terminal import tracked, visible
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.models import ESTIMATORS, History, Release, Schema
-from foreknow.models.adversary import Revision as RevisionRule
 from foreknow.models.knowledge.sequences import GapRule
+from foreknow.models.memory import Revision as RevisionRule
 from foreknow.models.tables.table_files import read_table
 
 DefenseName = StrEnum("DefenseName", list(CHOICES))  # type: ignore[misc]

@@ -26,9 +26,9 @@ from foreknow.models import (
     Transitions,
     View,
 )
-from foreknow.models.adversary import Revision
 from foreknow.models.arrays import IntArray
 from foreknow.models.knowledge.sequences import GapRule
+from foreknow.models.memory import Revision
 from foreknow.models.tables.plain_columns import LARGEST_WHOLE, is_hashable
 from foreknow.models.tables.schema import check_columns
 from foreknow.models.tables.table_files import read_table

@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments import pair_shares, put
 from foreknow.models.estimators.support import shown_and_possible
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 
 
@@ -67,7 +67,7 @@ class BeliefPropagation:
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
         problem.refuse_evidence(self)
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         settings = (self.tolerance, int(self.iterations), float(self.damping))
         return Posterior(*_posteriors(problem.prior, problem.counts, order, starts, *settings))
 

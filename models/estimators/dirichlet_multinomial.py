@@ -10,7 +10,7 @@ from scipy.special import gammaln
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments import kinds, pair_shares, state_count
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.members import Members, members
+from foreknow.models.group_rows import GroupRows, group_rows
 from foreknow.models.problem import Posterior, Problem
 
 NEGLIGIBLE = 1e-18
@@ -82,7 +82,7 @@ class DirichletMultinomial:
         """The posterior of a whole release."""
         sizes, counts = problem.sizes, problem.counts
         draw = np.exp(-gammaln(sizes + 1.0))
-        where = members(problem.group, len(counts))
+        where = group_rows(problem.group, len(counts))
         matters = np.flatnonzero((draw > NEGLIGIBLE * self.concentration) & (sizes > 0))
         best = self._best(problem, where, matters)
         inside = problem.group >= 0
@@ -96,7 +96,7 @@ class DirichletMultinomial:
         ) / total[group][:, None]
         return Posterior(belief, np.zeros(len(counts), dtype=np.int64))
 
-    def _best(self, problem: Problem, where: Members, matters: IntArray) -> FloatArray:
+    def _best(self, problem: Problem, where: GroupRows, matters: IntArray) -> FloatArray:
         """The share of the best assignments in which each person has each value, for the groups where it matters."""
         best = np.zeros(problem.prior.shape)
         for j in matters:

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments import kinds, pair_shares, put, shown, state_count
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
 
 
@@ -62,13 +62,13 @@ class Exact:
                 f"{self.limit}. Use Auto() (--estimator auto), which approximates such groups alone, or Exact(limit=...) if "
                 "there is memory for it (32 bytes a state)."
             )
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         return Posterior(*_posteriors(problem.prior, problem.counts, order, starts))
 
 
 def states(problem: Problem, limit: int) -> FloatArray:
     """Number of states of each group for `Exact`, as floats; where over the limit, counted by kinds if these are fewer."""
-    order, starts = members(problem.group, len(problem.counts))
+    order, starts = group_rows(problem.group, len(problem.counts))
     return _states(problem.prior, problem.counts, order, starts, float(limit))
 
 

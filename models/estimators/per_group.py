@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Posterior, Problem, probability_rows
 
 
@@ -47,7 +47,7 @@ class PerGroup:
         """The posterior of a whole release."""
         problem.refuse_evidence(self)
         belief = problem.prior.copy()
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         for j, counts in enumerate(problem.counts):
             rows = order[starts[j] : starts[j + 1]]
             if not len(rows):

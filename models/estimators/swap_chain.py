@@ -10,7 +10,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments import pair_shares, put
 from foreknow.models.estimators.convergence import mean_diagnostics
 from foreknow.models.estimators.support import shown_and_possible
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 
 FEWEST_DRAWS = 8
@@ -83,7 +83,7 @@ class SwapChain:
     def __call__(self, problem: Problem) -> Posterior:
         """The posterior of a whole release."""
         problem.refuse_evidence(self)
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         belief = problem.prior.copy()
         found = {name: np.full(belief.shape, still) for name, still in self._undrawn.items()}
         status = np.zeros(len(problem.counts), dtype=np.int64)

@@ -6,7 +6,7 @@ import numpy as np
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 
 
 class DistinctGroups(NamedTuple):
@@ -32,7 +32,7 @@ class DistinctGroups(NamedTuple):
 
 def distinct_groups(evidence: Evidence) -> DistinctGroups:
     """One group of each kind, in the order of their first appearance; empty groups are none. Cost: O(n log n)."""
-    order, starts = members(evidence.group, len(evidence.counts))
+    order, starts = group_rows(evidence.group, len(evidence.counts))
     sorted_by_place = order[np.lexsort((evidence.place[order], evidence.group[order]))]
     place = evidence.place[sorted_by_place]
     kinds: dict[tuple[bytes, bytes], int] = {}

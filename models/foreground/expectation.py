@@ -12,7 +12,7 @@ from foreknow.models.estimators.assignments import kinds, shown, weight_and_shar
 from foreknow.models.foreground.distinct_groups import distinct_groups
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.large_groups import group_expectations
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Estimator, Problem
 
 OPERATIONS = 2**18
@@ -163,7 +163,7 @@ def _by_kinds(evidence: Evidence, estimator: Exact | Auto) -> Expectation:
     """Each kind of group weighed once, and exactly: none may have more states than the estimator's limit."""
     found = distinct_groups(evidence)
     part, parts = evidence.part, int(evidence.part[-1]) + 1
-    order, starts = members(found.group, len(found.counts))
+    order, starts = group_rows(found.group, len(found.counts))
     # Within a group the rest's people stand last, so that its first person's part is the group's.
     part_of_kind = part[found.place[starts[:-1]]]
     times = found.times[found.group][:, None]

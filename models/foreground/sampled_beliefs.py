@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import closed_form, in_cells, most_operations
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Estimator, Problem
 
 ENDS = (0.05, 0.95)
@@ -68,7 +68,7 @@ def _summary(each: FloatArray) -> FloatArray:
 
 def _parts(evidence: Evidence, people: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
     """Some groups at a time, of about as many people: their rows, the groups numbered from 0, and their counts."""
-    order, starts = members(evidence.group, len(evidence.counts))
+    order, starts = group_rows(evidence.group, len(evidence.counts))
     part = (starts[:-1] - starts[0]) // people
     for number in np.unique(part):
         groups = np.flatnonzero(part == number)

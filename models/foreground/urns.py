@@ -15,7 +15,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.foreground.elementary import multiply
 from foreknow.models.foreground.evidence import Cells, Evidence
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 
 type Dealing = Callable[[FloatArray], IntArray]
 """One more round with the values' pseudo-counts, shape ``(m,)``: how many people of each signature have each, ``(s, m)``."""
@@ -81,7 +81,7 @@ def _every_group(cells: Cells) -> tuple[IntArray, IntArray, IntArray, IntArray]:
 
 def _by_exchanges(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArray, Callable[[Urns], None]]:
     mixed = np.append((evidence.counts > 0).sum(axis=1) > 1, False)
-    order, starts = members(np.where(mixed[evidence.group], evidence.group, -1), len(evidence.counts))
+    order, starts = group_rows(np.where(mixed[evidence.group], evidence.group, -1), len(evidence.counts))
     value = np.append(evidence.counts.argmax(axis=1), 0)[evidence.group]
     undecided = order[starts[0] :]
     shuffled = undecided[np.lexsort((rng.random(len(undecided)), evidence.group[undecided]))]

@@ -8,8 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.dirichlet_knowledge import check_concentration, positive_concentrations
-from foreknow.models.knowledge.markov_chain import LARGEST_TABLE, check_chain_order
-from foreknow.models.knowledge.sequences import MISSING, check_longest, end_to_end
+from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_order, check_longest, end_to_end
 from foreknow.models.tables.lookalikes import lookalike
 from foreknow.models.tables.view import History
 
@@ -117,9 +116,9 @@ def markov_model(
     known, domain = _known(sequences, values)
     m, open_values = len(domain), _open(domain, never_missed)
     shape, dims = (m,) * (order + 1), (*(f"value_{place}" for place in range(1, order + 1)), "value")
-    if m ** (order + 1) > LARGEST_TABLE:
+    if m ** (order + 1) > MAX_TRANSITIONS:
         raise ValueError(
-            f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
+            f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {MAX_TRANSITIONS}; "
             "choose a smaller order."
         )
     check_longest(order, max(map(len, known)))

@@ -1,4 +1,4 @@
-"""Revising, observing and remembering, step by step."""
+"""Revised priors, posteriors and memory of an adversary, step by step."""
 
 import dataclasses
 
@@ -30,7 +30,7 @@ from foreknow.models import (
     UniformPrior,
     View,
 )
-from foreknow.models import adversary as adversaries
+from foreknow.models import memory as memories
 
 RNG = np.random.default_rng(20120101)
 CHAIN = MarkovChain(1, RNG.dirichlet(np.ones(3), size=3))
@@ -39,7 +39,7 @@ ROWS = dict(zip("ABCDEFG", RNG.dirichlet(np.ones(3), size=7), strict=True))
 
 @dataclasses.dataclass(frozen=True)
 class ByName:
-    """A prior that knows everybody by name."""
+    """Prior with a row for each respondent by name."""
 
     def __call__(self, people):
         return np.array([ROWS[respondent] for respondent in people.respondents])
@@ -139,8 +139,8 @@ class TestObserve:
     def test_is_weighing_what_was_revised_and_remembering_it(self, adversary):
         _, memory = adversary.observe(Memory(), FIRST)
         posterior, after = adversary.observe(memory, SECOND)
-        by_hand = adversary.weigh(adversary.revise(memory, SECOND.people), SECOND)
-        remembered = adversary.remember(memory, SECOND, by_hand)
+        by_hand = adversary.posterior(adversary.revise(memory, SECOND.people), SECOND)
+        remembered = adversary.update_memory(memory, SECOND, by_hand)
         assert np.array_equal(posterior.probabilities, by_hand.probabilities)
         assert after.releases == remembered.releases == 2
         assert np.array_equal(after.beliefs, remembered.beliefs)
@@ -228,9 +228,9 @@ class TestMemory:
             assert np.allclose(memory.joint[memory.rows["A"]].reshape(3, 3).sum(axis=0), posteriors[-1])
         assert memory.known[[memory.rows[r] for r in "ABCD"]].tolist() == [2, 2, 1, 1]
 
-    def test_places(self):
+    def test_rows_of(self):
         _, memory = Adversary(ByName()).observe(Memory(), FIRST)
-        assert memory.places(SECOND.people).tolist() == [memory.rows["B"], -1]
+        assert memory.rows_of(SECOND.people).tolist() == [memory.rows["B"], -1]
 
 
 @pytest.mark.parametrize("row", [[np.nan, 0.5, 0.5], [1.5, -0.5, 0.0], [0.5, 0.4, 0.0]])
@@ -241,14 +241,14 @@ def test_a_prior_of_one_s_own_is_checked(row):
 
 
 WRONG = {
-    "a name": ({"estimator": "omega"}, r"estimator is 'omega'; .* write estimator=Omega\(\)"),
+    "a name": ({"estimator": "omega"}, r"estimator is 'omega'; .* Write estimator=Omega\(\)"),
     "another spelling": (
         {"estimator": "DIRICHLET_multinomial"},
-        r"estimator is 'DIRICHLET_multinomial'; .* write estimator=DirichletMultinomial\(\)",
+        r"estimator is 'DIRICHLET_multinomial'; .* Write estimator=DirichletMultinomial\(\)",
     ),
     "no name of any": (
         {"estimator": "bayes"},
-        r"estimator is 'bayes'; .* one of .*Omega.*, as estimator=Exact\(\)",
+        r"estimator is 'bayes'; .* one of .*Omega.*, as Exact\(\)",
     ),
     "a class": ({"estimator": Omega}, r"estimator is the class Omega; write estimator=Omega\(...\)"),
     "a number": ({"estimator": 3}, "estimator is 3; an estimator is an object"),
@@ -259,27 +259,33 @@ WRONG = {
     "a cascade's class": ({"cascade": PriorCascade}, r"cascade is the class PriorCascade; write cascade="),
     "swapped": (
         {"prior": CHAIN, "transitions": UniformPrior()},
-        r"prior is of type MarkovChain, .* write Adversary\(prior, transitions\), the prior first",
+        r"prior is a MarkovChain; .* Write Adversary\(prior, transitions\), the prior first",
     ),
-    "a chain alone": ({"prior": CHAIN}, r"prior is of type MarkovChain, .* the prior first"),
+    "a chain alone": ({"prior": CHAIN}, r"prior is a MarkovChain; .* the prior first"),
     "two priors": (
         {"transitions": UniformPrior()},
-        r"transitions is of type UniformPrior, .* write Adversary\(prior, transitions\), the prior first",
+        r"transitions is UniformPrior\(\); .* Write Adversary\(prior, transitions\), the prior first",
     ),
     "a prior's class": (
         {"prior": UniformPrior},
         r"prior is the class UniformPrior; write prior=UniformPrior\(...\)",
     ),
     "a chain's class": ({"transitions": MarkovChain}, "transitions is the class MarkovChain; write transitions="),
-    "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is of type DataFrame, .* GivenPrior\(frame\)"),
-    "an array for a prior": ({"prior": np.eye(3)}, r"prior is of type ndarray, .* UniformPrior\(\)"),
+    "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is a DataFrame; .* GivenPrior\(frame\)"),
+    "an array for a prior": ({"prior": np.eye(3)}, r"prior is an array of shape \(3, 3\); .* GivenPrior\("),
     "an array for a chain": (
         {"transitions": np.eye(3)},
-        r"transitions is of type ndarray, .* MarkovChain\(1, probabilities\)",
+        r"transitions is an array of shape \(3, 3\); .* MarkovChain\(1, array\)",
     ),
-    "a table for a chain": (
-        {"transitions": pd.DataFrame()},
-        "transitions is of type DataFrame, which holds no chain",
+    "a cube for a chain": ({"transitions": np.ones((3, 3, 3))}, r"MarkovChain\(2, array\)"),
+    "a table for a chain": ({"transitions": pd.DataFrame()}, "transitions is a DataFrame; it is a chain"),
+    "records for a chain": (
+        {"transitions": CompromisedRecords(pd.DataFrame([], columns=["respondent", "value", "time", "confidence"]))},
+        r"its at\(0\) gives no chain",
+    ),
+    "a function for an estimator": (
+        {"estimator": lambda prior, counts: prior * counts},
+        r"estimator is a plain function; .* PerGroup\(function\)",
     ),
 }
 
@@ -288,7 +294,7 @@ class TestSettings:
     @pytest.mark.parametrize("word", ["sum", "Product", None])
     def test_there_are_three_revisions(self, word):
         with pytest.raises(
-            ValueError, match=rf"revision is {word!r}; it is 'filter' .* 'product' .*JS-reduce.* or 'chain' .*BayFrame"
+            ValueError, match=rf"Adversary: revision is {word!r}; it is one of 'filter', 'product', 'chain'"
         ):
             Adversary(ByName(), CHAIN, revision=word)
 
@@ -308,7 +314,7 @@ class TestSettings:
 
     def test_a_filter_keeps_no_more_numbers_of_all_than_fit(self, monkeypatch):
         """Two people with 9 numbers each, where 17 are allowed."""
-        monkeypatch.setattr(adversaries, "LARGEST_JOINT", 17)
+        monkeypatch.setattr(memories, "MAX_JOINT_IN_ALL", 17)
         chain, first = MarkovChain(2, np.full((3, 3, 3), 1 / 3)), released("AB", "ab", [0, 0])
         with pytest.raises(ValueError, match=r"keeps 9 numbers of each of 2 respondents, more than 17 .*'product'"):
             Adversary(UniformPrior(), chain).observe(Memory(), first)
@@ -332,7 +338,7 @@ class TestSettings:
             Adversary(**({"prior": UniformPrior()} | settings))
 
     def test_compromised_records_need_a_cascade(self):
-        with pytest.raises(ValueError, match=r"no cascade; say how they enter: cascade=RemoveKnown\(\)"):
+        with pytest.raises(ValueError, match=r"no cascade; give the rule .* cascade=RemoveKnown\(\)"):
             Adversary(ByName(), CHAIN, CompromisedRecords(claims(("A", "a", 1, 1.0))))
 
     def test_a_cascade_without_records_does_nothing(self):
@@ -368,9 +374,9 @@ class TestCompromised:
     def test_observing_is_still_weighing_what_was_revised(self):
         adversary = self.knowing(("A", "b", 1, 0.7), ("C", "c", 1, 1.0), cascade=EvidenceCascade())
         posterior, memory = adversary.observe(Memory(), FIRST)
-        by_hand = adversary.weigh(adversary.revise(Memory(), FIRST.people, 1), FIRST)
+        by_hand = adversary.posterior(adversary.revise(Memory(), FIRST.people, 1), FIRST)
         assert np.array_equal(posterior.probabilities, by_hand.probabilities)
-        assert np.array_equal(memory.beliefs, adversary.remember(Memory(), FIRST, by_hand).beliefs)
+        assert np.array_equal(memory.beliefs, adversary.update_memory(Memory(), FIRST, by_hand).beliefs)
 
     def test_of_somebody_suppressed_the_claim_is_believed_and_mates_are_not_told(self):
         observation = released("ABCD", "abca", [-1, 0, 0, 0])

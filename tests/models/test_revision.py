@@ -330,8 +330,8 @@ class TestMemoryUsed:
 
         assert peak(lambda: adversary.revise(memory, people)) < joint / 2
         # One copy of the memory is the result; half of the people are absent, and the chain takes a step for them.
-        assert peak(lambda: adversary.remember(memory, observation, posterior)) < 1.5 * joint
-        assert peak(lambda: adversary.remember(memory, few, half)) < 1.5 * joint
+        assert peak(lambda: adversary.update_memory(memory, observation, posterior)) < 1.5 * joint
+        assert peak(lambda: adversary.update_memory(memory, few, half)) < 1.5 * joint
 
     def test_kernels_allocate_nothing_per_person(self):
         """tracemalloc does not see what compiled code allocates."""

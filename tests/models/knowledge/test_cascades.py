@@ -179,7 +179,7 @@ def softened(problem):
 def posterior(cascade, estimator, problem, claims):
     """Both moments of a cascade."""
     revised = Problem(cascade.revise(problem.prior, claims), problem.group, problem.counts)
-    return cascade.weigh(revised, claims, estimator)
+    return cascade.posterior(revised, claims, estimator)
 
 
 def assert_distributions(belief):

@@ -90,7 +90,7 @@ class TestChecks:
         assert len(records(*(("A", value, 1, 0.1) for value in "abcdefghij"))) == 10
 
     def test_contradicted_is_one_of_two_words(self):
-        with pytest.raises(ValueError, match=r"contradicted is 'ignore'; it is 'raise' or 'report'"):
+        with pytest.raises(ValueError, match=r"contradicted is 'ignore'; it is one of 'raise', 'report'"):
             records(("A", "a", 1, 1), contradicted="ignore")
 
     def test_is_frozen_and_leaves_the_given_frame_alone(self):
@@ -223,7 +223,7 @@ class TestSample:
 
     @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
     def test_a_share_is_a_part(self, share):
-        with pytest.raises(ValueError, match="a part of the records, 0 to 1"):
+        with pytest.raises(ValueError, match=r"share is .*; it is a number from 0 to 1, a part of the records"):
             self.sample(share)
 
     def test_the_confidence_is_checked_as_any(self):

@@ -19,8 +19,8 @@ from foreknow.models import (
     Memory,
     Release,
     UniformPrior,
-    markov_chain,
 )
+from foreknow.models.knowledge import sequences
 from foreknow.models.revision import product_revision
 
 A, B, C = range(3)
@@ -157,7 +157,7 @@ class TestGaps:
                 fit(apart, gaps="power")
             with pytest.raises(ValueError, match=r"gaps is 'skip'; it is 'ignore' .* or 'power'"):
                 fit(apart, gaps="skip")
-        with pytest.raises(ValueError, match=r"nobody has more than 3 values in consecutive views"):
+        with pytest.raises(ValueError, match=r"no person has more than 3 values in consecutive views"):
             MarkovChain.fit(self.HISTORY, order=3, gaps="power")
 
     def test_a_missing_visit_needs_them(self):
@@ -269,7 +269,7 @@ class TestChain:
             MarkovChain.fit([[0, 1, -1]], values=3)
 
     def test_the_largest_table_is_stated(self):
-        assert markov_chain.LARGEST_TABLE * 8 == 2**30
+        assert sequences.MAX_TRANSITIONS * 8 == 2**30
 
 
 class TestIncrementalChain:
@@ -304,7 +304,7 @@ class TestIncrementalChain:
 
     def test_an_order_longer_than_anybodys_values_is_refused(self):
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):
-            with pytest.raises(ValueError, match=r"the order is 3, and nobody has more than 3 values.*at most 2"):
+            with pytest.raises(ValueError, match=r"the order is 3, and no person has more than 3 values.*at most 2"):
                 fit(self.HISTORY, order=3)
 
 

@@ -140,7 +140,7 @@ class CompromisedRecords:
             If a respondent of a claim is not among the people, or a value is not in their sensitive domain.
         """
         check_kind("CompromisedRecords.at", "people", people, People, "is People, as view.people")
-        frame = self.frame[[when == time for when in self.frame["time"].tolist()]]
+        frame = self.frame.loc[np.array([bool(when == time) for when in self.frame["time"].tolist()], dtype=np.bool_)]
         if not len(frame):
             nothing = np.zeros(0, dtype=np.int64)
             return Claims(nothing, nothing, np.zeros(0))

@@ -285,7 +285,7 @@ WRONG = {
     ),
     "a function for an estimator": (
         {"estimator": lambda prior, counts: prior * counts},
-        r"estimator is a plain function; .* PerGroup\(function\)",
+        r"estimator is a plain function; .*PerGroup\(function\)",
     ),
 }
 

@@ -251,7 +251,7 @@ class TestChain:
     @pytest.mark.parametrize(
         ("corpus", "settings", "match"),
         [
-            ([[0], [1]], {}, "no two values of one person.*mine a longer one"),
+            ([[0], [1]], {}, "no two values of one person.*use a longer one"),
             ([], {}, "no two values of one person"),
             ([[0, 3]], {"values": 3}, "the sequences hold 3; values are positions 0 to 2"),
             ([[0, 1]], {"pseudo_count": -1}, "pseudo_count is -1; .*0 or more"),

@@ -93,7 +93,7 @@ class TestClassFrequencies:
         ("classes", "pseudo_count", "match"),
         [
             ({"height": 3}, 0, "'height' is no quasi-identifier; .*age, sex, weight"),
-            ({"sex": 3}, 0, "'sex' has 2 values and so as many classes, not 3; write None"),
+            ({"sex": 3}, 0, "'sex' has 2 values and one class for each, not 3; write None"),
             ({"age": 0}, 0, "'age' is cut into 0 classes; .*1 or more"),
             ({"age": None}, 0, "'age' is cut into None classes"),
             ({"age": 3}, -1, "pseudo_count is -1; .*0 or more"),

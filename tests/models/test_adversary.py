@@ -59,12 +59,12 @@ def adversary(request):
 
 
 class TestRevise:
-    def test_whoever_was_never_seen_has_the_prior(self, adversary):
+    def test_a_respondent_never_seen_has_the_prior(self, adversary):
         assert np.allclose(adversary.revise(Memory(), FIRST.people), [ROWS[r] for r in "ABCD"])
         _, memory = adversary.observe(Memory(), FIRST)
         assert np.allclose(adversary.revise(memory, SECOND.people)[1], ROWS["E"])
 
-    def test_whoever_was_seen_has_the_chain_applied_to_the_last_belief(self, adversary):
+    def test_a_respondent_seen_before_has_the_chain_applied_to_the_last_belief(self, adversary):
         posterior, memory = adversary.observe(Memory(), FIRST)
         revised = adversary.revise(memory, SECOND.people)
         assert np.allclose(revised[0], posterior.probabilities[1] @ CHAIN.probabilities)
@@ -81,7 +81,7 @@ class TestRevise:
         raw = posterior.probabilities[1] @ table
         assert np.allclose(adversary.revise(memory, SECOND.people)[0], raw / raw.sum())
 
-    def test_whoever_the_chain_gives_no_continuation_has_the_prior(self):
+    def test_without_a_continuation_by_the_chain_the_prior_holds(self):
         adversary = Adversary(ByName(), MarkovChain(1, np.zeros((3, 3)), substochastic=True))
         _, memory = adversary.observe(Memory(), FIRST)
         assert np.allclose(adversary.revise(memory, FIRST.people), [ROWS[r] for r in "ABCD"])
@@ -186,7 +186,7 @@ class TestObserve:
         expected = [sum(w for (s, _), w in ways.items() if s == v) / sum(ways.values()) for v in range(3)]
         assert np.allclose(posterior.probabilities[0], expected)
 
-    def test_nobody_published_is_no_trouble(self, adversary):
+    def test_a_release_without_published_records(self, adversary):
         posterior, memory = adversary.observe(Memory(), released("AB", "ab", [-1, -1]))
         assert np.allclose(posterior.probabilities, [ROWS["A"], ROWS["B"]], rtol=1e-14)
         assert memory.releases == 1
@@ -364,7 +364,7 @@ class TestCompromised:
         assert np.allclose(adversary.revise(Memory(), FIRST.people), [ROWS[r] for r in "ABCD"])
         assert np.allclose(adversary.revise(Memory(), FIRST.people, 3), [ROWS[r] for r in "ABCD"])
 
-    def test_whoever_is_known_tells_of_the_others_and_of_the_next_release(self):
+    def test_a_known_value_informs_about_group_members_and_the_next_release(self):
         """A has b, so B has a, and is expected at 2 as the chain goes on from a."""
         adversary = self.knowing(("A", "b", 1, 1.0))
         posterior, memory = adversary.observe(Memory(), FIRST)
@@ -378,14 +378,14 @@ class TestCompromised:
         assert np.array_equal(posterior.probabilities, by_hand.probabilities)
         assert np.array_equal(memory.beliefs, adversary.update_memory(Memory(), FIRST, by_hand).beliefs)
 
-    def test_of_somebody_suppressed_the_claim_is_believed_and_mates_are_not_told(self):
+    def test_a_claim_about_a_suppressed_record_does_not_inform_about_others(self):
         observation = released("ABCD", "abca", [-1, 0, 0, 0])
         posterior, _ = self.knowing(("A", "c", 1, 1.0)).observe(Memory(), observation)
         expected, _ = Adversary(ByName(), CHAIN).observe(Memory(), observation)
         assert posterior.probabilities[0].tolist() == [0, 0, 1]
         assert np.allclose(posterior.probabilities[1:], expected.probabilities[1:])
 
-    def test_what_is_known_of_somebody_suppressed_is_remembered(self):
+    def test_a_claim_about_a_suppressed_record_is_remembered(self):
         """With a step at every release: c at 1 is known for sure, so at 2 she is where the chain leads from c."""
         adversary = self.knowing(("A", "c", 1, 1.0), gaps="power")
         _, memory = adversary.observe(Memory(), released("ABCD", "abca", [-1, 0, 0, 0]))
@@ -398,7 +398,7 @@ class TestCompromised:
 
 
 class TestWorthlessClaims:
-    """A claim that says nothing changes nothing, even of somebody who is not published (A at time 1)."""
+    """A claim without information changes nothing, even about a respondent who is not published (A at time 1)."""
 
     @pytest.mark.parametrize("seed", range(20))
     def test_a_claim_that_says_nothing_is_not_remembered(self, seed):

@@ -1,4 +1,4 @@
-"""Beliefs, labelled for people."""
+"""Beliefs, labelled by respondent and value."""
 
 import arviz as az
 import arviz_base
@@ -119,7 +119,7 @@ class TestUnusual:
         assert len(beliefs.posterior(1)) == 2
         ask(beliefs)
 
-    def test_nobody_is_in_no_release(self):
+    def test_no_release_has_no_respondent(self):
         with pytest.raises(ValueError, match="respondent 'A' is in no release"):
             Beliefs(()).of("A")
 

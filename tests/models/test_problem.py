@@ -1,4 +1,4 @@
-"""What is checked where a problem is posed."""
+"""Checks of the arguments of a problem."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def test_it_normalizes_within_the_tolerance_and_keeps_its_arguments():
     assert problem.sizes.tolist() == [2]
 
 
-def test_empty_groups_and_nobody_at_all_are_problems_too():
+def test_empty_groups_and_no_respondents_are_valid():
     assert Problem(HALF, np.array([-1, -1]), np.zeros((0, 2), int)).sizes.tolist() == []
     assert Problem(HALF, PAIR, np.array([[1, 1], [0, 0]])).sizes.tolist() == [2, 0]
 
@@ -73,7 +73,7 @@ class TestEvidence:
 
 
 def test_a_posterior_without_its_last_people_keeps_everything_else():
-    """Counterfeits come last, and are dropped from every array that has a row per person."""
+    """Counterfeits are the last rows, and are left out of every array with one row per respondent."""
     rows = np.arange(6.0).reshape(3, 2)
     posterior = Posterior(rows, np.array([0, 2]), rows + 1, rows + 2, rows + 3, np.array(["A", "B"], dtype=object))
     first = posterior.first(2)

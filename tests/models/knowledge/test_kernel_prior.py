@@ -73,7 +73,7 @@ def kernel(q, t, bandwidth):
 
 
 def reference(person, records, bandwidth, leave_one_out=False):
-    """The formula, and the frequencies of the corpus, or none, where nobody has weight."""
+    """The formula, and the frequencies of the corpus, or uniform, where no record has weight."""
     seen = [t for t in records if not (leave_one_out and t["id"] == person["id"])]
     for weights in ([kernel(person, t, bandwidth) for t in seen], [1] * len(seen)):
         if sum(weights) > 0:
@@ -176,7 +176,7 @@ class TestWays:
     @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(corpus=corpora(), asked=corpora(), bandwidth=bandwidths)
     def test_each_is_the_sum_over_all_records(self, corpus, asked, bandwidth):
-        """Zeros are exact, too: nobody is given a weight by rounding."""
+        """Zeros are exact, too: no record has weight by rounding."""
         prior = KernelPrior.fit(corpus, bandwidth)
         for view in (*asked, *corpus):
             expected = np.array([reference(q, records_of(corpus), bandwidth) for q in view.frame.to_dict("records")])
@@ -184,12 +184,12 @@ class TestWays:
             assert np.allclose(found, expected, rtol=1e-9, atol=0)
             assert np.array_equal(found == 0, expected == 0)
 
-    def test_nobody_is_asked(self):
+    def test_no_query(self):
         view = view_of("AB", "ab")
         assert KernelPrior.fit(History([view]), 0.5)(view.people[np.zeros(0, dtype=np.int64)]).shape == (0, 3)
 
     def test_a_larger_table(self):
-        """A corpus of 300 people, and 20 of whom some have ages that nobody there has."""
+        """A corpus of 300 people, and 20 of whom some have ages that are not in the corpus."""
         rng = np.random.default_rng(5)
         frame = pd.DataFrame({"id": range(300), "age": rng.integers(20, 45, 300), "sex": rng.choice(list("fm"), 300)})
         frame = frame.assign(job=rng.choice(list(JOBS), 300), ward=7, result=rng.choice(list(DOMAIN), 300))

@@ -278,7 +278,7 @@ class TestIncrementalChain:
     def test_is_mined_from_the_views_so_far(self):
         chain = IncrementalChain.fit(self.HISTORY, inclusive=True)
         for release in (0, 1):
-            assert np.allclose(chain.at(release).probabilities, 1 / 3), "nobody was seen twice yet"
+            assert np.allclose(chain.at(release).probabilities, 1 / 3), "no respondent was seen twice yet"
         assert np.array_equal(
             chain.at(2).probabilities, MarkovChain.fit([[A, B], [B, B], [C], [C]], values=3).probabilities
         )

@@ -219,7 +219,7 @@ class TestGivenPrior:
         with pytest.raises(ValueError, match="respondent 'Z' has two rows in the prior; keep one"):
             GivenPrior(self.FRAME.set_axis(["Z", "A", "Z"]))
 
-    def test_everybody_asked_about_needs_a_row(self):
+    def test_each_respondent_needs_a_row(self):
         with pytest.raises(ValueError, match="no row for respondent 'B'; add one"):
             GivenPrior(self.FRAME.drop(index="B"))(self.PEOPLE)
 

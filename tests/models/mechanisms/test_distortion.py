@@ -99,7 +99,7 @@ def test_expected_numbers_are_those_known():
 
 
 def test_own_values_that_vanished():
-    """Both people of a group were published with other values: a value that nobody shows is possible again."""
+    """Both people of a group were published with other values: a value that no group shows is possible again."""
     view = view_of("ABCD", "abcc")
     seen = Release(view, Grouping(np.array([0, 0, 1, 1]), values=np.array([2, 2, 2, 2]))).observation
     assert (seen.distorted, seen.vanished) == (2, 2)

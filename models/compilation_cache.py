@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
 
@@ -49,24 +49,17 @@ def _folder(file: str) -> str:
     return path.relative_to(ROOT).parts[0] if path.is_relative_to(ROOT) else ""
 
 
-def _stamped(locator: type[Any]) -> type[Any]:
-    """Subclass of a cache locator of Numba whose stamp covers all source files that the code can import."""
-
-    class Stamped(locator):  # type: ignore[misc]
-        def get_source_stamp(self) -> tuple[bytes, Any]:
-            return _stamp(_folder(self._py_file)), super().get_source_stamp()
-
-    return Stamped
-
-
-class _StampedCache(CompileResultCacheImpl):
-    _locator_classes = [_stamped(locator) for locator in CompileResultCacheImpl._locator_classes]  # noqa: RUF012
-
-
 class PackageCache(FunctionCache):
-    """Cache of the machine code of one function, with a stamp of all source files that the function can import."""
+    """Cache of the machine code of one function, with a stamp of all source files that the function can import.
 
-    _impl_class = _StampedCache
+    The stamp is part of the version of the cache file, which Numba compares before it reads the rest. A file that refers to a
+    module which no longer exists could not be read.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        cast(Any, super()).__init__(function)
+        file = cast(Any, self)._cache_file
+        file._version = (file._version, _stamp(_folder(function.__code__.co_filename)))
 
 
 def compiled[F: Callable[..., Any]](function: F) -> F:

@@ -40,7 +40,7 @@ def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> l
         return []
     law = (
         "Their law is estimated from the prior's expectation of each value; where the prior is wrong, beliefs are overconfident."
-        if adversary.counterfeits == "dealt"
+        if adversary.counterfeits == "estimated"
         else "They are treated as respondents with a uniform prior; no defense draws them so."
     )
     return [

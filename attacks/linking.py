@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.models import ItemRelease, Linking, Release
 from foreknow.models.arrays import FloatArray
-from foreknow.models.problem import TOLERANCE
+from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.quasi_sensitive.linking import READINGS, Reading, links
 from foreknow.models.settings import check_kind
@@ -119,7 +119,7 @@ def _check_prior(given: Reading | FloatArray, labels: int) -> Reading | FloatArr
         raise TypeError(
             f"LinkingAttack: prior is a {type(given).__name__} that holds no numbers; give {readings}, or {labels + 1} beliefs."
         ) from None
-    if prior.shape != (labels + 1,) or not (prior >= 0).all() or not abs(prior.sum() - 1) <= TOLERANCE:
+    if prior.shape != (labels + 1,) or not (prior >= 0).all() or not abs(prior.sum() - 1) <= ROW_SUM_TOLERANCE:
         raise ValueError(
             f"LinkingAttack: prior has shape {prior.shape} and sums to {prior.sum():g}; give {readings}, or {labels + 1} beliefs "
             "that sum to 1, one in each label and the last in none."

@@ -80,9 +80,12 @@ class RetrospectiveAttack:
         for memory, belief in steps(self.adversary, each_release(self, releases)):
             seen = belief.observation
             held.append(belief)
-            untold.append(self.adversary.revise(memory, seen.people))
-            heard.append((seen.group >= 0) | self.adversary.affected_by_claims(memory, seen, belief.posterior))
-        self.adversary.check_times([belief.observation.time for belief in held])
+            untold.append(self.adversary.revise(memory, seen.people, prior=belief.prior))
+            heard.append(
+                (seen.group >= 0)
+                | self.adversary.affected_by_claims(memory, seen, belief.posterior, prior=belief.prior)
+            )
+        self.adversary.check_claim_times([belief.observation.time for belief in held])
         return held, untold, heard
 
     def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:

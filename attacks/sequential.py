@@ -32,7 +32,7 @@ class SequentialAttack:
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
         beliefs = tuple(belief for _, belief in steps(self.adversary, each_release(self, releases)))
-        self.adversary.check_times([belief.observation.time for belief in beliefs])
+        self.adversary.check_claim_times([belief.observation.time for belief in beliefs])
         return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))
 
 
@@ -41,7 +41,8 @@ def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[M
     memory = Memory()
     for release in releases:
         seen = release.observation
-        revised = adversary.revise(memory, seen.people, seen.time)
-        posterior = adversary.weigh(revised, seen)
-        yield memory, ReleaseBeliefs(seen, adversary.prior(seen.people), revised, posterior)
-        memory = adversary.remember(memory, seen, posterior)
+        prior = adversary.prior_rows(seen.people)
+        revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
+        posterior = adversary.posterior(revised, seen)
+        yield memory, ReleaseBeliefs(seen, prior, revised, posterior)
+        memory = adversary.update_memory(memory, seen, posterior, prior=prior)

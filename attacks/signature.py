@@ -11,7 +11,7 @@ from foreknow.attacks.attack import each_release
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Observation, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.mechanisms.signature_law import weigh_signatures
+from foreknow.models.mechanisms.signature_law import signature_posterior
 
 
 class _Published(NamedTuple):
@@ -36,7 +36,7 @@ class SignatureAttack:
     forward filter of order 1 carries it. A respondent of another signature than before has another value, for certain.
 
     The shares r and the law of the counterfeits of each signature are unknown. Both are estimated from each release
-    together with its beliefs (`foreknow.models.mechanisms.signature_law.weigh_signatures`).
+    together with its beliefs (`foreknow.models.mechanisms.signature_law.signature_posterior`).
 
     Parameters
     ----------
@@ -79,15 +79,16 @@ class SignatureAttack:
         for number, release in enumerate(each_release(self, releases)):
             seen = release.observation
             check_unique(seen)
-            revised = self.adversary.revise(memory, seen.people, seen.time)
+            prior = self.adversary.prior_rows(seen.people)
+            revised = self.adversary.revise(memory, seen.people, seen.time, prior=prior)
             posterior = self._weigh(revised, seen, last, number)
-            found.append(ReleaseBeliefs(seen, self.adversary.prior(seen.people), revised, posterior))
-            memory = self.adversary.remember(memory, seen, posterior)
+            found.append(ReleaseBeliefs(seen, prior, revised, posterior))
+            memory = self.adversary.update_memory(memory, seen, posterior, prior=prior)
             shown = seen.counts > 0
             for row in np.flatnonzero(seen.group >= 0):
                 published = _Published(number, posterior.probabilities[row], shown[seen.group[row]])
                 last[seen.people.respondents[row]] = published
-        self.adversary.check_times([belief.observation.time for belief in found])
+        self.adversary.check_claim_times([belief.observation.time for belief in found])
         return Beliefs(tuple(found), notes=belief_notes(self.adversary, found, signatures=True))
 
     def _weigh(
@@ -105,8 +106,8 @@ class SignatureAttack:
                 dealt[row] = 1 - stays
                 if np.array_equal(before.signature, shown[seen.group[row]]):
                     kept[row] = stays
-        estimate = partial(self.adversary.estimate, observation=seen)
-        return weigh_signatures(seen.problem(revised), kept, dealt, estimate).of_the_first(len(revised))
+        estimate = partial(self.adversary.problem_posterior, observation=seen)
+        return signature_posterior(seen.problem(revised), kept, dealt, estimate).first(len(revised))
 
     def _step(self, last: int, now: int) -> FloatArray:
         """Transition probabilities from a release to a later one: shape ``(m, m)``."""

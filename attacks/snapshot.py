@@ -25,8 +25,9 @@ class SnapshotAttack:
         beliefs = []
         for release in each_release(self, releases):
             seen = release.observation
-            revised = self.adversary.revise(Memory(), seen.people, seen.time)
-            posterior = self.adversary.weigh(revised, seen)
-            beliefs.append(ReleaseBeliefs(seen, self.adversary.prior(seen.people), revised, posterior))
-        self.adversary.check_times([belief.observation.time for belief in beliefs])
+            prior = self.adversary.prior_rows(seen.people)
+            revised = self.adversary.revise(Memory(), seen.people, seen.time, prior=prior)
+            posterior = self.adversary.posterior(revised, seen)
+            beliefs.append(ReleaseBeliefs(seen, prior, revised, posterior))
+        self.adversary.check_claim_times([belief.observation.time for belief in beliefs])
         return Beliefs(tuple(beliefs), notes=belief_notes(replace(self.adversary, transitions=None), beliefs))

@@ -123,7 +123,7 @@ def publish(
             check_order(releases[-1].time, view.time)
             if adversary is not None and prior is not None:
                 seen = releases[-1].observation
-                memory = adversary.remember(memory, seen, adversary.weigh(prior, seen))
+                memory = adversary.update_memory(memory, seen, adversary.posterior(prior, seen))
         prior = assumed.revise(memory, view.people, view.time)
         try:
             grouping = _grouped(defense, view, prior, tuple(releases), ranks, draws)
@@ -132,7 +132,7 @@ def publish(
                 raise
             grouping = _suppressed(view, reason)
         releases.append(Release(view, grouping if bucketized is None else replace(grouping, bucketized=bucketized)))
-    assumed.check_times([release.time for release in releases])
+    assumed.check_claim_times([release.time for release in releases])
     return tuple(releases)
 
 

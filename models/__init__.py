@@ -1,6 +1,6 @@
-"""Nouns and minds: tables, knowledge, posterior estimators, the adversary, its models as PyMC programs."""
+"""Tables, background knowledge, posterior estimators, adversaries, and their models as PyMC programs."""
 
-from foreknow.models.adversary import Adversary, Memory
+from foreknow.models.adversary import Adversary
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs
 from foreknow.models.estimators import (
     ESTIMATORS,
@@ -31,6 +31,7 @@ from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
 from foreknow.models.knowledge.kernel_prior import KernelPrior
 from foreknow.models.knowledge.markov_chain import IncrementalChain, MarkovChain, Transitions
 from foreknow.models.knowledge.priors import ClassFrequencies, GivenPrior, Prior, PriorByTime, UniformPrior
+from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
     compromised_model,

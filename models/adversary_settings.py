@@ -1,50 +1,103 @@
-"""Checks of the settings of an adversary: objects of the right kind, in the right place."""
+"""Checks of the settings of an adversary: each object is of the right kind and in the right place."""
 
+import inspect
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from foreknow.models.estimators import ESTIMATORS
+from foreknow.models.knowledge.compromised_records import CompromisedRecords
+from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.settings import shown
+
+SWAPPED = "Write Adversary(prior, transitions), the prior first."
 
 
-def check_knowledge(prior: Any, transitions: Any) -> None:
-    """Raise TypeError unless a prior maps people to probabilities, and transitions are chains or None."""
-    swapped = "write Adversary(prior, transitions), the prior first."
-    _check_no_class("prior", prior)
-    _check_no_class("transitions", transitions)
+def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
+    """Raise TypeError unless the prior, the transitions and the compromised records are of their kinds.
+
+    A prior is called with people; transitions have ``at(release)``, which returns a `MarkovChain`. Transitions and compromised
+    records may be None.
+    """
+    for name, setting in (("prior", prior), ("transitions", transitions), ("compromised", compromised)):
+        _check_not_class(name, setting)
     if not callable(prior):
-        kind = type(prior).__name__
-        way_out = (
-            swapped if _is_chain(prior) else "give a Prior, as UniformPrior(), ClassFrequencies or GivenPrior(frame)."
-        )
-        raise TypeError(f"prior is of type {kind}, which gives no prior of people; {way_out}")
+        raise TypeError(f"Adversary: prior is {shown(prior)}; it maps people to probabilities. {_prior_from(prior)}")
     if transitions is not None and not _is_chain(transitions):
-        kind = type(transitions).__name__
-        way_out = swapped if callable(transitions) else "give a chain, as MarkovChain(1, probabilities)."
-        raise TypeError(f"transitions is of type {kind}, which holds no chain; {way_out}")
+        raise TypeError(
+            f"Adversary: transitions is {shown(transitions)}; it is a chain over the sensitive values. "
+            f"{_chain_from(transitions)}"
+        )
+    if compromised is not None and not isinstance(compromised, CompromisedRecords):
+        named = "An estimator is named: estimator=..." if callable(compromised) else ""
+        raise TypeError(
+            f"Adversary: compromised is {shown(compromised)}; it must be CompromisedRecords(frame). {named}".rstrip()
+        )
+    if transitions is not None:
+        _check_first_chain(transitions)
 
 
 def check_rules(estimator: Any, cascade: Any) -> None:
-    """Raise TypeError unless an estimator can be called, and a cascade revises and weighs or is None."""
-    _check_no_class("estimator", estimator)
-    _check_no_class("cascade", cascade)
+    """Raise TypeError unless an estimator is an object that can be called, and a cascade revises and estimates or is None."""
+    _check_not_class("estimator", estimator)
+    _check_not_class("cascade", cascade)
+    if inspect.isroutine(estimator) or isinstance(estimator, partial):
+        raise TypeError(
+            "Adversary: estimator is a plain function; an estimator is an object. Write estimator=PerGroup(function), where "
+            "function(prior, counts) maps the prior (k, m) and the counts (m,) of one group to beliefs (k, m)."
+        )
     if not callable(estimator):
         named = {_letters(name): type(rule()).__name__ for name, rule in ESTIMATORS.items()}
         meant = named.get(_letters(str(estimator)))
-        way_out = (
-            f"write estimator={meant}()." if meant else f"one of {', '.join(named.values())}, as estimator=Exact()."
-        )
-        raise TypeError(f"estimator is {estimator!r}; an estimator is an object: {way_out}")
-    if cascade is not None and not hasattr(cascade, "revise"):
+        way_out = f"Write estimator={meant}()." if meant else f"Write one of {', '.join(named.values())}, as Exact()."
+        raise TypeError(f"Adversary: estimator is {shown(estimator)}; an estimator is an object. {way_out}")
+    if cascade is not None and not (hasattr(cascade, "revise") and hasattr(cascade, "posterior")):
         raise TypeError(
-            f"cascade is {cascade!r}; it is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or EvidenceCascade()."
+            f"Adversary: cascade is {shown(cascade)}; it is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or "
+            "EvidenceCascade()."
         )
 
 
-def _check_no_class(name: str, setting: Any) -> None:
+def _prior_from(given: Any) -> str:
+    """The way from an object of another kind to a prior."""
+    if isinstance(given, pd.DataFrame):
+        return "Use GivenPrior(frame), with one row per respondent and one column per value."
+    if isinstance(given, np.ndarray | list | tuple):
+        return "Use GivenPrior(pandas.DataFrame(array, index=respondents, columns=values))."
+    return (
+        SWAPPED
+        if _is_chain(given)
+        else "Use UniformPrior(), ClassFrequencies.fit(history, classes) or GivenPrior(frame)."
+    )
+
+
+def _chain_from(given: Any) -> str:
+    """The way from an object of another kind to transitions."""
+    if isinstance(given, np.ndarray | list | tuple):
+        return f"Use MarkovChain({max(np.ndim(given) - 1, 1) if isinstance(given, np.ndarray) else 1}, array)."
+    return SWAPPED if callable(given) else "Use MarkovChain(1, probabilities), or MarkovChain.fit(history)."
+
+
+def _check_first_chain(transitions: Any) -> None:
+    """Raise TypeError unless ``transitions.at(0)`` is a chain."""
+    try:
+        chain = transitions.at(0)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise TypeError(
+            f"Adversary: transitions is {shown(transitions)}, and its at(0) gives no chain ({error}). {_chain_from(None)}"
+        ) from error
+    if not isinstance(chain, MarkovChain):
+        raise TypeError(
+            f"Adversary: at(0) of the transitions is {shown(chain)}; it is a MarkovChain. {_chain_from(None)}"
+        )
+
+
+def _check_not_class(name: str, setting: Any) -> None:
     if isinstance(setting, type):
         kind = setting.__name__
-        raise TypeError(f"{name} is the class {kind}; write {name}={kind}(...), an object of it.")
+        raise TypeError(f"Adversary: {name} is the class {kind}; write {name}={kind}(...), an object of it.")
 
 
 def _letters(name: str) -> str:
@@ -52,5 +105,5 @@ def _letters(name: str) -> str:
 
 
 def _is_chain(given: Any) -> bool:
-    """Whether something answers ``at(release)``; a DataFrame's ``at`` is something else."""
-    return callable(getattr(given, "at", None)) and not isinstance(given, pd.DataFrame)
+    """Return whether an object has a method ``at``; the ``at`` of a pandas object is something else."""
+    return callable(getattr(given, "at", None)) and not isinstance(given, pd.DataFrame | pd.Series)

@@ -1,4 +1,4 @@
-"""The array types, and the letters that name their axes everywhere in foreknow.
+"""Array types, and the letters that name their axes in all of foreknow.
 
 n records of a release, m values of the sensitive domain, g groups, t releases, d quasi-identifiers.
 """

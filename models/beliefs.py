@@ -1,6 +1,6 @@
 """Beliefs before and after each release, labelled by respondent and value."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
@@ -11,6 +11,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import Posterior
+from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.lookalikes import lookalike
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.schema import Schema
@@ -30,11 +31,16 @@ class ReleaseBeliefs:
     Attributes
     ----------
     observation : Observation
-        The release, as the adversary saw it.
+        Release, as the adversary sees it.
     prior, revised : float array, shape (n, m)
-        Before anything was published, and before this release.
+        Beliefs before any release, and before this release.
     posterior : Posterior
-        After it. The row of a suppressed respondent is the revised prior's.
+        Beliefs after this release. The row of a suppressed respondent is that of the revised prior.
+
+    Raises
+    ------
+    TypeError
+        If the observation or the posterior is of another type.
     """
 
     observation: Observation
@@ -42,13 +48,21 @@ class ReleaseBeliefs:
     revised: FloatArray
     posterior: Posterior
 
+    def __post_init__(self) -> None:
+        takes = "is an Observation, as release.observation"
+        check_kind("ReleaseBeliefs", "observation", self.observation, Observation, takes)
+        check_kind(
+            "ReleaseBeliefs", "posterior", self.posterior, Posterior, "is a Posterior, which an estimator returns"
+        )
+
     def at(self, stage: Stage) -> FloatArray:
-        """The probabilities before anything, before the release, or after it: shape ``(n, m)``."""
+        """Beliefs at a stage: "prior", "revised" or "posterior". Float array, shape ``(n, m)``."""
+        check_choice("ReleaseBeliefs", "stage", stage, STAGES)
         stages = {"prior": self.prior, "revised": self.revised, "posterior": self.posterior.probabilities}
         return stages[stage]
 
     def frame(self, stage: Stage) -> pd.DataFrame:
-        """The same as a table, respondents x values."""
+        """Beliefs at a stage as a table: one row per respondent, one column per value."""
         people = self.observation.people
         index = pd.Index(people.respondents, name=people.schema.respondent, tupleize_cols=False)
         return pd.DataFrame(self.at(stage), index=index, columns=_columns(people.schema))
@@ -56,18 +70,20 @@ class ReleaseBeliefs:
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """Beliefs over a history: what an attack returns.
+    """Beliefs over a history of releases: the result of an attack.
 
     Parameters
     ----------
     releases : tuple of ReleaseBeliefs
-        In the order of time.
+        Beliefs around each release, in the order of time.
     notes : tuple of str
-        Sentences that qualify the beliefs, as evidence that is counted twice; those about one release begin with its time.
-        By keyword.
+        Sentences that qualify the beliefs, as on evidence that is counted twice. A note about one release begins with its time.
+        Keyword only.
 
     Raises
     ------
+    TypeError
+        If a release is not `ReleaseBeliefs`, or the notes are one text.
     ValueError
         If the times do not increase.
     """
@@ -76,6 +92,14 @@ class Beliefs:
     notes: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
+        takes = "is an iterable of ReleaseBeliefs, in the order of time"
+        check_kind("Beliefs", "releases", self.releases, Iterable, takes)
+        object.__setattr__(self, "releases", tuple(self.releases))
+        for number, release in enumerate(self.releases):
+            check_kind(
+                "Beliefs", f"release {number}", release, ReleaseBeliefs, "is ReleaseBeliefs, as an attack makes them"
+            )
+        check_kind("Beliefs", "notes", self.notes, (tuple, list), "is a tuple of sentences")
         for before, after in pairwise(self.times):
             check_order(before, after)
 
@@ -94,23 +118,23 @@ class Beliefs:
         return tuple(release.observation.time for release in self.releases)
 
     def prior(self, time: Any) -> pd.DataFrame:
-        """Beliefs before anything was published: respondents x values."""
+        """Beliefs before any release: a table with one row per respondent of the release of a time, one column per value."""
         return self.at(time).frame("prior")
 
     def revised(self, time: Any) -> pd.DataFrame:
-        """Beliefs just before the release of a time: respondents x values."""
+        """Beliefs before the release of a time: one row per respondent, one column per value."""
         return self.at(time).frame("revised")
 
     def posterior(self, time: Any) -> pd.DataFrame:
-        """Beliefs after the release of a time: respondents x values."""
+        """Beliefs after the release of a time: one row per respondent, one column per value."""
         return self.at(time).frame("posterior")
 
     def of(self, respondent: Hashable) -> pd.DataFrame:
-        """One person's evolution: indexed by time and stage (prior, revised, posterior), one column per value.
+        """Beliefs about one respondent over time: one row per time and stage (prior, revised, posterior), one column per value.
 
         Raises
         ------
-        KeyError
+        ValueError
             If the respondent is in no release.
         """
         rows: dict[tuple[Any, str], FloatArray] = {}
@@ -118,20 +142,20 @@ class Beliefs:
             for row in release.observation.people.rows(respondent):
                 rows |= {(release.observation.time, stage): release.at(stage)[row] for stage in STAGES}
         if not rows:
-            raise KeyError(
+            raise ValueError(
                 f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
-                f"{lookalike(respondent, self._everybody)}"
+                f"{lookalike(respondent, self._respondents)}"
             )
         schema = self.releases[0].observation.people.schema
         index = pd.MultiIndex.from_tuples(list(rows), names=["time", "stage"])
         return pd.DataFrame(list(rows.values()), index=index, columns=_columns(schema))
 
     def to_datatree(self) -> "xarray.DataTree":
-        """The beliefs for ArviZ: groups ``prior``, ``revised`` and ``posterior``, each with the variable ``belief``.
+        """Beliefs as a DataTree for ArviZ: groups ``prior``, ``revised`` and ``posterior``, each with the variable ``belief``.
 
-        Its dimensions are release, respondent and value, behind ArviZ's own chain and draw, of length 1: a belief is a
-        probability, not a sample of one. It is NaN where a respondent was not in the release. Labels that are no numbers,
-        dates or texts, as tuples, become text. Cost: t N m numbers for N respondents in all.
+        The dimensions are chain and draw, which ArviZ requires, then release, respondent and value. Chain and draw have length 1,
+        since a belief is a probability and not a sample. A belief is NaN where a respondent is not in the release. Labels other
+        than numbers, dates and texts, as tuples, become text. Cost: t N m numbers for N respondents in all.
         """
         import arviz_base
         import xarray
@@ -139,16 +163,16 @@ class Beliefs:
         if not self.releases:
             return xarray.DataTree()
         schema = self.releases[0].observation.people.schema
-        everybody = self._everybody
-        rows = {respondent: row for row, respondent in enumerate(everybody)}
+        respondents = self._respondents
+        rows = {respondent: row for row, respondent in enumerate(respondents)}
         coords: dict[Hashable, Any] = {
             "release": [coordinate(time) for time in self.times],
-            "respondent": [coordinate(respondent) for respondent in everybody],
+            "respondent": [coordinate(respondent) for respondent in respondents],
             "value": [coordinate(value) for value in schema.values],
         }
         groups: dict[str, Any] = {}
         for stage in STAGES:
-            belief = np.full((1, 1, len(self), len(everybody), len(schema.values)), np.nan)
+            belief = np.full((1, 1, len(self), len(respondents), len(schema.values)), np.nan)
             for t, release in enumerate(self):
                 belief[0, 0, t, [rows[r] for r in release.observation.people.respondents]] = release.at(stage)
             groups[stage] = arviz_base.dict_to_dataset(
@@ -157,23 +181,23 @@ class Beliefs:
         return xarray.DataTree.from_dict(groups)
 
     def at(self, time: Any) -> ReleaseBeliefs:
-        """Beliefs around the release of a time, as arrays: its ``posterior`` has the status of each group.
+        """Beliefs around the release of a time, as arrays; their ``posterior`` has the status of each group.
 
         Raises
         ------
-        KeyError
+        ValueError
             If there is no release of that time.
         """
         for release in self.releases:
             if release.observation.time == time:
                 return release
-        raise KeyError(
+        raise ValueError(
             f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.{lookalike(time, self.times)}"
         )
 
     @property
-    def _everybody(self) -> list[Hashable]:
-        """Every respondent, once, in the order of first appearance."""
+    def _respondents(self) -> list[Hashable]:
+        """All respondents, in the order of first appearance."""
         return list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
 
 
@@ -182,5 +206,5 @@ def _columns(schema: Schema) -> "pd.Index[Any]":
 
 
 def coordinate(label: Hashable) -> Hashable:
-    """The label of a coordinate on an axis of xarray: a number or a date as it is, anything else as text."""
+    """Label of a coordinate of xarray: numbers and dates as they are, anything else as text."""
     return label if isinstance(label, int | float | date) else str(label)

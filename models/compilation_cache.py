@@ -1,8 +1,9 @@
-"""Machine code on disk, valid for one state of all sources that it can depend on.
+"""Machine code of compiled kernels on disk, valid for one state of all source files that it can depend on.
 
-Numba keeps compiled code beside a function's file and discards it when that file changes. A kernel that calls a kernel of
-another file then keeps the callee's former code. Here the stamp covers every source file that a kernel can reach: a file in
-``models`` imports from ``models`` only, a file of another folder from that folder and ``models``, and ``evaluation`` from all.
+Numba keeps compiled code beside the file of a function and discards it when that file changes. A kernel that calls a kernel of
+another file then keeps the former code of the callee. Here the stamp covers every source file that a kernel can import: a file
+in ``models`` imports from ``models`` only, a file of another folder from that folder and ``models``, and ``evaluation`` from all
+four.
 """
 
 from collections.abc import Callable
@@ -13,21 +14,21 @@ from pathlib import Path
 from typing import Any, cast
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
 
 ROOT = Path(__file__).resolve().parents[1]
-"""The folder that holds the four packages."""
+"""Folder that holds the four packages."""
 
-REACHED = {"models": ("models",), "attacks": ("models", "attacks"), "defenses": ("models", "defenses")}
-"""Folders whose sources a kernel of each folder can depend on; a kernel elsewhere can depend on all four."""
+IMPORTABLE = {"models": ("models",), "attacks": ("models", "attacks"), "defenses": ("models", "defenses")}
+"""Folders from which a kernel of each folder can import; a kernel of another folder can import from all four."""
 
-ALL = ("models", "attacks", "defenses", "evaluation")
+ALL_FOLDERS = ("models", "attacks", "defenses", "evaluation")
 
 
 def sources_digest(root: Path, folders: tuple[str, ...]) -> bytes:
-    """SHA-256 of the names and contents of all Python files of some folders, in the order of their names.
+    """SHA-256 of the names and contents of all Python files of some folders, sorted by name.
 
     Cost: one read of every file, 20 ms for this package.
     """
@@ -40,7 +41,7 @@ def sources_digest(root: Path, folders: tuple[str, ...]) -> bytes:
 
 @cache
 def _stamp(folder: str) -> bytes:
-    return sources_digest(ROOT, REACHED.get(folder, ALL))
+    return sources_digest(ROOT, IMPORTABLE.get(folder, ALL_FOLDERS))
 
 
 def _folder(file: str) -> str:
@@ -48,37 +49,23 @@ def _folder(file: str) -> str:
     return path.relative_to(ROOT).parts[0] if path.is_relative_to(ROOT) else ""
 
 
-def _stamped(locator: type[Any]) -> type[Any]:
-    """A place for compiled code, as Numba's own, whose stamp covers all sources of the package that the code can reach."""
-
-    class Stamped(locator):  # type: ignore[misc]
-        def get_source_stamp(self) -> tuple[bytes, Any]:
-            return _stamp(_folder(self._py_file)), super().get_source_stamp()
-
-    return Stamped
-
-
-class _Places(CompileResultCacheImpl):
-    _locator_classes = [_stamped(place) for place in CompileResultCacheImpl._locator_classes]  # noqa: RUF012
-
-
 class PackageCache(FunctionCache):
-    """Numba's cache of one function's machine code, with a stamp of all sources that the function can reach."""
+    """Cache of the machine code of one function, with a stamp of all source files that the function can import.
 
-    _impl_class = _Places
+    The stamp is part of the version of the cache file, which Numba compares before it reads the rest. A file that refers to a
+    module which no longer exists could not be read.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
-        # An index names the modules of argument types. Those of an earlier layout cannot be imported, so that an index of other
-        # sources must be refused before it is read: Numba does so where the version at its head differs.
-        stamp = _stamp(_folder(function.__code__.co_filename)).hex()
-        self._cache_file._version = f"{numba.__version__} {stamp}"
+        cast(Any, super()).__init__(function)
+        file = cast(Any, self)._cache_file
+        file._version = (file._version, _stamp(_folder(function.__code__.co_filename)))
 
 
 def compiled[F: Callable[..., Any]](function: F) -> F:
     """Compile a function with Numba and keep its machine code on disk, or in memory only where no folder can be written.
 
-    The folder is ``NUMBA_CACHE_DIR``, ``__pycache__`` beside the file or the user's cache, the first of them that is writable.
+    The folder is the first writable one of ``NUMBA_CACHE_DIR``, ``__pycache__`` beside the file, and the cache of the user.
     """
     dispatcher: Any = numba.njit(function)
     _keep(dispatcher, function)
@@ -86,14 +73,14 @@ def compiled[F: Callable[..., Any]](function: F) -> F:
 
 
 def compiled_callback(function: Callable[..., Any], signature: Any) -> Any:
-    """Compile a function of C types to machine code with an ``address``, kept as that of `compiled` functions.
+    """Compile a function of C types to machine code with an ``address``, cached as for `compiled`.
 
     Parameters
     ----------
     function : callable
-        In the subset of Python that Numba compiles.
+        Written in the subset of Python that Numba compiles.
     signature : numba signature
-        C types of its arguments and result.
+        C types of the arguments and of the result.
     """
     callback = CFunc(function, cast(Any, normalize_signature)(signature), locals={}, options={})
     _keep(callback, function)
@@ -102,6 +89,6 @@ def compiled_callback(function: Callable[..., Any], signature: Any) -> Any:
 
 
 def _keep(code: Any, function: Callable[..., Any]) -> None:
-    # Without a writable folder (a read-only installation and no home) Numba raises; then nothing is kept.
+    # Numba raises where no folder is writable (a read-only installation and no home); then nothing is cached.
     with suppress(RuntimeError):
         code._cache = cast(Any, PackageCache)(function)

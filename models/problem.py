@@ -1,59 +1,62 @@
-"""The estimation problem that a release poses, and its answer, as arrays."""
+"""Estimation problem of a release and its posterior, as arrays."""
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from foreknow.models.settings import as_floats, shown
 
-TOLERANCE = 1e-6
-"""How far from 1 a row of probabilities may sum before it is refused; within it, rows are normalized on entry, and
-negative rounding errors are set to 0."""
+ROW_SUM_TOLERANCE = 1e-6
+"""Largest difference from 1 of the sum of a row of probabilities. Within it, rows are normalized on entry, and negative
+rounding errors are set to 0."""
 
 
 class Status(IntFlag):
-    """Flags of an estimator for a group, beside its belief."""
+    """Flags that an estimator sets for a group, beside its posterior."""
 
     FINE = 0
     CONTRADICTED = 1
-    """The knowledge rules out what the release shows. The posterior is that of the same knowledge with a doubt of
-    `DOUBT` mixed in, or the shares of the group where the estimator's docstring says so."""
+    """The knowledge rules out what the release shows. The posterior is that of the same knowledge mixed with the uniform
+    distribution of weight `DOUBT`, or the shares of the group where the docstring of the estimator says so."""
     UNCONVERGED = 2
     """An iteration stopped at its limit before it met its tolerance, or chains of draws disagree."""
 
 
 CONTRADICTED = int(Status.CONTRADICTED)
 UNCONVERGED = int(Status.UNCONVERGED)
-"""The same for compiled code, which knows no flags."""
+"""The same flags as integers, for compiled kernels."""
 
 DOUBT = 1e-12
-"""The weight of the uniform distribution that is mixed into knowledge which a release contradicts."""
+"""Weight of the uniform distribution that is mixed into knowledge which a release contradicts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The question of a release: the assignment of values to respondents, given a prior of each and each group's values.
+    """Estimation problem of a release: priors of the respondents, their groups, and the counts of each group.
 
     Parameters
     ----------
     prior : float array, shape (n, m)
         Rows are probabilities over the sensitive domain; they are normalized on entry.
     group : int array, shape (n,)
-        Each respondent's group, 0 to g - 1, or -1 outside all groups.
+        Group of each respondent, 0 to g - 1, or -1 outside all groups.
     counts : int array, shape (g, m)
-        The multiset of each group; ``counts[j]`` sums to the number of respondents in group j.
+        Multiset of each group; ``counts[j]`` sums to the number of respondents in group j.
     evidence : float array, shape (n, m), optional
-        Pseudo-counts for what is known of some respondents: ``evidence[i, s]`` is added to the Dirichlet parameter of
-        every assignment in which respondent i has value s (BayFrame, Definition 6). Only estimators over such
-        parameters read it, as `DirichletMultinomial`; the others refuse a problem that has it.
+        Pseudo-counts for knowledge of single respondents: ``evidence[i, s]`` is added to the Dirichlet parameter of every
+        assignment in which respondent i has value s (BayFrame, Definition 6). Only estimators over such parameters read it, as
+        `DirichletMultinomial`; the others refuse a problem that has it.
 
     Raises
     ------
+    TypeError
+        If an argument is no array of numbers.
     ValueError
-        If the shapes do not fit, a row is no distribution, a group's counts do not sum to its size, or evidence is
-        negative or not finite; it names the place.
+        If the shapes do not fit, a row is not a distribution, the counts of a group do not sum to its size, or evidence is
+        negative or not finite. The message names the place.
     """
 
     prior: FloatArray
@@ -62,33 +65,22 @@ class Problem:
     evidence: FloatArray | None = None
 
     def __post_init__(self) -> None:
-        prior, group, counts = np.asarray(self.prior, float), np.asarray(self.group), np.asarray(self.counts)
+        prior = as_floats("Problem", "prior", self.prior, "is a float array of shape (n, m), a distribution per row")
+        group = _whole_numbers("group", self.group, "is an int array of shape (n,), the group of each respondent or -1")
+        counts = _whole_numbers("counts", self.counts, "is an int array of shape (g, m), the multiset of each group")
         if prior.ndim != 2 or counts.ndim != 2 or prior.shape[1] != counts.shape[1] or group.shape != prior.shape[:1]:
             raise ValueError(
                 f"a problem needs prior (n, m), group (n,) and counts (g, m); got {prior.shape}, {group.shape} and {counts.shape}."
             )
-        if not (np.issubdtype(group.dtype, np.integer) and np.issubdtype(counts.dtype, np.integer)):
-            raise ValueError(f"group and counts must be whole numbers; got {group.dtype} and {counts.dtype}.")
-        if group.size and not (group.min() >= -1 and group.max() < len(counts)):
-            wrong = group.min() if group.min() < -1 else group.max()
-            raise ValueError(
-                f"group holds {wrong}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
-            )
-        sizes = np.bincount(group[group >= 0], minlength=len(counts))
-        if (counts < 0).any() or (counts.sum(axis=1) != sizes).any():
-            worst = int(np.argmax((counts < 0).any(axis=1) | (counts.sum(axis=1) != sizes)))
-            raise ValueError(
-                f"group {worst} has {sizes[worst]} respondents and the counts {counts[worst].tolist()}, which sum to "
-                f"{counts[worst].sum()}; a group shows one value per respondent."
-            )
+        _check_groups(group, counts)
         object.__setattr__(self, "prior", probability_rows(prior, "the prior of respondent in row"))
-        object.__setattr__(self, "group", group.astype(np.int64))
-        object.__setattr__(self, "counts", counts.astype(np.int64))
+        object.__setattr__(self, "group", group)
+        object.__setattr__(self, "counts", counts)
         if self.evidence is not None:
             object.__setattr__(self, "evidence", _pseudo_counts(self.evidence, prior.shape))
 
     def refuse_evidence(self, estimator: object) -> None:
-        """Raise ValueError if there is evidence: said by estimators that have no place for it."""
+        """Raise ValueError if there is evidence; called by estimators that cannot read it."""
         if self.evidence is not None:
             raise ValueError(
                 f"the problem has evidence (pseudo-counts of compromised records) and {estimator!r} cannot read it. Use "
@@ -97,29 +89,29 @@ class Problem:
 
     @property
     def sizes(self) -> IntArray:
-        """The number of respondents of each group: int array, shape ``(g,)``."""
+        """Number of respondents of each group: int array, shape ``(g,)``."""
         return np.asarray(self.counts.sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """Beliefs after a release.
+    """Posterior beliefs of a release.
 
     Attributes
     ----------
     probabilities : float array, shape (n, m)
-        Rows are probabilities; the row of a respondent outside all groups is the prior's.
+        Rows are probabilities; the row of a respondent outside all groups is the row of the prior.
     status : int array, shape (g,)
-        Per group, a `Status`.
+        `Status` of each group.
     standard_error : float array, shape (n, m), optional
-        Of estimators that sample: the Monte Carlo standard error of each probability.
+        Monte Carlo standard error of each probability, from estimators that sample.
     ess, rhat : float array, shape (n, m), optional
-        Their effective sample size and their R-hat.
+        Effective sample size and R-hat of each probability, from estimators that sample.
     rule : object array of str, shape (g,), optional
-        Of estimators that choose: by which rule each group was computed.
+        Name of the rule by which each group was computed, from estimators that choose.
     error : float array, shape (g,), optional
-        Of estimators that use the law of large numbers where groups are large: per group, the estimated largest error of a
-        belief; 0 where the computation is exact, NaN where nothing is known of it.
+        Estimated largest error of a belief of each group, from estimators that use the law of large numbers for large groups:
+        0 where the computation is exact, NaN where no estimate is known.
     """
 
     probabilities: FloatArray
@@ -130,39 +122,46 @@ class Posterior:
     rule: ObjectArray | None = None
     error: FloatArray | None = None
 
-    def of_the_first(self, n: int) -> "Posterior":
-        """The posterior of the first n respondents only: the others are counterfeits."""
+    def first(self, n: int) -> "Posterior":
+        """Posterior of the first n respondents, as without the counterfeits behind them."""
         rows = (self.probabilities, self.standard_error, self.ess, self.rhat)
-        first, error, ess, rhat = (None if of_each is None else of_each[:n] for of_each in rows)
-        assert first is not None
-        return Posterior(first, self.status, error, ess, rhat, self.rule, self.error)
+        probabilities, error, ess, rhat = (None if array is None else array[:n] for array in rows)
+        assert probabilities is not None
+        return Posterior(probabilities, self.status, error, ess, rhat, self.rule, self.error)
 
 
 class Estimator(Protocol):
-    """A rule that turns a problem into beliefs; a frozen settings object."""
+    """Rule that computes a posterior from a problem; a frozen settings object."""
 
     exact: ClassVar[bool]
-    """Whether it computes the Bayesian posterior of its prior, and no approximation of it."""
+    """True if it computes the Bayesian posterior of its prior without approximation."""
 
     def __call__(self, problem: Problem) -> Posterior:
-        """The posterior of a whole release."""
+        """Posterior of a whole release."""
         ...
 
 
 def are_probabilities(rows: FloatArray) -> BoolArray:
-    """Which rows hold no NaN, nothing negative and sum to 1, all within `TOLERANCE`."""
-    with np.errstate(invalid="ignore"):
-        near = np.abs(rows.sum(axis=-1) - 1) <= TOLERANCE
-        return np.asarray(near & (rows >= -TOLERANCE).all(axis=-1) & np.isfinite(rows).all(axis=-1))
+    """True for rows that hold no NaN and no negative number and sum to 1, all within `ROW_SUM_TOLERANCE`."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(rows.sum(axis=-1) - 1) <= ROW_SUM_TOLERANCE
+        return np.asarray(near & (rows >= -ROW_SUM_TOLERANCE).all(axis=-1) & np.isfinite(rows).all(axis=-1))
 
 
 def probability_rows(rows: FloatArray, what: str) -> FloatArray:
-    """The rows, normalized to sum to 1 exactly.
+    """Rows normalized to sum to 1, as a new array of shape ``(n, m)``.
+
+    Parameters
+    ----------
+    rows : float array, shape (n, m)
+    what : str
+        Name of a row in error messages, to which its number is added.
 
     Raises
     ------
     ValueError
-        If an entry is NaN or negative, or a row's sum is further from 1 than `TOLERANCE`; it names the row.
+        If an entry is NaN or negative, or the sum of a row differs from 1 by more than `ROW_SUM_TOLERANCE`. The message names
+        the row.
     """
     rows = np.asarray(rows, dtype=np.float64)
     wrong = ~are_probabilities(rows)
@@ -176,8 +175,37 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
+def _whole_numbers(name: str, value: Any, takes: str) -> IntArray:
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"Problem: {name} is {shown(value)}; it {takes}.") from None
+    if array.dtype.kind not in "biufO":
+        raise TypeError(f"Problem: {name} is {shown(value)}; it {takes}.")
+    if not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"{name} must be whole numbers, an array of an integer type; got {array.dtype}.")
+    return array.astype(np.int64)
+
+
+def _check_groups(group: IntArray, counts: IntArray) -> None:
+    """Raise ValueError unless groups are numbered -1 to g - 1, and the counts of each sum to its size."""
+    if group.size and not (group.min() >= -1 and group.max() < len(counts)):
+        wrong = group.min() if group.min() < -1 else group.max()
+        raise ValueError(
+            f"group holds {wrong}, and there are {len(counts)} groups; it must lie in -1..{len(counts) - 1}."
+        )
+    sizes = np.bincount(group[group >= 0], minlength=len(counts))
+    unfit = (counts < 0).any(axis=1) | (counts.sum(axis=1) != sizes)
+    if unfit.any():
+        j = int(np.argmax(unfit))
+        raise ValueError(
+            f"group {j} has {sizes[j]} respondents and the counts {counts[j].tolist()}, which sum to "
+            f"{counts[j].sum()}; a group shows one value per respondent."
+        )
+
+
 def _pseudo_counts(evidence: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    evidence = np.asarray(evidence, dtype=np.float64)
+    evidence = as_floats("Problem", "evidence", evidence, "is a float array of the shape of the prior")
     if evidence.shape != shape:
         raise ValueError(
             f"evidence has shape {evidence.shape}; it needs the prior's, {shape}: a pseudo-count per pair."
@@ -195,4 +223,4 @@ def _pseudo_counts(evidence: FloatArray, shape: tuple[int, ...]) -> FloatArray:
 def _fault(row: FloatArray) -> str:
     if not np.isfinite(row).all():
         return "holds NaN or an infinity"
-    return f"holds the negative number {row.min():g}" if row.min() < -TOLERANCE else f"sums to {row.sum():.6g}"
+    return f"holds the negative number {row.min():g}" if row.min() < -ROW_SUM_TOLERANCE else f"sums to {row.sum():.6g}"

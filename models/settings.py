@@ -1,4 +1,4 @@
-"""Checks of settings, by which every constructor refuses a wrong argument with one message."""
+"""Checks of arguments, with which constructors and functions refuse a wrong one by one message."""
 
 import math
 import sys
@@ -7,6 +7,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from foreknow.models.arrays import FloatArray
 
 GREATEST_FLOAT = sys.float_info.max
 """Largest finite float."""
@@ -64,7 +66,7 @@ def check_kind(owner: str, name: str, value: Any, kind: "type | tuple[type, ...]
         What the parameter takes and how to make it, as a predicate: "is a View; make one by View(frame, schema)".
     """
     if not isinstance(value, kind):
-        raise TypeError(f"{owner}: {name} is {_shown(value)}; it {takes}.")
+        raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes}.")
 
 
 def as_generator(owner: str, rng: Any, optional: bool = False) -> np.random.Generator:
@@ -95,12 +97,41 @@ def as_generator(owner: str, rng: Any, optional: bool = False) -> np.random.Gene
         return np.random.default_rng(int(rng))
     without = ", or None for fresh entropy" if optional else ""
     raise TypeError(
-        f"{owner}: rng is {_shown(rng)}; it is a generator, as numpy.random.default_rng(1), an integer seed{without}."
+        f"{owner}: rng is {shown(rng)}; it is a generator, as numpy.random.default_rng(1), an integer seed{without}."
     )
 
 
-def _shown(value: Any) -> str:
-    """A value in an error message: its type, and its text where short."""
+def as_floats(owner: str, name: str, value: Any, takes: str) -> FloatArray:
+    """Return an array of real numbers as float64.
+
+    Parameters
+    ----------
+    owner, name, takes : str
+        As for `check_kind`.
+    value : array_like
+
+    Raises
+    ------
+    TypeError
+        If the value is no array of real numbers, as a mapping, a text or a ragged list.
+    """
+    try:
+        array = np.asarray(value)
+        return np.asarray(_real(array), dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes}.") from None
+
+
+def _real(array: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    if array.dtype.kind not in "biufO":
+        raise TypeError
+    return array
+
+
+def shown(value: Any) -> str:
+    """Return a value as text for an error message: its type, and its own text where short."""
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
     text = repr(value)
     article = "an" if type(value).__name__[0] in "aeiouAEIOU" else "a"
     return text if len(text) <= 60 and "\n" not in text else f"{article} {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""A history whose laws are known, because they made it."""
+"""Simulated histories with their exact knowledge."""
 
 from typing import NamedTuple
 
@@ -8,16 +8,16 @@ from foreknow.models.tables.history import History
 
 
 class Simulation(NamedTuple):
-    """A simulated history, with the exact knowledge behind it.
+    """Simulated history, with the exact distributions that generated it.
 
     Attributes
     ----------
     history : History
-        The original records.
+        Original records.
     prior : Prior
-        The law by which a respondent's first value was drawn: BK^sv, exact.
+        Distribution of the first value of each respondent: BK^sv, exact.
     transitions : MarkovChain
-        The law by which each value followed the one before: BK^seq, exact.
+        Distribution of each value given the value before: BK^seq, exact.
     """
 
     history: History

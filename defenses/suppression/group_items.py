@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from foreknow.defenses.suppression.label_workspace import LabelWorkspace, label_workspace
 from foreknow.models import Items, Linking, Links, Release
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.quasi_sensitive.linking import Words, links
 
 
@@ -74,7 +74,7 @@ class GroupItems:
     def of(cls, release: Release, linking: Linking) -> "GroupItems":
         """Items of a release. Cost: O(i e / 64) for i items and e labels."""
         items = linking.items_of(release.view)
-        order, starts = members(release.group, release.groups)
+        order, starts = group_rows(release.group, release.groups)
         own = tuple(np.split(order, starts)[1:-1])
         return cls(items, links(items, linking.knowledge), linking.knowledge.bits(items.vocabulary), own)
 

@@ -13,8 +13,8 @@ from foreknow.models import (
     Omega,
     Transitions,
 )
-from foreknow.models.adversary import Revision
 from foreknow.models.knowledge.sequences import GapRule
+from foreknow.models.memory import Revision
 
 
 @dataclass(frozen=True)

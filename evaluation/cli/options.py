@@ -8,8 +8,8 @@ from typing import Annotated, cast
 import typer
 
 from foreknow.evaluation.cli.adversary_knowledge import Learning
-from foreknow.models.adversary import Revision as RevisionRule
 from foreknow.models.knowledge.sequences import GapRule
+from foreknow.models.memory import Revision as RevisionRule
 
 Revision = StrEnum("Revision", ["filter", "product", "chain"])
 Gaps = StrEnum("Gaps", ["ignore", "power"])

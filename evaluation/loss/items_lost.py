@@ -9,7 +9,7 @@ import pandas as pd
 from foreknow.defenses.suppression.group_items import removal_cost
 from foreknow.evaluation.arguments import check_releases
 from foreknow.models import ItemRelease
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 
 
 def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
@@ -51,7 +51,7 @@ def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
     rows = []
     for release in check_releases("items_lost", releases, ItemRelease):
         group, before, after = release.release.group, release.original.sizes, release.published.sizes
-        order, starts = members(group, release.release.groups)
+        order, starts = group_rows(group, release.release.groups)
         costs = [removal_cost(before[own], after[own]) for own in np.split(order, starts)[1:-1]]
         kept = group >= 0
         items, left = int(before[kept].sum()), int(after[kept].sum())

@@ -12,7 +12,7 @@ from foreknow.models.estimators.by_group import by_group
 from foreknow.models.estimators.exact import Exact, state_counts
 from foreknow.models.estimators.large_numbers import first_order_errors
 from foreknow.models.estimators.sinkhorn import Sinkhorn
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Estimator, Posterior, Problem
 from foreknow.models.settings import check_whole
 
@@ -89,7 +89,7 @@ class Auto:
 def _errors(problem: Problem, belief: FloatArray, choice: IntArray) -> FloatArray:
     """Estimated largest error of a belief in each group: float array, shape ``(g,)``."""
     errors = np.where(choice == BEYOND, np.nan, 0.0)
-    order, starts = members(problem.group, len(problem.counts))
+    order, starts = group_rows(problem.group, len(problem.counts))
     shown: BoolArray = problem.counts > 0
     for j in np.flatnonzero(choice == SINKHORN):
         rows = order[starts[j] : starts[j + 1]]

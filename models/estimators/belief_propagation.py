@@ -10,7 +10,7 @@ from foreknow.models.estimators.arguments import check_iteration, check_problem
 from foreknow.models.estimators.assignments import group_beliefs, write_group_beliefs
 from foreknow.models.estimators.message_passing import logistic, pass_messages
 from foreknow.models.estimators.support import weights_and_possible_pairs
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 from foreknow.models.settings import is_number
 
@@ -79,7 +79,7 @@ class BeliefPropagation:
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
         check_problem(self, problem)
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         settings = (float(self.tolerance), int(self.iterations), float(self.damping))
         return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts, *settings))
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.estimators.arguments import check_problem
-from foreknow.models.members import group_sums
+from foreknow.models.group_rows import group_sums
 from foreknow.models.problem import Posterior, Problem, Status
 
 

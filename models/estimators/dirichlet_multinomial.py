@@ -11,7 +11,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_positive, check_problem
 from foreknow.models.estimators.best_assignments import average_of_best
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.members import Members, members
+from foreknow.models.group_rows import GroupRows, group_rows
 from foreknow.models.problem import Posterior, Problem
 from foreknow.models.settings import check_choice
 
@@ -86,7 +86,7 @@ class DirichletMultinomial:
         sizes, counts, concentration = problem.sizes, problem.counts, float(self.concentration)
         draw = np.exp(-gammaln(sizes + 1.0))
         with_draw = np.flatnonzero((draw > NEGLIGIBLE_DRAW * concentration) & (sizes > 0))
-        best = self._best(problem, members(problem.group, len(counts)), with_draw)
+        best = self._best(problem, group_rows(problem.group, len(counts)), with_draw)
         in_group = problem.group >= 0
         group = problem.group[in_group]
         evidence_of_pairs, evidence_of_groups = _evidence_terms(problem, group, in_group)
@@ -98,7 +98,7 @@ class DirichletMultinomial:
         ) / total[group][:, None]
         return Posterior(belief, np.zeros(len(counts), dtype=np.int64))
 
-    def _best(self, problem: Problem, rows_of: Members, groups: IntArray) -> FloatArray:
+    def _best(self, problem: Problem, rows_of: GroupRows, groups: IntArray) -> FloatArray:
         """Fraction of the best assignments in which each member of some groups has each value: shape ``(n, m)``."""
         best = np.zeros(problem.prior.shape)
         for j in groups:

@@ -9,7 +9,7 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_problem, check_state_limit
 from foreknow.models.estimators.assignments import group_beliefs, proportional_rows, shown_priors, write_group_beliefs
 from foreknow.models.estimators.forward_backward import state_count
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
 
 
@@ -67,7 +67,7 @@ class Exact:
                 f"{self.limit}. Use Auto() (--estimator auto), which approximates such groups alone, or Exact(limit=...) if "
                 "there is memory for it (32 bytes a state)."
             )
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts))
 
 
@@ -76,7 +76,7 @@ def state_counts(problem: Problem, limit: int) -> FloatArray:
 
     Kinds of members are counted only in groups whose states by values exceed the limit.
     """
-    order, starts = members(problem.group, len(problem.counts))
+    order, starts = group_rows(problem.group, len(problem.counts))
     return _state_counts(problem.prior, problem.counts, order, starts, float(limit))
 
 

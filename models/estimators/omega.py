@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_problem
-from foreknow.models.members import group_sums
+from foreknow.models.group_rows import group_sums
 from foreknow.models.problem import CONTRADICTED, Posterior, Problem
 
 

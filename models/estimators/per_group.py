@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_problem
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Posterior, Problem, probability_rows
 
 
@@ -59,7 +59,7 @@ class PerGroup:
         """Posterior of a whole release."""
         check_problem(self, problem)
         belief = problem.prior.copy()
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         for j in np.flatnonzero(problem.sizes):
             rows = order[starts[j] : starts[j + 1]]
             answer = np.asarray(self.function(problem.prior[rows], problem.counts[j]), dtype=np.float64)

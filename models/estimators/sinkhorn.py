@@ -9,7 +9,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_iteration, check_problem
 from foreknow.models.estimators.assignments import LEAST_DIVISOR, write_group_beliefs
 from foreknow.models.estimators.support import weights_and_possible_pairs
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 
 
@@ -61,7 +61,7 @@ class Sinkhorn:
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
         check_problem(self, problem)
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         settings = (float(self.tolerance), int(self.iterations))
         return Posterior(*_beliefs_and_status(problem.prior, problem.counts, order, starts, *settings))
 

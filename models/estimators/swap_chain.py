@@ -13,7 +13,7 @@ from foreknow.models.estimators.convergence import FEWEST_DRAWS, LARGEST_RHAT
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.estimators.support import weights_and_possible_pairs
 from foreknow.models.estimators.swap_moves import sample_probabilities, summarize_chains
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 from foreknow.models.settings import as_generator, is_whole
 
@@ -94,7 +94,7 @@ class SwapChain:
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
         check_problem(self, problem)
-        order, starts = members(problem.group, len(problem.counts))
+        order, starts = group_rows(problem.group, len(problem.counts))
         belief, status = problem.prior.copy(), np.zeros(len(problem.counts), dtype=np.int64)
         diagnostics = {name: np.full(belief.shape, default) for name, default in self._without_draws.items()}
         for j in np.flatnonzero(problem.sizes):

@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import cells_under, has_closed_form, max_operations
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Estimator, Problem
 
 INTERVAL = (0.05, 0.95)
@@ -101,7 +101,7 @@ def _summary(each: FloatArray) -> FloatArray:
 
 def _batches(evidence: Evidence, records: int) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
     """Batches of whole groups of about ``records`` records: their rows, the groups numbered from 0, and their counts."""
-    order, starts = members(evidence.group, len(evidence.counts))
+    order, starts = group_rows(evidence.group, len(evidence.counts))
     batch = (starts[:-1] - starts[0]) // records
     for number in np.unique(batch):
         groups = np.flatnonzero(batch == number)

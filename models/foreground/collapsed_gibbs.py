@@ -15,7 +15,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.foreground.evidence import Cells, Evidence
 from foreknow.models.foreground.polynomials import multiply
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 
 type Sweep = Callable[[FloatArray], IntArray]
 """One more sweep under the values' pseudo-counts, shape ``(m,)``; returns the signatures' counts of values, ``(s, m)``."""
@@ -86,7 +86,7 @@ def _every_group(cells: Cells) -> tuple[IntArray, IntArray, IntArray, IntArray]:
 def _by_exchanges(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArray, Callable[[Counts], None]]:
     """Counts of the start, and the sweep for more than two values."""
     mixed = np.append(evidence.mixed, False)
-    order, starts = members(np.where(mixed[evidence.group], evidence.group, -1), len(evidence.counts))
+    order, starts = group_rows(np.where(mixed[evidence.group], evidence.group, -1), len(evidence.counts))
     value = np.append(evidence.counts.argmax(axis=1), 0)[evidence.group]
     undecided = order[starts[0] :]
     permuted = undecided[np.lexsort((rng.random(len(undecided)), evidence.group[undecided]))]

@@ -9,7 +9,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Problem, probability_rows
 
 
@@ -232,7 +232,7 @@ class DistinctGroups(NamedTuple):
 
 def distinct_groups(evidence: Evidence) -> DistinctGroups:
     """Collect equal groups, in the order of their first appearance, without empty groups. Cost: O(n log n)."""
-    order, starts = members(evidence.group, len(evidence.counts))
+    order, starts = group_rows(evidence.group, len(evidence.counts))
     row = evidence.row[order[np.lexsort((evidence.row[order], evidence.group[order]))]]
     kinds: dict[tuple[bytes, bytes], int] = {}
     example: list[int] = []

@@ -11,7 +11,6 @@ from foreknow.models.estimators import Auto, Exact
 from foreknow.models.estimators.assignments import log_weight_and_beliefs, proportional_rows, shown_priors
 from foreknow.models.foreground.evidence import Evidence, distinct_groups
 from foreknow.models.foreground.group_expectations import group_expectations
-from foreknow.models.members import members
 from foreknow.models.problem import Estimator, Problem
 
 AUTO_MAX_OPERATIONS = 2**18
@@ -151,7 +150,7 @@ def _by_distinct_groups(evidence: Evidence, estimator: Exact | Auto) -> Expectat
     """Expectation step with each distinct group weighed once; none may have more states than the estimator's limit."""
     distinct = distinct_groups(evidence)
     component, components = evidence.component, int(evidence.component[-1]) + 1
-    order, starts = members(distinct.group, len(distinct.counts))
+    order, starts = group_rows(distinct.group, len(distinct.counts))
     # Within a group the rest's records stand last, so that its first record's component is the group's.
     component_of_group = component[distinct.row[starts[:-1]]]
     multiplicity = distinct.multiplicity[distinct.group][:, None]

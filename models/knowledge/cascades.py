@@ -1,8 +1,8 @@
-"""How compromised records spread to others: the cascading methods of BayFrame, section 4.4, and one more.
+"""Cascades: rules by which compromised records change the beliefs about other respondents (BayFrame, section 4.4).
 
-A cascade has two moments. `revise` is what the claims make of the revised prior, before the release is seen; `weigh` is how
-they enter the posterior. Claims of confidence 1 are treated alike by all: the respondent has the value before the release,
-and leaves the group with it when the others are weighed.
+A cascade is applied twice. `revise` applies the claims to the revised prior, before the release is seen; `posterior` applies
+them to the posterior. All cascades treat claims of confidence 1 alike: the respondent has the value before the release, and is
+removed from the group with it when the posterior of the others is computed.
 """
 
 from collections.abc import Callable
@@ -14,30 +14,31 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.problem import CONTRADICTED, DOUBT, Estimator, Posterior, Problem
+from foreknow.models.settings import check_flag
 
-SAME = 1e-12
-"""By how much a confidence may differ from the revised prior and still be equal to it."""
+CONFIDENCE_TOLERANCE = 1e-12
+"""Largest difference between a confidence and the revised prior at which they count as equal."""
 
 
 class Cascade(Protocol):
-    """Rule by which compromised records enter an adversary's beliefs; a frozen settings object."""
+    """Rule by which compromised records enter the beliefs of an adversary; a frozen settings object."""
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
-        """Apply claims to the revised prior of shape ``(n, m)`` before the release; rows are probabilities."""
+        """Revised prior of shape ``(n, m)`` with the claims, before the release; rows are probabilities."""
         ...
 
-    def weigh(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """The posterior of a release whose problem has the prior that `revise` gave."""
+    def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
+        """Posterior of a release whose problem has the prior that `revise` returned."""
         ...
 
 
 @dataclass(frozen=True)
 class RemoveKnown:
-    """Whoever is surely known leaves the group with the value, and the rest is solved (BayFrame, section 4.4, CR = 1).
+    """Remove respondents known with certainty from their groups, with their values (BayFrame, section 4.4, CR = 1).
 
-    With `Exact` this is what a one-hot prior row does by itself; with other estimators it is more. Where the known records
-    do not fit the group (more of them have a value than the group shows) nobody is removed from it, the estimator meets
-    their one-hot rows, and the group is reported as `Status.CONTRADICTED`.
+    With `Exact` the result is that of a one-hot prior row; with other estimators it differs. Where the known records do not fit
+    the group (more of them have a value than the group shows) no member is removed from it, the estimator receives their
+    one-hot rows, and the group has `Status.CONTRADICTED`.
 
     Raises
     ------
@@ -46,195 +47,224 @@ class RemoveKnown:
     """
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
-        """The prior with one-hot rows for those who are known."""
+        """Prior with one-hot rows for the respondents of the claims."""
         if len(claims.unsure.rows):
             raise ValueError(
                 f"a compromised record has the confidence {claims.unsure.confidence[0]:g}, and RemoveKnown takes only 1. Use "
                 "PriorCascade, PosteriorCascade or EvidenceCascade."
             )
-        return known(prior, claims.sure)
+        return with_known_values(prior, claims.sure)
 
-    def weigh(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """The posterior of the rest, with the known people put back."""
-        return removing_known(problem, claims.sure, estimator)
+    def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
+        """Posterior of the other members, with one-hot rows for the known ones."""
+        return posterior_of_others(problem, claims.sure, estimator)
 
 
 @dataclass(frozen=True)
 class PriorCascade:
-    """Claims enter the revised prior by the law of total probability (BayFrame, section 4.4.1, Equation 5).
+    """Mix claims into the revised prior by the law of total probability (BayFrame, section 4.4.1, Equation 5).
 
-    With confidence CR the respondent has the value, else what was believed before holds::
+    With probability CR the respondent has the value, otherwise the earlier belief holds::
 
         CR_RPD(s) = CR + (1 - CR) RPD(s)
 
     Parameters
     ----------
     normalized : bool
-        Equation 5 is about the claimed value s alone, and the row then sums to ``1 + CR (1 - RPD(s))``. With
-        ``normalized=True`` the law is carried through: the other values keep ``(1 - CR) RPD``, and several claims about one
-        respondent share one row, ``sum CR e_s + (1 - sum CR) RPD``. With ``False`` the equation is applied as printed, value
-        by value, and the row divided by its sum.
+        Equation 5 changes the claimed value s only, so the row sums to ``1 + CR (1 - RPD(s))``. With ``normalized=True`` the
+        law is applied to all values: the others have ``(1 - CR) RPD``, and several claims about one respondent give one row,
+        ``sum CR e_s + (1 - sum CR) RPD``. With ``False`` the equation is applied as printed, value by value, and the row is
+        divided by its sum.
+
+    Raises
+    ------
+    TypeError
+        If ``normalized`` is not True or False.
 
     Notes
     -----
-    By this rule a claim can only raise a belief, even one of less confidence than is believed anyway, and a source that is
-    right half of the time moves everybody to one half: it takes CR for the chance that the adversary saw the value, not for
-    the weight of evidence. `EvidenceCascade` does the latter.
+    By this rule a claim can only raise a belief, even a claim of less confidence than the belief has already. A source that is
+    right half of the time raises every belief to at least one half. The rule reads CR as the probability that the adversary saw
+    the value, not as the weight of evidence; `EvidenceCascade` does the latter.
     """
 
     normalized: bool = True
 
+    def __post_init__(self) -> None:
+        check_flag("PriorCascade", "normalized", self.normalized)
+
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
-        """The prior with the claims mixed in."""
+        """Prior with the claims mixed in."""
         rows, values, confidence = claims.unsure
         mixed = prior.copy()
         if self.normalized:
-            told = np.zeros(prior.shape[:1])
-            np.add.at(told, rows, confidence)
-            mixed *= np.maximum(1 - told, 0.0)[:, None]
+            claimed = np.zeros(prior.shape[:1])
+            np.add.at(claimed, rows, confidence)
+            mixed *= np.maximum(1 - claimed, 0.0)[:, None]
             np.add.at(mixed, (rows, values), confidence)
         else:
             mixed[rows, values] = confidence + (1 - confidence) * prior[rows, values]
         mixed[rows] /= mixed[rows].sum(axis=1, keepdims=True)
-        return known(mixed, claims.sure)
+        return with_known_values(mixed, claims.sure)
 
-    def weigh(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """The estimator's posterior of the rest; the unsure claims are in the prior already."""
-        return removing_known(problem, claims.sure, estimator)
+    def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
+        """Posterior by the estimator of members not known with certainty; the other claims are in the prior already."""
+        return posterior_of_others(problem, claims.sure, estimator)
 
 
 @dataclass(frozen=True)
 class PosteriorCascade:
-    """Claims enter as pseudo-counts of the assignments that they match (BayFrame, section 4.4.2, Definition 6).
+    """Add claims as pseudo-counts of the assignments that they match (BayFrame, section 4.4.2, Definition 6).
 
-    An assignment matches a claim if it gives the respondent the value, and the claim's confidence CR is over the revised
-    prior RPD; its Dirichlet parameter grows by CR for every claim it matches. A claim of CR = RPD says nothing and is
-    dropped. One of CR < RPD speaks for the respondent's other values: what its group shows besides the claimed values shares
-    what the claims leave over, in proportion to RPD, and these shares become claims. (The paper says so for one remaining
-    value, Example 4; the general case is ours.)
+    An assignment matches a claim if it gives the value to the respondent, and the confidence CR of the claim is over the revised
+    prior RPD. The Dirichlet parameter of an assignment grows by CR for every claim that it matches. A claim of CR = RPD says
+    nothing and is dropped. A claim of CR < RPD supports the other values of the respondent: the values of the group that no
+    claim names share the remaining probability in proportion to RPD, and these shares become claims. (The paper states this for
+    one remaining value, in Example 4; the general case is ours.)
 
-    Only estimators that read evidence can be used: `DirichletMultinomial`, in closed form, and `Mixed`, which reads it so in small
-    groups. In large groups, whose Omega-estimate has no Dirichlet parameters, the definition says nothing; `Mixed` documents two
+    Only estimators that read evidence can be used: `DirichletMultinomial`, in closed form, and `Mixed`, which uses it in small
+    groups. The definition does not cover large groups, whose Omega-estimate has no Dirichlet parameters; `Mixed` documents two
     readings.
 
     Parameters
     ----------
     keep_stated : bool
-        What becomes of the other claims of a respondent once new ones were derived. In Example 4 they are dropped:
-        Elisa's Cancer-II has CR = .02 over RPD = .004 and yet matches nothing, as only Depression's derived .95 counts.
-        ``True`` is Definition 6 to the letter, which keeps it.
+        Treatment of the other claims about a respondent once new ones were derived. ``False``: they are dropped, as in
+        Example 4, where Cancer-II of Elisa has CR = .02 over RPD = .004 and yet matches nothing, as only the derived .95 of
+        Depression counts. ``True``: they are kept, as Definition 6 is printed.
+
+    Raises
+    ------
+    TypeError
+        If ``keep_stated`` is not True or False.
     """
 
     keep_stated: bool = False
 
-    def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
-        """The prior; only those who are surely known change it."""
-        return known(prior, claims.sure)
+    def __post_init__(self) -> None:
+        check_flag("PosteriorCascade", "keep_stated", self.keep_stated)
 
-    def weigh(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """The posterior under the claims as evidence."""
+    def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
+        """Prior with one-hot rows for respondents known with certainty; other claims do not change it."""
+        return with_known_values(prior, claims.sure)
+
+    def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
+        """Posterior with the claims as evidence."""
 
         def with_evidence(rest: Problem) -> Posterior:
             evidence = np.zeros(rest.prior.shape)
-            rows, values, confidence = matching(rest, claims.unsure, self.keep_stated)
+            rows, values, confidence = matching_claims(rest, claims.unsure, self.keep_stated)
             evidence[rows, values] = confidence
             return estimator(Problem(rest.prior, rest.group, rest.counts, evidence))
 
-        return removing_known(problem, claims.sure, with_evidence)
+        return posterior_of_others(problem, claims.sure, with_evidence)
 
 
 @dataclass(frozen=True)
 class EvidenceCascade:
-    """Claims are evidence: the prior is multiplied with how likely each value makes the claim, by Bayes' rule.
+    """Multiply the prior by the likelihood of the claims, by Bayes' rule.
 
-    A source that names the true value with probability CR, and otherwise any other value, makes the claimed value
-    ``CR`` likely and each of the others ``(1 - CR) / (m - 1)``; of several claims about one respondent each value has its
-    own CR, and those not named share the rest. Then::
+    A source names the true value with probability CR, and any other value otherwise. A claim then has the likelihood ``CR`` for
+    the claimed value and ``(1 - CR) / (m - 1)`` for each of the others. With several claims about one respondent each named
+    value has its own CR, and the values not named share the rest. With the likelihood L::
 
         CR_RPD(s) = RPD(s) L(s) / sum over s' of RPD(s') L(s')
 
-    A claim of CR = 1/m says nothing, one below it speaks against the value, one of 1 is certainty. Evidence commutes: with
+    A claim of CR = 1/m says nothing, a claim of less speaks against the value, a claim of 1 is certainty. Evidence commutes: with
     `Exact` the posterior is the same whether claims come before the release or after it. Neither paper has this rule.
 
-    A claim that the prior rules out altogether is met with a doubt of `DOUBT` in the prior.
+    Where the prior gives the claims probability zero, the uniform distribution is mixed into it with weight `DOUBT`.
     """
 
     def revise(self, prior: FloatArray, claims: Claims) -> FloatArray:
-        """The prior times the likelihood of the claims, rows normalized."""
-        rows, values, confidence = claims.unsure
-        if not len(rows):
-            return known(prior, claims.sure)
-        people, place = np.unique(rows, return_inverse=True)
-        likelihood = np.full((len(people), prior.shape[1]), -1.0)
-        likelihood[place, values] = confidence
-        told = np.bincount(place, confidence)
-        silent = (likelihood < 0).sum(axis=1)
-        rest = np.maximum(1 - told, 0.0) / np.maximum(silent, 1)
-        likelihood = np.where(likelihood < 0, rest[:, None], likelihood)
-        weighed = prior.copy()
-        weighed[people] *= likelihood
-        lost = people[weighed[people].sum(axis=1) == 0]
-        weighed[lost] = ((1 - DOUBT) * prior[lost] + DOUBT / prior.shape[1]) * likelihood[np.isin(people, lost)]
-        weighed[people] /= weighed[people].sum(axis=1, keepdims=True)
-        return known(weighed, claims.sure)
+        """Prior times the likelihood of the claims, rows normalized."""
+        if not len(claims.unsure.rows):
+            return with_known_values(prior, claims.sure)
+        respondents, likelihood = _likelihood(claims.unsure, prior.shape[1])
+        revised = prior.copy()
+        revised[respondents] *= likelihood
+        impossible = revised[respondents].sum(axis=1) == 0
+        rows = respondents[impossible]
+        revised[rows] = ((1 - DOUBT) * prior[rows] + DOUBT / prior.shape[1]) * likelihood[impossible]
+        revised[respondents] /= revised[respondents].sum(axis=1, keepdims=True)
+        return with_known_values(revised, claims.sure)
 
-    def weigh(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
-        """The estimator's posterior of the rest; the unsure claims are in the prior already."""
-        return removing_known(problem, claims.sure, estimator)
+    def posterior(self, problem: Problem, claims: Claims, estimator: Estimator) -> Posterior:
+        """Posterior by the estimator of members not known with certainty; the other claims are in the prior already."""
+        return posterior_of_others(problem, claims.sure, estimator)
 
 
-def known(prior: FloatArray, sure: Claims) -> FloatArray:
-    """The prior with a one-hot row for every sure claim."""
+def _likelihood(claims: Claims, values: int) -> tuple[IntArray, FloatArray]:
+    """Distinct rows of the claims, and the likelihood of all claims about each for every value: shape ``(r, m)``."""
+    respondents, place = np.unique(claims.rows, return_inverse=True)
+    named = np.zeros((len(respondents), values), dtype=np.bool_)
+    named[place, claims.values] = True
+    rest = np.maximum(1 - np.bincount(place, claims.confidence), 0.0) / np.maximum((~named).sum(axis=1), 1)
+    likelihood = np.repeat(rest[:, None], values, axis=1)
+    likelihood[place, claims.values] = claims.confidence
+    return respondents, likelihood
+
+
+def with_known_values(prior: FloatArray, sure: Claims) -> FloatArray:
+    """Copy of the prior with a one-hot row for every claim of confidence 1."""
     rows = prior.copy()
     rows[sure.rows] = 0.0
     rows[sure.rows, sure.values] = 1.0
     return rows
 
 
-def removing_known(problem: Problem, sure: Claims, weigh: Callable[[Problem], Posterior]) -> Posterior:
-    """The posterior of the rest of every group, with those who are surely known put back.
+def posterior_of_others(problem: Problem, sure: Claims, estimate: Callable[[Problem], Posterior]) -> Posterior:
+    """Posterior in which members known with certainty are removed from their groups and have one-hot rows.
 
-    A group that the sure claims do not fit keeps everybody, and is reported as contradicted.
+    A group that the claims of confidence 1 do not fit keeps all members, and has `Status.CONTRADICTED`.
     """
     if not len(sure.rows):
-        return weigh(problem)
+        return estimate(problem)
     inside = problem.group[sure.rows] >= 0
     group, values = problem.group[sure.rows[inside]], sure.values[inside]
-    taken = np.zeros_like(problem.counts)
-    np.add.at(taken, (group, values), 1)
-    unfit = (taken > problem.counts).any(axis=1)
-    gone = sure.rows[inside][~unfit[group]]
-    left = problem.group.copy()
-    left[gone] = -1
-    counts = np.where(unfit[:, None], problem.counts, problem.counts - taken)
-    answer = weigh(Problem(known(problem.prior, sure), left, counts, problem.evidence))
+    removed = np.zeros_like(problem.counts)
+    np.add.at(removed, (group, values), 1)
+    unfit = (removed > problem.counts).any(axis=1)
+    others = _without(problem.group, sure.rows[inside][~unfit[group]])
+    counts = np.where(unfit[:, None], problem.counts, problem.counts - removed)
+    answer = estimate(Problem(with_known_values(problem.prior, sure), others, counts, problem.evidence))
     return replace(answer, status=np.where(unfit, answer.status | CONTRADICTED, answer.status))
 
 
-def matching(problem: Problem, claims: Claims, keep_stated: bool) -> Claims:
-    """The claims that some assignments match, after new ones were derived from those below the revised prior."""
-    found: list[tuple[int, int, float]] = []
-    for row in np.unique(claims.rows):
-        mine = claims.rows == row
-        stated = dict(zip(claims.values[mine].tolist(), claims.confidence[mine].tolist(), strict=True))
-        believed = problem.prior[row]
-        over = {s: c for s, c in stated.items() if c > believed[s] + SAME}
-        below = any(c < believed[s] - SAME for s, c in stated.items())
-        shares = _derived(problem, int(row), stated) if below else {}
-        derived = {s: c for s, c in shares.items() if c > believed[s] + SAME}
-        counted = derived | (over if keep_stated or not derived else {})
-        found += [(int(row), s, c) for s, c in counted.items()]
-    rows, values, confidence = (np.array(column) for column in zip(*found, strict=True)) if found else ([], [], [])
-    return Claims(np.asarray(rows, dtype=np.int64), np.asarray(values, dtype=np.int64), np.asarray(confidence, float))
+def _without(group: IntArray, rows: IntArray) -> IntArray:
+    """Group of each respondent, -1 for some rows."""
+    others = group.copy()
+    others[rows] = -1
+    return others
+
+
+def matching_claims(problem: Problem, claims: Claims, keep_stated: bool) -> Claims:
+    """Claims that some assignments match, including those derived from claims below the revised prior."""
+    matching: list[tuple[int, int, float]] = []
+    for row in np.unique(claims.rows).tolist():
+        about = claims.rows == row
+        stated = dict(zip(claims.values[about].tolist(), claims.confidence[about].tolist(), strict=True))
+        belief = problem.prior[row]
+        below = any(c < belief[s] - CONFIDENCE_TOLERANCE for s, c in stated.items())
+        derived = _above(_derived(problem, row, stated) if below else {}, belief)
+        counted = derived | (_above(stated, belief) if keep_stated or not derived else {})
+        matching += [(row, s, c) for s, c in counted.items()]
+    rows, values, confidence = zip(*matching, strict=True) if matching else ((), (), ())
+    return Claims(np.array(rows, dtype=np.int64), np.array(values, dtype=np.int64), np.array(confidence, dtype=float))
+
+
+def _above(confidence: dict[int, float], belief: FloatArray) -> dict[int, float]:
+    """Confidences that are over the belief in their value."""
+    return {s: c for s, c in confidence.items() if c > belief[s] + CONFIDENCE_TOLERANCE}
 
 
 def _derived(problem: Problem, row: int, stated: dict[int, float]) -> dict[int, float]:
-    """The rest of the probability, for the values of the respondent's group that no claim names."""
+    """Remaining probability of a respondent, shared by the values of the group that no claim names."""
     if problem.group[row] < 0:
         return {}
     others: IntArray = np.array([s for s in np.flatnonzero(problem.counts[problem.group[row]]) if s not in stated])
     if not len(others):
         return {}
-    believed = problem.prior[row, others]
-    share = believed / believed.sum() if believed.sum() > 0 else np.full(len(others), 1 / len(others))
+    belief = problem.prior[row, others]
+    share = belief / belief.sum() if belief.sum() > 0 else np.full(len(others), 1 / len(others))
     return dict(zip(others.tolist(), ((1 - sum(stated.values())) * share).tolist(), strict=True))

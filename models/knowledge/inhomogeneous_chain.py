@@ -6,36 +6,44 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.knowledge.markov_chain import MarkovChain, check_alike
-from foreknow.models.knowledge.sequences import GapRule, Sequences
+from foreknow.models.knowledge.markov_chain import (
+    MarkovChain,
+    chain_of_counts,
+    chain_tuple,
+    check_alike,
+    check_pseudo_count,
+)
+from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
+from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number, shown
 from foreknow.models.tables.history import History
 
 
 @dataclass(frozen=True, eq=False)
 class InhomogeneousChain:
-    """A Markov chain with transition probabilities of its own for each time step: sequential knowledge (`Transitions`).
+    """Markov chain with its own transition probabilities for each time step: sequential knowledge (`Transitions`).
 
     Parameters
     ----------
     chains : tuple of MarkovChain
-        ``chains[r - 1]`` is the distribution of the values at release r, given those before it; the first release is
-        number 0.
+        ``chains[r - 1]`` is the distribution of the values at release r, given earlier values; the first release is number 0.
     pooled : MarkovChain
-        The chain of all later steps.
+        Chain of all later steps.
 
     Raises
     ------
+    TypeError
+        If a chain is not a `MarkovChain`.
     ValueError
-        If the chains differ in their order or their values.
+        If the chains differ in their order or in their number of values.
 
     Notes
     -----
-    Steps are matched with releases by their number, not by their time: release r of an attack, or of `publish`, must be view
-    r of the corpus.
+    Steps are matched with releases by number, not by time: release r of an attack, or of `publish`, corresponds to view r of
+    the corpus.
 
     Examples
     --------
-    Everybody keeps the value in the first step and changes it in the second:
+    Two respondents keep their value in the first step and change it in the second:
 
     >>> chain = InhomogeneousChain.fit([[0, 0, 1], [1, 1, 0]], shrinkage=0.0)
     >>> chain.at(1).probabilities.tolist(), chain.at(2).probabilities.tolist()
@@ -48,6 +56,8 @@ class InhomogeneousChain:
     pooled: MarkovChain
 
     def __post_init__(self) -> None:
+        check_kind("InhomogeneousChain", "pooled", self.pooled, MarkovChain, "is a MarkovChain")
+        object.__setattr__(self, "chains", chain_tuple("InhomogeneousChain", self.chains))
         check_alike((self.pooled, *self.chains))
 
     @classmethod
@@ -60,51 +70,51 @@ class InhomogeneousChain:
         values: int | None = None,
         gaps: GapRule = "ignore",
     ) -> "InhomogeneousChain":
-        """Mine a corpus step by step, each step's rows shrunk to those of the whole corpus.
+        """Estimate transition probabilities for each step of a corpus, shrunk towards those of the whole corpus.
 
         A row of a step is ``(counts + shrinkage * pooled row) / (sum of counts + shrinkage)``, the posterior mean under a
-        Dirichlet prior around the pooled row.
+        Dirichlet prior with the pooled row as its mean.
 
         Parameters
         ----------
         sequences : History, or iterable of sequences of int
-            As for `MarkovChain.fit`, with the same start and the same distance between visits for everybody.
+            As for `MarkovChain.fit`, with the same start and the same distance between visits for all respondents.
         order, pseudo_count, values, gaps
-            As for `MarkovChain.fit`, which gives the pooled chain.
+            As for `MarkovChain.fit`, which computes the pooled chain.
         shrinkage : float
-            The number of observations that the pooled row is worth. With 0, a row is the step's own frequencies, and the
-            pooled row where the step has none. The fewer people each step has, the more is needed.
+            Number of observations that the pooled row counts as. With 0, a row has the frequencies of the step, and is the pooled
+            row where the step has no observation. Steps with fewer respondents need a larger number.
 
         Raises
         ------
         ValueError
-            If the shrinkage is negative, or as `MarkovChain.fit` does.
+            If the shrinkage is negative or not finite, or as `MarkovChain.fit`.
 
         Notes
         -----
         Cost: O(t records order + t m^(order + 1)) for t views.
         """
-        if not (np.isfinite(shrinkage) and shrinkage >= 0):
+        if not is_number(shrinkage, 0, GREATEST_FLOAT):
             raise ValueError(
-                f"shrinkage is {shrinkage}; it counts observations of the pooled row, so it must be 0 or more."
+                f"shrinkage is {shown(shrinkage)}; it counts observations of the pooled row, so it must be 0 or more."
             )
-        source = sequences if isinstance(sequences, History) else [list(sequence) for sequence in sequences]
-        pooled = MarkovChain.fit(source, order, pseudo_count, values=values, gaps=gaps)
-        counted = Sequences.of(source, values, gaps)
+        check_pseudo_count(pseudo_count)
+        counted = sequences_for_order(sequences, order, values, gaps)
+        pooled = chain_of_counts(counted, order, pseudo_count)
         steps = range(1, int(counted.visit.max()) + 1)
         return cls(tuple(_shrunk(counted, step, pooled, shrinkage) for step in steps), pooled)
 
     def at(self, release: int) -> MarkovChain:
-        """The chain of the step that ends at that release; the pooled one for the first release and beyond the last step."""
+        """Chain of the step that ends at a release; the pooled chain for the first release and after the last step."""
         return self.chains[release - 1] if 1 <= release <= len(self.chains) else self.pooled
 
     def truncate(self, steps: int) -> "InhomogeneousChain":
-        """The chains of order at most ``steps``, as `MarkovChain.truncate`."""
+        """Chains of order at most ``steps``, as `MarkovChain.truncate`."""
         return InhomogeneousChain(tuple(chain.truncate(steps) for chain in self.chains), self.pooled.truncate(steps))
 
 
 def _shrunk(counted: Sequences, step: int, pooled: MarkovChain, shrinkage: float) -> MarkovChain:
-    """The chain of one step."""
+    """Chain of one step: its counts, shrunk towards the pooled rows."""
     tables: list[FloatArray] = []
     for length, row in enumerate(pooled.tables, start=1):
         counts = counted.followed(length, step)

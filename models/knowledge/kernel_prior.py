@@ -1,33 +1,32 @@
-"""What an adversary believes who has seen a corpus and compares people with it: a kernel regression."""
+"""Kernel prior: value frequencies of similar respondents in a corpus."""
 
-import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.knowledge.kernel_grid import axes, grid_sums, is_cheaper, kernel
+from foreknow.models.knowledge.kernel_grid import axes, grid_is_cheaper, grid_sums, kernel
+from foreknow.models.settings import GREATEST_FLOAT, as_floats, check_flag, check_kind, is_number, shown
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Schema
 
-CHUNK = 2**18
-"""How many kernel weights are held at once; a few arrays of so many numbers (2 MiB each), which fit a cache."""
+WEIGHTS_PER_CHUNK = 2**18
+"""Number of kernel weights held at once, in a few arrays of this size (2 MiB each), which fit into a cache."""
 
 
 class OwnRecords(NamedTuple):
-    """A respondent's own records in a corpus.
+    """Records of one respondent in a corpus.
 
     Attributes
     ----------
     points : int array, shape (p,)
-        The corpus's points at which they lie, each once.
+        Distinct points of the corpus at which the records lie.
     counts : float array, shape (p, m)
-        How many of them have each value there.
+        Number of the records with each value at each of these points.
     """
 
     points: IntArray
@@ -36,57 +35,59 @@ class OwnRecords(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class KernelPrior:
-    """The values of a corpus's records, those of similar people weighing more: a Nadaraya-Watson estimate.
+    """Nadaraya-Watson estimate of the value frequencies in a corpus, with more weight for similar respondents.
 
-    For a person with the quasi-identifiers q, over all records t of the corpus,
+    For a respondent with the quasi-identifiers q, over all records t of the corpus,
 
         P(s | q) = sum_t [t has s] K(q, t) / sum_t K(q, t),    K(q, t) = product_a k(d_a(q, t) / B_a),
 
     with the Epanechnikov kernel ``k(x) = 1 - x^2`` for ``|x| < 1``, else 0, and a bandwidth B_a per attribute. The
-    distance d_a of two numbers is their difference over the width of the corpus's domain (0 where that has no width);
-    of two categorical values the height of their lowest common ancestor over the height of the hierarchy; without a
-    hierarchy, 0 if they are equal, else 1. Every record of every view counts. Build it with `fit`.
+    distance d_a of two numbers is their difference divided by the width of the domain of the corpus (0 where the width is 0).
+    The distance of two categorical values is the height of their lowest common ancestor divided by the height of the
+    hierarchy; without a hierarchy, it is 0 for equal values and 1 otherwise. Every record of every view counts. `fit` makes it.
 
-    The smaller B_a, the sharper the knowledge of how attribute a and the value go together. As every B_a goes to 0
-    the prior becomes the frequencies among exact matches; as it grows, those of the whole corpus. The inequality is
-    strict: with a bandwidth of 1 or less, two values at distance 1 never meet, so that of a categorical attribute
-    without hierarchy only equal values do. A bandwidth over 1 mixes them.
+    A smaller B_a is sharper knowledge of the association between attribute a and the value. As all B_a approach 0, the prior
+    approaches the frequencies among exact matches; as they grow, the frequencies of the whole corpus. The inequality is
+    strict: with a bandwidth of at most 1, values at distance 1 have no weight, so in a categorical attribute without hierarchy
+    only equal values have weight. A bandwidth over 1 gives weight to all values.
 
     Parameters
     ----------
     schema : Schema
-        The corpus's schema.
+        Schema of the corpus.
     bandwidth : mapping of str to float
-        The B_a, one for every attribute.
+        Bandwidth B_a of every attribute.
     points : float array, shape (c, d)
-        The distinct quasi-identifiers of the corpus, in codes.
+        Distinct quasi-identifiers of the corpus, in codes.
     counts : float array, shape (c, m)
-        How many records have each value at each point.
+        Number of records with each value at each point.
     own : mapping of respondent to OwnRecords
-        The records left out of their respondent's own sums; empty without ``leave_one_out``.
+        Records that are left out of the sums of their own respondent; empty without ``leave_one_out``.
 
     Raises
     ------
+    TypeError
+        If an argument is of another type.
     ValueError
-        If a bandwidth is not a positive number, an attribute has none, or one is named that is no quasi-identifier.
+        If a bandwidth is not a positive number, an attribute has none, one is named that is no quasi-identifier, or the shapes
+        of points and counts do not fit.
 
     Notes
     -----
-    Where no record has any weight (a person far from everybody, or left alone by ``leave_one_out``), the prior is the
-    frequencies of the whole corpus, without the respondent's own records if these are left out; if nothing is left
-    then, it is uniform. The paper has no such case: its adversary knows the very table that is published, so that the
-    queried record always has weight.
+    Where no record has weight (a respondent far from all records, or without others by ``leave_one_out``), the prior is the
+    frequencies of the whole corpus, without the respondent's own records if these are left out. If no record remains, it is
+    uniform. The paper has no such case: its adversary knows the table that is published, so the queried record has weight.
 
-    Exact, up to rounding. Cost of a call: O(N_q N_c (d + m)) for N_q distinct and N_c = c distinct vectors of
-    quasi-identifiers, in chunks of `CHUNK` weights. As the kernel is a product, it can as well be applied to one
+    Exact, up to rounding. Cost of a call: O(N_q N_c (d + m)) for N_q distinct queries and N_c = c distinct vectors of
+    quasi-identifiers, in chunks of `WEIGHTS_PER_CHUNK` weights. Since the kernel is a product, it can also be applied to one
     attribute at a time, over the grid of all combinations of the v_a codes of each: O(m product_a v_a sum_a v_a). The
-    cheaper way is taken, the grid only where it fits (`kernel_grid`); the two agree up to rounding. With ``leave_one_out``,
-    people count as distinct if they have records in the corpus, and those who have are never asked about on the grid.
+    cheaper of the two is used, the grid only where it fits into memory (`kernel_grid`); they agree up to rounding. With
+    ``leave_one_out``, each respondent with records in the corpus is a query of its own, and the grid is not used for them.
 
     References
     ----------
     T. Li, N. Li, J. Zhang, "Modeling and Integrating Background Knowledge in Data Anonymization", ICDE 2009. The
-    kernel's constant 3 / (4 B_a) cancels and is left out. The paper takes B_a from (0, 1].
+    constant 3 / (4 B_a) of the kernel cancels and is left out. The paper chooses B_a in (0, 1].
 
     Examples
     --------
@@ -108,36 +109,56 @@ class KernelPrior:
     own: Mapping[Hashable, OwnRecords] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        check_kind("KernelPrior", "schema", self.schema, Schema, "is a Schema")
+        check_kind("KernelPrior", "own", self.own, Mapping, "maps respondents to OwnRecords")
         object.__setattr__(self, "bandwidth", _bandwidths(self.schema, self.bandwidth))
+        for name in ("points", "counts"):
+            array = as_floats("KernelPrior", name, getattr(self, name), "is a float array; KernelPrior.fit makes it")
+            object.__setattr__(self, name, array)
+        d, m = len(self.schema.quasi_identifiers), len(self.schema.values)
+        if self.points.ndim != 2 or not len(self.points) or self.counts.shape != (len(self.points), m):
+            raise ValueError(
+                f"KernelPrior: points has shape {self.points.shape} and counts {self.counts.shape}; they need (c, {d}) and "
+                f"(c, {m}) for c points. KernelPrior.fit(history, bandwidth) makes them."
+            )
+        if self.points.shape[1] != d:
+            raise ValueError(
+                f"KernelPrior: points has {self.points.shape[1]} columns; there are {d} quasi-identifiers."
+            )
 
     @classmethod
     def fit(
         cls, history: History, bandwidth: "float | Mapping[str, float]", leave_one_out: bool = False
     ) -> "KernelPrior":
-        """Count a corpus: every record of a history, at its quasi-identifiers.
+        """Count every record of a history at its quasi-identifiers.
 
         Parameters
         ----------
         history : History
-            The corpus, with its true values.
+            Corpus with true values.
         bandwidth : float, or mapping of str to float
             One positive number for all attributes, or one for each, as ``{"age": 0.2, "sex": 0.5}``.
         leave_one_out : bool
-            Whether all records of a respondent, in all views, are left out when that respondent is asked about.
+            True to leave out all records of a respondent, in all views, from the prior of that respondent.
 
         Raises
         ------
+        TypeError
+            If ``history`` is no `History`, or ``leave_one_out`` not True or False.
         ValueError
             If a bandwidth is not a positive number, an attribute has none, or one is named that is no quasi-identifier.
 
         Notes
         -----
-        The paper has no ``leave_one_out``: its prior of a person sums over that person's own record too. Where exact
-        matches are rare and the bandwidth small, that record is most of the sum, and the "prior" tells what the
-        adversary was to find out. It matters wherever the corpus is the history that is published or attacked.
+        The paper has no ``leave_one_out``: its prior of a respondent includes the own record. Where exact matches are rare and
+        the bandwidth small, that record dominates the sum, and the prior contains the value that the adversary wants to
+        infer. This matters where the corpus is the history that is published or attacked.
 
         Cost: O(r log r) for r records.
         """
+        takes = "is a History; make one by History([view, ...]) or History.read"
+        check_kind("KernelPrior.fit", "history", history, History, takes)
+        check_flag("KernelPrior.fit", "leave_one_out", leave_one_out)
         sizes = _bandwidths(history.schema, bandwidth)
         codes = np.concatenate([view.people.quasi_identifiers for view in history])
         values = np.concatenate([view.sensitive for view in history])
@@ -148,7 +169,7 @@ class KernelPrior:
         return cls(history.schema, sizes, points, counts, own)
 
     def __call__(self, people: People) -> FloatArray:
-        """Each person's distribution: float array, shape ``(n, m)``.
+        """Distribution of each respondent: float array, shape ``(n, m)``.
 
         Raises
         ------
@@ -156,16 +177,17 @@ class KernelPrior:
             If the people have other quasi-identifiers or sensitive values than the corpus; the ends of numeric domains
             may differ.
         """
+        check_kind("KernelPrior", "people", people, People, "is People, as view.people")
         codes = self._codes(people)
         number = {respondent: place for place, respondent in enumerate(self.own)}
         owner = [number.get(respondent, -1) for respondent in people.respondents]
-        asked, inverse = np.unique(np.column_stack([codes, owner]), axis=0, return_inverse=True)
+        queries, inverse = np.unique(np.column_stack([codes, owner]), axis=0, return_inverse=True)
         records = [*self.own.values(), OwnRecords(np.zeros(0, dtype=np.int64), np.zeros((0, self.counts.shape[1])))]
-        own = [records[int(place)] for place in asked[:, -1]]
-        return self._distributions(self._sums(asked[:, :-1], own), own)[inverse.reshape(-1)]
+        own = [records[int(place)] for place in queries[:, -1]]
+        return self._distributions(self._sums(queries[:, :-1], own), own)[inverse.reshape(-1)]
 
     def _codes(self, people: People) -> FloatArray:
-        """The people's quasi-identifiers, in the order of the corpus's."""
+        """Quasi-identifiers of people, in the order of the corpus."""
         names = list(people.schema.quasi_identifiers)
         odd = sorted(set(names) ^ set(self.bandwidth))
         if odd:
@@ -186,43 +208,43 @@ class KernelPrior:
                 )
         return people.quasi_identifiers[:, [names.index(name) for name in self.bandwidth]]
 
-    def _sums(self, asked: FloatArray, own: list[OwnRecords]) -> FloatArray:
-        """The weighted counts around some quasi-identifiers, each without some records: float array, shape ``(b, m)``."""
-        known, wanted = axes(self.points), axes(asked)
-        if not any(len(left.points) for left in own) and is_cheaper(wanted, known, self.counts.shape[1]):
-            return grid_sums(self.schema, self.bandwidth, wanted, known, self.counts)
-        sums, size = np.zeros((len(asked), self.counts.shape[1])), max(1, CHUNK // len(self.points))
-        for start in range(0, len(asked), size):
+    def _sums(self, queries: FloatArray, own: list[OwnRecords]) -> FloatArray:
+        """Weighted counts around some quasi-identifiers, each without its own records: float array, shape ``(b, m)``."""
+        known, sought = axes(self.points), axes(queries)
+        if not any(len(left_out.points) for left_out in own) and grid_is_cheaper(sought, known, self.counts.shape[1]):
+            return grid_sums(self.schema, self.bandwidth, sought, known, self.counts)
+        sums, size = np.zeros((len(queries), self.counts.shape[1])), max(1, WEIGHTS_PER_CHUNK // len(self.points))
+        for start in range(0, len(queries), size):
             chunk = slice(start, start + size)
-            sums[chunk] = self._chunk_sums(asked[chunk], own[chunk])
+            sums[chunk] = self._chunk_sums(queries[chunk], own[chunk])
         return sums
 
-    def _chunk_sums(self, asked: FloatArray, own: list[OwnRecords]) -> FloatArray:
-        """The same, with a weight for each pair held at once.
+    def _chunk_sums(self, queries: FloatArray, own: list[OwnRecords]) -> FloatArray:
+        """Weighted counts with the weights of all pairs in memory.
 
-        Points that hold own records are summed apart, so that nothing is lost in a difference of large sums.
+        Points that hold own records are summed separately, since a difference of large sums would lose digits.
         """
-        weights = np.ones((len(asked), len(self.points)))
+        weights = np.ones((len(queries), len(self.points)))
         for a, (name, kind) in enumerate(self.schema.quasi_identifiers.items()):
-            weights *= kernel(kind, self.bandwidth[name], asked[:, a], self.points[:, a])
-        near = [weights[row, left.points] for row, left in enumerate(own)]
-        for row, left in enumerate(own):
-            weights[row, left.points] = 0
+            weights *= kernel(kind, self.bandwidth[name], queries[:, a], self.points[:, a])
+        near = [weights[row, left_out.points] for row, left_out in enumerate(own)]
+        for row, left_out in enumerate(own):
+            weights[row, left_out.points] = 0
         sums = weights @ self.counts
-        for row, left in enumerate(own):
-            sums[row] += near[row] @ (self.counts[left.points] - left.counts)
+        for row, left_out in enumerate(own):
+            sums[row] += near[row] @ (self.counts[left_out.points] - left_out.counts)
         return np.asarray(sums)
 
     def _distributions(self, sums: FloatArray, own: list[OwnRecords]) -> FloatArray:
-        """The sums as shares, and what the class says instead where they are 0."""
-        for alone in np.flatnonzero(sums.sum(axis=1) == 0):
-            sums[alone] = self.counts.sum(axis=0) - own[alone].counts.sum(axis=0)
-            sums[alone] += not sums[alone].any()
+        """Sums divided by their total; where it is 0, the frequencies of the corpus without own records, or uniform."""
+        for row in np.flatnonzero(sums.sum(axis=1) == 0):
+            sums[row] = self.counts.sum(axis=0) - own[row].counts.sum(axis=0)
+            sums[row] += not sums[row].any()
         return np.asarray(sums / sums.sum(axis=1, keepdims=True))
 
 
 def _bandwidths(schema: Schema, bandwidth: "float | Mapping[str, float]") -> Mapping[str, float]:
-    """A bandwidth per attribute, in the schema's order."""
+    """Bandwidth of each attribute, in the order of the schema."""
     names = schema.quasi_identifiers
     given = bandwidth if isinstance(bandwidth, Mapping) else dict.fromkeys(names, bandwidth)
     unknown = [name for name in given if name not in names]
@@ -234,21 +256,21 @@ def _bandwidths(schema: Schema, bandwidth: "float | Mapping[str, float]") -> Map
             f"the bandwidth of {missing[0]!r} is missing; give one for every quasi-identifier, or one number for all."
         )
     for name, size in given.items():
-        if not (isinstance(size, Real) and math.isfinite(size) and size > 0):
+        if not (is_number(size, 0, GREATEST_FLOAT) and size > 0):
             raise ValueError(
-                f"the bandwidth of {name!r} is {size!r}; it must be a positive number: small for sharp knowledge of how "
-                "the attribute and the value go together, over 1 to ignore much of it."
+                f"the bandwidth of {name!r} is {shown(size)}; it must be a positive number: small for sharp knowledge of the "
+                "association of the attribute and the value, over 1 for little of it."
             )
     return {name: float(given[name]) for name in names}
 
 
 def _tally(points: IntArray, values: IntArray, c: int, m: int) -> FloatArray:
-    """How many records have each value at each of c points: float array, shape ``(c, m)``."""
+    """Number of records with each value at each of c points: float array, shape ``(c, m)``."""
     return np.bincount(points * m + values, minlength=c * m).reshape(c, m).astype(np.float64)
 
 
 def _own_records(history: History, points: IntArray, values: IntArray, m: int) -> dict[Hashable, OwnRecords]:
-    """Everybody's own records, given the point and value of every record."""
+    """Own records of each respondent, given the point and value of every record."""
     number: dict[Hashable, int] = {}
     person = np.array([number.setdefault(r, len(number)) for view in history for r in view.people.respondents])
     order = np.argsort(person, kind="stable")

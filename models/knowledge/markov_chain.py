@@ -2,52 +2,53 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.knowledge.sequences import GapRule, Sequences, check_longest
-from foreknow.models.problem import TOLERANCE
+from foreknow.models.knowledge.sequences import GapRule, Sequences, check_chain_order, sequences_for_order
+from foreknow.models.problem import ROW_SUM_TOLERANCE
+from foreknow.models.settings import GREATEST_FLOAT, as_floats, check_flag, check_kind, is_number, shown
 from foreknow.models.tables.history import History
-
-LARGEST_TABLE = 2**27
-"""The number of transition probabilities a chain may hold (1 GiB)."""
 
 
 class Transitions(Protocol):
-    """Sequential knowledge, which may depend on the release; its chains are all of one order."""
+    """Sequential knowledge, which may depend on the release; its chains have one order."""
 
     def at(self, release: int) -> "MarkovChain":
-        """The chain by which values at the release of that number (0 is the first) follow earlier ones."""
+        """Chain that leads to the values at a release; ``release`` is its number, 0 for the first."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class MarkovChain:
-    """The probability of the next value, given the last ``order`` ones.
+    """Probabilities of the next value given the last ``order`` values.
 
     Parameters
     ----------
     order : int
-        How many past values matter.
+        Number d of past values that the next value depends on.
     probabilities : float array, shape (m,) * (order + 1)
         ``probabilities[s_1, ..., s_d]`` is the distribution of the value after the sequence s_1, ..., s_d, oldest first.
     shorter : tuple of float array, optional
-        The same for sequences of 1, ..., order - 1 values, used for respondents of whom fewer values are known. Where
-        it is left out, each is the longer table averaged over the oldest value, all being equally likely.
+        Tables for sequences of 1, ..., order - 1 values, used for respondents of whom fewer values are known. By default each is
+        the next longer table averaged over the oldest value, with equal weights.
     substochastic : bool
-        Whether rows may sum to less than 1, as those counted by Algorithm 5 as printed do.
+        True if rows may sum to less than 1, as those of Algorithm 5 as printed do.
 
     Raises
     ------
+    TypeError
+        If the probabilities are no array of numbers, or ``substochastic`` is not True or False.
     ValueError
-        If the order is not positive, a shape is wrong, or a row is not a distribution; it names the row.
+        If the order is not a whole number of at least 1, a shape is wrong, or a row is not a distribution. The message names the
+        row.
 
     Notes
     -----
-    Knowledge from a domain (DK of the paper) is given to the constructor; mined from a corpus (SPM) it comes from
-    `fit`; extracted from the history that is being published (IE) it is an `IncrementalChain`.
+    Domain knowledge (DK of the paper) is given to the constructor. Knowledge mined from a corpus (SPM) is the result of `fit`.
+    Knowledge extracted from the history that is being published (IE) is an `IncrementalChain`.
     """
 
     order: int
@@ -57,18 +58,22 @@ class MarkovChain:
 
     def __post_init__(self) -> None:
         check_chain_order(self.order)
-        longest = np.asarray(self.probabilities, dtype=np.float64)
-        m = longest.shape[-1] if longest.ndim else 0
-        if longest.shape != (m,) * (self.order + 1) or not m:
+        check_flag("MarkovChain", "substochastic", self.substochastic)
+        check_kind("MarkovChain", "shorter", self.shorter, (tuple, list), "is a tuple of arrays, or () for averages")
+        takes = "is a float array of shape (m,) * (order + 1), a distribution over the m values per row"
+        longest = as_floats("MarkovChain", "probabilities", self.probabilities, takes)
+        order, m = int(self.order), longest.shape[-1] if longest.ndim else 0
+        if longest.ndim != order + 1 or set(longest.shape) != {m} or not m:
             raise ValueError(
-                f"a chain of order {self.order} needs an array of shape (m,) * {self.order + 1}; got {longest.shape}."
+                f"a chain of order {order} needs an array of shape (m,) * {order + 1}; got {longest.shape}."
             )
         longest = _checked(longest, self.substochastic)
-        tables = [*map(np.asarray, self.shorter), longest] if self.shorter else _averaged(longest)
-        if [table.shape for table in tables] != [(m,) * (length + 1) for length in range(1, self.order + 1)]:
+        tables = [*_tables(self.shorter), longest] if len(self.shorter) else _averaged(longest)
+        if [table.shape for table in tables] != [(m,) * (length + 1) for length in range(1, order + 1)]:
             raise ValueError(
-                f"shorter must hold tables for sequences of 1 to {self.order - 1} values, each over {m} values."
+                f"shorter must hold tables for sequences of 1 to {order - 1} values, each over {m} values."
             )
+        object.__setattr__(self, "order", order)
         object.__setattr__(self, "probabilities", longest)
         object.__setattr__(self, "shorter", tuple(_checked(table, self.substochastic) for table in tables[:-1]))
 
@@ -82,122 +87,100 @@ class MarkovChain:
         values: int | None = None,
         gaps: GapRule = "ignore",
     ) -> "MarkovChain":
-        """Mine a corpus: how often each sequence of values was followed by each value.
+        """Estimate transition probabilities from a corpus by the frequency of each value after each sequence.
 
         Parameters
         ----------
         sequences : History, or iterable of sequences of int
-            Each person's values in the order of time, as positions in the sensitive domain. With ``gaps="power"``, -1 is a
-            visit of which no value is known.
+            Values of each respondent in the order of time, as positions in the sensitive domain. With ``gaps="power"``, -1 is a
+            visit without a known value.
         order : int
-            The longest sequence counted.
+            Length of the longest sequence counted.
         pseudo_count : float
-            Added to every count (a symmetric Dirichlet prior's concentration).
+            Number added to every count (concentration of a symmetric Dirichlet prior).
         as_printed : bool
-            Algorithm 5 to the letter: a sequence at the end of somebody's records is counted although nothing could
-            follow it, so rows sum to less than 1, and unseen sequences have rows of zeros. Otherwise the counts are of
-            sequences with a continuation, and a sequence never seen has the row of its own end, which is shorter;
-            a value never followed has the frequencies of all values that followed another.
+            True for Algorithm 5 as printed: a sequence at the end of the records of a respondent is counted although it has no
+            continuation, so rows sum to less than 1, and unseen sequences have rows of zeros. False: only sequences with a
+            continuation count; an unseen sequence has the row of the sequence without its oldest value, and a single value
+            without continuation has the frequencies of all values that follow another.
         values : int, optional
-            The size m of the sensitive domain; a history knows it, otherwise it is the largest value plus one.
+            Size m of the sensitive domain. By default that of the history, or the largest value plus one.
         gaps : {"ignore", "power"}
-            The visits at which a person has no value, as in `Adversary`: give both the same. ``"ignore"``: a value follows the
-            person's last known one, whatever lies between, as in the papers. ``"power"``: a transition is one step, so only
-            values of consecutive views (or positions) are counted.
+            Treatment of visits without a value; give `Adversary` the same. ``"ignore"``: a value follows the last known value of
+            the respondent across any gap, as in the papers. ``"power"``: a transition is one step, so only values of consecutive
+            views (or positions) are counted.
 
         Raises
         ------
+        TypeError
+            If ``sequences`` is neither a history nor sequences of integers.
         ValueError
-            If the order is not positive, or longer than anybody's sequence allows, a value lies outside the domain, the
-            pseudo-count is negative, ``gaps`` is another word, or nothing can be counted.
+            If the order is not a whole number of at least 1, or no sequence is longer; a value lies outside the domain; the
+            pseudo-count is negative; or ``gaps`` is not one of its choices.
 
         Notes
         -----
-        With ``gaps="power"`` the values on both sides of a gap say nothing of each other. `markov_model` also reads what they
-        say: it sums over the missing values, exactly.
+        With ``gaps="power"`` values on both sides of a gap are not compared. `markov_model` compares them: it sums over the
+        missing values, exactly.
 
-        JS-reduce, Algorithm 5. Its loop counts, for every release h and person, the person's last 1, 2, ... values up
-        to h: read as "sequences that end at h", each once. Cost: O(records * order + m^(order + 1)).
+        JS-reduce, Algorithm 5. For every release h and respondent, its loop counts the last 1, 2, ... values up to h. This is
+        read as "sequences that end at h", each counted once. Cost: O(records * order + m^(order + 1)).
         """
-        check_chain_order(order)
-        if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
-            raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
-        counted = Sequences.of(sequences, values, gaps)
-        m = counted.domain
-        if m ** (order + 1) > LARGEST_TABLE:
-            raise ValueError(
-                f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
-                "choose a smaller order."
-            )
-        check_longest(order, counted.longest, gaps)
-        return cls._mined(counted, order, pseudo_count, as_printed)
+        check_pseudo_count(pseudo_count)
+        check_flag("MarkovChain.fit", "as_printed", as_printed)
+        return chain_of_counts(sequences_for_order(sequences, order, values, gaps), order, pseudo_count, as_printed)
 
-    @classmethod
-    def _mined(cls, counted: Sequences, order: int, pseudo_count: float, as_printed: bool) -> "MarkovChain":
-        """The chain of what was counted; sequences longer than anybody's have the rows of their ends."""
-        m = counted.domain
-        tables: list[FloatArray] = []
-        row = _spread(counted.followed(0) + pseudo_count)
-        for length in range(1, order + 1):
-            pairs = counted.followed(length) + pseudo_count
-            if as_printed:
-                totals = counted.occurring(length) + pseudo_count * m
-                table = np.divide(pairs, totals[..., None], out=np.zeros_like(pairs), where=totals[..., None] > 0)
-            else:
-                totals = pairs.sum(axis=-1)
-                known = totals[..., None] > 0
-                table = np.where(known, pairs / np.where(known, totals[..., None], 1.0), row)
-            tables.append(table)
-            row = table
-        return cls(order, tables[-1], tuple(tables[:-1]), substochastic=as_printed)
-
-    def at(self, release: int) -> "MarkovChain":  # noqa: ARG002 - the same question as to an IncrementalChain
-        """The chain itself, at every release."""
+    def at(self, release: int) -> "MarkovChain":  # noqa: ARG002 - the interface of `Transitions`
+        """The chain itself, for every release."""
         return self
 
     def truncate(self, steps: int) -> "MarkovChain":
-        """The chain of order at most ``steps``, of the shorter tables: n-steps DK of JS-reduce, section 7.3."""
+        """Chain of order at most ``steps``, of the shorter tables: n-steps DK of JS-reduce, section 7.3."""
         check_chain_order(steps)
-        steps = min(steps, self.order)
+        steps = min(int(steps), self.order)
         return MarkovChain(steps, self.tables[steps - 1], self.tables[: steps - 1], self.substochastic)
 
     @property
     def tables(self) -> tuple[FloatArray, ...]:
-        """The tables for sequences of 1, ..., order values."""
+        """Tables for sequences of 1, ..., order values."""
         return (*self.shorter, self.probabilities)
 
     @property
     def values(self) -> int:
-        """The size m of the sensitive domain."""
+        """Size m of the sensitive domain."""
         return int(self.probabilities.shape[-1])
 
 
 @dataclass(frozen=True, eq=False)
 class IncrementalChain:
-    """Knowledge extracted from the very history that is being published, as far as it has come: IE-BK^seq.
+    """Chain extracted from the history that is being published, up to each release: IE-BK^seq.
 
-    Only a publisher can have it, who sees the original records (JS-reduce, section 5.1). It is used by the defender, or
-    held against a release as the knowledge an adversary could at most have mined from such data.
+    Only a publisher has this knowledge, since it needs the original records (JS-reduce, section 5.1). A defender uses it, or
+    compares a release with it, as an upper bound of what an adversary could mine from such data.
 
     Parameters
     ----------
     chains : tuple of MarkovChain
-        The chain extracted from the first 1, 2, ..., t views.
+        Chains extracted from the first 1, 2, ..., t views.
     inclusive : bool
-        Whether the knowledge for a release has the view that is then published. The paper's "at each time, based on
-        V_i" may be read so; but then it holds the very transitions that are to be guessed, and gains where nothing can be
-        learned from the past (docs/findings.md).
+        True if the knowledge for a release includes the view that is then published. The paper's "at each time, based on V_i"
+        permits this reading. But such knowledge contains the transitions that are to be guessed, and gains where nothing can
+        be learned from the past (docs/findings.md).
 
     Raises
     ------
+    TypeError
+        If an element is not a `MarkovChain`, or ``inclusive`` is not True or False.
     ValueError
-        If there is no chain, or the chains differ in their order or their values.
+        If there is no chain, or the chains differ in their order or in their number of values.
     """
 
     chains: tuple[MarkovChain, ...]
     inclusive: bool = False
 
     def __post_init__(self) -> None:
+        check_flag("IncrementalChain", "inclusive", self.inclusive)
+        object.__setattr__(self, "chains", chain_tuple("IncrementalChain", self.chains))
         check_alike(self.chains)
 
     @classmethod
@@ -210,34 +193,68 @@ class IncrementalChain:
         inclusive: bool = False,
         gaps: GapRule = "ignore",
     ) -> "IncrementalChain":
-        """Mine the first 1, 2, ..., t views of a history; the other parameters are those of `MarkovChain.fit`.
+        """Estimate a chain from the first 1, 2, ..., t views of a history; other parameters are those of `MarkovChain.fit`.
 
-        As long as no transition has been seen, every value follows any other with probability 1/m.
+        While no transition has been seen, every value follows any other with probability 1/m.
         """
-        m = len(history.schema.values)
-        # The whole history is checked here; its beginnings may be shorter than the order.
-        MarkovChain.fit(history, order, pseudo_count, as_printed, gaps=gaps)
+        check_kind(
+            "IncrementalChain.fit", "history", history, History, "is a History; make one by History([view, ...])"
+        )
+        check_pseudo_count(pseudo_count)
+        check_flag("IncrementalChain.fit", "as_printed", as_printed)
+        # The whole history is checked here; its first views may hold fewer values than the order needs.
+        sequences_for_order(history, order, None, gaps)
+        order, m = int(order), len(history.schema.values)
         chains = []
-        for upto in range(1, len(history) + 1):
-            seen = Sequences.of(History(history.views[:upto]), gaps=gaps)
+        for views in range(1, len(history) + 1):
+            seen = Sequences.of(History(history.views[:views]), gaps=gaps)
             if seen.longest < 2:
                 chains.append(MarkovChain(order, np.full((m,) * (order + 1), 1.0 / m)))
             else:
-                chains.append(MarkovChain._mined(seen, order, pseudo_count, as_printed))
+                chains.append(chain_of_counts(seen, order, pseudo_count, as_printed))
         return cls(tuple(chains), inclusive)
 
     def at(self, release: int) -> MarkovChain:
-        """The chain extracted from the views before that release, or up to it; of the first view for the first."""
+        """Chain extracted from the views before a release, or up to it if inclusive; from the first view for release 0."""
         last = release if self.inclusive else release - 1
         return self.chains[min(max(last, 0), len(self.chains) - 1)]
 
     def truncate(self, steps: int) -> "IncrementalChain":
-        """The chains of order at most ``steps``, as `MarkovChain.truncate`."""
+        """Chains of order at most ``steps``, as `MarkovChain.truncate`."""
         return IncrementalChain(tuple(chain.truncate(steps) for chain in self.chains), self.inclusive)
 
 
+def chain_of_counts(counted: Sequences, order: int, pseudo_count: float, as_printed: bool = False) -> MarkovChain:
+    """Chain of the frequencies of counted sequences, with the rules of `MarkovChain.fit`."""
+    order, m = int(order), counted.domain
+    tables: list[FloatArray] = []
+    followed = counted.followed(0) + pseudo_count
+    row = followed / followed.sum()
+    for length in range(1, order + 1):
+        pairs = counted.followed(length) + pseudo_count
+        if as_printed:
+            totals = (counted.occurring(length) + pseudo_count * m)[..., None]
+            table = np.divide(pairs, totals, out=np.zeros_like(pairs), where=totals > 0)
+        else:
+            totals = pairs.sum(axis=-1, keepdims=True)
+            table = np.where(totals > 0, pairs / np.where(totals > 0, totals, 1.0), row)
+        tables.append(table)
+        row = table
+    return MarkovChain(order, tables[-1], tuple(tables[:-1]), substochastic=as_printed)
+
+
+def chain_tuple(owner: str, chains: Any) -> tuple[MarkovChain, ...]:
+    """Chains as a tuple; raises TypeError unless all are `MarkovChain`."""
+    takes = "is a tuple of MarkovChain, one per release"
+    check_kind(owner, "chains", chains, Iterable, takes)
+    given: tuple[MarkovChain, ...] = tuple(chains)
+    for number, chain in enumerate(given):
+        check_kind(owner, f"chain {number}", chain, MarkovChain, "is a MarkovChain")
+    return given
+
+
 def check_alike(chains: Sequence[MarkovChain]) -> None:
-    """Raise ValueError unless some chains, at least one, are of one order and one domain."""
+    """Raise ValueError unless there is at least one chain, and all have one order and one domain."""
     kinds = [(chain.order, chain.values) for chain in chains]
     if not kinds:
         raise ValueError("there is no chain; give one per release.")
@@ -249,29 +266,35 @@ def check_alike(chains: Sequence[MarkovChain]) -> None:
             )
 
 
-def _spread(counts: FloatArray) -> FloatArray:
-    return np.asarray(counts / counts.sum())
+def check_pseudo_count(pseudo_count: float) -> None:
+    """Raise ValueError unless a pseudo-count is a finite number of at least 0."""
+    if not is_number(pseudo_count, 0, GREATEST_FLOAT):
+        raise ValueError(
+            f"pseudo_count is {shown(pseudo_count)}; it is added to counts, so it must be a number, 0 or more."
+        )
+
+
+def _tables(shorter: Any) -> list[FloatArray]:
+    takes = "is a float array, a distribution per row"
+    return [
+        as_floats("MarkovChain", f"table {length} of shorter", table, takes) for length, table in enumerate(shorter)
+    ]
 
 
 def _averaged(longest: FloatArray) -> list[FloatArray]:
+    """Tables for shorter sequences, averaged over the oldest value, and the longest."""
     tables = [longest]
     while tables[0].ndim > 2:
         tables.insert(0, tables[0].mean(axis=0))
     return tables
 
 
-def check_chain_order(order: int) -> None:
-    """Raise ValueError unless an order is a whole number, 1 or more."""
-    if order != int(order) or order < 1:
-        raise ValueError(f"a chain looks back over {order} values; it must be a whole number, 1 or more.")
-
-
 def _checked(table: FloatArray, substochastic: bool) -> FloatArray:
-    """The table with rows that sum to 1 exactly, or as they are where they may sum to less."""
-    with np.errstate(invalid="ignore"):
+    """Table with rows normalized to sum to 1; as they are if they may sum to less."""
+    with np.errstate(invalid="ignore", over="ignore"):
         sums = table.sum(axis=-1)
-        far = (sums - 1 > TOLERANCE) if substochastic else (np.abs(sums - 1) > TOLERANCE)
-        wrong = far | (table < -TOLERANCE).any(axis=-1) | ~np.isfinite(sums)
+        far = (sums - 1 > ROW_SUM_TOLERANCE) if substochastic else (np.abs(sums - 1) > ROW_SUM_TOLERANCE)
+        wrong = far | (table < -ROW_SUM_TOLERANCE).any(axis=-1) | ~np.isfinite(sums)
     if wrong.any():
         where = tuple(int(axis[0]) for axis in np.nonzero(wrong))
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Priors: beliefs about a person before anything is published, BK^sv of JS-reduce, section 4.2."""
+"""Priors: beliefs about a respondent before any release, BK^sv of JS-reduce, section 4.2."""
 
 import math
 from collections.abc import Mapping
@@ -10,144 +10,148 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import are_probabilities, probability_rows
+from foreknow.models.settings import GREATEST_FLOAT, as_floats, check_kind, is_number, is_whole, shown
 from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.history import History
 from foreknow.models.tables.lookalikes import lookalike
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Schema
 
-LARGEST_TABLE = 2**27
-"""The number of probabilities that class frequencies may hold (1 GiB)."""
+MAX_CLASS_PROBABILITIES = 2**27
+"""Largest number of probabilities in a table of class frequencies (1 GiB)."""
 
 
 class Prior(Protocol):
-    """Probabilities of the sensitive values for people with some quasi-identifiers, and at ``people.time``."""
+    """Distribution of the sensitive value given quasi-identifiers, and given ``people.time``."""
 
     def __call__(self, people: People) -> FloatArray:
-        """One distribution per person: float array, shape ``(n, m)``."""
+        """One distribution per respondent: float array, shape ``(n, m)``."""
         ...
 
 
 @dataclass(frozen=True)
 class UniformPrior:
-    """Nothing is known: every value is as likely as any other."""
+    """Uniform prior: all values are equally probable."""
 
     def __call__(self, people: People) -> FloatArray:
-        """One distribution per person: float array, shape ``(n, m)``, all ``1 / m``."""
+        """One distribution per respondent: float array, shape ``(n, m)``, all ``1 / m``."""
+        _check_people("UniformPrior", people)
         m = len(people.schema.values)
         return np.full((len(people), m), 1.0 / m)
 
 
 @dataclass(frozen=True, eq=False)
 class ClassFrequencies:
-    """The frequencies of the values in the class a person belongs to, as in JS-reduce, section 7.1.
+    """Value frequencies in the class of a respondent, as in JS-reduce, section 7.1.
 
     Parameters
     ----------
     cuts : mapping of str to tuple of float
-        Per attribute that tells classes apart, where its codes are cut: c - 1 increasing cuts make c classes, and a
-        code on a cut belongs above it.
+        Cuts of the codes of each attribute that defines classes: c - 1 increasing cuts make c classes, and a code equal to a cut
+        belongs to the class above it.
     probabilities : float array, shape (c_1, ..., c_a, m)
-        The distribution of every class; the axes are the attributes of ``cuts``, in order.
+        Distribution of every class; the axes are the attributes of ``cuts``, in order.
 
     Raises
     ------
+    TypeError
+        If ``cuts`` is no mapping, or the probabilities are no array of numbers.
     ValueError
-        If the shape does not fit the cuts, or a class's row is no distribution.
+        If cuts do not increase, the shape does not fit the cuts, or the row of a class is not a distribution.
     """
 
     cuts: Mapping[str, tuple[float, ...]]
     probabilities: FloatArray
 
     def __post_init__(self) -> None:
-        probabilities = np.asarray(self.probabilities, dtype=np.float64)
-        shape = tuple(len(cuts) + 1 for cuts in self.cuts.values())
-        if probabilities.shape[:-1] != shape:
+        takes = "maps each attribute to increasing cuts of its codes, as {'age': (20.0, 40.0)}"
+        check_kind("ClassFrequencies", "cuts", self.cuts, Mapping, takes)
+        cuts = {name: _increasing(name, cut) for name, cut in self.cuts.items()}
+        takes = "is a float array of shape (c_1, ..., c_a, m), a distribution per class"
+        probabilities = as_floats("ClassFrequencies", "probabilities", self.probabilities, takes)
+        shape = tuple(len(cut) + 1 for cut in cuts.values())
+        if not probabilities.ndim or probabilities.shape[:-1] != shape or not probabilities.shape[-1]:
             raise ValueError(
                 f"the cuts make classes {shape} and the probabilities have shape {probabilities.shape}; one row per class."
             )
         rows = probability_rows(probabilities.reshape(-1, probabilities.shape[-1]), "the distribution of class")
+        object.__setattr__(self, "cuts", cuts)
         object.__setattr__(self, "probabilities", rows.reshape(probabilities.shape))
 
     @classmethod
     def fit(cls, history: History, classes: Mapping[str, int | None], pseudo_count: float = 0.0) -> "ClassFrequencies":
-        """Count a corpus: every record of a history, class by class.
+        """Estimate the frequencies from every record of a history.
 
         Parameters
         ----------
         history : History
-            The corpus, with its true values.
+            Corpus with true values.
         classes : mapping of str to int or None
-            Per attribute that tells classes apart, into how many intervals of equal width its domain is cut, as
-            ``{"age": 3, "weight": 3}``. A categorical attribute has one class per value: write its number of values,
+            Attributes that define classes. For a numeric attribute the number of intervals of equal width into which its domain
+            is cut, as ``{"age": 3, "weight": 3}``. A categorical attribute has one class per value: write its number of values,
             or None.
         pseudo_count : float
-            Added to every count (a symmetric Dirichlet prior's concentration). With 0, a class nobody was seen in has
-            the frequencies of the whole corpus.
+            Number added to every count (concentration of a symmetric Dirichlet prior). With 0, a class without records has the
+            frequencies of the whole corpus.
 
         Raises
         ------
         TypeError
-            If ``classes`` is no mapping.
+            If ``history`` is no `History`, or ``classes`` no mapping.
         ValueError
             If an attribute is no quasi-identifier, its number of classes does not fit, or ``pseudo_count`` is negative.
         """
-        if not (np.isfinite(pseudo_count) and pseudo_count >= 0):
-            raise ValueError(f"pseudo_count is {pseudo_count}; it is added to counts, so it must be 0 or more.")
-        schema = history.schema
-        if not isinstance(classes, Mapping):
-            raise TypeError(
-                f"classes is {classes!r}; it maps each attribute to its number of classes, as {{'age': 3, 'sex': None}}, with None "
-                "for a categorical attribute."
-            )
-        _check_parts(classes)
-        cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
-        shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
-        if math.prod(shape) * m > LARGEST_TABLE:
+        if not is_number(pseudo_count, 0, GREATEST_FLOAT):
             raise ValueError(
-                f"the classes {dict(zip(cuts, shape, strict=True))} make a table of {math.prod(shape)} times {m} probabilities, "
-                f"over {LARGEST_TABLE}; cut fewer attributes, or into fewer intervals."
+                f"pseudo_count is {shown(pseudo_count)}; it is added to counts, so it must be a number, 0 or more."
             )
-        cells = np.concatenate([class_codes(cuts, view.people) * m + view.sensitive for view in history])
-        counts = np.bincount(cells, minlength=int(np.prod(shape)) * m).reshape(-1, m).astype(np.float64)
+        cuts, table = class_counts("ClassFrequencies.fit", history, classes)
+        counts = table.reshape(-1, table.shape[-1])
         whole = counts.sum(axis=0) + pseudo_count
         counts = np.where(counts.sum(axis=1, keepdims=True) + pseudo_count > 0, counts + pseudo_count, whole)
-        return cls(cuts, (counts / counts.sum(axis=1, keepdims=True)).reshape(*shape, m))
+        return cls(cuts, (counts / counts.sum(axis=1, keepdims=True)).reshape(table.shape))
 
     def __call__(self, people: People) -> FloatArray:
-        """Each person's class's distribution: float array, shape ``(n, m)``."""
+        """Distribution of the class of each respondent: float array, shape ``(n, m)``."""
         return np.asarray(self.probabilities.reshape(-1, self.probabilities.shape[-1])[self.classes(people)])
 
     def classes(self, people: People) -> IntArray:
-        """Each person's class, 0 to c - 1 in the order of ``probabilities.reshape(c, m)``: int array, shape ``(n,)``."""
+        """Class of each respondent, 0 to c - 1 in the order of ``probabilities.reshape(c, m)``: int array, shape ``(n,)``."""
+        _check_people("ClassFrequencies", people)
         return class_codes(self.cuts, people)
 
 
 @dataclass(frozen=True, eq=False)
 class GivenPrior:
-    """A table that says it: one row per respondent, one column per sensitive value.
+    """Prior of each respondent from a table with one row per respondent and one column per sensitive value.
 
     Parameters
     ----------
     frame : DataFrame
-        Indexed by respondent. A value of the domain without a column is an error, so is a column that is no value.
+        Indexed by respondent. Each value of the domain needs a column, and each column a value. It is stored as floats, rows
+        normalized.
 
     Raises
     ------
+    TypeError
+        If ``frame`` is not a DataFrame.
     ValueError
-        If a respondent stands twice, or a row is negative, NaN or does not sum to 1; it names the respondent.
+        If a respondent or a value appears twice, or a row is negative, NaN or does not sum to 1. The message names the
+        respondent.
     """
 
     frame: pd.DataFrame
 
     def __post_init__(self) -> None:
+        takes = "is a DataFrame with one row per respondent and one column per value"
+        check_kind("GivenPrior", "frame", self.frame, pd.DataFrame, takes)
         columns = self.frame.columns[self.frame.columns.duplicated()]
         if len(columns):
             raise ValueError(f"the prior has two columns {columns[0]!r}; give one column per value.")
         twice = self.frame.index[self.frame.index.duplicated()]
         if len(twice):
             raise ValueError(f"respondent {twice[0]!r} has two rows in the prior; keep one.")
-        numbers = self.frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=np.float64)
+        numbers = _numbers(self.frame)
         wrong = ~are_probabilities(numbers)
         if wrong.any():
             row = int(wrong.argmax())
@@ -156,15 +160,18 @@ class GivenPrior:
                 "probabilities that sum to 1 over the whole sensitive domain. Normalize it, or give the rest to the values "
                 "that were left out."
             )
+        rows = probability_rows(numbers, "the prior of respondent in row")
+        object.__setattr__(self, "frame", pd.DataFrame(rows, self.frame.index, self.frame.columns))
 
     def __call__(self, people: People) -> FloatArray:
-        """The rows of some people: float array, shape ``(n, m)``.
+        """Rows of some respondents: float array, shape ``(n, m)``.
 
         Raises
         ------
         ValueError
-            If a person has no row, or the columns are not the sensitive domain.
+            If a respondent has no row, or the columns are not the sensitive domain.
         """
+        _check_people("GivenPrior", people)
         values = people.schema.values
         if set(self.frame.columns) != set(values):
             odd = sorted(set(self.frame.columns) ^ set(values), key=str)[0]
@@ -178,19 +185,17 @@ class GivenPrior:
             raise ValueError(
                 f"the prior has no row for respondent {absent!r}; add one.{lookalike(absent, self.frame.index.tolist())}"
             )
-        return probability_rows(
-            self.frame[list(values)].to_numpy(dtype=np.float64)[rows], "the prior of respondent in row"
-        )
+        return self.frame[list(values)].to_numpy(dtype=np.float64)[rows]
 
 
 @dataclass(frozen=True, eq=False)
 class PriorByTime:
-    """A prior for each time: people first seen at a later release have the prior of that time.
+    """Prior that depends on time: respondents first seen at a later release have the prior of that time.
 
     Parameters
     ----------
     priors : mapping of time to Prior
-        One for the time of every release.
+        One prior for the time of every release.
 
     Raises
     ------
@@ -199,12 +204,12 @@ class PriorByTime:
 
     Notes
     -----
-    Every attack, defense and `publish` takes it as any other prior: it reads ``people.time``, which a `View` sets. The
-    ``prior`` of an attack's `Beliefs`, against which gains are measured, is then that of each release's time.
+    It can be used as any other prior: it reads ``people.time``, which a `View` sets. The ``prior`` in the `Beliefs` of an
+    attack, with which gains are computed, is the prior of the time of each release.
 
     Examples
     --------
-    The share of b grows from one year to the next:
+    The frequency of b increases from one year to the next:
 
     >>> import pandas as pd
     >>> from foreknow.models import History, Numeric, Schema
@@ -219,19 +224,20 @@ class PriorByTime:
     priors: Mapping[Any, Prior]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.priors, Mapping) or not all(map(callable, self.priors.values())):
+        if not isinstance(self.priors, Mapping) or not all(map(_is_prior, self.priors.values())):
             raise TypeError(
-                f"PriorByTime: priors is {self.priors!r}; it maps each time to a Prior, as {{1: UniformPrior()}}."
+                f"PriorByTime: priors is {shown(self.priors)}; it maps each time to a Prior, as {{1: UniformPrior()}}."
             )
 
     def __call__(self, people: People) -> FloatArray:
-        """One distribution per person, by the prior of ``people.time``: float array, shape ``(n, m)``.
+        """One distribution per respondent, by the prior of ``people.time``: float array, shape ``(n, m)``.
 
         Raises
         ------
         ValueError
             If there is no prior of that time.
         """
+        _check_people("PriorByTime", people)
         if people.time not in self.priors:
             raise ValueError(
                 f"there is no prior of the time {people.time!r}; there are those of {', '.join(map(repr, self.priors))}. Give one "
@@ -240,37 +246,90 @@ class PriorByTime:
         return self.priors[people.time](people)
 
 
-def _check_parts(classes: Mapping[str, int | None]) -> None:
-    for name, parts in classes.items():
-        if parts is not None and parts > LARGEST_TABLE:
-            raise ValueError(
-                f"{name!r} is cut into {parts} classes, over {LARGEST_TABLE}; cut it into fewer intervals."
-            )
+def class_counts(
+    owner: str, history: History, classes: Mapping[str, int | None]
+) -> tuple[dict[str, tuple[float, ...]], FloatArray]:
+    """Cuts of the classes, and the number of records with each value in each class: shape ``(c_1, ..., c_a, m)``.
 
-
-def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
-    kind = schema.quasi_identifiers.get(name)
-    if kind is None:
-        raise ValueError(
-            f"{name!r} is no quasi-identifier; classes are told apart by {', '.join(schema.quasi_identifiers)}."
+    Raises
+    ------
+    TypeError, ValueError
+        As `ClassFrequencies.fit`; ``owner`` is named.
+    """
+    check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
+    if not isinstance(classes, Mapping):
+        raise TypeError(
+            f"{owner}: classes is {shown(classes)}; it maps each attribute to its number of classes, as {{'age': 3, 'sex': None}}, "
+            "with None for a categorical attribute."
         )
-    low, high = kind.bounds
-    if isinstance(kind, Categorical):
-        if parts not in (None, len(kind.values)):
-            raise ValueError(f"{name!r} has {len(kind.values)} values and so as many classes, not {parts}; write None.")
-        return tuple(np.arange(len(kind.values) - 1) + 0.5)
-    if parts is None or parts < 1:
-        raise ValueError(f"{name!r} is cut into {parts} classes; write how many intervals of equal width, 1 or more.")
-    return tuple(np.linspace(low, high, parts + 1)[1:-1].tolist())
+    schema = history.schema
+    cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
+    shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
+    if math.prod(shape) * m > MAX_CLASS_PROBABILITIES:
+        raise ValueError(
+            f"the classes {dict(zip(cuts, shape, strict=True))} make a table of {math.prod(shape)} times {m} probabilities, "
+            f"over {MAX_CLASS_PROBABILITIES}; cut fewer attributes, or into fewer intervals."
+        )
+    cells = np.concatenate([class_codes(cuts, view.people) * m + view.sensitive for view in history])
+    counts = np.bincount(cells, minlength=math.prod(shape) * m).reshape(*shape, m)
+    return cuts, counts.astype(np.float64)
 
 
 def class_codes(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArray:
-    """Each person's class, as one number: the row of the reshaped table of class frequencies."""
+    """Class of each respondent as one number: the row of the table of class frequencies in shape ``(c, m)``."""
     names = list(people.schema.quasi_identifiers)
     cell = np.zeros(len(people), dtype=np.int64)
     for name, cut in cuts.items():
         if name not in names:
-            raise ValueError(f"{name!r} is no quasi-identifier; classes are told apart by {', '.join(names)}.")
+            raise ValueError(f"{name!r} is no quasi-identifier; classes are defined by {', '.join(names)}.")
         codes = people.quasi_identifiers[:, names.index(name)]
         cell = cell * (len(cut) + 1) + np.searchsorted(np.asarray(cut, dtype=np.float64), codes, side="right")
     return cell
+
+
+def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
+    """Cuts of the codes of an attribute into classes."""
+    kind = schema.quasi_identifiers.get(name)
+    if kind is None:
+        raise ValueError(
+            f"{name!r} is no quasi-identifier; classes are defined by {', '.join(schema.quasi_identifiers)}."
+        )
+    if isinstance(kind, Categorical):
+        if parts is not None and not (is_whole(parts) and parts == len(kind.values)):
+            raise ValueError(
+                f"{name!r} has {len(kind.values)} values and one class for each, not {shown(parts)}; write None."
+            )
+        return tuple(np.arange(len(kind.values) - 1) + 0.5)
+    if parts is None or not is_whole(parts):
+        raise ValueError(
+            f"{name!r} is cut into {shown(parts)} classes; write the number of intervals of equal width, 1 or more."
+        )
+    if parts > MAX_CLASS_PROBABILITIES:
+        raise ValueError(
+            f"{name!r} is cut into {parts} classes, over {MAX_CLASS_PROBABILITIES}; cut it into fewer intervals."
+        )
+    return tuple(np.linspace(*kind.bounds, int(parts) + 1)[1:-1].tolist())
+
+
+def _increasing(name: str, cut: Any) -> tuple[float, ...]:
+    codes = as_floats("ClassFrequencies", f"the cuts of {name!r}", cut, "is a tuple of increasing numbers")
+    if codes.ndim != 1 or not (np.diff(codes) >= 0).all() or not np.isfinite(codes).all():
+        raise ValueError(f"the cuts of {name!r} are {shown(cut)}; they are increasing numbers, as (20.0, 40.0).")
+    return tuple(codes.tolist())
+
+
+def _numbers(frame: pd.DataFrame) -> FloatArray:
+    """Cells as floats, NaN where a cell is no number."""
+    columns = [pd.to_numeric(frame.iloc[:, column], errors="coerce") for column in range(frame.shape[1])]
+    numbers = np.full(frame.shape, np.nan)
+    for column, cells in enumerate(columns):
+        numbers[:, column] = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+    return numbers
+
+
+def _is_prior(given: Any) -> bool:
+    return callable(given) and not isinstance(given, type)
+
+
+def _check_people(owner: str, people: Any) -> None:
+    check_kind(owner, "people", people, People, "is People, as view.people or release.observation.people")

@@ -1,35 +1,41 @@
-"""The sequences of values of all people, and the counts of their subsequences."""
+"""Sequences of values of all respondents, and counts of their subsequences."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.settings import check_kind, check_whole, is_whole, shown
 from foreknow.models.tables.history import History
 
 type GapRule = Literal["ignore", "power"]
 
 MISSING = -1
-"""The code of a visit of which no value is known."""
+"""Code of a visit without a known value."""
+
+MAX_TRANSITIONS = 2**27
+"""Largest number of transition probabilities of a chain (1 GiB)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """All sequences, one person's after another's.
+    """Sequences of all respondents, one after another.
 
     Attributes
     ----------
     values : int array, shape (r,)
-        The r values, in the order of person and time.
+        The r values, sorted by respondent and time.
     before : int array, shape (r,)
-        The number of values that precede each in its run. A run is all of a person's values or, where gaps count
+        Number of values that precede each value in its run. A run is all values of a respondent or, where gaps count
         (``"power"``), those of consecutive visits.
     visit : int array, shape (r,)
-        The number of the visit of each value: the view of a history, or the position in a sequence.
+        Number of the visit of each value: the view of a history, or the position in a sequence.
     domain : int
-        The size m of the sensitive domain.
+        Size m of the sensitive domain.
     """
 
     values: IntArray
@@ -41,17 +47,18 @@ class Sequences:
     def of(
         cls, source: "History | Iterable[Sequence[int]]", domain: int | None = None, gaps: GapRule = "ignore"
     ) -> "Sequences":
-        """Everybody's values in a history, or sequences of codes; the domain is the history's, or as large as needed.
+        """Sequences of a history, or of codes; the domain is that of the history, or the largest code plus one.
 
         Raises
         ------
+        TypeError
+            If the source is neither a history nor sequences of integers.
         ValueError
-            If ``gaps`` is another word, or a value lies outside the domain.
+            If ``gaps`` is not one of its choices, or a value lies outside the domain.
         """
         check_gaps(gaps)
-        of_history = isinstance(source, History)
         person, visit, values = _of_history(source) if isinstance(source, History) else _of_sequences(source)
-        if not of_history and gaps == "power":
+        if not isinstance(source, History) and gaps == "power":
             person, visit, values = (part[values != MISSING] for part in (person, visit, values))
         domain = len(source.schema.values) if isinstance(source, History) else domain or int(values.max(initial=0)) + 1
         wrong = values[(values < 0) | (values >= domain)]
@@ -65,27 +72,27 @@ class Sequences:
             first |= np.diff(visit, prepend=0) != 1
         places = np.arange(len(person))
         before = places - np.maximum.accumulate(np.where(first, places, 0))
-        return cls(values, before, visit, domain)
+        return cls(values, before, visit, int(domain))
 
     @property
     def longest(self) -> int:
-        """The length of the longest run."""
+        """Length of the longest run."""
         return int(self.before.max(initial=-1)) + 1
 
     def followed(self, length: int, visit: int | None = None) -> FloatArray:
-        """Count of each value after each sequence of that length: shape ``(m,) * (length + 1)``.
+        """Count of each value after each sequence of ``length`` values: shape ``(m,) * (length + 1)``.
 
-        For length 0: how often each value followed another. With a visit, only where the value that follows is of it.
+        For length 0: the number of times each value follows another. With ``visit``, only following values of that visit count.
         """
         counted = self.before >= max(length, 1)
         return self._count(np.flatnonzero(counted if visit is None else counted & (self.visit == visit)), length + 1)
 
     def occurring(self, length: int) -> FloatArray:
-        """Count of each sequence of that length, followed or not: shape ``(m,) * length``."""
+        """Count of each sequence of ``length`` values, with or without a continuation: shape ``(m,) * length``."""
         return self._count(np.flatnonzero(self.before >= length - 1), length)
 
     def _count(self, ends: IntArray, length: int) -> FloatArray:
-        """Count of each sequence of that length among those that end at some places."""
+        """Count of each sequence of ``length`` values among those that end at some places."""
         cell = np.zeros(len(ends), dtype=np.int64)
         for back in range(length - 1, -1, -1):
             cell = cell * self.domain + self.values[ends - back]
@@ -93,30 +100,65 @@ class Sequences:
         return counts.reshape((self.domain,) * length).astype(np.float64)
 
 
+def sequences_for_order(
+    source: "History | Iterable[Sequence[int]]", order: int, values: int | None, gaps: GapRule
+) -> Sequences:
+    """Sequences of a corpus from which a chain of some order can be fit.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `Sequences.of`; or if the order is not a whole number of at least 1, ``values`` is not one, the chain would have more
+        than `MAX_TRANSITIONS` probabilities, or no run has ``order + 1`` values.
+    """
+    check_chain_order(order)
+    if values is not None:
+        check_whole("fit", "values", values, "values in the sensitive domain")
+    sequences = Sequences.of(source, values if values is None else int(values), gaps)
+    check_chain_size(order, sequences.domain)
+    check_longest(order, sequences.longest, gaps)
+    return sequences
+
+
 def check_gaps(gaps: str) -> None:
-    """Raise ValueError unless ``gaps`` is one of its two words."""
-    if gaps not in ("ignore", "power"):
-        raise ValueError(f"gaps is {gaps!r}; it is 'ignore' (the papers) or 'power' (a step at every release).")
+    """Raise ValueError unless ``gaps`` is "ignore" or "power"."""
+    if not (isinstance(gaps, str) and gaps in ("ignore", "power")):
+        raise ValueError(f"gaps is {shown(gaps)}; it is 'ignore' (the papers) or 'power' (a step at every release).")
+
+
+def check_chain_order(order: int) -> None:
+    """Raise ValueError unless an order is a whole number of at least 1."""
+    if not is_whole(order):
+        raise ValueError(f"a chain looks back over {shown(order)} values; it must be a whole number, 1 or more.")
+
+
+def check_chain_size(order: int, values: int) -> None:
+    """Raise ValueError if a chain over ``values`` values has more than `MAX_TRANSITIONS` probabilities."""
+    if (order + 1) * math.log2(values) > math.log2(MAX_TRANSITIONS) + 1e-9:
+        raise ValueError(
+            f"a chain of order {order} over {values} values has {values}^{order + 1} probabilities, more than "
+            f"{MAX_TRANSITIONS}; choose a smaller order."
+        )
 
 
 def check_longest(order: int, longest: int, gaps: GapRule = "ignore") -> None:
-    """Raise ValueError if no run has ``order + 1`` values, so that no sequence of ``order`` is followed by anything."""
+    """Raise ValueError if no run has ``order + 1`` values, so that no sequence of ``order`` values has a continuation."""
     row, way_out = (
         (" in consecutive views", ", or count across gaps with gaps='ignore'") if gaps == "power" else ("", "")
     )
     if longest < 2:
         raise ValueError(
-            f"the corpus holds no two values of one person{row}, so nothing follows anything; mine a longer one{way_out}."
+            f"the corpus holds no two values of one person{row}, so it has no transition; use a longer one{way_out}."
         )
     if order >= longest:
         raise ValueError(
-            f"the order is {order}, and nobody has more than {longest} values{row}; a chain of that order needs {order + 1} of "
+            f"the order is {order}, and no person has more than {longest} values{row}; a chain of that order needs {order + 1} of "
             f"one person. Choose an order of at most {longest - 1}, or a longer history{way_out}."
         )
 
 
 def _of_history(history: History) -> tuple[IntArray, IntArray, IntArray]:
-    """A number per record for its person, increasing; its view; and its value, each person's in the order of time."""
+    """Number of the respondent (increasing), view and value of each record, sorted by respondent and time."""
     numbers: dict[object, int] = {}
     person = np.array([numbers.setdefault(r, len(numbers)) for view in history for r in view.people.respondents])
     visit = np.repeat(np.arange(len(history)), [len(view) for view in history])
@@ -125,18 +167,35 @@ def _of_history(history: History) -> tuple[IntArray, IntArray, IntArray]:
 
 
 def _of_sequences(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray, IntArray]:
-    """The person, the visit and the value of every element of some sequences."""
+    """Respondent, visit and value of each element of some sequences."""
     person, values = end_to_end(sequences)
     return person, np.arange(len(person)) - np.searchsorted(person, person), values
 
 
 def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    """The person of each value, as increasing numbers, and the values of all sequences, one after another."""
-    parts = [np.asarray(list(sequence)) for sequence in sequences]
-    for part in parts:
-        if part.size and not np.issubdtype(part.dtype, np.integer):
-            raise ValueError(
-                f"a sequence holds {part.dtype} values; values are whole numbers, positions in the sensitive domain."
-            )
+    """Respondent of each value, as increasing numbers, and the values of all sequences, one after another."""
+    takes = "is a History, or one sequence of value positions for each person, as [[0, 1], [1, 1, 0]]"
+    if isinstance(sequences, str | bytes | Mapping | pd.DataFrame):
+        raise TypeError(f"sequences is {shown(sequences)}; it {takes}.")
+    check_kind("fit", "sequences", sequences, Iterable, takes)
+    parts = [_codes(number, sequence) for number, sequence in enumerate(sequences)]
     person = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    return person, np.concatenate([np.zeros(0, dtype=np.int64), *(part.astype(np.int64) for part in parts)])
+    return person, np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+
+
+def _codes(number: int, sequence: Any) -> IntArray:
+    """One sequence as an array."""
+    takes = "holds whole numbers, positions in the sensitive domain"
+    if isinstance(sequence, str | bytes | Mapping) or not isinstance(sequence, Iterable):
+        raise TypeError(f"sequence {number} is {shown(sequence)}; it {takes}, as [0, 1].")
+    try:
+        codes = np.asarray(list(sequence))
+    except (TypeError, ValueError):
+        raise TypeError(f"sequence {number} is {shown(sequence)}; it {takes}.") from None
+    if codes.ndim != 1:
+        raise ValueError(f"sequence {number} has shape {codes.shape}; it {takes}, in one dimension.")
+    if codes.size and not np.issubdtype(codes.dtype, np.integer):
+        raise ValueError(
+            f"a sequence holds {codes.dtype} values; values are whole numbers, positions in the sensitive domain."
+        )
+    return codes.astype(np.int64)

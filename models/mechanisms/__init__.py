@@ -1,1 +1,1 @@
-"""Laws of what a publisher alters: counterfeit records, distorted values, signatures of m-invariance."""
+"""Mechanisms of a publisher that alter a release: counterfeits, distorted values, signatures of m-invariance."""

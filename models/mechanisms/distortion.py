@@ -1,4 +1,4 @@
-"""Posterior of a release some of whose values are distorted, by a channel from true to published values."""
+"""Posterior of a release with distorted values, by a channel from true to published values."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.mechanisms.counterfeits import ROUNDS, SETTLED, shares
+from foreknow.models.mechanisms.counterfeits import MAX_ROUNDS, ROUND_TOLERANCE, normalized_rows
 from foreknow.models.problem import UNCONVERGED, Posterior, Problem
 
 
 class Channel(NamedTuple):
-    """Law by which a record's own value x becomes the published value y, for each record on its own.
+    """Distribution of the published value y of a record given its own value x, independent for each record.
 
     ::
 
@@ -23,11 +23,11 @@ class Channel(NamedTuple):
     Attributes
     ----------
     odds : float array, shape (m,)
-        Odds of each own value to be distorted.
+        Odds that a record of each own value is distorted.
     into : float array, shape (m,)
-        Probabilities of the values that are shown in place of the own ones.
+        Probability of each value that replaces an own value.
     vanish : float
-        Factor of own values that the group does not show: 1 where this is as likely as it is by chance.
+        Factor for own values that the group does not show: 1 where this is as probable as by chance.
     """
 
     odds: FloatArray
@@ -35,19 +35,19 @@ class Channel(NamedTuple):
     vanish: float
 
 
-class Unmasked(NamedTuple):
-    """Joint beliefs in own and published values, summed over one or the other.
+class ChannelBeliefs(NamedTuple):
+    """Marginals of the joint beliefs in own and published values.
 
     Attributes
     ----------
     belief : float array, shape (n, m)
-        In own values.
+        Belief in own values.
     from_shown, from_vanished : float array, shape (n, m)
-        Probability that the record is distorted and has each own value, one that its group shows and one that it does not.
+        Probability that the record is distorted and has each own value: a value that its group shows, and one that it does not.
     into : float array, shape (n, m)
         Probability that the record is distorted and published with each value.
     posterior : Posterior
-        The estimator's, of published values.
+        Posterior of published values, from the estimator.
     """
 
     belief: FloatArray
@@ -57,87 +57,95 @@ class Unmasked(NamedTuple):
     posterior: Posterior
 
 
-def weigh_distorted(
-    problem: Problem, people: int, distorted: int, vanished: int, weigh: Callable[[Problem], Posterior]
+def distortion_posterior(
+    problem: Problem, people: int, distorted: int, vanished: int, estimate: Callable[[Problem], Posterior]
 ) -> Posterior:
-    """Posterior of people some of whom are published with other values, where the number of these is known.
+    """Posterior of a release in which a known number of records is published with other values.
 
-    Published values follow a `Channel`. Its law is unknown and estimated from the release together with the beliefs. The odds
-    of each own value are the expected number of its distorted records over that of its others, with one pseudo-record
-    each; the values shown instead are as frequent as expected, with one pseudo-record each. Two factors scale the odds until
-    the expected numbers of distorted records are those known: of the records whose own value the group shows, and of the
-    others.
+    Published values follow a `Channel`, which is unknown and estimated from the release together with the beliefs. The odds of
+    each own value are the expected number of its distorted records divided by the expected number of the others, with one
+    pseudo-record each. The frequencies of replacing values are the expected ones, with one pseudo-record each. Two factors
+    scale the odds until the expected numbers of distorted records equal the known ones: one for records whose own value the
+    group shows, one for the others.
 
     Parameters
     ----------
     problem : Problem
-        Of the published values. Respondents after the first ``people`` are counterfeits and not distorted.
+        Problem of the published values. Respondents after the first ``people`` are counterfeits and not distorted.
     people : int
-        Number of respondents who are people.
+        Number of respondents before the counterfeits.
     distorted, vanished : int
         Number of distorted records, and of those among them whose own value their group does not show.
-    weigh : function of a Problem to a Posterior
+    estimate : function of a Problem to a Posterior
         The estimator, of published values; called once per round on the whole release.
 
     Returns
     -------
     Posterior
-        Of own values; without standard errors. ``UNCONVERGED`` is set in all groups if the beliefs did not settle within
-        `ROUNDS` rounds.
+        Posterior of own values, without standard errors. ``UNCONVERGED`` is set in all groups if the beliefs did not converge
+        within `MAX_ROUNDS` rounds.
 
     Notes
     -----
-    Given the channel, exact if the estimator is (see `unmasked`). The channel itself is an approximation of a defense such as
-    MASK: there a group's records are not distorted independently, but until no value shows too often. Cost: that of
-    the estimator and O(n m^2) per round.
+    Exact given the channel, if the estimator is exact (see `beliefs_through_channel`). The channel is an approximation of a
+    defense such as MASK, which does not distort the records of a group independently, but until no value is too frequent.
+    Cost: that of the estimator and O(n m^2) per round.
     """
-    group, m = problem.group, problem.prior.shape[1]
-    total = max(int((group[:people] >= 0).sum()), 1)
-    published = problem.counts.sum(axis=0) + 1.0
-    share = (distorted + 1) / (total + 2)
-    channel = Channel(np.full(m, share / (1 - share)), published / published.sum(), 1.0 if vanished else 0.0)
-    scale, before, change = 1.0, problem.prior, np.inf
-    for _ in range(ROUNDS):
-        found = unmasked(problem, people, channel, weigh)
-        change = float(np.abs(found.belief - before).max(initial=0.0))
-        before = found.belief
-        if change <= SETTLED:
+    before, change = problem.prior, np.inf
+    channel, scale = _first_channel(problem, people, distorted, vanished), 1.0
+    for _ in range(MAX_ROUNDS):
+        beliefs = beliefs_through_channel(problem, people, channel, estimate)
+        change = float(np.abs(beliefs.belief - before).max(initial=0.0))
+        before = beliefs.belief
+        if change <= ROUND_TOLERANCE:
             break
-        moved, gone = found.from_shown.sum(axis=0), found.from_vanished.sum(axis=0)
+        moved, gone = beliefs.from_shown.sum(axis=0), beliefs.from_vanished.sum(axis=0)
         scale *= (distorted - vanished + 1) / (moved.sum() + 1)
         vanish = channel.vanish * (vanished + 1) / (gone.sum() + 1)
-        still = found.belief[group >= 0].sum(axis=0) - moved - gone
-        into = found.into.sum(axis=0) + 1
-        channel = Channel(scale * (moved + gone + 1) / (np.maximum(still, 0) + 1), into / into.sum(), vanish)
-    status = found.posterior.status | (UNCONVERGED if change > SETTLED else 0)
-    return Posterior(found.belief, status, rule=found.posterior.rule)
+        unmoved = beliefs.belief[problem.group >= 0].sum(axis=0) - moved - gone
+        into = beliefs.into.sum(axis=0) + 1
+        channel = Channel(scale * (moved + gone + 1) / (np.maximum(unmoved, 0) + 1), into / into.sum(), vanish)
+    status = beliefs.posterior.status | (UNCONVERGED if change > ROUND_TOLERANCE else 0)
+    return Posterior(beliefs.belief, status, rule=beliefs.posterior.rule)
 
 
-def unmasked(problem: Problem, people: int, channel: Channel, weigh: Callable[[Problem], Posterior]) -> Unmasked:
+def _first_channel(problem: Problem, people: int, distorted: int, vanished: int) -> Channel:
+    """Channel of the first round: equal odds, replacing values as frequent as published."""
+    total = max(int((problem.group[:people] >= 0).sum()), 1)
+    published = problem.counts.sum(axis=0) + 1.0
+    share = (distorted + 1) / (total + 2)
+    odds = np.full(problem.prior.shape[1], share / (1 - share))
+    return Channel(odds, published / published.sum(), 1.0 if vanished else 0.0)
+
+
+def beliefs_through_channel(
+    problem: Problem, people: int, channel: Channel, estimate: Callable[[Problem], Posterior]
+) -> ChannelBeliefs:
     """Beliefs in own values under a channel.
 
-    The prior of a record's published value is its own prior through the channel; a posterior of published values Q follows by the
-    estimator, and that of own values by Bayes' rule within each pair::
+    The prior R of the published value of a record is its own prior P through the channel. The estimator computes the posterior
+    Q of published values. The belief in own values follows by Bayes' rule for each record::
 
         R[y] = sum over x of P[x] W[x, y],    belief[x] = sum over y of Q[y] P[x] W[x, y] / R[y]
 
-    Rows outside all groups, of counterfeits, and rows to which the channel leaves no shown value, are those of the estimator.
+    Rows outside all groups, rows of counterfeits, and rows to which the channel leaves no shown value, are those of the
+    estimator.
     """
     prior, group = problem.prior, problem.group
     inside = (group >= 0) & (np.arange(len(group)) < people)
     shown = np.where(inside[:, None], problem.counts[group] > 0, True)
-    left_alone = prior / (1 + channel.odds)
-    own = np.where(shown, left_alone, 0.0)
-    leaving = left_alone * channel.odds / np.maximum(1 - channel.into, np.finfo(float).tiny)
+    undistorted = prior / (1 + channel.odds)
+    own = np.where(shown, undistorted, 0.0)
+    leaving = undistorted * channel.odds / np.maximum(1 - channel.into, np.finfo(float).tiny)
     leaving = np.where(shown, leaving, channel.vanish * leaving) * inside[:, None]
-    # Into every other value than the own one.
+    # The sum over all own values other than the published one.
     arriving = np.where(shown, (leaving.sum(axis=1, keepdims=True) - leaving) * channel.into, 0.0)
-    through = np.maximum(own + arriving, 0.0)
-    possible = inside & (through.sum(axis=1) > 0)
-    posterior = weigh(replace(problem, prior=np.where(possible[:, None], shares(through), prior)))
-    ratio = np.divide(posterior.probabilities, through, out=np.zeros_like(through), where=through > 0)
+    published = np.maximum(own + arriving, 0.0)
+    possible = inside & (published.sum(axis=1) > 0)
+    posterior = estimate(replace(problem, prior=np.where(possible[:, None], normalized_rows(published), prior)))
+    ratio = np.divide(posterior.probabilities, published, out=np.zeros_like(published), where=published > 0)
     ratio *= possible[:, None]
     received = ratio * channel.into
     left = leaving * (received.sum(axis=1, keepdims=True) - received)
-    belief = np.where(possible[:, None], shares(own * ratio + left), posterior.probabilities)
-    return Unmasked(belief, np.where(shown, left, 0.0), np.where(shown, 0.0, left), arriving * ratio, posterior)
+    belief = np.where(possible[:, None], normalized_rows(own * ratio + left), posterior.probabilities)
+    return ChannelBeliefs(belief, np.where(shown, left, 0.0), np.where(shown, 0.0, left), arriving * ratio, posterior)

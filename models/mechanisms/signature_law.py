@@ -1,4 +1,4 @@
-"""Posterior of a release of m-invariance, whose signatures depend on values and on values before."""
+"""Posterior of a release of m-invariance, whose signatures depend on the present value and on the value before."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,94 +6,94 @@ from dataclasses import replace
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.group_rows import group_sums
 from foreknow.models.mechanisms.counterfeits import (
-    ROUNDS,
-    SETTLED,
-    by_group,
-    elsewhere,
-    lacking_weights,
-    shares,
-    signatures_of,
+    MAX_ROUNDS,
+    ROUND_TOLERANCE,
+    counterfeit_weights,
+    normalized_rows,
+    signature_numbers,
+    sums_of_other_groups,
 )
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 
 
-def weigh_signatures(
-    problem: Problem, kept: FloatArray, dealt: FloatArray, weigh: Callable[[Problem], Posterior]
+def signature_posterior(
+    problem: Problem, kept: FloatArray, reassigned: FloatArray, estimate: Callable[[Problem], Posterior]
 ) -> Posterior:
-    """Posterior of people and counterfeits where a signature was kept, or drawn by the value.
+    """Posterior of respondents and counterfeits where a signature was kept, or assigned anew by the value.
 
-    A respondent of value x in a group of signature S has the likelihood ``kept(x) + dealt(x) r_S(x)``, where r_S(x) is the
-    share of the freshly dealt records of value x that S received: an unknown with a Dirichlet prior of one pseudo-record,
-    spread over the signatures that show x. It is estimated by the expected fresh records in all other groups, and the
-    counterfeits by `lacking_weights`; the beliefs are then computed again, until none changes by more than `SETTLED`.
+    A respondent of value x in a group of signature S has the likelihood ``kept(x) + reassigned(x) r_S(x)``, where r_S(x) is
+    the share of the newly assigned records of value x that S received. This share is unknown and has a Dirichlet prior of one
+    pseudo-record, spread over the signatures that show x. It is estimated by the expected new records in all other groups, and
+    the counterfeits by `counterfeit_weights`. Then the beliefs are computed again, until none changes by more than
+    `ROUND_TOLERANCE`.
 
     Parameters
     ----------
     problem : Problem
-        With the counterfeits as the last respondents; their prior rows are not read.
+        Problem with the counterfeits as the last respondents; their prior rows are not read.
     kept : float array, shape (n, m)
-        Probability that a respondent of each value keeps the signature and that this one is the signature kept.
-    dealt : float array, shape (n, m)
-        Probability that a respondent of each value is dealt afresh.
-    weigh : function of a Problem to a Posterior
+        Probability that a respondent of each value keeps the signature, and that this signature is the kept one.
+    reassigned : float array, shape (n, m)
+        Probability that a respondent of each value is assigned anew.
+    estimate : function of a Problem to a Posterior
         The estimator; called once per round, on the whole release.
 
     Returns
     -------
     Posterior
-        Rows for people and counterfeits. ``UNCONVERGED`` is set in all groups if the beliefs did not settle within
-        `ROUNDS` rounds; ``CONTRADICTED`` in groups of a respondent to whom prior and likelihood leave no value, for whom
-        the prior alone is taken.
+        Rows for respondents and counterfeits. ``UNCONVERGED`` is set in all groups if the beliefs did not converge within
+        `MAX_ROUNDS` rounds; ``CONTRADICTED`` in groups of a respondent to whom prior and likelihood leave no value. Such a
+        respondent has the prior alone.
 
     Notes
     -----
-    Approximate: expectations stand for unknown counts. Exact where each value is shown by one signature and there is no
+    Approximate: expectations replace unknown counts. Exact where each value is shown by one signature and there is no
     counterfeit. Cost: that of the estimator and O(n m + g m) per round.
     """
     people, counts = len(kept), problem.counts
-    group, strangers = problem.group[:people], problem.group[people:]
+    group, invented_group = problem.group[:people], problem.group[people:]
     inside, prior = group >= 0, problem.prior[:people]
-    signature = signatures_of(counts)
-    invented = np.bincount(strangers, minlength=len(counts))
-    lacking = counts * (invented / np.maximum(counts.sum(axis=1), 1))[:, None]
-    fresh = counts - lacking
+    signature = signature_numbers(counts)
+    invented = np.bincount(invented_group, minlength=len(counts))
+    expected = counts * (invented / np.maximum(counts.sum(axis=1), 1))[:, None]
+    new = counts - expected
     before, change = problem.prior, np.inf
-    lost = np.zeros(people, dtype=np.bool_)
-    for _ in range(ROUNDS):
-        free = dealt[inside] * received_shares(counts, fresh, signature)[group[inside]]
+    for _ in range(MAX_ROUNDS):
+        free = reassigned[inside] * received_shares(counts, new, signature)[group[inside]]
         likelihood = kept[inside] + free
         rows = prior.copy()
-        rows[inside] = shares(prior[inside] * likelihood)
-        lost = rows.sum(axis=1) == 0
-        rows[lost] = prior[lost]
-        found = shares(lacking_weights(counts, lacking, signature))[strangers]
-        answer = weigh(replace(problem, prior=np.vstack([rows, found])))
+        rows[inside] = normalized_rows(prior[inside] * likelihood)
+        impossible = rows.sum(axis=1) == 0
+        rows[impossible] = prior[impossible]
+        invented_rows = normalized_rows(counterfeit_weights(counts, expected, signature))[invented_group]
+        answer = estimate(replace(problem, prior=np.vstack([rows, invented_rows])))
         belief = answer.probabilities
-        lacking = by_group(belief[people:], strangers, len(counts))
+        expected = group_sums(belief[people:], invented_group, len(counts))
         share = np.divide(free, likelihood, out=np.zeros_like(free), where=likelihood > 0)
-        fresh = by_group(belief[:people][inside] * share, group[inside], len(counts))
+        new = group_sums(belief[:people][inside] * share, group[inside], len(counts))
         change = float(np.abs(belief - before).max(initial=0.0))
         before = belief
-        if change <= SETTLED:
+        if change <= ROUND_TOLERANCE:
             break
-    status = answer.status | (UNCONVERGED if change > SETTLED else 0)
-    status[group[lost & inside]] |= CONTRADICTED
+    status = answer.status | (UNCONVERGED if change > ROUND_TOLERANCE else 0)
+    status[group[impossible & inside]] |= CONTRADICTED
     return replace(answer, status=status)
 
 
-def received_shares(counts: IntArray, fresh: FloatArray, signature: IntArray) -> FloatArray:
-    """Share of the fresh records of each value that the signature of each group received: shape ``(g, m)``.
+def received_shares(counts: IntArray, new: FloatArray, signature: IntArray) -> FloatArray:
+    """Share of the newly assigned records of each value that the signature of each group received: shape ``(g, m)``.
 
     Parameters
     ----------
     counts : int array, shape (g, m)
-    fresh : float array, shape (g, m)
-        Expected number of fresh records; those of the group itself are left out.
+    new : float array, shape (g, m)
+        Expected number of newly assigned records; those of the group itself are left out.
     signature : int array, shape (g,)
-        As `foreknow.models.mechanisms.counterfeits.signatures_of` gives it.
+        Result of `foreknow.models.mechanisms.counterfeits.signature_numbers`.
     """
     shown = np.zeros((int(signature.max(initial=-1)) + 1, counts.shape[1]))
     shown[signature] = counts > 0
-    others = fresh.sum(axis=0) - fresh
-    return np.asarray((elsewhere(fresh, signature) + 1 / np.maximum(shown.sum(axis=0), 1)) / (others + 1))
+    others = new.sum(axis=0) - new
+    return np.asarray((sums_of_other_groups(new, signature) + 1 / np.maximum(shown.sum(axis=0), 1)) / (others + 1))

@@ -14,7 +14,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.estimators.forward_backward import state_count
-from foreknow.models.members import members
+from foreknow.models.group_rows import group_rows
 from foreknow.models.programs.group_weights import called_weights_and_beliefs
 
 
@@ -149,7 +149,7 @@ class LogPermanent(Op):
     def layout(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Settings as arrays for the kernels: row, kind, order and starts of `weights_and_beliefs`."""
         group, row = np.array(self.group, dtype=np.int64), np.array(self.row, dtype=np.int64)
-        order, starts = members(group, int(group.max(initial=-1)) + 1)
+        order, starts = group_rows(group, int(group.max(initial=-1)) + 1)
         kind = np.zeros_like(row)
         for rows in np.split(order, starts[1:])[:-1]:
             kind[rows] = np.unique(row[rows], return_inverse=True)[1]

@@ -9,8 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.knowledge.dirichlet_knowledge import positive_concentrations
-from foreknow.models.knowledge.markov_chain import LARGEST_TABLE
-from foreknow.models.knowledge.sequences import MISSING, check_longest
+from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_longest
 from foreknow.models.programs.arguments import as_floats
 from foreknow.models.programs.missing_visits import (
     Stretches,
@@ -180,9 +179,9 @@ def _start(allowed: FloatArray) -> FloatArray:
 
 
 def _check_size(order: int, m: int) -> None:
-    if m > LARGEST_TABLE or (order + 1) * math.log(m) > math.log(LARGEST_TABLE):
+    if m > MAX_TRANSITIONS or (order + 1) * math.log(m) > math.log(MAX_TRANSITIONS):
         raise ValueError(
-            f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {LARGEST_TABLE}; "
+            f"a chain of order {order} over {m} values has {m}^{order + 1} probabilities, more than {MAX_TRANSITIONS}; "
             "choose a smaller order."
         )
 

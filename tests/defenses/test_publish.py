@@ -79,17 +79,17 @@ class Watched(Adversary):
 
     diary: list = dataclasses.field(default_factory=list)
 
-    def revise(self, memory, people, time=None):
+    def revise(self, memory, people, time=None, **computed):
         self.diary.append(("revise", memory.releases))
-        return super().revise(memory, people, time)
+        return super().revise(memory, people, time, **computed)
 
-    def weigh(self, revised, observation):
+    def posterior(self, revised, observation):
         self.diary.append(("weigh", observation.time))
-        return super().weigh(revised, observation)
+        return super().posterior(revised, observation)
 
-    def remember(self, memory, observation, posterior):
+    def update_memory(self, memory, observation, posterior, **computed):
         self.diary.append(("remember", observation.time))
-        return super().remember(memory, observation, posterior)
+        return super().update_memory(memory, observation, posterior, **computed)
 
 
 class TestCycle:

@@ -1,4 +1,4 @@
-"""Revising, observing and remembering, step by step."""
+"""Revised priors, posteriors and memory of an adversary, step by step."""
 
 import dataclasses
 
@@ -30,7 +30,7 @@ from foreknow.models import (
     UniformPrior,
     View,
 )
-from foreknow.models import adversary as adversaries
+from foreknow.models import memory as memories
 
 RNG = np.random.default_rng(20120101)
 CHAIN = MarkovChain(1, RNG.dirichlet(np.ones(3), size=3))
@@ -39,7 +39,7 @@ ROWS = dict(zip("ABCDEFG", RNG.dirichlet(np.ones(3), size=7), strict=True))
 
 @dataclasses.dataclass(frozen=True)
 class ByName:
-    """A prior that knows everybody by name."""
+    """Prior with a row for each respondent by name."""
 
     def __call__(self, people):
         return np.array([ROWS[respondent] for respondent in people.respondents])
@@ -59,12 +59,12 @@ def adversary(request):
 
 
 class TestRevise:
-    def test_whoever_was_never_seen_has_the_prior(self, adversary):
+    def test_a_respondent_never_seen_has_the_prior(self, adversary):
         assert np.allclose(adversary.revise(Memory(), FIRST.people), [ROWS[r] for r in "ABCD"])
         _, memory = adversary.observe(Memory(), FIRST)
         assert np.allclose(adversary.revise(memory, SECOND.people)[1], ROWS["E"])
 
-    def test_whoever_was_seen_has_the_chain_applied_to_the_last_belief(self, adversary):
+    def test_a_respondent_seen_before_has_the_chain_applied_to_the_last_belief(self, adversary):
         posterior, memory = adversary.observe(Memory(), FIRST)
         revised = adversary.revise(memory, SECOND.people)
         assert np.allclose(revised[0], posterior.probabilities[1] @ CHAIN.probabilities)
@@ -81,7 +81,7 @@ class TestRevise:
         raw = posterior.probabilities[1] @ table
         assert np.allclose(adversary.revise(memory, SECOND.people)[0], raw / raw.sum())
 
-    def test_whoever_the_chain_gives_no_continuation_has_the_prior(self):
+    def test_without_a_continuation_by_the_chain_the_prior_holds(self):
         adversary = Adversary(ByName(), MarkovChain(1, np.zeros((3, 3)), substochastic=True))
         _, memory = adversary.observe(Memory(), FIRST)
         assert np.allclose(adversary.revise(memory, FIRST.people), [ROWS[r] for r in "ABCD"])
@@ -139,8 +139,8 @@ class TestObserve:
     def test_is_weighing_what_was_revised_and_remembering_it(self, adversary):
         _, memory = adversary.observe(Memory(), FIRST)
         posterior, after = adversary.observe(memory, SECOND)
-        by_hand = adversary.weigh(adversary.revise(memory, SECOND.people), SECOND)
-        remembered = adversary.remember(memory, SECOND, by_hand)
+        by_hand = adversary.posterior(adversary.revise(memory, SECOND.people), SECOND)
+        remembered = adversary.update_memory(memory, SECOND, by_hand)
         assert np.array_equal(posterior.probabilities, by_hand.probabilities)
         assert after.releases == remembered.releases == 2
         assert np.array_equal(after.beliefs, remembered.beliefs)
@@ -186,7 +186,7 @@ class TestObserve:
         expected = [sum(w for (s, _), w in ways.items() if s == v) / sum(ways.values()) for v in range(3)]
         assert np.allclose(posterior.probabilities[0], expected)
 
-    def test_nobody_published_is_no_trouble(self, adversary):
+    def test_a_release_without_published_records(self, adversary):
         posterior, memory = adversary.observe(Memory(), released("AB", "ab", [-1, -1]))
         assert np.allclose(posterior.probabilities, [ROWS["A"], ROWS["B"]], rtol=1e-14)
         assert memory.releases == 1
@@ -228,9 +228,9 @@ class TestMemory:
             assert np.allclose(memory.joint[memory.rows["A"]].reshape(3, 3).sum(axis=0), posteriors[-1])
         assert memory.known[[memory.rows[r] for r in "ABCD"]].tolist() == [2, 2, 1, 1]
 
-    def test_places(self):
+    def test_rows_of(self):
         _, memory = Adversary(ByName()).observe(Memory(), FIRST)
-        assert memory.places(SECOND.people).tolist() == [memory.rows["B"], -1]
+        assert memory.rows_of(SECOND.people).tolist() == [memory.rows["B"], -1]
 
 
 @pytest.mark.parametrize("row", [[np.nan, 0.5, 0.5], [1.5, -0.5, 0.0], [0.5, 0.4, 0.0]])
@@ -241,14 +241,14 @@ def test_a_prior_of_one_s_own_is_checked(row):
 
 
 WRONG = {
-    "a name": ({"estimator": "omega"}, r"estimator is 'omega'; .* write estimator=Omega\(\)"),
+    "a name": ({"estimator": "omega"}, r"estimator is 'omega'; .* Write estimator=Omega\(\)"),
     "another spelling": (
         {"estimator": "DIRICHLET_multinomial"},
-        r"estimator is 'DIRICHLET_multinomial'; .* write estimator=DirichletMultinomial\(\)",
+        r"estimator is 'DIRICHLET_multinomial'; .* Write estimator=DirichletMultinomial\(\)",
     ),
     "no name of any": (
         {"estimator": "bayes"},
-        r"estimator is 'bayes'; .* one of .*Omega.*, as estimator=Exact\(\)",
+        r"estimator is 'bayes'; .* one of .*Omega.*, as Exact\(\)",
     ),
     "a class": ({"estimator": Omega}, r"estimator is the class Omega; write estimator=Omega\(...\)"),
     "a number": ({"estimator": 3}, "estimator is 3; an estimator is an object"),
@@ -259,27 +259,33 @@ WRONG = {
     "a cascade's class": ({"cascade": PriorCascade}, r"cascade is the class PriorCascade; write cascade="),
     "swapped": (
         {"prior": CHAIN, "transitions": UniformPrior()},
-        r"prior is of type MarkovChain, .* write Adversary\(prior, transitions\), the prior first",
+        r"prior is a MarkovChain; .* Write Adversary\(prior, transitions\), the prior first",
     ),
-    "a chain alone": ({"prior": CHAIN}, r"prior is of type MarkovChain, .* the prior first"),
+    "a chain alone": ({"prior": CHAIN}, r"prior is a MarkovChain; .* the prior first"),
     "two priors": (
         {"transitions": UniformPrior()},
-        r"transitions is of type UniformPrior, .* write Adversary\(prior, transitions\), the prior first",
+        r"transitions is UniformPrior\(\); .* Write Adversary\(prior, transitions\), the prior first",
     ),
     "a prior's class": (
         {"prior": UniformPrior},
         r"prior is the class UniformPrior; write prior=UniformPrior\(...\)",
     ),
     "a chain's class": ({"transitions": MarkovChain}, "transitions is the class MarkovChain; write transitions="),
-    "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is of type DataFrame, .* GivenPrior\(frame\)"),
-    "an array for a prior": ({"prior": np.eye(3)}, r"prior is of type ndarray, .* UniformPrior\(\)"),
+    "a table for a prior": ({"prior": pd.DataFrame()}, r"prior is a DataFrame; .* GivenPrior\(frame\)"),
+    "an array for a prior": ({"prior": np.eye(3)}, r"prior is an array of shape \(3, 3\); .* GivenPrior\("),
     "an array for a chain": (
         {"transitions": np.eye(3)},
-        r"transitions is of type ndarray, .* MarkovChain\(1, probabilities\)",
+        r"transitions is an array of shape \(3, 3\); .* MarkovChain\(1, array\)",
     ),
-    "a table for a chain": (
-        {"transitions": pd.DataFrame()},
-        "transitions is of type DataFrame, which holds no chain",
+    "a cube for a chain": ({"transitions": np.ones((3, 3, 3))}, r"MarkovChain\(2, array\)"),
+    "a table for a chain": ({"transitions": pd.DataFrame()}, "transitions is a DataFrame; it is a chain"),
+    "records for a chain": (
+        {"transitions": CompromisedRecords(pd.DataFrame([], columns=["respondent", "value", "time", "confidence"]))},
+        r"its at\(0\) gives no chain",
+    ),
+    "a function for an estimator": (
+        {"estimator": lambda prior, counts: prior * counts},
+        r"estimator is a plain function; .*PerGroup\(function\)",
     ),
 }
 
@@ -288,7 +294,7 @@ class TestSettings:
     @pytest.mark.parametrize("word", ["sum", "Product", None])
     def test_there_are_three_revisions(self, word):
         with pytest.raises(
-            ValueError, match=rf"revision is {word!r}; it is 'filter' .* 'product' .*JS-reduce.* or 'chain' .*BayFrame"
+            ValueError, match=rf"Adversary: revision is {word!r}; it is one of 'filter', 'product', 'chain'"
         ):
             Adversary(ByName(), CHAIN, revision=word)
 
@@ -308,7 +314,7 @@ class TestSettings:
 
     def test_a_filter_keeps_no_more_numbers_of_all_than_fit(self, monkeypatch):
         """Two people with 9 numbers each, where 17 are allowed."""
-        monkeypatch.setattr(adversaries, "LARGEST_JOINT", 17)
+        monkeypatch.setattr(memories, "MAX_JOINT_IN_ALL", 17)
         chain, first = MarkovChain(2, np.full((3, 3, 3), 1 / 3)), released("AB", "ab", [0, 0])
         with pytest.raises(ValueError, match=r"keeps 9 numbers of each of 2 respondents, more than 17 .*'product'"):
             Adversary(UniformPrior(), chain).observe(Memory(), first)
@@ -332,7 +338,7 @@ class TestSettings:
             Adversary(**({"prior": UniformPrior()} | settings))
 
     def test_compromised_records_need_a_cascade(self):
-        with pytest.raises(ValueError, match=r"no cascade; say how they enter: cascade=RemoveKnown\(\)"):
+        with pytest.raises(ValueError, match=r"no cascade; give the rule .* cascade=RemoveKnown\(\)"):
             Adversary(ByName(), CHAIN, CompromisedRecords(claims(("A", "a", 1, 1.0))))
 
     def test_a_cascade_without_records_does_nothing(self):
@@ -358,7 +364,7 @@ class TestCompromised:
         assert np.allclose(adversary.revise(Memory(), FIRST.people), [ROWS[r] for r in "ABCD"])
         assert np.allclose(adversary.revise(Memory(), FIRST.people, 3), [ROWS[r] for r in "ABCD"])
 
-    def test_whoever_is_known_tells_of_the_others_and_of_the_next_release(self):
+    def test_a_known_value_informs_about_group_members_and_the_next_release(self):
         """A has b, so B has a, and is expected at 2 as the chain goes on from a."""
         adversary = self.knowing(("A", "b", 1, 1.0))
         posterior, memory = adversary.observe(Memory(), FIRST)
@@ -368,18 +374,18 @@ class TestCompromised:
     def test_observing_is_still_weighing_what_was_revised(self):
         adversary = self.knowing(("A", "b", 1, 0.7), ("C", "c", 1, 1.0), cascade=EvidenceCascade())
         posterior, memory = adversary.observe(Memory(), FIRST)
-        by_hand = adversary.weigh(adversary.revise(Memory(), FIRST.people, 1), FIRST)
+        by_hand = adversary.posterior(adversary.revise(Memory(), FIRST.people, 1), FIRST)
         assert np.array_equal(posterior.probabilities, by_hand.probabilities)
-        assert np.array_equal(memory.beliefs, adversary.remember(Memory(), FIRST, by_hand).beliefs)
+        assert np.array_equal(memory.beliefs, adversary.update_memory(Memory(), FIRST, by_hand).beliefs)
 
-    def test_of_somebody_suppressed_the_claim_is_believed_and_mates_are_not_told(self):
+    def test_a_claim_about_a_suppressed_record_does_not_inform_about_others(self):
         observation = released("ABCD", "abca", [-1, 0, 0, 0])
         posterior, _ = self.knowing(("A", "c", 1, 1.0)).observe(Memory(), observation)
         expected, _ = Adversary(ByName(), CHAIN).observe(Memory(), observation)
         assert posterior.probabilities[0].tolist() == [0, 0, 1]
         assert np.allclose(posterior.probabilities[1:], expected.probabilities[1:])
 
-    def test_what_is_known_of_somebody_suppressed_is_remembered(self):
+    def test_a_claim_about_a_suppressed_record_is_remembered(self):
         """With a step at every release: c at 1 is known for sure, so at 2 she is where the chain leads from c."""
         adversary = self.knowing(("A", "c", 1, 1.0), gaps="power")
         _, memory = adversary.observe(Memory(), released("ABCD", "abca", [-1, 0, 0, 0]))
@@ -392,7 +398,7 @@ class TestCompromised:
 
 
 class TestWorthlessClaims:
-    """A claim that says nothing changes nothing, even of somebody who is not published (A at time 1)."""
+    """A claim without information changes nothing, even about a respondent who is not published (A at time 1)."""
 
     @pytest.mark.parametrize("seed", range(20))
     def test_a_claim_that_says_nothing_is_not_remembered(self, seed):

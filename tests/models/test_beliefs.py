@@ -1,4 +1,4 @@
-"""Beliefs, labelled for people."""
+"""Beliefs, labelled by respondent and value."""
 
 import arviz as az
 import arviz_base
@@ -43,7 +43,7 @@ def test_releases_in_the_order_of_time():
     assert BELIEFS.times == (1, 2, 3)
     assert len(BELIEFS) == 3
     assert [release.observation.time for release in BELIEFS] == [1, 2, 3]
-    with pytest.raises(KeyError, match="there is no release at 4; there are 1, 2, 3"):
+    with pytest.raises(ValueError, match="there is no release at 4; there are 1, 2, 3"):
         BELIEFS.posterior(4)
 
 
@@ -56,12 +56,12 @@ def test_one_person_s_evolution():
         columns=pd.Index(["a", "b", "c"], name="result", dtype=object),
     )
     pd.testing.assert_frame_equal(evolution, expected)
-    with pytest.raises(KeyError, match="respondent 'Z' is in no release; the releases are of 1, "):
+    with pytest.raises(ValueError, match="respondent 'Z' is in no release; the releases are of 1, "):
         BELIEFS.of("Z")
 
 
 def test_a_time_or_respondent_of_another_type_is_named():
-    with pytest.raises(KeyError, match="The types differ: '2' is text, and 2 a number"):
+    with pytest.raises(ValueError, match="The types differ: '2' is text, and 2 a number"):
         BELIEFS.posterior("2")
 
 
@@ -119,8 +119,8 @@ class TestUnusual:
         assert len(beliefs.posterior(1)) == 2
         ask(beliefs)
 
-    def test_nobody_is_in_no_release(self):
-        with pytest.raises(KeyError, match="respondent 'A' is in no release"):
+    def test_no_release_has_no_respondent(self):
+        with pytest.raises(ValueError, match="respondent 'A' is in no release"):
             Beliefs(()).of("A")
 
     def test_no_release_makes_an_empty_tree(self):

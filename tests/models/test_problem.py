@@ -1,4 +1,4 @@
-"""What is checked where a problem is posed."""
+"""Checks of the arguments of a problem."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def test_it_normalizes_within_the_tolerance_and_keeps_its_arguments():
     assert problem.sizes.tolist() == [2]
 
 
-def test_empty_groups_and_nobody_at_all_are_problems_too():
+def test_empty_groups_and_no_respondents_are_valid():
     assert Problem(HALF, np.array([-1, -1]), np.zeros((0, 2), int)).sizes.tolist() == []
     assert Problem(HALF, PAIR, np.array([[1, 1], [0, 0]])).sizes.tolist() == [2, 0]
 
@@ -33,7 +33,7 @@ def test_empty_groups_and_nobody_at_all_are_problems_too():
         (HALF, PAIR, np.array([[2, 1]]), "group 0 has 2 respondents and the counts .* sum to 3; .*one value per resp"),
         (HALF, PAIR, np.array([[3, -1]]), "group 0 has 2 respondents"),
         (HALF, np.array([0, 1]), BOTH, r"group holds 1, and there are 1 groups; .*-1\.\.0"),
-        (HALF, np.array([0.0, 0.0]), BOTH, "must be whole numbers; got float64"),
+        (HALF, np.array([0.0, 0.0]), BOTH, "must be whole numbers, .* got float64"),
         (HALF, np.array([0, 0, 0]), BOTH, r"needs prior \(n, m\)"),
         (np.full((2, 3), 1 / 3), PAIR, BOTH, r"needs prior \(n, m\)"),
     ],
@@ -73,12 +73,12 @@ class TestEvidence:
 
 
 def test_a_posterior_without_its_last_people_keeps_everything_else():
-    """Counterfeits come last, and are dropped from every array that has a row per person."""
+    """Counterfeits are the last rows, and are left out of every array with one row per respondent."""
     rows = np.arange(6.0).reshape(3, 2)
     posterior = Posterior(rows, np.array([0, 2]), rows + 1, rows + 2, rows + 3, np.array(["A", "B"], dtype=object))
-    first = posterior.of_the_first(2)
+    first = posterior.first(2)
     of_each = (first.probabilities, first.standard_error, first.ess, first.rhat)
     assert [kept.tolist() for kept in of_each] == [(rows[:2] + more).tolist() for more in range(4)]
     assert first.status.tolist() == [0, 2]
     assert first.rule.tolist() == ["A", "B"]
-    assert Posterior(rows, np.zeros(1, int)).of_the_first(1).standard_error is None
+    assert Posterior(rows, np.zeros(1, int)).first(1).standard_error is None

@@ -1,4 +1,4 @@
-"""The three revisions against sums over all sequences and paths, written out in plain Python."""
+"""The three revisions against sums over all sequences and paths, in plain Python."""
 
 import itertools
 import math
@@ -34,7 +34,7 @@ FEWER = settings(max_examples=20)
 
 
 def filtered(chain, joint, known, posterior=None):
-    """What `filter_update` makes of a copy."""
+    """Result of `filter_update` on a copy."""
     joint = joint.copy()
     filter_update(chain, joint, known, np.arange(len(joint)), posterior)
     return joint
@@ -42,7 +42,7 @@ def filtered(chain, joint, known, posterior=None):
 
 @st.composite
 def chains(draw, order=None, m=None):
-    """A chain with zeros here and there, its shorter tables of its own."""
+    """Chain with some zeros and independent shorter tables."""
     order = draw(st.integers(1, 3)) if order is None else order
     m = draw(st.integers(2, 3)) if m is None else m
 
@@ -134,7 +134,7 @@ class TestOfTheFunctions:
 def hidden_markov(chain, first, likelihoods):
     """Of a person whose first value is drawn from ``first``: the law of the last value, and of the next one.
 
-    Over all paths; ``likelihoods`` is one row per release, of ones where nobody looked. The law before the last release
+    Over all paths; ``likelihoods`` is one row per release, of ones without observation. The law before the last release
     and after it, and after another step.
     """
     m, d, t = chain.values, chain.order, len(likelihoods)
@@ -158,7 +158,7 @@ class TestFilter:
     @given(data=st.data())
     @FEWER
     def test_is_the_forward_filter_of_a_hidden_markov_model(self, order, data):
-        """Likelihoods by hand; where there is none, a step nobody saw."""
+        """Likelihoods by hand; where there is none, a step without observation."""
         rng = np.random.default_rng(data.draw(st.integers(0, 99)))
         chain = MarkovChain(
             order,
@@ -222,7 +222,7 @@ class TestFilter:
 
     @given(chain=chains(), data=st.data())
     @FEWER
-    def test_a_step_nobody_saw_is_a_release_that_tells_nothing(self, chain, data):
+    def test_a_step_without_observation_is_a_release_without_information(self, chain, data):
         m, d = chain.values, chain.order
         known = np.array(data.draw(st.lists(st.integers(1, d), min_size=1, max_size=3)))
         joint = np.zeros((len(known), m**d))
@@ -244,7 +244,7 @@ STRANGERS = "STUVWXYZ"
 
 @st.composite
 def followed(draw, longest=4, gaps=False):
-    """A followed through releases, each time with one or two strangers who never come back.
+    """Releases of respondent A, each with one or two respondents who appear only once.
 
     Per release None where A is absent, else the group's strangers and values; the first is never None.
     """
@@ -279,7 +279,7 @@ def released(seen):
 
 
 def likelihood_of(strangers, results, rows):
-    """How likely a group is for each value of A: the weight of all ways the strangers can have what is left."""
+    """Likelihood of a group for each value of A: weight of all assignments of the other values to the others."""
     found = []
     for s in "abc":
         left = list(results)
@@ -295,7 +295,7 @@ def likelihood_of(strangers, results, rows):
 
 
 class TestMemoryUsed:
-    """The filter keeps n m^d numbers. Beside what it keeps and returns, it allocates no array of that size."""
+    """The filter keeps n m^d numbers; it allocates no other array of that size than those it keeps and returns."""
 
     N, M = 3000, 24
 
@@ -330,8 +330,8 @@ class TestMemoryUsed:
 
         assert peak(lambda: adversary.revise(memory, people)) < joint / 2
         # One copy of the memory is the result; half of the people are absent, and the chain takes a step for them.
-        assert peak(lambda: adversary.remember(memory, observation, posterior)) < 1.5 * joint
-        assert peak(lambda: adversary.remember(memory, few, half)) < 1.5 * joint
+        assert peak(lambda: adversary.update_memory(memory, observation, posterior)) < 1.5 * joint
+        assert peak(lambda: adversary.update_memory(memory, few, half)) < 1.5 * joint
 
     def test_kernels_allocate_nothing_per_person(self):
         """tracemalloc does not see what compiled code allocates."""
@@ -399,7 +399,7 @@ class TestThroughTheAdversary:
     @pytest.mark.parametrize("gaps", ["ignore", "power"])
     @pytest.mark.parametrize("order", [1, 2])
     def test_what_the_chain_ruled_out_and_a_release_shows(self, revision, gaps, order):
-        """The chain keeps everybody where they are, and everybody moves: contradicted, believed anyway, never NaN."""
+        """The chain keeps all values, and all values change: contradicted, believed anyway, never NaN."""
         table = np.eye(2) if order == 1 else np.broadcast_to(np.eye(2), (2, 2, 2))
         adversary = Adversary(
             lambda people: np.full((len(people), 2), 0.5), MarkovChain(order, table), revision=revision, gaps=gaps

@@ -65,7 +65,7 @@ class TestDefinition6:
     def belief(self, cascade, estimator, claims=CLAIM):
         prior = cascade.revise(self.PROBLEM.prior, claims)
         problem = Problem(prior, self.PROBLEM.group, self.PROBLEM.counts)
-        return cascade.weigh(problem, claims, estimator).probabilities[0, 1]
+        return cascade.posterior(problem, claims, estimator).probabilities[0, 1]
 
     def test_says_nothing_in_a_large_group(self):
         untold = Omega()(self.PROBLEM).probabilities[0, 1]
@@ -88,7 +88,7 @@ class TestDefinition6:
     def test_the_size_is_that_of_the_rest_of_a_group(self):
         """A record of confidence 1 is removed, so eight of nine members are left."""
         problem, sure = self.PROBLEM, Claims(np.array([8]), np.array([0]), np.array([1.0]))
-        found = PosteriorCascade().weigh(problem, sure, Mixed())
+        found = PosteriorCascade().posterior(problem, sure, Mixed())
         assert found.rule.tolist() == ["DirichletMultinomial"]
 
     def test_a_small_estimator_that_cannot_read_it_refuses_it(self):

@@ -109,7 +109,7 @@ def definition_6(prior, counts, stated, keep_stated):
 
 
 def likelihood(claims, m):
-    """How likely each value makes what a source said of one person: ``claims`` = {value: CR}."""
+    """Likelihood of the claims about one respondent for each value: ``claims`` = {value: CR}."""
     others = m - len(claims)
     return [claims.get(s, (1 - sum(claims.values())) / others if others else 0.0) for s in range(m)]
 
@@ -179,7 +179,7 @@ def softened(problem):
 def posterior(cascade, estimator, problem, claims):
     """Both moments of a cascade."""
     revised = Problem(cascade.revise(problem.prior, claims), problem.group, problem.counts)
-    return cascade.weigh(revised, claims, estimator)
+    return cascade.posterior(revised, claims, estimator)
 
 
 def assert_distributions(belief):
@@ -252,7 +252,7 @@ class TestRemoveKnown:
             RemoveKnown().revise(np.full((1, 2), 0.5), claims_of({0: {0: 0.9}}))
 
     @pytest.mark.parametrize(("cascade", "estimator"), PAIRS)
-    def test_a_group_of_which_everybody_is_known(self, cascade, estimator):
+    def test_a_group_of_which_all_members_are_known(self, cascade, estimator):
         problem = Problem(np.full((5, 3), 1 / 3), np.array([0, 1, 0, 1, -1]), np.array([[1, 1, 0], [0, 1, 1]]))
         found = posterior(cascade, ESTIMATORS[estimator](), problem, sure_claims({0: 1, 2: 0}))
         assert np.array_equal(found.probabilities[[0, 2]], [[0, 1, 0], [1, 0, 0]])
@@ -274,7 +274,7 @@ class TestRemoveKnown:
 
     @pytest.mark.parametrize("cascade", CASCADES)
     def test_counterfeits_stay_in_the_group(self, cascade):
-        """A, B, C and one invented record; C surely has c: A and B share a, b, c with somebody unknown."""
+        """A, B, C and one invented record; C surely has c: A and B share a, b, c with one unknown member."""
         release = Release(view_of("ABC", "abc"), Grouping(np.array([0, 0, 0]), counterfeits=np.array([[0, 2]])))
         known = CompromisedRecords(
             pd.DataFrame([("C", "c", 1, 1.0)], columns=["respondent", "value", "time", "confidence"])

@@ -90,7 +90,7 @@ class TestChecks:
         assert len(records(*(("A", value, 1, 0.1) for value in "abcdefghij"))) == 10
 
     def test_contradicted_is_one_of_two_words(self):
-        with pytest.raises(ValueError, match=r"contradicted is 'ignore'; it is 'raise' or 'report'"):
+        with pytest.raises(ValueError, match=r"contradicted is 'ignore'; it is one of 'raise', 'report'"):
             records(("A", "a", 1, 1), contradicted="ignore")
 
     def test_is_frozen_and_leaves_the_given_frame_alone(self):
@@ -213,7 +213,7 @@ class TestSample:
         assert self.sample(seed=5).frame.equals(self.sample(seed=5).frame)
         assert any(not self.sample(seed=5).frame.equals(self.sample(seed=seed).frame) for seed in range(5))
 
-    def test_everybody_is_drawn_equally_often(self):
+    def test_all_records_are_drawn_equally_often(self):
         """2 of the first view's 5: 2/5 each. 200 draws have a standard error of .035; 5 of them."""
         rng = np.random.default_rng(7)
         drawn = pd.concat([CompromisedRecords.sample(HISTORY, 0.4, 1, rng=rng).frame for _ in range(200)])
@@ -223,7 +223,7 @@ class TestSample:
 
     @pytest.mark.parametrize("share", [-0.1, 1.1, np.nan])
     def test_a_share_is_a_part(self, share):
-        with pytest.raises(ValueError, match="a part of the records, 0 to 1"):
+        with pytest.raises(ValueError, match=r"share is .*; it is a number from 0 to 1, a part of the records"):
             self.sample(share)
 
     def test_the_confidence_is_checked_as_any(self):

@@ -28,7 +28,7 @@ STAY, SWAP = np.eye(2), np.eye(2)[::-1]
 
 
 class TestFit:
-    """Four people, three views: everybody keeps the value, then changes it."""
+    """Four people, three views: all keep the value, then change it."""
 
     HISTORY = history_of(("ABCD", "aabb"), ("ABCD", "aabb"), ("ABCD", "bbaa"), domain="ab")
 
@@ -180,7 +180,7 @@ class TestOverAllPaths:
 
 
 def test_a_stationary_chain_misleads():
-    """In the corpus everybody keeps the value from the first view to the second, and changes it to the third.
+    """In the corpus all values stay from the first view to the second, and change to the third.
 
     By the chain of all steps the next value is either, with probability 1/2, so the first release, which shows the value of Z,
     says nothing of the next ones. The chain per step follows Z exactly, through a group of two at each release.

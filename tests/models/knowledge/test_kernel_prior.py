@@ -7,7 +7,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from strategies import history_of, view_of
 
-from foreknow.models import Categorical, Hierarchy, History, Numeric, Schema, View, kernel_grid, kernel_prior
+from foreknow.models import Categorical, Hierarchy, History, Numeric, Schema, View
+from foreknow.models.knowledge import kernel_grid, kernel_prior
 from foreknow.models.knowledge.kernel_prior import KernelPrior
 
 DOMAIN = ("a", "b", "c")
@@ -72,7 +73,7 @@ def kernel(q, t, bandwidth):
 
 
 def reference(person, records, bandwidth, leave_one_out=False):
-    """The formula, and the frequencies of the corpus, or none, where nobody has weight."""
+    """The formula, and the frequencies of the corpus, or uniform, where no record has weight."""
     seen = [t for t in records if not (leave_one_out and t["id"] == person["id"])]
     for weights in ([kernel(person, t, bandwidth) for t in seen], [1] * len(seen)):
         if sum(weights) > 0:
@@ -167,7 +168,7 @@ class TestLeaveOneOut:
 @pytest.fixture(params=["over a grid", "pair by pair"])
 def way(request, monkeypatch):
     """Both ways to sum, whichever is cheaper."""
-    monkeypatch.setattr(kernel_prior, "is_cheaper", lambda *_: request.param == "over a grid")
+    monkeypatch.setattr(kernel_prior, "grid_is_cheaper", lambda *_: request.param == "over a grid")
 
 
 @pytest.mark.usefixtures("way")
@@ -175,7 +176,7 @@ class TestWays:
     @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(corpus=corpora(), asked=corpora(), bandwidth=bandwidths)
     def test_each_is_the_sum_over_all_records(self, corpus, asked, bandwidth):
-        """Zeros are exact, too: nobody is given a weight by rounding."""
+        """Zeros are exact, too: no record has weight by rounding."""
         prior = KernelPrior.fit(corpus, bandwidth)
         for view in (*asked, *corpus):
             expected = np.array([reference(q, records_of(corpus), bandwidth) for q in view.frame.to_dict("records")])
@@ -183,12 +184,12 @@ class TestWays:
             assert np.allclose(found, expected, rtol=1e-9, atol=0)
             assert np.array_equal(found == 0, expected == 0)
 
-    def test_nobody_is_asked(self):
+    def test_no_query(self):
         view = view_of("AB", "ab")
         assert KernelPrior.fit(History([view]), 0.5)(view.people[np.zeros(0, dtype=np.int64)]).shape == (0, 3)
 
     def test_a_larger_table(self):
-        """A corpus of 300 people, and 20 of whom some have ages that nobody there has."""
+        """A corpus of 300 people, and 20 of whom some have ages that are not in the corpus."""
         rng = np.random.default_rng(5)
         frame = pd.DataFrame({"id": range(300), "age": rng.integers(20, 45, 300), "sex": rng.choice(list("fm"), 300)})
         frame = frame.assign(job=rng.choice(list(JOBS), 300), ward=7, result=rng.choice(list(DOMAIN), 300))
@@ -202,22 +203,22 @@ class TestWhichWay:
     def axes(self, rows, *codes):
         return tuple(kernel_grid.Axis(np.arange(c, dtype=float), np.zeros(rows, dtype=np.int64)) for c in codes)
 
-    def test_a_grid_that_many_records_share_is_cheaper(self):
+    def test_a_grid_that_many_records_share_grid_is_cheaper(self):
         """Two attributes of 50 codes and 4 values: 10^4 numbers, times 50 twice, against 2000^2 weights."""
         many = self.axes(2000, 50, 50)
-        assert kernel_grid.is_cheaper(many, many, 4)
+        assert kernel_grid.grid_is_cheaper(many, many, 4)
 
     def test_a_grid_that_few_records_share_is_not(self):
         few = self.axes(100, 100, 100)
-        assert not kernel_grid.is_cheaper(few, few, 4)
+        assert not kernel_grid.grid_is_cheaper(few, few, 4)
 
     def test_a_grid_that_does_not_fit_is_not(self, monkeypatch):
         many = self.axes(2000, 50, 50)
-        monkeypatch.setattr(kernel_grid, "LARGEST", 9_999)
-        assert not kernel_grid.is_cheaper(many, many, 4)
+        monkeypatch.setattr(kernel_grid, "MAX_GRID_CELLS", 9_999)
+        assert not kernel_grid.grid_is_cheaper(many, many, 4)
 
     def test_the_one_s_own_records_left_out_are_never_summed_on_a_grid(self, monkeypatch):
-        monkeypatch.setattr(kernel_prior, "is_cheaper", lambda *_: True)
+        monkeypatch.setattr(kernel_prior, "grid_is_cheaper", lambda *_: True)
         monkeypatch.setattr(kernel_prior, "grid_sums", None)
         history = history_of(("AB", "ab"), ("AC", "ab"))
         rows = KernelPrior.fit(history, 1e-3, leave_one_out=True)(history[0].people)
@@ -232,9 +233,9 @@ def test_any_chunks_give_the_same(monkeypatch, leave_one_out, chunk):
     frame = frame.assign(id=range(50), result=rng.choice(list(DOMAIN), 50))
     view = View(frame, Schema({"age": Numeric(), "weight": Numeric()}, "result", DOMAIN))
     prior = KernelPrior.fit(History([view]), 0.3, leave_one_out)
-    monkeypatch.setattr(kernel_prior, "is_cheaper", lambda *_: False)
+    monkeypatch.setattr(kernel_prior, "grid_is_cheaper", lambda *_: False)
     whole = prior(view.people)
-    monkeypatch.setattr(kernel_prior, "CHUNK", chunk)
+    monkeypatch.setattr(kernel_prior, "WEIGHTS_PER_CHUNK", chunk)
     assert np.allclose(prior(view.people), whole, rtol=1e-12, atol=0)
 
 

@@ -19,8 +19,8 @@ from foreknow.models import (
     Memory,
     Release,
     UniformPrior,
-    markov_chain,
 )
+from foreknow.models.knowledge import sequences
 from foreknow.models.revision import product_revision
 
 A, B, C = range(3)
@@ -157,7 +157,7 @@ class TestGaps:
                 fit(apart, gaps="power")
             with pytest.raises(ValueError, match=r"gaps is 'skip'; it is 'ignore' .* or 'power'"):
                 fit(apart, gaps="skip")
-        with pytest.raises(ValueError, match=r"nobody has more than 3 values in consecutive views"):
+        with pytest.raises(ValueError, match=r"no person has more than 3 values in consecutive views"):
             MarkovChain.fit(self.HISTORY, order=3, gaps="power")
 
     def test_a_missing_visit_needs_them(self):
@@ -251,7 +251,7 @@ class TestChain:
     @pytest.mark.parametrize(
         ("corpus", "settings", "match"),
         [
-            ([[0], [1]], {}, "no two values of one person.*mine a longer one"),
+            ([[0], [1]], {}, "no two values of one person.*use a longer one"),
             ([], {}, "no two values of one person"),
             ([[0, 3]], {"values": 3}, "the sequences hold 3; values are positions 0 to 2"),
             ([[0, 1]], {"pseudo_count": -1}, "pseudo_count is -1; .*0 or more"),
@@ -269,7 +269,7 @@ class TestChain:
             MarkovChain.fit([[0, 1, -1]], values=3)
 
     def test_the_largest_table_is_stated(self):
-        assert markov_chain.LARGEST_TABLE * 8 == 2**30
+        assert sequences.MAX_TRANSITIONS * 8 == 2**30
 
 
 class TestIncrementalChain:
@@ -278,7 +278,7 @@ class TestIncrementalChain:
     def test_is_mined_from_the_views_so_far(self):
         chain = IncrementalChain.fit(self.HISTORY, inclusive=True)
         for release in (0, 1):
-            assert np.allclose(chain.at(release).probabilities, 1 / 3), "nobody was seen twice yet"
+            assert np.allclose(chain.at(release).probabilities, 1 / 3), "no respondent was seen twice yet"
         assert np.array_equal(
             chain.at(2).probabilities, MarkovChain.fit([[A, B], [B, B], [C], [C]], values=3).probabilities
         )
@@ -304,7 +304,7 @@ class TestIncrementalChain:
 
     def test_an_order_longer_than_anybodys_values_is_refused(self):
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):
-            with pytest.raises(ValueError, match=r"the order is 3, and nobody has more than 3 values.*at most 2"):
+            with pytest.raises(ValueError, match=r"the order is 3, and no person has more than 3 values.*at most 2"):
                 fit(self.HISTORY, order=3)
 
 

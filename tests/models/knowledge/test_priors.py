@@ -93,7 +93,7 @@ class TestClassFrequencies:
         ("classes", "pseudo_count", "match"),
         [
             ({"height": 3}, 0, "'height' is no quasi-identifier; .*age, sex, weight"),
-            ({"sex": 3}, 0, "'sex' has 2 values and so as many classes, not 3; write None"),
+            ({"sex": 3}, 0, "'sex' has 2 values and one class for each, not 3; write None"),
             ({"age": 0}, 0, "'age' is cut into 0 classes; .*1 or more"),
             ({"age": None}, 0, "'age' is cut into None classes"),
             ({"age": 3}, -1, "pseudo_count is -1; .*0 or more"),
@@ -219,7 +219,7 @@ class TestGivenPrior:
         with pytest.raises(ValueError, match="respondent 'Z' has two rows in the prior; keep one"):
             GivenPrior(self.FRAME.set_axis(["Z", "A", "Z"]))
 
-    def test_everybody_asked_about_needs_a_row(self):
+    def test_each_respondent_needs_a_row(self):
         with pytest.raises(ValueError, match="no row for respondent 'B'; add one"):
             GivenPrior(self.FRAME.drop(index="B"))(self.PEOPLE)
 

@@ -11,7 +11,7 @@ from strategies import view_of
 
 from foreknow.defenses import MASK, KAnonymity, Mondrian, publish
 from foreknow.models import Adversary, Exact, Grouping, History, Memory, Problem, Release, Status, UniformPrior
-from foreknow.models.mechanisms.distortion import Channel, unmasked, weigh_distorted
+from foreknow.models.mechanisms.distortion import Channel, beliefs_through_channel, distortion_posterior
 
 
 def weight(channel, x, y, shown):
@@ -51,7 +51,7 @@ def test_exact_given_the_channel(size, m, vanish, seed):
     counts = np.bincount(rng.integers(0, m, size), minlength=m)
     channel = Channel(rng.uniform(0, 3, m), rng.dirichlet(np.ones(m)), vanish)
     belief, left, into = enumerated(prior, counts, channel)
-    found = unmasked(Problem(prior, np.zeros(size, dtype=int), counts[None]), size, channel, Exact())
+    found = beliefs_through_channel(Problem(prior, np.zeros(size, dtype=int), counts[None]), size, channel, Exact())
     assert np.allclose(found.belief, belief)
     assert np.allclose((found.from_shown + found.from_vanished).sum(axis=0), left)
     assert np.allclose(found.into.sum(axis=0), into)
@@ -61,7 +61,7 @@ def test_exact_given_the_channel(size, m, vanish, seed):
 def test_no_odds_change_nothing():
     rng = np.random.default_rng(3)
     problem = Problem(rng.dirichlet(np.ones(3), size=5), np.array([0, 0, 1, 1, -1]), np.array([[1, 1, 0], [0, 2, 0]]))
-    found = unmasked(problem, 5, Channel(np.zeros(3), np.full(3, 1 / 3), 1.0), Exact())
+    found = beliefs_through_channel(problem, 5, Channel(np.zeros(3), np.full(3, 1 / 3), 1.0), Exact())
     assert np.allclose(found.belief, Exact()(problem).probabilities)
 
 
@@ -80,8 +80,8 @@ def test_the_known_number_is_expected_and_the_direction_is_learned():
     assert seen.distorted == int((release.grouping.values != view.sensitive).sum()) > 20
     assert seen.vanished == 0
     prior = np.tile([0.69, 0.3, 0.01], (len(view), 1))
-    naive = Adversary(UniformPrior(), estimator=Exact(), distortion="ignored").weigh(prior, seen).probabilities
-    found = Adversary(UniformPrior(), estimator=Exact()).weigh(prior, seen).probabilities
+    naive = Adversary(UniformPrior(), estimator=Exact(), distortion="ignored").posterior(prior, seen).probabilities
+    found = Adversary(UniformPrior(), estimator=Exact()).posterior(prior, seen).probabilities
     truth = np.bincount(view.sensitive, minlength=3)
     assert np.allclose(naive.sum(axis=0), seen.counts.sum(axis=0))
     assert np.abs(found.sum(axis=0) - truth).sum() < np.abs(naive.sum(axis=0) - truth).sum() / 4
@@ -92,21 +92,21 @@ def test_the_known_number_is_expected_and_the_direction_is_learned():
 def test_expected_numbers_are_those_known():
     view, release = masked()
     problem = release.observation.problem(np.tile([0.69, 0.3, 0.01], (len(view), 1)))
-    found = weigh_distorted(problem, len(view), release.observation.distorted, 0, Exact())
+    found = distortion_posterior(problem, len(view), release.observation.distorted, 0, Exact())
     assert (found.status == Status.FINE).all()
     changed = np.abs(found.probabilities.sum(axis=0) - problem.counts.sum(axis=0)).sum() / 2
     assert changed == pytest.approx(release.observation.distorted, rel=0.05)
 
 
 def test_own_values_that_vanished():
-    """Both people of a group were published with other values: a value that nobody shows is possible again."""
+    """Both people of a group were published with other values: a value that no group shows is possible again."""
     view = view_of("ABCD", "abcc")
     seen = Release(view, Grouping(np.array([0, 0, 1, 1]), values=np.array([2, 2, 2, 2]))).observation
     assert (seen.distorted, seen.vanished) == (2, 2)
-    found = Adversary(UniformPrior(), estimator=Exact()).weigh(np.full((4, 3), 1 / 3), seen).probabilities
+    found = Adversary(UniformPrior(), estimator=Exact()).posterior(np.full((4, 3), 1 / 3), seen).probabilities
     assert (found > 0).all()
     ignored = Adversary(UniformPrior(), estimator=Exact(), distortion="ignored")
-    assert np.allclose(ignored.weigh(np.full((4, 3), 1 / 3), seen).probabilities, [[0, 0, 1]] * 4)
+    assert np.allclose(ignored.posterior(np.full((4, 3), 1 / 3), seen).probabilities, [[0, 0, 1]] * 4)
 
 
 def test_the_numbers_are_of_the_whole_release():
@@ -132,5 +132,5 @@ def test_plain_releases_and_their_estimates_are_as_before():
 
 
 def test_a_word_it_does_not_know():
-    with pytest.raises(ValueError, match="distortion is 'known'; it is 'counted'"):
+    with pytest.raises(ValueError, match="distortion is 'known'; it is one of 'counted', 'ignored'"):
         Adversary(UniformPrior(), distortion="known")

@@ -1,0 +1,206 @@
+"""State of an adversary between releases, and pure functions on it."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.sequences import GapRule
+from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
+from foreknow.models.settings import check_kind
+from foreknow.models.tables.people import People
+
+type Revision = Literal["filter", "product", "chain"]
+
+MAX_JOINT_PER_RESPONDENT = 2**17
+"""Largest number of joint probabilities that ``revision="filter"`` keeps for one respondent (1 MiB)."""
+
+MAX_JOINT_IN_ALL = 2**30
+"""Largest number of joint probabilities that ``revision="filter"`` keeps for all respondents together (8 GiB)."""
+
+SMALLER_STATE = (
+    "Use a chain of a smaller order, as transitions.truncate(1), or revision='product' (JS-reduce, Algorithm 3)."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """State of an adversary after the releases seen so far; ``Memory()`` is empty.
+
+    Attributes
+    ----------
+    releases : int
+        Number of releases observed.
+    rows : mapping of respondent to int
+        Row of each of the N respondents seen.
+    beliefs : float array, shape (b, N, m)
+        Last b beliefs of each respondent, oldest first; zero where fewer are known. With a chain of order d, b is d for the
+        revisions ``"product"`` and ``"chain"``, and 1 for ``"filter"``.
+    known : int array, shape (N,)
+        Number of values of each respondent that were observed or stepped over, at most d.
+    joint : float array, shape (N, m^d) or (N, 0)
+        For ``revision="filter"`` and d > 1, the joint distribution of the last d values of each respondent, in the layout of
+        `filter_revision`. For d = 1 this is the last belief, and the array is empty.
+    """
+
+    releases: int = 0
+    rows: Mapping[Hashable, int] = field(default_factory=dict)
+    beliefs: FloatArray = field(default_factory=lambda: np.zeros((1, 0, 0)))
+    known: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    joint: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        takes = "is made by Adversary.observe; write Memory() for one without releases"
+        check_kind("Memory", "releases", self.releases, int, takes)
+        check_kind("Memory", "rows", self.rows, Mapping, takes)
+        for name in ("beliefs", "known", "joint"):
+            check_kind("Memory", name, getattr(self, name), np.ndarray, takes)
+        if self.beliefs.ndim != 3 or {self.beliefs.shape[1], *self.known.shape, len(self.joint)} != {len(self.rows)}:
+            raise ValueError(
+                f"Memory: there are {len(self.rows)} rows, beliefs of shape {self.beliefs.shape}, known of shape "
+                f"{self.known.shape} and joint of shape {self.joint.shape}; all describe the same N respondents. It {takes}."
+            )
+
+    def rows_of(self, people: People) -> IntArray:
+        """Row of each respondent, -1 for a respondent never seen: int array, shape ``(n,)``."""
+        rows = self.rows
+        return np.array([rows.get(respondent, -1) for respondent in people.respondents], dtype=np.int64)
+
+
+def joint_size(chain: MarkovChain | None, revision: Revision) -> int:
+    """Number of joint probabilities kept for each respondent: m^d, or 0 where the last beliefs are the whole state.
+
+    Raises
+    ------
+    ValueError
+        If the number is over `MAX_JOINT_PER_RESPONDENT`.
+    """
+    if chain is None or revision != "filter" or chain.order == 1:
+        return 0
+    size = int(chain.values**chain.order)
+    if size > MAX_JOINT_PER_RESPONDENT:
+        raise ValueError(
+            f"revision='filter' with a chain of order {chain.order} over {chain.values} values keeps {size} numbers of every "
+            f"respondent, more than {MAX_JOINT_PER_RESPONDENT}. {SMALLER_STATE}"
+        )
+    return size
+
+
+def predict(memory: Memory, chain: MarkovChain, revision: Revision, rows: IntArray) -> FloatArray:
+    """Distribution of the next value of some respondents, given the memory: float array, shape ``(n, m)``.
+
+    Parameters
+    ----------
+    memory : Memory
+    chain : MarkovChain
+        Transitions to the next release.
+    revision : {"filter", "product", "chain"}
+    rows : int array, shape (n,)
+        Rows of the memory.
+
+    Returns
+    -------
+    float array, shape (n, m)
+        Rows sum to less than 1 where rows of the chain do.
+    """
+    if joint_size(chain, revision):
+        return filter_revision(chain, memory.joint, memory.known, rows)
+    rule = chain_revision if revision == "chain" else product_revision
+    return rule(chain, memory.beliefs[:, rows], memory.known[rows])
+
+
+def remember(
+    memory: Memory, chain: MarkovChain | None, revision: Revision, gaps: GapRule, people: People, beliefs: FloatArray
+) -> Memory:
+    """Memory with the beliefs of one more release.
+
+    Parameters
+    ----------
+    memory : Memory
+        Left as it is.
+    chain : MarkovChain or None
+        Transitions to this release.
+    revision : {"filter", "product", "chain"}
+    gaps : {"ignore", "power"}
+        With ``"power"``, respondents of the memory who are not among ``people`` take one step of the chain.
+    people : People
+        Respondents observed in this release.
+    beliefs : float array, shape (n, m)
+        Posterior belief of each of them.
+
+    Raises
+    ------
+    ValueError
+        If the order of the chain differs from that of earlier releases, or the joint probabilities of all respondents are
+        more than `MAX_JOINT_IN_ALL`.
+
+    Notes
+    -----
+    Cost: one copy of the arrays of the memory, and the cost of `filter_update` for ``revision="filter"``.
+    """
+    size = joint_size(chain, revision)
+    depth = 1 if chain is None or size else chain.order
+    rows = _with_new_rows(memory.rows, people)
+    state = _copied(memory, len(rows), depth, beliefs.shape[1], size)
+    observed = np.array([rows[respondent] for respondent in people.respondents], dtype=np.int64)
+    if gaps == "power" and chain is not None:
+        absent = np.setdiff1d(np.arange(len(memory.rows)), observed)
+        if len(absent):
+            predicted = predict(memory, chain, revision, absent)
+            totals = predicted.sum(axis=1, keepdims=True)
+            # Where the chain has no continuation the last belief stays.
+            latest = np.divide(predicted, totals, out=memory.beliefs[-1, absent].copy(), where=totals > 0)
+            _append(state, chain, absent, latest, None)
+    _append(state, chain, observed, beliefs, beliefs)
+    return Memory(memory.releases + 1, rows, *state)
+
+
+class _Arrays(NamedTuple):
+    """Arrays of a memory that is being made: `_append` writes into them."""
+
+    beliefs: FloatArray
+    known: IntArray
+    joint: FloatArray
+
+
+def _with_new_rows(rows: Mapping[Hashable, int], people: People) -> dict[Hashable, int]:
+    extended = dict(rows)
+    for respondent in people.respondents:
+        extended.setdefault(respondent, len(extended))
+    return extended
+
+
+def _copied(memory: Memory, respondents: int, depth: int, values: int, size: int) -> _Arrays:
+    """Copies of the arrays of a memory, with rows for new respondents and room for ``depth`` beliefs."""
+    before = len(memory.rows)
+    if before and memory.joint.shape[1] != size:
+        raise ValueError("the transitions change their order between two releases; revision='filter' needs one order.")
+    if respondents * size > MAX_JOINT_IN_ALL:
+        raise ValueError(
+            f"revision='filter' keeps {size} numbers of each of {respondents} respondents, more than {MAX_JOINT_IN_ALL} "
+            f"(8 GiB). {SMALLER_STATE}"
+        )
+    beliefs = np.zeros((depth, respondents, values))
+    known = np.zeros(respondents, dtype=np.int64)
+    joint = np.zeros((respondents, size))
+    if before:
+        kept = min(depth, len(memory.beliefs))
+        beliefs[depth - kept :, :before] = memory.beliefs[len(memory.beliefs) - kept :]
+        known[:before] = memory.known if size else np.minimum(memory.known, depth)
+        joint[:before] = memory.joint
+    return _Arrays(beliefs, known, joint)
+
+
+def _append(
+    arrays: _Arrays, chain: MarkovChain | None, rows: IntArray, latest: FloatArray, posterior: FloatArray | None
+) -> None:
+    """Append the latest beliefs of some rows, in place; ``posterior`` is None for a step without a release."""
+    beliefs, known, joint = arrays
+    if chain is not None and joint.shape[1]:
+        filter_update(chain, joint, known, rows, posterior)
+    beliefs[:-1, rows] = beliefs[1:, rows]
+    beliefs[-1, rows] = latest
+    known[rows] = np.minimum(known[rows] + 1, chain.order if chain is not None else 1)

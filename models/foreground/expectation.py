@@ -11,6 +11,7 @@ from foreknow.models.estimators import Auto, Exact
 from foreknow.models.estimators.assignments import log_weight_and_beliefs, proportional_rows, shown_priors
 from foreknow.models.foreground.evidence import Evidence, distinct_groups
 from foreknow.models.foreground.group_expectations import group_expectations
+from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Estimator, Problem
 
 AUTO_MAX_OPERATIONS = 2**18

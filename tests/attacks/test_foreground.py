@@ -12,7 +12,7 @@ from strategies import view_of
 
 from foreknow.attacks import ForegroundAttack, ForegroundBeliefs, SnapshotAttack
 from foreknow.evaluation import adversary_gain
-from foreknow.evaluation.cli import report
+from foreknow.evaluation.cli.attack_tables import posterior_table
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.global_errors import global_probabilities
 from foreknow.models import (
@@ -348,7 +348,7 @@ class TestWhatTakesBeliefs:
         tree = beliefs.to_datatree()["posterior"]["belief"]
         found = tree.sel(release=2, respondent="E").to_numpy().ravel()
         assert np.allclose(found, beliefs.posterior(2).loc["E"])
-        assert list(report.posteriors(beliefs, "week").columns) == ["week", "id", "group", "a", "b", "c"]
+        assert list(posterior_table(beliefs, "week").columns) == ["week", "id", "group", "a", "b", "c"]
 
     def test_measures(self):
         """Beliefs that are shares have no gain; breaches are those of the shares."""

@@ -1,8 +1,8 @@
 """Compute the tables of docs/estimators.md, in place: ``python benchmarks/estimators.py [small|large]``, minutes on two cores.
 
-Every rule meets the same random problems and is held against `Exact`. A problem is a release of equal groups; everybody's
-prior is drawn from a symmetric Dirichlet distribution, whose concentration says how sharp the knowledge is, and everybody's
-true value from the prior: knowledge is right, and says as much as it seems to.
+All estimators are compared with `Exact` on the same random problems. A problem is a release of groups of one size. The prior
+of each member is drawn from a symmetric Dirichlet distribution; its concentration sets the sharpness of the knowledge. The true
+value of each member is drawn from that prior, so that the knowledge is calibrated.
 """
 
 import sys
@@ -65,7 +65,7 @@ def random_problem(size: int, concentration: float, rng: np.random.Generator) ->
 
 
 def timed(rule: Estimator, problem: Problem) -> tuple[Posterior, float]:
-    """The posterior, and microseconds per group: the best of three runs after one that compiles."""
+    """Posterior, and microseconds per group: the best of three runs after one that compiles."""
     answer = rule(problem)
     seconds = []
     for _ in range(3):
@@ -104,7 +104,7 @@ def measure() -> pd.DataFrame:
 
 
 def table(found: pd.DataFrame, cell: Callable[[pd.Series], str], columns: list[tuple[str, int]]) -> list[str]:
-    """A table in Markdown: a row per rule, a column per knowledge and size."""
+    """Markdown table: one row per estimator, one column per knowledge and group size."""
     cells = {(row["rule"], row["knowledge"], row["size"]): cell(row) for _, row in found.iterrows()}
     lines = ["| | " + " | ".join(f"{knowledge}, k = {size}" for knowledge, size in columns) + " |"]
     lines.append("|---" * (len(columns) + 1) + "|")
@@ -125,15 +125,16 @@ def report(found: pd.DataFrame) -> list[str]:
     for name, concentration in SHARPNESS.items():
         largest = np.random.default_rng(1).dirichlet(np.full(VALUES, concentration), 10_000).max(axis=1).mean()
         lines += [
-            f"**{name.capitalize()} knowledge** (priors from Dirichlet({concentration:g}); a person's likeliest value has "
-            f"{largest:.2f} on average). Mean error of a belief in a value the group shows, in brackets the largest of any belief:",
+            f"**{name.capitalize()} knowledge** (priors from Dirichlet({concentration:g}); the likeliest value of a member has "
+            f"{largest:.2f} on average). Mean error of a belief in a value "
+            "of the group; in parentheses, the largest error of any belief:",
             "",
             *table(wrong, errors, [(name, size) for size in SIZES]),
             "",
         ]
     return [
         *lines,
-        "**Microseconds per group**, the groups of a column in one release:",
+        "**Microseconds per group**, with the groups of a column in one release:",
         "",
         *table(
             found,
@@ -141,7 +142,7 @@ def report(found: pd.DataFrame) -> list[str]:
             [(name, size) for name in ("middling", "sharp") for size in SIZES[1:]],
         ),
         "",
-        f"`SwapChain` has its default 4 x 250 draws: its median effective sample size per belief is {chain['ess'].min():.0f} to "
+        f"`SwapChain` has its default 4 x 250 draws. Its median effective sample size per belief is {chain['ess'].min():.0f} to "
         f"{chain['ess'].max():.0f}. Its largest R-hat is "
         + ", ".join(f"{part['rhat'].max():.2f} ({name})" for name, part in chain.groupby("knowledge", sort=False))
         + ".",
@@ -157,15 +158,15 @@ def report(found: pd.DataFrame) -> list[str]:
 
 LARGE = (10, 30, 100, 300, 1_000, 10_000, 100_000)
 WALKED = 2**24
-"""The largest number of states for which `Exact` gives the truth of a large group."""
+"""Largest number of states at which `Exact` is the reference for a large group."""
 
 
 def large() -> list[str]:
-    """One group by size, of people whose true values are drawn: the largest error of a belief, and the error that `Auto` states."""
+    """Table of one group per size: the largest error of a belief, the error stated by `Auto`, and seconds."""
     lines = [
-        f"One group of k people, priors as above; {machine()}. Errors are the largest of any belief, against `Exact`, or against "
-        "`BeliefPropagation` (BP) where `Exact` would walk over 2^24 states; *stated* is "
-        "`Posterior.error`; seconds are of one run.",
+        f"One group of k members, priors as above; {machine()}. The errors are the largest of any belief, relative to `Exact`, or "
+        "to `BeliefPropagation` (BP) where `Exact` would need more than 2^24 states. *Stated* is "
+        "`Posterior.error`. Seconds are of one run.",
         "",
         "| knowledge | values | k | against | `Sinkhorn` | stated | `BeliefPropagation` | s, `Sinkhorn` | s, `BeliefPropagation` | "
         "s, `Auto` | `Auto` takes |",
@@ -205,7 +206,7 @@ def large_row(values: int, k: int, concentration: float) -> str:
 
 
 def once(rule: Estimator, problem: Problem) -> tuple[Posterior, float]:
-    """The posterior, and seconds."""
+    """Posterior, and seconds of one run."""
     start = time.perf_counter()
     return rule(problem), time.perf_counter() - start
 

@@ -1,7 +1,7 @@
-"""The foreground-knowledge paper's experiments on Adult: ``python benchmarks/foreground.py [section ...]``, minutes on two cores.
+"""Experiments of the foreground-knowledge paper on Adult: ``python benchmarks/foreground.py [section ...]``, some minutes.
 
-Prints the tables of docs/findings.md on foreground knowledge. Adult lies in ../shared/data/adult, ARX's hierarchies in
-../shared/data/adult-hierarchies.
+The script prints the tables of docs/findings.md on foreground knowledge. It reads Adult from ../shared/data/adult and ARX's
+hierarchies from ../shared/data/adult-hierarchies.
 """
 
 import sys
@@ -48,7 +48,7 @@ from foreknow.models import (
 from foreknow.models.foreground.expectation import expectation
 
 ATTRIBUTES = ("age", "workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary-class")
-"""The paper's order; five of them by default."""
+"""Quasi-identifiers in the order of the paper; five of them by default."""
 
 LOW = ("Preschool", "1st-4th", "5th-6th", "7th-8th")
 """Education "before secondary": 3.46 % of the records."""
@@ -85,11 +85,11 @@ def measured(release: Release, r: int, support: int, unmatched: str = "table") -
 
 
 READINGS = ("table", "uniform")
-"""The distribution of people whose signature too few match: the table's, or equally likely values."""
+"""Distribution of respondents whose signature has too small a support: that of the table, or uniform."""
 
 
 def anatomy() -> Iterator[str]:
-    """Section 5.1: Anatomy at r = 2, 4, 10, over the smallest support of a signature, by either reading of "uniform"."""
+    """Section 5.1: Anatomy at r = 2, 4, 10, by the smallest support of a signature, for both readings of "uniform"."""
     yield "| r | support | unmatched | attribute sets | mean p of the sensitive | sensitive in breach | others flagged | seconds |"
     yield "|---|---|---|---|---|---|---|---|"
     view = census()
@@ -108,7 +108,7 @@ def anatomy() -> Iterator[str]:
 
 
 def sizes() -> Iterator[str]:
-    """Section 5.1 (2): over the number of quasi-identifiers at r = 2; printed .80307 for 3, .8917 for 5, .943526 for 8."""
+    """Section 5.1 (2): by the number of quasi-identifiers at r = 2; printed .80307 for 3, .8917 for 5, .943526 for 8."""
     supports = (PRINTED.records, 500, 100)
     yield (
         "| Anatomy(2) | QI | unmatched | "
@@ -126,7 +126,7 @@ def sizes() -> Iterator[str]:
 
 
 def starts() -> Iterator[str]:
-    """Expectation-maximization on 400 random releases of two signatures, against a grid of 41 x 41 answers."""
+    """Expectation-maximization on 400 random releases of two signatures, compared with a grid of 41 x 41 points."""
     rng, grid = draw(2005), np.linspace(0, 1, 41)
     missed: dict[int | None, list[float]] = {number: [] for number in (1, 2, 4, 8, None)}
     while len(missed[1]) < 400:
@@ -146,7 +146,7 @@ def starts() -> Iterator[str]:
 
 
 def honest() -> Iterator[str]:
-    """What the paper's measures hide: Anatomy at r = 2, 4, 10, by least support."""
+    """Measures beyond those of the paper: Anatomy at r = 2, 4, 10, by the smallest support."""
     columns = (
         "precision",
         "expected_precision",
@@ -169,7 +169,7 @@ def honest() -> Iterator[str]:
 
 
 def methods(r: int, size: int) -> Iterator[tuple[str, Callable[[], Defense]]]:
-    """The defenses; told of 500 people, `ForegroundSafe` attacks 179 attribute sets of 8 again and again, for minutes: left out."""
+    """Defenses by name. With support=500 and 8 quasi-identifiers, `ForegroundSafe` attacks 179 sets for minutes: left out."""
     yield f"Anatomy({r}, set)", lambda: Anatomy(r, LOW, rng=draw(1))
     yield f"Injector({r})", lambda: Injector(r, rng=draw(1))
     yield f"MASK({r}, {r})", lambda: MASK(r, r, LOW, rng=draw(7))
@@ -180,7 +180,7 @@ def methods(r: int, size: int) -> Iterator[tuple[str, Callable[[], Defense]]]:
 
 
 def defenses(qi: Sequence[int] = (3, 5, 8), rs: Sequence[int] = (2, 10)) -> Iterator[str]:
-    """Section 5.2, Figures 1 to 3: by defense, r and number of quasi-identifiers."""
+    """Section 5.2, Figures 1 to 3: breaches by defense, r and number of quasi-identifiers."""
     yield "| r | QI | defense | mean group | in breach at 3,993 | at 500 | flagged at 500 | Delta at 500 | query error | s |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for r in rs:
@@ -206,7 +206,7 @@ def defenses(qi: Sequence[int] = (3, 5, 8), rs: Sequence[int] = (2, 10)) -> Iter
 
 
 def case() -> Iterator[str]:
-    """The case study of section 5.1 (printed .02, .04), and the error of the global probabilities (.7 %, 5.26 %)."""
+    """Case study of section 5.1 (printed .02, .04), and the error of the global probabilities (printed .7 %, 5.26 %)."""
     view = census(("age", "marital-status", "occupation"))
     release = released(view, Anatomy(2, LOW, rng=draw(1)))
     beliefs = ForegroundAttack([("occupation",)], LOW, support=1)([release])
@@ -222,7 +222,7 @@ def case() -> Iterator[str]:
 
 
 def intervals() -> Iterator[str]:
-    """A posterior over the global distribution: how many are over 1/r by the mean, and how many with 95 %."""
+    """Sampled posterior of the global distribution: shares over 1/r by the mean, and with probability 95 %."""
     yield "| r | fewest | mean p | in breach | flagged | precision | in breach, 95 % | flagged, 95 % | precision | auc within | s |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     view = census()

@@ -1,4 +1,4 @@
-"""The figures of the attack that learns from the release itself, and of the defense against it."""
+"""Timed figures: the foreground-knowledge attack and the defense against it."""
 
 import math
 from collections.abc import Callable
@@ -14,11 +14,11 @@ from foreknow.models import ExpectationMaximization, Fitting, GibbsSampling, New
 from foreknow.models.foreground.expectation import in_cells
 
 EVERY_SET = PRINTED.records
-"""The paper's support, of 3,993 people."""
+"""The support of the paper: 3,993 respondents."""
 
 
 def attack(attributes: int, support: int, fit: Callable[[], Fitting]) -> Callable[[], object]:
-    """All attribute sets with support, in Anatomy's groups of two; a function makes the fit, which may hold its chance."""
+    """Attack on Anatomy's groups of two, over all attribute sets with support; ``fit`` makes the fitting, which may hold a generator."""
     check_adult()
     release = released(census(attributes), Anatomy(2, LOW, rng=draw(1)))
     return lambda: ForegroundAttack(sensitive=LOW, support=support, fit=fit())([release])
@@ -32,7 +32,7 @@ def safe(attributes: int, r: int, support: int) -> Callable[[], object]:
 
 
 def worlds(having: int, people: int, groups: int) -> Callable[[], object]:
-    """Groups in which everybody has a probability of his own."""
+    """Groups in which each member has a different probability."""
     whose = np.arange(people * groups)
     size, starts, holding = np.ones_like(whose), np.arange(groups + 1) * people, np.full(groups, having)
     probability = draw(1).uniform(0.01, 0.5, len(whose))
@@ -40,7 +40,7 @@ def worlds(having: int, people: int, groups: int) -> Callable[[], object]:
 
 
 def gibbs() -> Fitting:
-    """The same draws in every run."""
+    """Gibbs sampling with the same draws in every run."""
     return GibbsSampling(rng=draw(3))
 
 
@@ -62,9 +62,13 @@ FOREGROUND_FIGURES: dict[str, Figure] = {
     },
     "Adult 45,222, 5 QIs: ForegroundSafe(2)": Figure(None, partial(safe, 5, 2, EVERY_SET)),
     "Adult 45,222, 5 QIs: ForegroundSafe(2, support=500)": Figure(None, partial(safe, 5, 2, 500)),
-    "1,000 groups of 490,314 worlds each, 8 in 23: everybody's probability": Figure(1.0, partial(worlds, 8, 23, 1000)),
-    "1,000 groups of 140,364,532 worlds each, 5 in 113: everybody's probability": Figure(
+    "1,000 groups of 490,314 worlds each, 8 in 23: the probability of each member": Figure(
+        1.0, partial(worlds, 8, 23, 1000)
+    ),
+    "1,000 groups of 140,364,532 worlds each, 5 in 113: the probability of each member": Figure(
         1.0, partial(worlds, 5, 113, 1000)
     ),
-    "one group of 10,000, 1,000 having x: everybody's probability": Figure(None, partial(worlds, 1000, 10**4, 1)),
+    "one group of 10,000, 1,000 having x: the probability of each member": Figure(
+        None, partial(worlds, 1000, 10**4, 1)
+    ),
 }

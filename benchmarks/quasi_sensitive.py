@@ -1,7 +1,7 @@
-"""The experiments of the quasi-sensitive paper: ``python benchmarks/quasi_sensitive.py [section ...]``, some minutes on two cores.
+"""Experiments of the quasi-sensitive paper: ``python benchmarks/quasi_sensitive.py [section ...]``, some minutes on two cores.
 
-Prints the tables of docs/findings.md on quasi-sensitive attributes, and draws Figures 5 and 6 into docs/. Adult lies in
-../shared/data/adult.
+The script prints the tables of docs/findings.md on quasi-sensitive attributes and draws Figures 5 and 6 to docs/. It reads Adult
+from ../shared/data/adult.
 """
 
 import sys
@@ -28,10 +28,10 @@ from foreknow.models import Linking, View
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SECONDS = 10.0
-"""The paper's bound on each experiment."""
+"""Time bound of each experiment in the paper, in seconds."""
 
 SETTINGS = ((200, 2), (220, 5))
-"""How many different items there are, and k: with fewer items, or larger groups, nothing need be left out."""
+"""Number of distinct items, and k; with fewer items or larger groups nothing needs to be suppressed."""
 
 
 @cache
@@ -40,7 +40,7 @@ def subject(vocabulary: int) -> tuple[View, Linking]:
 
 
 def suppressed(vocabulary: int, k: int, requirement: Requirement, search: str = "adaptive") -> dict[str, float]:
-    """What two phases cost: means over the groups, and over those that had to lose items."""
+    """Costs of both phases: means over all groups, and over the groups that lose items."""
     view, _ = subject(vocabulary)
     found = publish_items(view, Mondrian(KAnonymity(k)), ItemSuppression(requirement, seconds=SECONDS, search=search))
     groups = found.groups
@@ -95,12 +95,12 @@ def _draw_5(table: pd.DataFrame) -> None:
         panel.set_title(f"Removal cost over {axis}")
     panels[0].set_ylabel("mean removal cost of a group (Eq. 1)")
     panels[0].legend(frameon=False)
-    figure.suptitle("QS (c, l)-diversity: which items to leave out, searched for 10 s")
+    figure.suptitle("QS (c, l)-diversity: removal cost after a search of 10 s")
     figure.savefig(DOCS / "quasi-sensitive-5.png", dpi=110)
 
 
 def figure_6() -> Iterator[str]:
-    """Figure 6: QS t-closeness, removal cost and blur, over t squared and k, in 10 s each."""
+    """Figure 6: QS t-closeness, removal cost over t squared and GCP over k, in 10 s each."""
     yield "| k | t | t^2 | failing groups | mean cost | first at | GCP | proven | ms to the first |"
     yield "|---|---|---|---|---|---|---|---|---|"
     rows = []
@@ -124,20 +124,20 @@ def _draw_6(table: pd.DataFrame) -> None:
         left.plot(rows["t"] ** 2, rows["cost"], "-o", label=f"k = {k}")
     left.set_xlabel("t squared, the paper's axis")
     left.set_ylabel("mean removal cost of a group (Eq. 1)")
-    left.set_title("What suppression takes")
+    left.set_title("Cost of suppression")
     left.legend(frameon=False)
     blur = table.drop_duplicates("k")
     right.plot(blur["k"], blur["gcp"], "-o", color="black")
     right.set_xticks(blur["k"])
     right.set_xlabel("k")
     right.set_ylabel("GCP, 0 to 1")
-    right.set_title("What generalization takes, whatever t is")
-    figure.suptitle("QS t-closeness in two phases: the larger the groups, the fewer items must go")
+    right.set_title("Loss by generalization, for all t")
+    figure.suptitle("QS t-closeness in two phases: larger groups lose fewer items")
     figure.savefig(DOCS / "quasi-sensitive-6.png", dpi=110)
 
 
 def never_worse() -> Iterator[str]:
-    """Whether the adaptive search ends dearer than the plain one in the same time, group by group: in 10 ms each, 1 s and 10 s."""
+    """Comparison of the final costs of the adaptive and the plain search, group by group: in 10 ms each, 1 s and 10 s."""
     for vocabulary, k in SETTINGS:
         view, linking = subject(vocabulary)
         requirement, phase_1 = QSDiversity(1, 30, linking), Mondrian(KAnonymity(k))

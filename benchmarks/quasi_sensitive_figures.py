@@ -1,4 +1,4 @@
-"""The figures of linking items to labels, and of leaving items out."""
+"""Timed figures: linking items to labels, and suppression of items."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,24 +23,24 @@ from foreknow.models import Linking, Release, UniformPrior, View
 
 
 def diversity(linking: Linking) -> Requirement:
-    """The paper's default."""
+    """Requirement with the default settings of the paper."""
     return QSDiversity(1, 30, linking)
 
 
 def closeness(linking: Linking) -> Requirement:
-    """The paper's default."""
+    """Requirement with the default settings of the paper."""
     return QSCloseness(0.4, linking)
 
 
 def grouped(items: int, k: int) -> tuple[Release, View, Linking]:
-    """3,000 records of the census with 9 of so many items each, and 3,000 labels."""
+    """Release of 3,000 records of Adult with 9 of ``items`` items each, and 3,000 labels."""
     check_adult()
     view, linking = subject(items)
     return publish([view], Mondrian(KAnonymity(k)), rng=np.random.default_rng(1))[0], view, linking
 
 
 def linking_and_checking(items: int, k: int, asked: Callable[[Linking], Requirement]) -> Callable[[], object]:
-    """From the table to what every group attains."""
+    """Linking, and the level of the requirement in every group."""
     release, view, linking = grouped(items, k)
     prior = UniformPrior()(view.people)
 
@@ -52,7 +52,7 @@ def linking_and_checking(items: int, k: int, asked: Callable[[Linking], Requirem
 
 
 def linking_the_census() -> Callable[[], object]:
-    """All of it, with 300 items."""
+    """Linking of all records of Adult, with 300 items."""
     check_adult()
     rng = np.random.default_rng(2010)
     view = random_items(adult(ADULT, "salary-class", ("age", "sex")), vocabulary=300, rng=rng)
@@ -61,9 +61,9 @@ def linking_the_census() -> Callable[[], object]:
 
 
 def first_solution(items: int, k: int, asked: Callable[[Linking], Requirement]) -> Callable[[], float]:
-    """Seconds to the first choice of items that satisfies, of the median group that fails; infinite where there is none.
+    """Seconds to the first suppression that satisfies, for the median failing group; infinite if there is none.
 
-    Linking, of all groups at once, is not counted.
+    Linking, which handles all groups at once, is not included.
     """
     release, _, linking = grouped(items, k)
     suppression = ItemSuppression(asked(linking))

@@ -1,6 +1,6 @@
-"""Take the figures, each in a process of its own, and keep them in benchmarks/results.md under this machine's name.
+"""Measure the figures, each in a process of its own, and write them to benchmarks/results.md, in the section of this machine.
 
-``python benchmarks/run.py`` takes all; with an argument, those whose name contains it, and prints without keeping.
+``python benchmarks/run.py`` measures all figures. With an argument it measures those whose name contains it, and prints them.
 """
 
 import json
@@ -22,11 +22,11 @@ from subjects import Absent
 RESULTS = Path(__file__).parent / "results.md"
 RUNS = 5
 LONG, RUNS_OF_LONG = 15.0, 3
-"""What takes this many seconds at first, compiling included, is run fewer times."""
+"""Seconds of a first run, including compilation, from which a figure has fewer runs."""
 
 
 def take(name: str) -> dict[str, object]:
-    """Time one figure: once to compile, then `RUNS` times; seconds, and the process's peak memory in MiB."""
+    """Time one figure: one run that compiles, then `RUNS` runs; returns seconds and the peak memory of the process in MiB."""
     figure = FIGURES[name]
     try:
         work = figure.prepare()
@@ -51,7 +51,7 @@ def take(name: str) -> dict[str, object]:
 
 
 def machine() -> str:
-    """The machine in words: processor, cores, memory, versions."""
+    """Description of the machine: processor, cores, memory, versions."""
     described = Path("/proc/cpuinfo").read_text().split("\n") if Path("/proc/cpuinfo").exists() else []
     model = next(
         (line.split(":")[1].strip() for line in described if line.startswith("model name")), platform.machine()
@@ -62,7 +62,7 @@ def machine() -> str:
 
 
 def row(taken: dict[str, object]) -> str:
-    """One row of the table."""
+    """Row of the table."""
     name = taken["name"]
     if "skipped" in taken:
         return f"| {name} | skipped: {taken['skipped']} | | | |"
@@ -73,12 +73,12 @@ def row(taken: dict[str, object]) -> str:
 
 
 def shown(seconds: float) -> str:
-    """Seconds to four digits behind the point, or six where these are few."""
+    """Seconds with four decimals, or six for small numbers."""
     return f"{seconds:.4f}" if seconds >= 0.001 else f"{seconds:.6f}"
 
 
 def main() -> None:
-    """Take the figures that were asked for."""
+    """Measure the figures named on the command line."""
     if sys.argv[1:2] == ["--one"]:
         print(json.dumps(take(sys.argv[2])))
         return
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def keep(section: str) -> None:
-    """Put a machine's section into the results, in place of its earlier one."""
+    """Write the section of a machine to the results, in place of its earlier one."""
     head = section.split("\n", 1)[0]
     old = (
         RESULTS.read_text()

@@ -1,4 +1,4 @@
-"""Results as Markdown, and one section per machine."""
+"""Results as Markdown, with one section per machine."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -34,13 +34,13 @@ LISTED = (
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """A table; short rows are filled up."""
+    """Markdown table; short rows are filled with empty cells."""
     lines = [f"| {' | '.join(map(str, row))} |" + " |" * (len(heads) - len(row)) for row in rows]
     return [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *lines]
 
 
 def agreed(found: list[Said], trouble: list[str]) -> list[str]:
-    """How many of pycanon's numbers agree with foreknow's, and each that does not."""
+    """Numbers of agreeing measures of pycanon and foreknow, and each measure that differs."""
     flags = pd.DataFrame(found).assign(agrees=list(map(agree, found)), explained=list(map(explained, found)))
     counted = []
     for (measure, by), rows in flags.groupby(["measure", "by"], sort=False):
@@ -52,7 +52,7 @@ def agreed(found: list[Said], trouble: list[str]) -> list[str]:
 
 
 def keep(section: str, results: Path) -> None:
-    """Put this machine's section into the results, in place of its earlier one."""
+    """Write the section of this machine to the results, in place of its earlier one."""
     old = (
         results.read_text()
         if results.exists()

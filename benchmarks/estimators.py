@@ -1,8 +1,8 @@
 """Compute the tables of docs/estimators.md, in place: ``python benchmarks/estimators.py [small|large]``, minutes on two cores.
 
-All estimators are compared with `Exact` on the same random problems. A problem is a release of groups of one size. The prior
-of each member is drawn from a symmetric Dirichlet distribution; its concentration sets the sharpness of the knowledge. The true
-value of each member is drawn from that prior, so that the knowledge is calibrated.
+All estimators get the same random problems and are compared with `Exact`. A problem is a release of groups of one size. Each
+respondent's prior is drawn from a symmetric Dirichlet distribution, whose concentration sets the sharpness of the knowledge,
+and the true value from the prior: the knowledge is calibrated.
 """
 
 import sys
@@ -40,7 +40,7 @@ VALUES = 6
 GROUPS = 200
 
 
-def rules() -> dict[str, Estimator]:
+def estimators() -> dict[str, Estimator]:
     return {
         "RandomWorlds": RandomWorlds(),
         "ConfidenceSum": ConfidenceSum(),
@@ -64,13 +64,13 @@ def random_problem(size: int, concentration: float, rng: np.random.Generator) ->
     return Problem(prior, group, counts)
 
 
-def timed(rule: Estimator, problem: Problem) -> tuple[Posterior, float]:
+def timed(estimator: Estimator, problem: Problem) -> tuple[Posterior, float]:
     """Posterior, and microseconds per group: the best of three runs after one that compiles."""
-    answer = rule(problem)
+    answer = estimator(problem)
     seconds = []
     for _ in range(3):
         start = time.perf_counter()
-        rule(problem)
+        estimator(problem)
         seconds.append(time.perf_counter() - start)
     return answer, min(seconds) / GROUPS * 1e6
 
@@ -84,16 +84,16 @@ def measure() -> pd.DataFrame:
             problem = random_problem(size, concentration, np.random.default_rng(2019))
             exact = Exact()(problem).probabilities
             shown = problem.counts[problem.group] > 0
-            for rule, estimator in rules().items():
+            for name_of_estimator, estimator in estimators().items():
                 answer, microseconds = timed(estimator, problem)
                 error = np.abs(answer.probabilities - exact)
                 rows.append(
                     {
-                        "rule": rule,
+                        "estimator": name_of_estimator,
                         "knowledge": name,
                         "size": size,
                         "mean": error[shown].mean(),
-                        "most": error.max(),
+                        "largest": error.max(),
                         "microseconds": microseconds,
                         "unconverged": (answer.status & int(Status.UNCONVERGED) > 0).mean(),
                         "ess": np.nan if answer.ess is None else np.median(answer.ess[shown]),
@@ -103,33 +103,32 @@ def measure() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def table(found: pd.DataFrame, cell: Callable[[pd.Series], str], columns: list[tuple[str, int]]) -> list[str]:
-    """Markdown table: one row per estimator, one column per knowledge and group size."""
-    cells = {(row["rule"], row["knowledge"], row["size"]): cell(row) for _, row in found.iterrows()}
+def table(measured: pd.DataFrame, cell: Callable[[pd.Series], str], columns: list[tuple[str, int]]) -> list[str]:
+    """Markdown table with a row per estimator and a column per knowledge and size."""
+    cells = {(row["estimator"], row["knowledge"], row["size"]): cell(row) for _, row in measured.iterrows()}
     lines = ["| | " + " | ".join(f"{knowledge}, k = {size}" for knowledge, size in columns) + " |"]
     lines.append("|---" * (len(columns) + 1) + "|")
-    for rule in found["rule"].unique():
-        lines.append(f"| `{rule}` | " + " | ".join(cells[rule, *column] for column in columns) + " |")
+    for name in measured["estimator"].unique():
+        lines.append(f"| `{name}` | " + " | ".join(cells[name, *column] for column in columns) + " |")
     return lines
 
 
 def errors(row: pd.Series) -> str:
-    return f"{row['mean']:.4f} ({row['most']:.2f})"
+    return f"{row['mean']:.4f} ({row['largest']:.2f})"
 
 
-def report(found: pd.DataFrame) -> list[str]:
-    wrong = found[found["rule"] != "Exact"]
-    chain = found[found["rule"] == "SwapChain"]
-    late = found[found["unconverged"] > 0]
+def report(measured: pd.DataFrame) -> list[str]:
+    approximate = measured[measured["estimator"] != "Exact"]
+    chain = measured[measured["estimator"] == "SwapChain"]
+    unconverged = measured[measured["unconverged"] > 0]
     lines = [f"{GROUPS} groups for each column, {VALUES} values; {machine()}.", ""]
     for name, concentration in SHARPNESS.items():
         largest = np.random.default_rng(1).dirichlet(np.full(VALUES, concentration), 10_000).max(axis=1).mean()
         lines += [
-            f"**{name.capitalize()} knowledge** (priors from Dirichlet({concentration:g}); the likeliest value of a member has "
-            f"{largest:.2f} on average). Mean error of a belief in a value "
-            "of the group; in parentheses, the largest error of any belief:",
+            f"**{name.capitalize()} knowledge** (priors from Dirichlet({concentration:g}); the mean of a respondent's largest "
+            f"prior is {largest:.2f}). Mean error of a belief in a shown value; in brackets the largest error of a belief:",
             "",
-            *table(wrong, errors, [(name, size) for size in SIZES]),
+            *table(approximate, errors, [(name, size) for size in SIZES]),
             "",
         ]
     return [
@@ -137,44 +136,46 @@ def report(found: pd.DataFrame) -> list[str]:
         "**Microseconds per group**, with the groups of a column in one release:",
         "",
         *table(
-            found,
+            measured,
             lambda row: f"{row['microseconds']:.3g}" if row["microseconds"] < 1000 else f"{row['microseconds']:,.0f}",
             [(name, size) for name in ("middling", "sharp") for size in SIZES[1:]],
         ),
         "",
-        f"`SwapChain` has its default 4 x 250 draws. Its median effective sample size per belief is {chain['ess'].min():.0f} to "
-        f"{chain['ess'].max():.0f}. Its largest R-hat is "
+        "`SwapChain` has its default 4 x 250 draws. The median effective sample size of its beliefs is "
+        f"{chain['ess'].min():.0f} to {chain['ess'].max():.0f}. The largest R-hat is "
         + ", ".join(f"{part['rhat'].max():.2f} ({name})" for name, part in chain.groupby("knowledge", sort=False))
         + ".",
         "",
-        "Groups reported as `UNCONVERGED`: "
+        "Groups with status `UNCONVERGED`: "
         + (
-            "; ".join(f"`{r.rule}` {r.unconverged:.1%} of {r.knowledge}, k = {r.size}" for r in late.itertuples())
+            "; ".join(
+                f"`{r.estimator}` {r.unconverged:.1%} of {r.knowledge}, k = {r.size}" for r in unconverged.itertuples()
+            )
             or "none"
         )
         + ".",
     ]
 
 
-LARGE = (10, 30, 100, 300, 1_000, 10_000, 100_000)
-WALKED = 2**24
-"""Largest number of states at which `Exact` is the reference for a large group."""
+LARGE_SIZES = (10, 30, 100, 300, 1_000, 10_000, 100_000)
+MOST_EXACT_STATES = 2**24
+"""Largest number of states of a large group for which `Exact` is the reference."""
 
 
 def large() -> list[str]:
-    """Table of one group per size: the largest error of a belief, the error stated by `Auto`, and seconds."""
+    """Largest error of a belief in one group of each size, and the error that `Auto` estimates."""
     lines = [
-        f"One group of k members, priors as above; {machine()}. The errors are the largest of any belief, relative to `Exact`, or "
-        "to `BeliefPropagation` (BP) where `Exact` would need more than 2^24 states. *Stated* is "
-        "`Posterior.error`. Seconds are of one run.",
+        f"One group of k members, priors as above; {machine()}. Errors are the largest of any belief, against `Exact`, or against "
+        "`BeliefPropagation` (BP) where `Exact` would need more than 2^24 states; *estimated* is "
+        "`Posterior.error`; seconds are of one run.",
         "",
-        "| knowledge | values | k | against | `Sinkhorn` | stated | `BeliefPropagation` | s, `Sinkhorn` | s, `BeliefPropagation` | "
-        "s, `Auto` | `Auto` takes |",
+        "| knowledge | values | k | reference | `Sinkhorn` | estimated | `BeliefPropagation` | s, `Sinkhorn` | "
+        "s, `BeliefPropagation` | s, `Auto` | choice of `Auto` |",
         "|---" * 11 + "|",
     ]
     for knowledge, concentration in SHARPNESS.items():
         for values in (2, 3, 6):
-            for k in LARGE:
+            for k in LARGE_SIZES:
                 lines.append(f"| {knowledge} | {values} | {k:,} | {large_row(values, k, concentration)} |")
     return lines
 
@@ -184,31 +185,31 @@ def large_row(values: int, k: int, concentration: float) -> str:
     prior = np.maximum(rng.dirichlet(np.full(values, concentration), k), 1e-12)
     true = np.minimum((prior.cumsum(axis=1) < rng.random((k, 1))).sum(axis=1), values - 1)
     problem = Problem(prior, np.zeros(k, dtype=np.int64), np.bincount(true, minlength=values)[None])
-    walked = float(np.prod(problem.counts + 1.0)) <= WALKED
-    scaled, scaling = once(Sinkhorn(), problem)
-    passed, passing = once(BeliefPropagation(), problem)
-    truth = Exact(WALKED)(problem).probabilities if walked else passed.probabilities
-    stated = Auto(limit=1, pairs=1)(problem).error
-    chosen, choosing = once(Auto(), problem)
-    assert stated is not None
+    is_exact = float(np.prod(problem.counts + 1.0)) <= MOST_EXACT_STATES
+    scaled, sinkhorn_seconds = once(Sinkhorn(), problem)
+    propagated, propagation_seconds = once(BeliefPropagation(), problem)
+    reference = Exact(MOST_EXACT_STATES)(problem).probabilities if is_exact else propagated.probabilities
+    estimated = Auto(limit=1, pairs=1)(problem).error
+    chosen, auto_seconds = once(Auto(), problem)
+    assert estimated is not None
     assert chosen.rule is not None
-    errors = [float(np.abs(answer.probabilities - truth).max()) for answer in (scaled, passed)]
+    errors = [float(np.abs(answer.probabilities - reference).max()) for answer in (scaled, propagated)]
     return " | ".join(
         [
-            "Exact" if walked else "BP",
+            "Exact" if is_exact else "BP",
             f"{errors[0]:.1e}",
-            f"{stated[0]:.1e}",
-            f"{errors[1]:.1e}" if walked else "",
-            *(f"{seconds:.2g}" for seconds in (scaling, passing, choosing)),
+            f"{estimated[0]:.1e}",
+            f"{errors[1]:.1e}" if is_exact else "",
+            *(f"{seconds:.2g}" for seconds in (sinkhorn_seconds, propagation_seconds, auto_seconds)),
             f"`{chosen.rule[0]}`",
         ]
     )
 
 
-def once(rule: Estimator, problem: Problem) -> tuple[Posterior, float]:
+def once(estimator: Estimator, problem: Problem) -> tuple[Posterior, float]:
     """Posterior, and seconds of one run."""
     start = time.perf_counter()
-    return rule(problem), time.perf_counter() - start
+    return estimator(problem), time.perf_counter() - start
 
 
 SECTIONS: dict[str, Callable[[], list[str]]] = {"small": lambda: report(measure()), "large": large}

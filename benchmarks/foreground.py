@@ -1,7 +1,7 @@
-"""Experiments of the foreground-knowledge paper on Adult: ``python benchmarks/foreground.py [section ...]``, some minutes.
+"""Experiments of the foreground-knowledge paper on Adult: ``python benchmarks/foreground.py [section ...]``.
 
-The script prints the tables of docs/findings.md on foreground knowledge. It reads Adult from ../shared/data/adult and ARX's
-hierarchies from ../shared/data/adult-hierarchies.
+Prints the tables of docs/findings.md on foreground knowledge, in minutes on two cores. Reads Adult from ../shared/data/adult and
+ARX's hierarchies from ../shared/data/adult-hierarchies.
 """
 
 import sys
@@ -48,10 +48,10 @@ from foreknow.models import (
 from foreknow.models.foreground.expectation import expectation
 
 ATTRIBUTES = ("age", "workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary-class")
-"""Quasi-identifiers in the order of the paper; five of them by default."""
+"""Attributes in the paper's order; the first five by default."""
 
 LOW = ("Preschool", "1st-4th", "5th-6th", "7th-8th")
-"""Education "before secondary": 3.46 % of the records."""
+"""Sensitive set: education "before secondary", 3.46 % of the records."""
 
 PRINTED = SampleSize(0.01, 0.9)
 SUPPORTS = (PRINTED.records, 1000, 500, 100)
@@ -63,7 +63,7 @@ def census(attributes: int | tuple[str, ...] = 5) -> View:
     return adult(ADULT, sensitive="education", quasi_identifiers=names, hierarchies=HIERARCHIES)
 
 
-def draw(seed: int) -> np.random.Generator:
+def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
@@ -85,16 +85,16 @@ def measured(release: Release, r: int, support: int, unmatched: str = "table") -
 
 
 READINGS = ("table", "uniform")
-"""Distribution of respondents whose signature has too small a support: that of the table, or uniform."""
+"""Distribution of records whose signature has too little support: the table's, or equally likely values."""
 
 
 def anatomy() -> Iterator[str]:
-    """Section 5.1: Anatomy at r = 2, 4, 10, by the smallest support of a signature, for both readings of "uniform"."""
+    """Section 5.1: Anatomy at r = 2, 4, 10, by support and by both readings of "uniform"."""
     yield "| r | support | unmatched | attribute sets | mean p of the sensitive | sensitive in breach | others flagged | seconds |"
     yield "|---|---|---|---|---|---|---|---|"
     view = census()
     for r in (2, 4, 10):
-        for rng in (draw(1), None):
+        for rng in (generator(1), None):
             release = released(view, Anatomy(r, LOW, rng=rng))
             for support in SUPPORTS:
                 for unmatched in READINGS:
@@ -108,7 +108,7 @@ def anatomy() -> Iterator[str]:
 
 
 def sizes() -> Iterator[str]:
-    """Section 5.1 (2): by the number of quasi-identifiers at r = 2; printed .80307 for 3, .8917 for 5, .943526 for 8."""
+    """Section 5.1 (2): by number of quasi-identifiers at r = 2; printed .80307 for 3, .8917 for 5, .943526 for 8."""
     supports = (PRINTED.records, 500, 100)
     yield (
         "| Anatomy(2) | QI | unmatched | "
@@ -116,7 +116,10 @@ def sizes() -> Iterator[str]:
         + " | by counting |"
     )
     yield "|---|---|---|---|---|---|---|"
-    for how, anatomy_of in (("of the set", Anatomy(2, LOW, rng=draw(1))), ("of all values", Anatomy(2, rng=draw(1)))):
+    for how, anatomy_of in (
+        ("of the set", Anatomy(2, LOW, rng=generator(1))),
+        ("of all values", Anatomy(2, rng=generator(1))),
+    ):
         for size in range(3, 9):
             release = released(census(size), anatomy_of)
             for unmatched in READINGS:
@@ -126,8 +129,8 @@ def sizes() -> Iterator[str]:
 
 
 def starts() -> Iterator[str]:
-    """Expectation-maximization on 400 random releases of two signatures, compared with a grid of 41 x 41 points."""
-    rng, grid = draw(2005), np.linspace(0, 1, 41)
+    """Expectation-maximization on 400 random releases of two signatures, against a grid of 41 x 41 answers."""
+    rng, grid = generator(2005), np.linspace(0, 1, 41)
     missed: dict[int | None, list[float]] = {number: [] for number in (1, 2, 4, 8, None)}
     while len(missed[1]) < 400:
         sizes = rng.integers(2, 5, size=rng.integers(1, 4))
@@ -146,7 +149,7 @@ def starts() -> Iterator[str]:
 
 
 def honest() -> Iterator[str]:
-    """Measures beyond those of the paper: Anatomy at r = 2, 4, 10, by the smallest support."""
+    """Measures beside the paper's, of Anatomy at r = 2, 4, 10, by support."""
     columns = (
         "precision",
         "expected_precision",
@@ -159,34 +162,34 @@ def honest() -> Iterator[str]:
         "auc_within",
     )
     columns += ("top_c_precision", "top_c_by_chance")
-    yield "| r | fewest | " + " | ".join(columns) + " |"
+    yield "| r | support | " + " | ".join(columns) + " |"
     yield "|" + "---|" * (len(columns) + 2)
     for r in (2, 4, 10):
-        release = released(census(), Anatomy(r, LOW, rng=draw(1)))
+        release = released(census(), Anatomy(r, LOW, rng=generator(1)))
         for support in SUPPORTS:
             row = measured(release, r, support)
             yield f"| {r} | {support:,} | " + " | ".join(f"{row[name]:.4f}" for name in columns) + " |"
 
 
 def methods(r: int, size: int) -> Iterator[tuple[str, Callable[[], Defense]]]:
-    """Defenses by name. With support=500 and 8 quasi-identifiers, `ForegroundSafe` attacks 179 sets for minutes: left out."""
-    yield f"Anatomy({r}, set)", lambda: Anatomy(r, LOW, rng=draw(1))
-    yield f"Injector({r})", lambda: Injector(r, rng=draw(1))
-    yield f"MASK({r}, {r})", lambda: MASK(r, r, LOW, rng=draw(7))
+    """Defenses by name. `ForegroundSafe` with support 500 is left out for 8 attributes: its attacks on 179 sets take minutes."""
+    yield f"Anatomy({r}, set)", lambda: Anatomy(r, LOW, rng=generator(1))
+    yield f"Injector({r})", lambda: Injector(r, rng=generator(1))
+    yield f"MASK({r}, {r})", lambda: MASK(r, r, LOW, rng=generator(7))
     yield "full-domain, t = .2", lambda: FullDomain(KAnonymity(r) & TCloseness(0.2))
-    yield f"ForegroundSafe({r})", lambda: ForegroundSafe(r, LOW, rng=draw(1))
+    yield f"ForegroundSafe({r})", lambda: ForegroundSafe(r, LOW, rng=generator(1))
     if size < 8:
-        yield f"ForegroundSafe({r}, support=500)", lambda: ForegroundSafe(r, LOW, support=500, rng=draw(1))
+        yield f"ForegroundSafe({r}, support=500)", lambda: ForegroundSafe(r, LOW, support=500, rng=generator(1))
 
 
 def defenses(qi: Sequence[int] = (3, 5, 8), rs: Sequence[int] = (2, 10)) -> Iterator[str]:
-    """Section 5.2, Figures 1 to 3: breaches by defense, r and number of quasi-identifiers."""
+    """Section 5.2, Figures 1 to 3, by defense, r and number of quasi-identifiers."""
     yield "| r | QI | defense | mean group | in breach at 3,993 | at 500 | flagged at 500 | Delta at 500 | query error | s |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for r in rs:
         for size in qi:
             view = census(size)
-            workload = Workload.draw([view], rng=draw(5), queries=2000)
+            workload = Workload.draw([view], rng=generator(5), queries=2000)
             for name, make in methods(r, size):
                 begun = time.perf_counter()
                 try:
@@ -206,31 +209,31 @@ def defenses(qi: Sequence[int] = (3, 5, 8), rs: Sequence[int] = (2, 10)) -> Iter
 
 
 def case() -> Iterator[str]:
-    """Case study of section 5.1 (printed .02, .04), and the error of the global probabilities (printed .7 %, 5.26 %)."""
+    """Case study of section 5.1 (printed .02, .04), and errors of the global probabilities (printed .7 %, 5.26 %)."""
     view = census(("age", "marital-status", "occupation"))
-    release = released(view, Anatomy(2, LOW, rng=draw(1)))
+    release = released(view, Anatomy(2, LOW, rng=generator(1)))
     beliefs = ForegroundAttack([("occupation",)], LOW, support=1)([release])
     table = global_probabilities(beliefs, History([view]), LOW)
     yield table[["signature", "support", "probability", "frequency"]].round(4).to_string(index=False)
     for r in (2, 4, 10):
-        for how, rng in (("drawn", draw(1)), ("near", None)):
+        for how, rng in (("drawn", generator(1)), ("near", None)):
             release = released(census(), Anatomy(r, LOW, rng=rng))
             for support in SUPPORTS:
                 errors = global_errors(attacked(release, support), History([census()]), LOW).iloc[0]
-                told = ", ".join(f"{name} {value}" for name, value in errors.items())
-                yield f"r = {r} ({how}), at least {support:,} people: {told}"
+                listed = ", ".join(f"{name} {value}" for name, value in errors.items())
+                yield f"r = {r} ({how}), support {support:,}: {listed}"
 
 
 def intervals() -> Iterator[str]:
-    """Sampled posterior of the global distribution: shares over 1/r by the mean, and with probability 95 %."""
-    yield "| r | fewest | mean p | in breach | flagged | precision | in breach, 95 % | flagged, 95 % | precision | auc within | s |"
+    """Posterior of the global distribution: fractions in breach by the posterior mean, and with 95 %."""
+    yield "| r | support | mean p | breach | flagged | precision | in breach, 95 % | flagged, 95 % | precision | auc within | s |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     view = census()
     for r in (2, 4):
-        release = released(view, Anatomy(r, LOW, rng=draw(1)))
+        release = released(view, Anatomy(r, LOW, rng=generator(1)))
         for support in (PRINTED.records, 500, 100, 1):
             begun = time.perf_counter()
-            beliefs = attacked(release, support, GibbsSampling(rng=draw(3)))
+            beliefs = attacked(release, support, GibbsSampling(rng=generator(3)))
             seconds = time.perf_counter() - begun
             assert beliefs.intervals is not None
             sure = beliefs.intervals[0][:, 0] > 1 / r

@@ -1,7 +1,7 @@
 """Experiments of the quasi-sensitive paper: ``python benchmarks/quasi_sensitive.py [section ...]``, some minutes on two cores.
 
-The script prints the tables of docs/findings.md on quasi-sensitive attributes and draws Figures 5 and 6 to docs/. It reads Adult
-from ../shared/data/adult.
+Prints the tables of docs/findings.md on quasi-sensitive attributes, and draws Figures 5 and 6 into docs/. Reads Adult from
+../shared/data/adult. Source: Shi, Xiong, Fung, CIKM 2010.
 """
 
 import sys
@@ -28,22 +28,23 @@ from foreknow.models import Linking, View
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 SECONDS = 10.0
-"""Time bound of each experiment in the paper, in seconds."""
+"""Time limit of each experiment in the paper."""
 
 SETTINGS = ((200, 2), (220, 5))
-"""Number of distinct items, and k; with fewer items or larger groups nothing needs to be suppressed."""
+"""Number of different items, and k. With fewer items, or larger groups, no item need be removed."""
 
 
 @cache
 def subject(vocabulary: int) -> tuple[View, Linking]:
+    """3,000 records of Adult with random items, and their linking."""
     return adult_with_items(ADULT, vocabulary=vocabulary, hierarchies=HIERARCHIES, rng=np.random.default_rng(2010))
 
 
 def suppressed(vocabulary: int, k: int, requirement: Requirement, search: str = "adaptive") -> dict[str, float]:
-    """Costs of both phases: means over all groups, and over the groups that lose items."""
+    """Cost of the two phases: means over all groups, and over the groups that fail."""
     view, _ = subject(vocabulary)
-    found = publish_items(view, Mondrian(KAnonymity(k)), ItemSuppression(requirement, seconds=SECONDS, search=search))
-    groups = found.groups
+    result = publish_items(view, Mondrian(KAnonymity(k)), ItemSuppression(requirement, seconds=SECONDS, search=search))
+    groups = result.groups
     failing = groups[~groups["satisfied"]]
     return {
         "groups": len(groups),
@@ -52,24 +53,25 @@ def suppressed(vocabulary: int, k: int, requirement: Requirement, search: str = 
         "first": float(failing["first_cost"].sum() / max(len(groups), 1)),
         "proven": float(failing["proven"].mean()) if len(failing) else float("nan"),
         "milliseconds": 1000 * float(failing["first_seconds"].median()) if len(failing) else float("nan"),
-        "gcp": float(gcp([found.release.release])["normalized"][0]),
+        "gcp": float(gcp([result.release.release])["normalized"][0]),
     }
 
 
 def _percent(share: float) -> str:
+    """A fraction in percent; empty if it is NaN."""
     return "" if np.isnan(share) else f"{share:.0%}"
 
 
 def figure_5() -> Iterator[str]:
-    """Figure 5: removal cost of QS (c, l)-diversity, adaptive and plain, over l (c = 1) and over c (l = 30), in 10 s each."""
+    """Figure 5: removal cost of QS (c, l)-diversity by both searches, over l (c = 1) and over c (l = 30), in 10 s each."""
     yield "| items | k | c | l | failing groups | mean cost, adaptive | at first | plain | at first | ms to the first | proven |"
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     rows = []
     for vocabulary, k in SETTINGS:
         _, linking = subject(vocabulary)
         for c, l in [*((1.0, l) for l in (10, 20, 30, 40, 50)), *((c, 30) for c in (0.5, 2.0, 3.0))]:  # noqa: E741
-            asked = QSDiversity(c, l, linking)
-            adaptive, plain = (suppressed(vocabulary, k, asked, search) for search in ("adaptive", "plain"))
+            requirement = QSDiversity(c, l, linking)
+            adaptive, plain = (suppressed(vocabulary, k, requirement, search) for search in ("adaptive", "plain"))
             rows.append(
                 {"vocabulary": vocabulary, "k": k, "c": c, "l": l, "adaptive": adaptive["cost"], "plain": plain["cost"]}
             )
@@ -82,6 +84,7 @@ def figure_5() -> Iterator[str]:
 
 
 def _draw_5(table: pd.DataFrame) -> None:
+    """Draw Figure 5."""
     figure = Figure(figsize=(10, 4), layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for panel, (axis, fixed) in zip(panels, (("l", "c"), ("c", "l")), strict=True):
@@ -95,12 +98,12 @@ def _draw_5(table: pd.DataFrame) -> None:
         panel.set_title(f"Removal cost over {axis}")
     panels[0].set_ylabel("mean removal cost of a group (Eq. 1)")
     panels[0].legend(frameon=False)
-    figure.suptitle("QS (c, l)-diversity: removal cost after a search of 10 s")
+    figure.suptitle("QS (c, l)-diversity: removal of items, searched for 10 s")
     figure.savefig(DOCS / "quasi-sensitive-5.png", dpi=110)
 
 
 def figure_6() -> Iterator[str]:
-    """Figure 6: QS t-closeness, removal cost over t squared and GCP over k, in 10 s each."""
+    """Figure 6: removal cost and generalization loss of QS t-closeness, over t squared and k, in 10 s each."""
     yield "| k | t | t^2 | failing groups | mean cost | first at | GCP | proven | ms to the first |"
     yield "|---|---|---|---|---|---|---|---|---|"
     rows = []
@@ -118,6 +121,7 @@ def figure_6() -> Iterator[str]:
 
 
 def _draw_6(table: pd.DataFrame) -> None:
+    """Draw Figure 6."""
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     for k, rows in table.groupby("k"):
@@ -126,18 +130,18 @@ def _draw_6(table: pd.DataFrame) -> None:
     left.set_ylabel("mean removal cost of a group (Eq. 1)")
     left.set_title("Cost of suppression")
     left.legend(frameon=False)
-    blur = table.drop_duplicates("k")
-    right.plot(blur["k"], blur["gcp"], "-o", color="black")
-    right.set_xticks(blur["k"])
+    by_k = table.drop_duplicates("k")
+    right.plot(by_k["k"], by_k["gcp"], "-o", color="black")
+    right.set_xticks(by_k["k"])
     right.set_xlabel("k")
     right.set_ylabel("GCP, 0 to 1")
-    right.set_title("Loss by generalization, for all t")
-    figure.suptitle("QS t-closeness in two phases: larger groups lose fewer items")
+    right.set_title("Loss by generalization, for every t")
+    figure.suptitle("QS t-closeness in two phases: larger groups need fewer removals")
     figure.savefig(DOCS / "quasi-sensitive-6.png", dpi=110)
 
 
 def never_worse() -> Iterator[str]:
-    """Comparison of the final costs of the adaptive and the plain search, group by group: in 10 ms each, 1 s and 10 s."""
+    """Comparison of the costs of the adaptive and the plain search by group, after equal times: 10 ms each, 1 s and 10 s."""
     for vocabulary, k in SETTINGS:
         view, linking = subject(vocabulary)
         requirement, phase_1 = QSDiversity(1, 30, linking), Mondrian(KAnonymity(k))
@@ -145,13 +149,13 @@ def never_worse() -> Iterator[str]:
         for seconds in (0.01 * failing, 1.0, SECONDS):
             costs = {}
             for search in ("adaptive", "plain"):
-                asked = ItemSuppression(requirement, seconds=seconds, search=search)
-                costs[search] = publish_items(view, phase_1, asked).groups["cost"].to_numpy()
-            dearer = costs["adaptive"] > costs["plain"] + 1e-12
-            cheaper = costs["adaptive"] < costs["plain"] - 1e-12
+                suppression = ItemSuppression(requirement, seconds=seconds, search=search)
+                costs[search] = publish_items(view, phase_1, suppression).groups["cost"].to_numpy()
+            more = costs["adaptive"] > costs["plain"] + 1e-12
+            less = costs["adaptive"] < costs["plain"] - 1e-12
             yield (
-                f"{vocabulary} items, k = {k}, {seconds:g} s, {1000 * seconds / failing:.3g} ms for each that fails: dearer in "
-                f"{dearer.sum()} of {len(dearer)} groups, cheaper in {cheaper.sum()}; mean {costs['adaptive'].mean():.4f} against "
+                f"{vocabulary} items, k = {k}, {seconds:g} s, {1000 * seconds / failing:.3g} ms for each that fails: higher cost "
+                f"in {more.sum()} of {len(more)} groups, lower in {less.sum()}; mean {costs['adaptive'].mean():.4f} against "
                 f"{costs['plain'].mean():.4f}"
             )
 

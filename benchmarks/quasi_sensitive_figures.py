@@ -1,4 +1,4 @@
-"""Timed figures: linking items to labels, and suppression of items."""
+"""Benchmark figures of linking items to labels, and of removing items."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,36 +23,36 @@ from foreknow.models import Linking, Release, UniformPrior, View
 
 
 def diversity(linking: Linking) -> Requirement:
-    """Requirement with the default settings of the paper."""
+    """QS diversity with the paper's default settings."""
     return QSDiversity(1, 30, linking)
 
 
 def closeness(linking: Linking) -> Requirement:
-    """Requirement with the default settings of the paper."""
+    """QS closeness with the paper's default setting."""
     return QSCloseness(0.4, linking)
 
 
 def grouped(items: int, k: int) -> tuple[Release, View, Linking]:
-    """Release of 3,000 records of Adult with 9 of ``items`` items each, and 3,000 labels."""
+    """Groups of 3,000 records of Adult, with 9 items each out of ``items``, and 3,000 labels."""
     check_adult()
     view, linking = subject(items)
     return publish([view], Mondrian(KAnonymity(k)), rng=np.random.default_rng(1))[0], view, linking
 
 
 def linking_and_checking(items: int, k: int, asked: Callable[[Linking], Requirement]) -> Callable[[], object]:
-    """Linking, and the level of the requirement in every group."""
+    """Work from the table to the level of every group."""
     release, view, linking = grouped(items, k)
     prior = UniformPrior()(view.people)
 
     def work() -> object:
-        bound = asked(linking).given(view, prior)
+        bound = asked(linking).bind(view, prior)
         return bound.level(summarize_groups(summarize_records(view, prior, members=True), release.group))
 
     return work
 
 
 def linking_the_census() -> Callable[[], object]:
-    """Linking of all records of Adult, with 300 items."""
+    """Work of linking all records of Adult, with 300 items."""
     check_adult()
     rng = np.random.default_rng(2010)
     view = random_items(adult(ADULT, "salary-class", ("age", "sex")), vocabulary=300, rng=rng)
@@ -60,13 +60,13 @@ def linking_the_census() -> Callable[[], object]:
     return lambda: linking(view)
 
 
-def first_solution(items: int, k: int, asked: Callable[[Linking], Requirement]) -> Callable[[], float]:
-    """Seconds to the first suppression that satisfies, for the median failing group; infinite if there is none.
+def first_solution(items: int, k: int, make: Callable[[Linking], Requirement]) -> Callable[[], float]:
+    """Seconds to the first solution of the median group that fails; infinite without one.
 
-    Linking, which handles all groups at once, is not included.
+    The time of linking, of all groups at once, is not counted.
     """
     release, _, linking = grouped(items, k)
-    suppression = ItemSuppression(asked(linking))
+    suppression = ItemSuppression(make(linking))
 
     def work() -> float:
         groups = suppression(release).groups
@@ -76,7 +76,7 @@ def first_solution(items: int, k: int, asked: Callable[[Linking], Requirement]) 
     return work
 
 
-ASKED: dict[str, Callable[[Linking], Requirement]] = {
+REQUIREMENTS: dict[str, Callable[[Linking], Requirement]] = {
     "QSDiversity(1, 30)": diversity,
     "QSCloseness(.4)": closeness,
 }
@@ -87,7 +87,7 @@ QUASI_SENSITIVE_FIGURES: dict[str, Figure] = {
             2.0, partial(linking_and_checking, items, k, make)
         )
         for items, k in SETTINGS
-        for name, make in ASKED.items()
+        for name, make in REQUIREMENTS.items()
     },
     "Adult 45,222 x 3,000 labels, 300 items: linking": Figure(5.0, linking_the_census),
     **{
@@ -95,6 +95,6 @@ QUASI_SENSITIVE_FIGURES: dict[str, Figure] = {
             0.01, partial(first_solution, items, k, make), own_clock=True
         )
         for items, k in SETTINGS
-        for name, make in ASKED.items()
+        for name, make in REQUIREMENTS.items()
     },
 }

@@ -199,7 +199,7 @@ def pbc_over_splits(splits: int = 30) -> Iterator[str]:
         table = comparison.summary()
         table["penalized"] = table["defense"].map(penalized(comparison))
         table["expected"] = [disclosures(b, comparison.history)["expected"].sum() for b in comparison.beliefs.values()]
-        tables.append(table[table["attack"] == demo.STRONGEST].assign(seed=seed))
+        tables.append(table[table["attack"] == demo.STRONGEST_ATTACK].assign(seed=seed))
     found = pd.concat(tables)
     columns = ["gain", "sure", "right", "expected", "suppressed_share", "group_size", "gcp", "penalized"]
     yield found.groupby("defense", sort=False)[columns].mean().round(3).to_string()

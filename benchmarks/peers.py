@@ -34,7 +34,7 @@ LIMIT = 1800.0
 ELSEWHERE = """\
 Not run: ARX 3.9 (Java), which is on no package index. An earlier measurement used a bootstrap of 45,222 from Adult's 30,162
 training rows, full-domain generalization, at most a tenth of the records suppressed, and warm runs: 0.08 s for k (798
-classes, 1,899 records suppressed), 0.12 s for l (747 classes), 0.15 s for t (169 classes, 4,118 suppressed)."""
+groups, 1,899 records suppressed), 0.12 s for l (747 groups), 0.15 s for t (169 groups, 4,118 suppressed)."""
 
 ANY = ("3.13", "3.12", "3.11")
 PROGRAMS = {
@@ -78,7 +78,7 @@ def measured(program: Program) -> list[tuple[object, ...]]:
         runner = [python_of(program), str(HERE / "peers" / program.runner), str(DATA)]
         calls = program.calls or json.loads(said([*runner, "list"]))
     except Unavailable as why:
-        return [(program.name, "", f"not taken: {why}")]
+        return [(program.name, "", f"not run: {why}")]
     return [(program.name, call, *taken(call, runner)) for call in calls]
 
 
@@ -88,14 +88,14 @@ def taken(call: str, runner: list[str]) -> tuple[object, ...]:
     try:
         answer = json.loads(said([*runner, call], LIMIT).splitlines()[-1])
     except Unavailable as why:
-        return (f"not taken: {why}",)
+        return (f"not run: {why}",)
     once = " (once)" if len(answer["seconds"]) == 1 else ""
     head = (f"{statistics.median(answer['seconds']):.2f}{once}", f"{answer['peak']:.0f}")
     if "path" not in answer:
         return (*head, f"{answer['vulnerability']:.4f}; plain pandas {vulnerability():.4f}")
     found = judged(pd.read_csv(answer["path"], dtype=dict.fromkeys(QUASI_IDENTIFIERS, str)), records(DATA), DATA)
-    counts = (f"{found[name]:,}" for name in ("classes", "labels", "suppressed"))
-    blurred = (f"{found[name]:.3f}" for name in ("gcp of classes", "gcp of all", "gcp as published"))
+    counts = (f"{found[name]:,}" for name in ("groups", "labels", "suppressed"))
+    blurred = (f"{found[name]:.3f}" for name in ("gcp of groups", "gcp of all", "gcp as published"))
     has = f"{found['k']}, {found['l']}, {found['t']:.3f}"
     return (*head, *counts, f"{found['discernibility'] / 1e6:.2f}", *blurred, has, verdict(call, found))
 
@@ -121,9 +121,10 @@ def main() -> None:
         f"## {machine()}",
         "",
         f"Taken {date.today().isoformat()}. Adult, {len(view):,} rows; quasi-identifiers {', '.join(QUASI_IDENTIFIERS)};",
-        f"sensitive {SENSITIVE}; k = {K}, distinct l = {L}, t = {T:g} by equal distance; median of three warm runs, or one of",
-        "more than 5 s. Discernibility counts a suppressed record as the whole table (Bayardo, Agrawal 2005). GCP, 0 to 1: of the",
-        "tightest labels that a class's members share; the same with suppressed records as 1; of the labels as published.",
+        f"sensitive {SENSITIVE}; k = {K}, distinct l = {L}, t = {T:g} by equal distance; median of three warm runs, or one",
+        "run of more than 5 s. Discernibility counts a suppressed record as the whole table (Bayardo, Agrawal 2005). The three GCP, 0",
+        "to 1, are those of the tightest labels that the members of a group share; the same with suppressed records as 1; and of the",
+        "labels as published.",
         "",
     ]
     lines += table(MEASURED, [row for program in wanted if program.name != "pycanon" for row in measured(program)])

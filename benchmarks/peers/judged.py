@@ -21,13 +21,13 @@ def judged(published: pd.DataFrame, data: pd.DataFrame, folder: Path) -> dict[st
     whole = values.sum() / values.to_numpy().sum()
     shares = values.div(values.sum(axis=1), axis=0)
     suppressed = len(data) - published["row"].isin(data["row"]).sum()
-    blurred = gcp_of_classes(published["row"], number, data, folder)
+    blurred = gcp_of_groups(published["row"], number, data, folder)
     return {
-        "classes": len(sizes),
+        "groups": len(sizes),
         "labels": published.groupby(QUASI_IDENTIFIERS).ngroups,
         "suppressed": int(suppressed),
         "discernibility": int((sizes**2).sum() + suppressed * len(data)),
-        "gcp of classes": blurred,
+        "gcp of groups": blurred,
         "gcp of all": float((blurred * (len(data) - suppressed) + suppressed) / len(data)),
         "gcp as published": gcp_as_published(published, data, folder),
         "k": int(sizes.min()),
@@ -36,7 +36,7 @@ def judged(published: pd.DataFrame, data: pd.DataFrame, folder: Path) -> dict[st
     }
 
 
-def gcp_of_classes(row: pd.Series, number: pd.Series, data: pd.DataFrame, folder: Path) -> float:
+def gcp_of_groups(row: pd.Series, number: pd.Series, data: pd.DataFrame, folder: Path) -> float:
     """Global certainty penalty, 0 to 1, of the tightest interval and the lowest label that the members of each group share."""
     members = data.set_index("row").loc[row].assign(number=number.to_numpy())
     size = members.groupby("number").size()

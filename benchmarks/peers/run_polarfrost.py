@@ -16,8 +16,8 @@ def main() -> None:
 
     _, seconds = clocked(work)
     # The members of a group are not published; with the row number as the sensitive value they are. Runs differ in their result.
-    classes = pd.DataFrame(work("row").to_dict(as_series=False))
-    published = classes.assign(row=classes["row"].str.split(",")).explode("row").astype({"row": int})
+    groups = pd.DataFrame(work("row").to_dict(as_series=False))
+    published = groups.assign(row=groups["row"].str.split(",")).explode("row").astype({"row": int})
     published["age"] = "[" + published["age"].str.replace("-", ",") + "]"
     published = published.merge(data[["row", SENSITIVE]], on="row")
     hand_over(published[["row", *QUASI_IDENTIFIERS, SENSITIVE]], seconds, folder, f"polarfrost {call}")

@@ -11,25 +11,25 @@ MEASURED = (
     "call",
     "seconds",
     "MiB",
-    "classes",
-    "told apart by labels",
+    "groups",
+    "distinct by labels",
     "suppressed",
     "discernibility, 10^6",
-    "GCP of classes",
+    "GCP of groups",
     "suppressed as 1",
     "as published",
-    "k, l, t it has",
-    "has what was asked",
+    "k, l, t",
+    "satisfied",
 )
-COUNTED = ("measure", "classes by", "numbers", "agree", "differ by a rule of pycanon's", "differ otherwise")
+COUNTED = ("measure", "groups by", "numbers", "agree", "differ by a rule of pycanon", "differ otherwise")
 LISTED = (
     "release",
-    "classes by",
+    "groups by",
     "measure",
     "pycanon",
     "`verify`",
-    "the requirement's level",
-    "pycanon's rule, written out",
+    "level of the requirement",
+    "rule of pycanon",
 )
 
 
@@ -56,7 +56,7 @@ def keep(section: str, results: Path) -> None:
     old = (
         results.read_text()
         if results.exists()
-        else "# Beside other programs\n\nWritten by `python benchmarks/peers.py`.\n"
+        else "# Comparison with other programs\n\nWritten by `python benchmarks/peers.py`.\n"
     )
     title, *parts = old.split("\n## ")
     head = section.split("\n", 1)[0]

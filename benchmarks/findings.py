@@ -209,7 +209,7 @@ def pbc_over_splits(splits: int = 30) -> Iterator[str]:
         ("JSReduce(3, 0.3, 0.2)", "Mondrian k=5, l=2"), ("JSReduce(3, 0.3, 0.2)", "Mondrian k=6, l=2"),
         ("JSReduce(3, 0.2, 0.2)", "Mondrian k=7, l=2"), ("JSReduce(3, 0.2, 0.2)", "Mondrian k=8, l=2"),
     ):  # fmt: skip
-        yield f"{one} gives away less than {other} in {(wide[one] < wide[other]).sum()} of {len(wide)} splits"
+        yield f"gain of {one} below that of {other} in {(wide[one] < wide[other]).sum()} of {len(wide)} splits"
 
 
 def penalized(comparison: Comparison) -> dict[str, float]:
@@ -228,7 +228,7 @@ def counted_twice() -> Iterator[str]:
     prior = GivenPrior(pd.DataFrame([[0.6, 0.4], [0.4, 0.6]], index=["x", "y"], columns=["a", "b"]))
     releases = [Release(View(frame, schema, time), [0, 0]) for time in range(1, 6)]
     beliefs = SequentialAttack(Adversary(prior, MarkovChain(1, np.eye(2)), estimator=Exact()))(releases)
-    yield f"belief in x having a: {[round(float(beliefs.posterior(t).loc['x', 'a']), 4) for t in range(1, 6)]}"
+    yield f"belief that x has a: {[round(float(beliefs.posterior(t).loc['x', 'a']), 4) for t in range(1, 6)]}"
 
 
 def nothing_to_learn() -> Iterator[str]:
@@ -282,7 +282,7 @@ def rules_on_exams() -> Iterator[str]:
             held = disclosures(beliefs, simulation.history)[["sure", "right", "expected"]].sum()
             yield (
                 f"{name}, {rule}: {gain[SHOWN].round(3).tolist()}, log score {mean_score(beliefs, simulation.history):.3f}; "
-                f"sure {held['sure']:.0f}, expects {held['expected']:.0f}, right {held['right']:.0f}{sampled(beliefs)}"
+                f"sure {held['sure']:.0f}, expected {held['expected']:.0f}, right {held['right']:.0f}{sampled(beliefs)}"
             )
 
 
@@ -320,7 +320,7 @@ def fixed_adversary() -> Iterator[str]:
             gain = gains(adversary, releases, simulation.history)
             each.append(f"{rule} {gain.max():.3f} at most, {gain.iloc[-1]:.3f} at the end")
         yield (
-            f"judged by {judged}: at most {lost['suppressed'].max()} suppressed in a view, GCP "
+            f"published under {judged}: at most {lost['suppressed'].max()} suppressed in a view, GCP "
             f"{gcp(releases)['normalized'].mean():.3f}; gain under {'; '.join(each)}"
         )
 
@@ -486,9 +486,9 @@ def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] 
             )
             for sigma in (0.01, 0.1):
                 true = CompromisedRecords.sample(history, sigma, 0.9, rng=seeded(2019))
-                for claims, told in (("true", true), ("of nothing", about_nothing(true, history))):
+                for claims, listed in (("true", true), ("of nothing", about_nothing(true, history))):
                     for cascade, (rule, estimator) in cascades.items():
-                        known = told if rule is not None else None
+                        known = listed if rule is not None else None
                         adversary = Adversary(simulation.prior, simulation.transitions, known, estimator, rule)
                         for defender in (
                             ("unaware", "cascades") if rule is not None and claims == "true" else ("unaware",)
@@ -534,7 +534,7 @@ def reach_of_a_record() -> Iterator[str]:
         strength = tables.groupby("distance")[["places", "total_bits"]].sum() / len(graphs)
         strength["mean"] = strength["total_bits"] / strength["places"]
         sizes = [len(graph) for graph in graphs]
-        yield f"{name}: places reached, quartiles {np.quantile(sizes, [0.25, 0.5, 0.75, 1]).tolist()}"
+        yield f"{name}: places affected, quartiles {np.quantile(sizes, [0.25, 0.5, 0.75, 1]).tolist()}"
         yield strength.loc[[d for d in (0, 1, 2, 4, 6, 8, 10) if d in strength.index]].round(4).to_string()
 
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE / "peers"))
 
 import pandas as pd  # noqa: E402
 from agreement import agreement  # noqa: E402
-from environments import FOLDER, Program, Unavailable, python_of, said  # noqa: E402
+from environments import FOLDER, Program, Unavailable, python_of, output_of  # noqa: E402
 from judged import judged  # noqa: E402
 from records import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, records  # noqa: E402
 from run import machine  # noqa: E402
@@ -31,7 +31,7 @@ DATA = FOLDER / "data"
 RESULTS = HERE / "peers.md"
 LIMIT = 1800.0
 
-ELSEWHERE = """\
+NOT_RUN = """\
 Not run: ARX 3.9 (Java), which is on no package index. An earlier measurement used a bootstrap of 45,222 from Adult's 30,162
 training rows, full-domain generalization, at most a tenth of the records suppressed, and warm runs: 0.08 s for k (798
 groups, 1,899 records suppressed), 0.12 s for l (747 groups), 0.15 s for t (169 groups, 4,118 suppressed)."""
@@ -76,17 +76,17 @@ def measured(program: Program) -> list[tuple[object, ...]]:
     """Rows of the table for one program."""
     try:
         runner = [python_of(program), str(HERE / "peers" / program.runner), str(DATA)]
-        calls = program.calls or json.loads(said([*runner, "list"]))
+        calls = program.calls or json.loads(output_of([*runner, "list"]))
     except Unavailable as why:
         return [(program.name, "", f"not run: {why}")]
-    return [(program.name, call, *taken(call, runner)) for call in calls]
+    return [(program.name, call, *row_of(call, runner)) for call in calls]
 
 
-def taken(call: str, runner: list[str]) -> tuple[object, ...]:
+def row_of(call: str, runner: list[str]) -> tuple[object, ...]:
     """Row of one call: its time, in a process of its own, and the measures of the published table."""
     print(Path(runner[1]).stem, call, file=sys.stderr)
     try:
-        answer = json.loads(said([*runner, call], LIMIT).splitlines()[-1])
+        answer = json.loads(output_of([*runner, call], LIMIT).splitlines()[-1])
     except Unavailable as why:
         return (f"not run: {why}",)
     once = " (once)" if len(answer["seconds"]) == 1 else ""
@@ -128,7 +128,7 @@ def main() -> None:
         "",
     ]
     lines += table(MEASURED, [row for program in wanted if program.name != "pycanon" for row in measured(program)])
-    lines += ["", ELSEWHERE]
+    lines += ["", NOT_RUN]
     if PROGRAMS["pycanon"] in wanted:
         lines += ["", "### pycanon and foreknow on the same tables", ""]
         lines += agreed(*agreement(PROGRAMS["pycanon"], view, DATA))

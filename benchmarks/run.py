@@ -17,7 +17,7 @@ from pathlib import Path
 from figures import FIGURES
 from rich.console import Console
 from rich.progress import track
-from subjects import Absent
+from subjects import MissingData
 
 RESULTS = Path(__file__).parent / "results.md"
 RUNS = 5
@@ -25,12 +25,12 @@ LONG, RUNS_OF_LONG = 15.0, 3
 """Seconds of a first run, including compilation, from which a figure has fewer runs."""
 
 
-def take(name: str) -> dict[str, object]:
+def timed(name: str) -> dict[str, object]:
     """Time one figure: one run that compiles, then `RUNS` runs; returns seconds and the peak memory of the process in MiB."""
     figure = FIGURES[name]
     try:
         work = figure.prepare()
-    except Absent as absent:
+    except MissingData as absent:
         return {"name": name, "skipped": str(absent)}
     start = time.perf_counter()
     work()
@@ -61,15 +61,15 @@ def machine() -> str:
     return f"{model}, {cores} cores; Python {platform.python_version()}, {packages}"
 
 
-def row(taken: dict[str, object]) -> str:
+def row(timing: dict[str, object]) -> str:
     """Row of the table."""
-    name = taken["name"]
-    if "skipped" in taken:
-        return f"| {name} | skipped: {taken['skipped']} | | | |"
+    name = timing["name"]
+    if "skipped" in timing:
+        return f"| {name} | skipped: {timing['skipped']} | | | |"
     limit = FIGURES[str(name)].limit
     asked = "" if limit is None else f"{limit:g}"
-    median, least, most = (shown(taken[which]) for which in ("median", "least", "most"))
-    return f"| {name} | {median} | {least}-{most} | {asked} | {taken['peak']:.0f} |"
+    median, least, most = (shown(timing[which]) for which in ("median", "least", "most"))
+    return f"| {name} | {median} | {least}-{most} | {asked} | {timing['peak']:.0f} |"
 
 
 def shown(seconds: float) -> str:
@@ -80,7 +80,7 @@ def shown(seconds: float) -> str:
 def main() -> None:
     """Measure the figures named on the command line."""
     if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(take(sys.argv[2])))
+        print(json.dumps(timed(sys.argv[2])))
         return
     wanted = [name for name in FIGURES if not sys.argv[1:] or sys.argv[1] in name]
     rows = []

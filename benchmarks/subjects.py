@@ -14,7 +14,7 @@ HIERARCHIES = ADULT.parent / "adult-hierarchies"
 ADULT_QI = ("age", "sex", "race", "marital-status", "education")
 
 
-class Absent(Exception):  # noqa: N818 - the name says what is wrong
+class MissingData(Exception):  # noqa: N818 - the name says what is wrong
     """Raised if the data of a figure is missing."""
 
 
@@ -31,9 +31,9 @@ def history() -> Simulation:
 
 
 def check_adult() -> None:
-    """Raise `Absent` if the data of Adult is missing."""
+    """Raise `MissingData` if the data of Adult is missing."""
     if not ADULT.exists():
-        raise Absent(f"{ADULT.name}: UCI Adult is not beside the project")
+        raise MissingData(f"{ADULT.name}: UCI Adult is not beside the project")
 
 
 def census(rows: int | None) -> View:

@@ -90,7 +90,7 @@ def why(view: View, prior: FloatArray) -> Iterator[str]:
     """Causes of the differences: the groups for which t and J bind, and the t at which means are as in the paper."""
     share = np.bincount(view.sensitive) / len(view)
     far = (1 - share).round(3).tolist()
-    yield f"shares of {view.schema.values}: {share.round(3).tolist()}; groups of one value are farthest off, at {far}"
+    yield f"shares of {view.schema.values}: {share.round(3).tolist()}; largest distances, of groups of one value: {far}"
     for j in (0.2, 0.3, 0.4, 0.5, 0.6, 0.8):
         sizes = np.bincount(prior_clusters(prior, j))
         yield f"J = {j}: {len(sizes)} clusters of {sorted(sizes.tolist(), reverse=True)}"

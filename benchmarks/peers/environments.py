@@ -31,8 +31,8 @@ def python_of(program: Program) -> str:
     python = place / "bin" / "python"
     if not (place / "installed").exists():
         shutil.rmtree(place, ignore_errors=True)
-        said([interpreter(program), "-m", "venv", str(place)])
-        said([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *program.packages])
+        output_of([interpreter(program), "-m", "venv", str(place)])
+        output_of([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *program.packages])
         (place / "installed").touch()
     return str(python)
 
@@ -53,7 +53,7 @@ def interpreter(program: Program) -> str:
     raise Unavailable(f"it takes Python {' or '.join(program.pythons)}, and none is here")
 
 
-def said(command: list[str], limit: float | None = None) -> str:
+def output_of(command: list[str], limit: float | None = None) -> str:
     """Output of a command; raises `Unavailable` with its last line if it fails or takes more than ``limit`` seconds."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)

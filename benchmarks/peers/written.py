@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
-from agreement import Said, agree, explained
+from agreement import ComparedMeasure, agree, explained
 
 MEASURED = (
     "program",
@@ -39,7 +39,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     return [f"| {' | '.join(heads)} |", "|" + "---|" * len(heads), *lines]
 
 
-def agreed(found: list[Said], trouble: list[str]) -> list[str]:
+def agreed(found: list[ComparedMeasure], failures: list[str]) -> list[str]:
     """Numbers of agreeing measures of pycanon and foreknow, and each measure that differs."""
     flags = pd.DataFrame(found).assign(agrees=list(map(agree, found)), explained=list(map(explained, found)))
     counted = []
@@ -48,7 +48,7 @@ def agreed(found: list[Said], trouble: list[str]) -> list[str]:
         by_rule = int(apart["explained"].sum())
         counted.append((measure, by, len(rows), len(rows) - len(apart), by_rule, len(apart) - by_rule))
     listed = [(*one[:3], *(f"{number:.6g}" for number in one[3:])) for one in found if not agree(one)]
-    return [*table(COUNTED, counted), "", *table(LISTED, listed), "", *trouble]
+    return [*table(COUNTED, counted), "", *table(LISTED, listed), "", *failures]
 
 
 def keep(section: str, results: Path) -> None:

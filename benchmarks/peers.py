@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE / "peers"))
 
 import pandas as pd  # noqa: E402
 from agreement import agreement  # noqa: E402
-from environments import FOLDER, Program, Unavailable, python_of, output_of  # noqa: E402
+from environments import FOLDER, Program, Unavailable, output_of, python_of  # noqa: E402
 from judged import judged  # noqa: E402
 from records import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, records  # noqa: E402
 from run import machine  # noqa: E402
@@ -122,9 +122,9 @@ def main() -> None:
         "",
         f"Taken {date.today().isoformat()}. Adult, {len(view):,} rows; quasi-identifiers {', '.join(QUASI_IDENTIFIERS)};",
         f"sensitive {SENSITIVE}; k = {K}, distinct l = {L}, t = {T:g} by equal distance; median of three warm runs, or one",
-        "run of more than 5 s. Discernibility counts a suppressed record as the whole table (Bayardo, Agrawal 2005). The three GCP, 0",
-        "to 1, are those of the tightest labels that the members of a group share; the same with suppressed records as 1; and of the",
-        "labels as published.",
+        "run of more than 5 s. Discernibility counts a suppressed record as the whole table (Bayardo, Agrawal 2005). The three",
+        "GCP, 0 to 1, are those of the tightest labels that the members of a group share; the same with suppressed records as",
+        "1; and of the labels as published.",
         "",
     ]
     lines += table(MEASURED, [row for program in wanted if program.name != "pycanon" for row in measured(program)])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from environments import Program, Unavailable, python_of, output_of
+from environments import Program, Unavailable, output_of, python_of
 from pycanon_rules import RULES
 from records import QUASI_IDENTIFIERS, SENSITIVE, K
 

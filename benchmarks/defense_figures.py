@@ -1,4 +1,4 @@
-"""The figures of the defenses, and of what their releases cost."""
+"""Timed figures: defenses, requirements on beliefs, counting queries, record linkage."""
 
 from collections.abc import Callable
 from functools import partial
@@ -38,12 +38,12 @@ def mondrian(requirement: Requirement, rows: int | None = None) -> Callable[[], 
 
 
 def mask() -> Defense:
-    """The same draws in every run."""
+    """A random generator with the same draws in every run."""
     return MASK(3, 2, rng=np.random.default_rng(7))
 
 
 def timed(anonymous: Requirement) -> dict[str, Callable[[], Defense]]:
-    """Every defense, as it is timed; a function makes it, because MASK holds its chance."""
+    """Functions that make each timed defense; a function, because MASK holds its random generator."""
     return {
         "Anatomy(2)": lambda: Anatomy(2, rng=np.random.default_rng(7)),
         "BKAA(3, 5, .6)": lambda: BKAA(3, 5, 0.6),
@@ -61,7 +61,7 @@ def timed(anonymous: Requirement) -> dict[str, Callable[[], Defense]]:
 
 
 def on_a_view(make: Callable[[], Defense], later: bool = False) -> Callable[[], object]:
-    """One view of 5,000 exams under the law's own prior, or the fourth under what three releases taught."""
+    """One view of 5,000 exams under the exact prior, or the fourth view under the prior revised by three releases."""
     simulation = history()
     views = list(simulation.history)
     if not later:
@@ -77,7 +77,7 @@ def on_a_view(make: Callable[[], Defense], later: bool = False) -> Callable[[], 
 
 
 def on_the_census(make: Callable[[], Defense], rows: int | None = None, classes: bool = True) -> Callable[[], object]:
-    """The census under class frequencies (three of age, all of sex, race, marital status and education), or uniform priors."""
+    """Adult under class frequencies (three classes of age; sex, race, marital status, education in full) or uniform priors."""
     view = census(rows)
     known = ClassFrequencies.fit(History([view]), {**dict.fromkeys(ADULT_QI), "age": 3}, 0.1)
     prior = known(view.people) if classes else UniformPrior()(view.people)
@@ -85,7 +85,7 @@ def on_the_census(make: Callable[[], Defense], rows: int | None = None, classes:
 
 
 def on_many_exams(make: Callable[[], Defense], records: int) -> Callable[[], object]:
-    """One view of as many records as asked, which are all different people, unlike those of a bootstrap."""
+    """One view of exams with the given number of records, all of different respondents (a bootstrap repeats them)."""
     simulation = exams(views=1, records=records, rng=np.random.default_rng(2012))
     view = simulation.history.views[0]
     prior = simulation.prior(view.people)
@@ -107,7 +107,7 @@ def linkage() -> Callable[[], object]:
 
 
 LIMITS = {"UHRA": 20.0, "KPrimacy": 20.0, "FullDomain": 20.0, "MASK": 20.0, "Injector": 20.0}
-"""Seconds on Adult; the other defenses have one."""
+"""Limit on Adult in seconds, by defense; all others have a limit of one second."""
 
 K5 = KAnonymity(5)
 DEFENSE_FIGURES: dict[str, Figure] = {

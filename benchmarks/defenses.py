@@ -1,7 +1,7 @@
-"""The papers' comparisons of defenses, measured: ``python benchmarks/defenses.py [section ...]``, some ten minutes on two cores.
+"""Comparisons of defenses from the papers: ``python benchmarks/defenses.py [section ...]``, about ten minutes on two cores.
 
-Prints the tables of docs/findings.md on defenses, and writes the maps of risk against cost into docs/. Adult lies in
-../shared/data/adult, ARX's hierarchies in ../shared/data/adult-hierarchies.
+The script prints the tables of docs/findings.md on defenses and writes the risk-utility maps to docs/. It reads Adult from
+../shared/data/adult and ARX's hierarchies from ../shared/data/adult-hierarchies.
 """
 
 import math
@@ -89,7 +89,7 @@ def seeded(seed: int = 2012) -> np.random.Generator:
 
 
 def markdown(rows: Iterable[Row]) -> Iterator[str]:
-    """A table of rows with the same columns; they are printed as they come."""
+    """Markdown table of rows with the same columns; each line is printed as soon as it is computed."""
     for number, row in enumerate(rows):
         if not number:
             yield f"| {' | '.join(row)} |"
@@ -116,7 +116,7 @@ def census(sensitive: str, *quasi_identifiers: str, hierarchies: bool = True) ->
 
 
 def salaries() -> tuple[View, Adversary]:
-    """Adult as UHRA has it; "the incremental method" is, for one table, the frequencies of classes of people."""
+    """Adult in the setting of UHRA; for one table, "the incremental method" is the frequencies of classes of people."""
     view = census("salary-class", "age", "sex", "education")
     return view, Adversary(ClassFrequencies.fit(History([view]), CLASSES), estimator=Omega())
 
@@ -128,7 +128,7 @@ def knowing(simulation: Simulation, estimator: str = "Omega") -> Adversary:
 # UHRA's Figures 1 to 3.
 
 UNREFINED = 10.0**9
-"""A beta that binds nothing: BKAA then grows UHRA's groups, if all records are one cluster, and does not refine them."""
+"""A beta that never binds: with one cluster, BKAA then grows the groups of UHRA and does not refine them."""
 
 ALGORITHMS: dict[str, Callable[[int, float, float], Defense]] = {
     "UHRA": UHRA,
@@ -153,7 +153,7 @@ SETTINGS = {
 
 
 def measured(releases: tuple[Release, ...]) -> Row:
-    """What releases lost and give away, over all of them."""
+    """Loss and linkage, over all releases."""
     lost, plain = suppressed(releases), gcp(releases)
     penalized, linkage = gcp(releases, penalize_suppressed=True), record_linkage(releases)
     records, published = lost["records"].sum(), plain["measured"].sum()
@@ -169,7 +169,7 @@ def measured(releases: tuple[Release, ...]) -> Row:
 
 
 def uhra_points(settings: Iterable[tuple[int, float, float]], algorithms: Mapping[str, Any]) -> Iterator[Row]:
-    """Every algorithm at every setting: on Adult; on the first of six views of exams, and on the five after it."""
+    """Rows of each algorithm at each setting: on Adult, on the first of six views of exams, on the five later views."""
     (view, knowledge), simulation = salaries(), simulated(6, 4000)
     for k, t, j in settings:
         for name, algorithm in algorithms.items():
@@ -182,7 +182,7 @@ def uhra_points(settings: Iterable[tuple[int, float, float]], algorithms: Mappin
 
 
 def risk_utility_over(along: str) -> Iterator[str]:
-    """A table and a picture over one parameter; in the picture, points that are the same are one, with the least value."""
+    """Table and picture over one parameter; the picture shows equal points once, with the smallest value."""
     points = list(uhra_points(SETTINGS[along], ALGORITHMS))
     yield from markdown(sorted(points, key=lambda row: (str(row["data"]), list(ALGORITHMS).index(row["defense"]))))
     table = pd.DataFrame(points).rename(columns={"gcp": "of the published", "penalized": "gcp"})
@@ -192,7 +192,7 @@ def risk_utility_over(along: str) -> Iterator[str]:
 
 
 def draw(figure: Figure, name: str, scale: str = "log") -> None:
-    """The costs on a logarithmic axis, as the data sets differ by orders of magnitude."""
+    """Save a map with a logarithmic cost axis, because the data sets differ by orders of magnitude."""
     for axes in figure.axes:
         axes.set(xscale=scale, xlabel="cost: certainty penalty, suppressed records in full")
     figure.savefig(DOCS / name, dpi=110)
@@ -204,17 +204,17 @@ def uhra_k() -> Iterator[str]:
 
 
 def uhra_j() -> Iterator[str]:
-    """UHRA, Figure 2: by J, at t = .5 and k = 5."""
+    """UHRA, Figure 2: record linkage against GCP by J, at t = .5 and k = 5."""
     yield from risk_utility_over("j")
 
 
 def uhra_t() -> Iterator[str]:
-    """UHRA, Figure 3: by t, at J = .8 and k = 5; k-primacy has no t."""
+    """UHRA, Figure 3: record linkage against GCP by t, at J = .8 and k = 5; k-primacy has no t."""
     yield from risk_utility_over("t")
 
 
 def uhra_why() -> Iterator[str]:
-    """What refinement and the requirement do, at k = 5, t = .5, J = .8; the largest groups of equal values allowed."""
+    """Effect of refinement and of the requirement at k = 5, t = .5, J = .8; largest shares that the requirements allow."""
     points = uhra_points([(5, 0.5, 0.8)], ALGORITHMS | OTHERS)
     yield from markdown(sorted(points, key=lambda row: str(row["data"])))
     for name, view in (("Adult", salaries()[0]), ("exams", simulated(6, 4000).history[0])):
@@ -222,11 +222,11 @@ def uhra_why() -> Iterator[str]:
         most = share * (1 + np.minimum(5, -np.log(share)))
         yield f"{name}: beta=5 bounds the shares {share.round(3).tolist()} by {most.round(3).tolist()}"
     best = {size: round(nearest(share, size), 3) for size in (3, 4, 5, 8, 10, 12)}
-    yield f"exams: groups of so many different values are at best at this distance from the table: {best}"
+    yield f"exams: least distance from the table of a group of distinct values, by its size: {best}"
 
 
 def nearest(share: "np.ndarray[Any, np.dtype[np.float64]]", size: int) -> float:
-    """The least distance from the table that a group of some records, no two of a value, can have."""
+    """Least distance from the table of a group of ``size`` records with distinct values."""
     return float(np.maximum(1 / size - share[:size], 0).sum())
 
 
@@ -241,7 +241,7 @@ PUBLISHED: dict[str, Defense] = {
 
 
 def bayframe() -> Iterator[str]:
-    """BayFrame, Figures 9 and 10: BKAA and JSReduce published under each rule, all attacked by the same adversaries."""
+    """BayFrame, Figures 9 and 10: BKAA and JSReduce published under each estimator, attacked by the same adversaries."""
     simulation, rows = simulated(24, 4000), []
     for rule in ("Omega", "DirichletMultinomial", "Mixed"):
         for name, defense in PUBLISHED.items():
@@ -264,7 +264,7 @@ def bayframe() -> Iterator[str]:
 
 
 def bayframe_sizes() -> Iterator[str]:
-    """BayFrame, Figure 9, small groups of `Mixed` having up to 4, 8, 16, 32 people; attacked by the same rule and Auto."""
+    """BayFrame, Figure 9, for `Mixed` with sizes 4, 8, 16, 32; attacked by the same estimator and by `Auto`."""
     simulation, rows = simulated(24, 4000), []
     for size in (4, 8, 16, 32):
         own = Adversary(simulation.prior, simulation.transitions, estimator=Mixed(size=size))
@@ -281,7 +281,7 @@ def bayframe_sizes() -> Iterator[str]:
 
 
 def cost(releases: tuple[Release, ...]) -> Row:
-    """The papers' sums, over their least and most of a release, and what is published at all."""
+    """The papers' sums of GCP and RL (smallest and largest of a release), and the share of suppressed records."""
     lost, total, linkage = (
         suppressed(releases),
         gcp(releases, width="table")["total"],
@@ -300,7 +300,7 @@ def cost(releases: tuple[Release, ...]) -> Row:
 
 
 def two_steps() -> Iterator[str]:
-    """BayFrame, Figures 3b and 9, "SDTMM": the defender carries on beliefs from two releases before (Equation 4)."""
+    """BayFrame, Figures 3b and 9, "SDTMM": the defender revises the beliefs of two releases before (Equation 4)."""
     simulation, rows = simulated(24, 4000), []
     once = simulation.transitions.probabilities
     twice = MarkovChain(2, np.broadcast_to(once, (len(once), *once.shape)).copy(), shorter=(once,))
@@ -317,7 +317,7 @@ def two_steps() -> Iterator[str]:
 
 
 def ten(drawn: int) -> dict[str, Defense]:
-    """All defenses, with settings of the same kind: groups of 5, or of 5 values; the papers' t, j and beta."""
+    """Ten defenses with comparable settings: groups of 5 records or of 5 values; t, j and beta of the papers."""
     return {
         "Mondrian k=5, l=5": Mondrian(KAnonymity(5) & DistinctDiversity(5)),
         "FullDomain k=5, l=5": FullDomain(KAnonymity(5) & DistinctDiversity(5)),
@@ -333,7 +333,7 @@ def ten(drawn: int) -> dict[str, Defense]:
 
 
 def ten_on_exams() -> Iterator[str]:
-    """Ten defenses on 12 views of 2,000 exams, each under the same three adversaries; 1,000 queries for all releases."""
+    """Ten defenses on 12 views of 2,000 exams, attacked by the same three adversaries; 1,000 queries for all releases."""
     simulation = simulated(12, 2000)
     attacks = {name: SequentialAttack(knowing(simulation, name)) for name in ("Omega", "Auto", "DirichletMultinomial")}
     comparison = compare(simulation.history, ten(1), attacks, knowing(simulation), rng=seeded(1))
@@ -345,7 +345,7 @@ def ten_on_exams() -> Iterator[str]:
 
 
 def ten_on_adult() -> Iterator[str]:
-    """Ten defenses on Adult: 45,222 records, QI age, sex, education, sensitive occupation; 10,000 queries."""
+    """Ten defenses on Adult: 45,222 records; quasi-identifiers age, sex, education; sensitive occupation; 10,000 queries."""
     view = census("occupation", "age", "sex", "education")
     history = History([view])
     knowledge = Adversary(ClassFrequencies.fit(history, CLASSES), estimator=Omega())
@@ -360,7 +360,7 @@ def ten_on_adult() -> Iterator[str]:
 
 
 def compared(comparison: Comparison, workload: Workload) -> Iterator[Row]:
-    """One row per defense: what it costs, and what each attack gains, on average over all records and at the last release."""
+    """One row per defense: its costs, and the gain of each attack, as a mean over all records and at the last release."""
     summary, costs = comparison.summary(), comparison.cost(workload)
     for name, releases in comparison.releases.items():
         table, attacked = costs[costs["defense"] == name], summary[summary["defense"] == name]
@@ -385,14 +385,14 @@ def compared(comparison: Comparison, workload: Workload) -> Iterator[Row]:
         }
 
 
-# What is known of counterfeits, of distorted values and of m-invariance's rule.
+# Laws of counterfeits, of distorted values and of signatures.
 
 STATES = np.array([0.09, 0.19, 0.49, 0.12, 0.085, 0.01, 0.006, 0.004, 0.003, 0.002])
-"""Stationary shares of the payment states -2 to 7 of `accounts`."""
+"""Stationary distribution of the payment states -2 to 7 of `accounts`."""
 
 
 def accounts(number: int, months: int) -> Simulation:
-    """Credit accounts by month: ten ordered payment states, some 82 % unchanged; exact priors by account.
+    """Simulated credit accounts by month: ten ordered payment states, about 82 % unchanged; exact priors by account.
 
     The states follow a Metropolis chain with the stationary shares `STATES`; the first ones depend on sex, education
     and age, which do not change.
@@ -437,7 +437,7 @@ def accounts(number: int, months: int) -> Simulation:
 
 
 def laws() -> Iterator[str]:
-    """What an adversary with exact knowledge makes of counterfeits, distorted values and signatures, naive and by their laws."""
+    """Attacks with exact knowledge on counterfeits, distorted values and signatures, with and without their laws."""
     weekly, monthly = simulated(12, 2000), accounts(30_000, 6)
     settings: tuple[tuple[str, Simulation, str, Defense], ...] = (
         ("exams", weekly, "MInvariance(5)", MInvariance(5, rng=seeded(1))),
@@ -451,7 +451,7 @@ def laws() -> Iterator[str]:
 
 
 def by_law(data: str, simulation: Simulation, name: str, defense: Defense) -> Iterator[Row]:
-    """One row per attack on a defense; "naive" weighs counterfeits as uniform strangers and takes all values for true."""
+    """One row per attack on a defense; "naive" gives counterfeits a uniform prior and takes all published values for true."""
     naive = Adversary(
         simulation.prior, simulation.transitions, estimator=Auto(), counterfeits="uniform", distortion="ignored"
     )
@@ -471,7 +471,7 @@ def by_law(data: str, simulation: Simulation, name: str, defense: Defense) -> It
 
 
 def surety(beliefs: Beliefs, history: History) -> Row:
-    """The gain over all records, of the first and of the last release, the sure beliefs, and log scores in bits."""
+    """Gain over all records, of the first and of the last release; sure beliefs; log score in bits."""
     gain, sure, score = (measure(beliefs, history) for measure in (adversary_gain, disclosures, log_score))
     return {
         "gain": whole_and_ends(gain, "gain"),
@@ -483,16 +483,16 @@ def surety(beliefs: Beliefs, history: History) -> Row:
 
 
 def whole_and_ends(measured: pd.DataFrame, column: str) -> str:
-    """The mean over all records, and in brackets the first and the last release's."""
+    """Mean over all records; in parentheses, the first and the last release."""
     first, last = measured[column].iloc[[0, -1]]
     return f"{np.average(measured[column], weights=measured['measured']):.3f} ({first:.3f}, {last:.3f})"
 
 
-# What the documentation says of Adult.
+# Statements of docs/findings.md about Adult.
 
 
 def claims() -> Iterator[str]:
-    """MASK's groups in the foreground-knowledge paper's setting, who is eligible for Anatomy, and full-domain levels."""
+    """MASK's groups in the setting of the foreground-knowledge paper, eligibility for Anatomy, full-domain levels."""
     view = census("education", "age", "workclass", "marital-status", "occupation", "race")
     prior, codes = UniformPrior()(view.people), [view.schema.values.index(value) for value in LOW]
     for k in (2, 10):

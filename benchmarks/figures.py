@@ -1,6 +1,6 @@
-"""What is measured: each figure is a function that prepares the data and returns the work to be timed.
+"""Timed figures: each is a function that prepares the data and returns the work to be timed.
 
-A figure's name says what is done; its limit, in seconds, is what the project asks of itself on two cores.
+The name of a figure says what is done. Its limit in seconds is the project's target on two cores.
 """
 
 from collections.abc import Callable
@@ -59,7 +59,7 @@ def attack(estimator: Estimator) -> Callable[[], object]:
 
 
 def attack_on_large_groups(estimator: Estimator) -> Callable[[], object]:
-    """On the releases of JSReduce, whose groups are larger; Exact cannot attack some of them."""
+    """Attack on the releases of JSReduce, whose groups are larger; `Exact` exceeds its limit in some of them."""
     simulation = history()
     defender = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), defender, rng=np.random.default_rng(1))
@@ -68,7 +68,7 @@ def attack_on_large_groups(estimator: Estimator) -> Callable[[], object]:
 
 
 def bayframe() -> Callable[[], object]:
-    """Publish under JS-reduce's privacy model, BayFrame's adversary, a tenth compromised, and attack: both cascades."""
+    """Publish with JS-reduce under BayFrame's adversary, a tenth of the records compromised, and attack with both cascades."""
     simulation = history()
     records = CompromisedRecords.sample(simulation.history, 0.1, 0.9, rng=np.random.default_rng(2019))
     known = CompromisedRecords(records.frame, contradicted="report")

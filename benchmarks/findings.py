@@ -1,4 +1,4 @@
-"""Recompute the tables of docs/findings.md: ``python benchmarks/findings.py``, some minutes on two cores."""
+"""Recompute sections 1 to 11 of docs/findings.md: ``python benchmarks/findings.py``, some minutes on two cores."""
 
 import math
 import sys
@@ -27,7 +27,6 @@ from foreknow.defenses import (
 from foreknow.evaluation import (
     Comparison,
     adversary_gain,
-    demo,
     disclosures,
     exams,
     gcp,
@@ -35,6 +34,7 @@ from foreknow.evaluation import (
     log_score,
     suppressed,
 )
+from foreknow.evaluation.cli import demo
 from foreknow.models import (
     Adversary,
     Auto,
@@ -82,7 +82,7 @@ def gains(adversary: Adversary, releases: tuple[Release, ...], history: History)
 
 
 def attack_on_exams() -> Iterator[str]:
-    """Section 1."""
+    """Section 1: gain of the sequential and the snapshot attack."""
     for weeks in (1, 26):
         simulation = exams(weeks_per_step=weeks, rng=seeded())
         releases = publish(simulation.history, SAFE, rng=seeded(1))
@@ -118,7 +118,7 @@ def sources(simulation: Simulation) -> Iterator[tuple[str, object, object]]:
 
 
 def js_reduce_on_exams() -> Iterator[str]:
-    """Section 2."""
+    """Section 2: JS-reduce by thresholds and by the treatment of leftovers."""
     simulation = exams(rng=seeded())
     settings = [(0.5, j, p, 2.0, "suppress") for j in (0.6, 1.0, 1.5, 2.0) for p in (None, 50)]
     settings += [(t, j, None, 2.0, "suppress") for t, j in ((0.3, 0.6), (0.3, 0.8), (0.2, 0.6))]
@@ -159,7 +159,7 @@ def divergence_on_exams() -> Iterator[str]:
 
 
 def settling() -> Iterator[str]:
-    """Section 4."""
+    """Section 4: groups that fail once leftovers are suppressed."""
     simulation = exams(rng=seeded())
     omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     first = publish(simulation.history.views[:1], JSReduce(3, 0.5, 0.6, patience=50), omega, rng=seeded(1))[0]
@@ -180,11 +180,11 @@ def settling() -> Iterator[str]:
         yield f"{lost} suppressed so far: {failing.sum()} groups of {groups.size[failing].sum()} records fail"
         labels[kept] = np.where(failing[labels[kept]], -1, labels[kept])
         lost = int((labels < 0).sum())
-    yield f"{lost} suppressed in the end; merged instead: {JSReduce(3, 0.5, 0.6, patience=50)(view, prior).notes}"
+    yield f"{lost} suppressed at the end; merged instead: {JSReduce(3, 0.5, 0.6, patience=50)(view, prior).notes}"
 
 
 def pbc_over_splits(splits: int = 30) -> Iterator[str]:
-    """Section 3."""
+    """Section 3: Mondrian and JS-reduce on 30 random splits of the patients."""
     defenses: dict[str, Defense] = {
         f"Mondrian k={k}, l=2": Mondrian(KAnonymity(k) & DistinctDiversity(2)) for k in (3, 5, 6, 7, 8)
     }
@@ -199,7 +199,7 @@ def pbc_over_splits(splits: int = 30) -> Iterator[str]:
         table = comparison.summary()
         table["penalized"] = table["defense"].map(penalized(comparison))
         table["expected"] = [disclosures(b, comparison.history)["expected"].sum() for b in comparison.beliefs.values()]
-        tables.append(table[table["attack"] == demo.STRONGEST].assign(seed=seed))
+        tables.append(table[table["attack"] == demo.STRONGEST_ATTACK].assign(seed=seed))
     found = pd.concat(tables)
     columns = ["gain", "sure", "right", "expected", "suppressed_share", "group_size", "gcp", "penalized"]
     yield found.groupby("defense", sort=False)[columns].mean().round(3).to_string()
@@ -209,11 +209,11 @@ def pbc_over_splits(splits: int = 30) -> Iterator[str]:
         ("JSReduce(3, 0.3, 0.2)", "Mondrian k=5, l=2"), ("JSReduce(3, 0.3, 0.2)", "Mondrian k=6, l=2"),
         ("JSReduce(3, 0.2, 0.2)", "Mondrian k=7, l=2"), ("JSReduce(3, 0.2, 0.2)", "Mondrian k=8, l=2"),
     ):  # fmt: skip
-        yield f"{one} gives away less than {other} in {(wide[one] < wide[other]).sum()} of {len(wide)} splits"
+        yield f"gain of {one} below that of {other} in {(wide[one] < wide[other]).sum()} of {len(wide)} splits"
 
 
 def penalized(comparison: Comparison) -> dict[str, float]:
-    """The normalized penalty with suppressed records as blurred completely."""
+    """Normalized certainty penalty with suppressed records as completely generalized."""
     found = {}
     for name, releases in comparison.releases.items():
         table = gcp(releases, penalize_suppressed=True)
@@ -222,13 +222,13 @@ def penalized(comparison: Comparison) -> dict[str, float]:
 
 
 def counted_twice() -> Iterator[str]:
-    """Section 5: two people, always together, who never change."""
+    """Section 5: two respondents who always share a group and never change."""
     schema = Schema({"age": Numeric(0, 9)}, "value", ("a", "b"))
     frame = pd.DataFrame({"id": ["x", "y"], "age": [1, 2], "value": ["a", "b"]})
     prior = GivenPrior(pd.DataFrame([[0.6, 0.4], [0.4, 0.6]], index=["x", "y"], columns=["a", "b"]))
     releases = [Release(View(frame, schema, time), [0, 0]) for time in range(1, 6)]
     beliefs = SequentialAttack(Adversary(prior, MarkovChain(1, np.eye(2)), estimator=Exact()))(releases)
-    yield f"belief in x having a: {[round(float(beliefs.posterior(t).loc['x', 'a']), 4) for t in range(1, 6)]}"
+    yield f"belief that x has a: {[round(float(beliefs.posterior(t).loc['x', 'a']), 4) for t in range(1, 6)]}"
 
 
 def nothing_to_learn() -> Iterator[str]:
@@ -266,7 +266,7 @@ RULES: dict[str, Estimator] = {
 
 
 def rules_on_exams() -> Iterator[str]:
-    """Section 8: the same releases under every rule."""
+    """Section 8: the same releases under every estimator."""
     simulation = exams(rng=seeded())
     omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     settings = {"Mondrian": publish(simulation.history, SAFE, rng=seeded(1))}
@@ -282,12 +282,12 @@ def rules_on_exams() -> Iterator[str]:
             held = disclosures(beliefs, simulation.history)[["sure", "right", "expected"]].sum()
             yield (
                 f"{name}, {rule}: {gain[SHOWN].round(3).tolist()}, log score {mean_score(beliefs, simulation.history):.3f}; "
-                f"sure {held['sure']:.0f}, expects {held['expected']:.0f}, right {held['right']:.0f}{sampled(beliefs)}"
+                f"sure {held['sure']:.0f}, expected {held['expected']:.0f}, right {held['right']:.0f}{sampled(beliefs)}"
             )
 
 
 def sampled(beliefs: Beliefs) -> str:
-    """Of a sampling estimator: the median over records of the least effective sample size of a person's beliefs."""
+    """Convergence of a sampling estimator: median over records of the smallest effective sample size, and share of large R-hat."""
     least = [
         np.where(error > 0, ess, np.inf).min(axis=1)
         for error, ess in ((r.posterior.standard_error, r.posterior.ess) for r in beliefs)
@@ -309,7 +309,7 @@ def mean_score(beliefs: Beliefs, history: History) -> float:
 
 
 def fixed_adversary() -> Iterator[str]:
-    """Section 9: JSReduce published under the one and the other rule, each attacked by both and by Auto."""
+    """Section 9: JSReduce published under each of two estimators, attacked by both and by `Auto`."""
     simulation = exams(rng=seeded())
     for judged in ("DirichletMultinomial", "Omega"):
         defender = Adversary(simulation.prior, simulation.transitions, estimator=RULES[judged])
@@ -320,13 +320,13 @@ def fixed_adversary() -> Iterator[str]:
             gain = gains(adversary, releases, simulation.history)
             each.append(f"{rule} {gain.max():.3f} at most, {gain.iloc[-1]:.3f} at the end")
         yield (
-            f"judged by {judged}: at most {lost['suppressed'].max()} suppressed in a view, GCP "
+            f"published under {judged}: at most {lost['suppressed'].max()} suppressed in a view, GCP "
             f"{gcp(releases)['normalized'].mean():.3f}; gain under {'; '.join(each)}"
         )
 
 
 def second_order(seed: int, people: int = 2000, views: int = 10, values: int = 6) -> Simulation:
-    """A history whose values depend on the last two, not on the last alone: where one came from says where one goes."""
+    """A history of a chain of order 2: each value depends on the two values before it."""
     rng = seeded(seed)
     law = rng.dirichlet(np.full(values, 0.15), (values, values))
     start = rng.dirichlet(np.ones(values))
@@ -350,7 +350,7 @@ def second_order(seed: int, people: int = 2000, views: int = 10, values: int = 6
 
 
 def revisions() -> Iterator[str]:
-    """Section 10: what the last two beliefs are good for, under each revision; groups drawn anew at every release."""
+    """Section 10: each revision rule on a chain of order 2; groups are drawn anew at every release."""
     found = []
     for seed in range(10):
         simulation = second_order(seed)
@@ -377,7 +377,7 @@ def revisions() -> Iterator[str]:
 
 
 def cascades_on_exams() -> Iterator[str]:
-    """Section 11: BayFrame's Figures 4, 5 and 11, with its own rule and with Bayes'; groups as in section 9."""
+    """Section 11: BayFrame's Figures 4, 5 and 11 under its own estimator and under Bayes' rule; groups as in section 9."""
     simulation = exams(rng=seeded())
     defender = Adversary(simulation.prior, simulation.transitions, estimator=DirichletMultinomial())
     releases = publish(simulation.history, JSReduce(3, 0.5, 0.6, patience=50), defender, rng=seeded(1))
@@ -386,7 +386,7 @@ def cascades_on_exams() -> Iterator[str]:
         sure = CompromisedRecords(records.frame.assign(confidence=1.0))
         ever = set(records.frame["respondent"])
         kinds: list[tuple[str, CompromisedRecords | None, Cascade | None, str]] = [
-            ("nobody", None, None, "both"),
+            ("no compromised records", None, None, "both"),
             ("PriorCascade", records, PriorCascade(), "both"),
             ("PriorCascade as printed", records, PriorCascade(normalized=False), "both"),
             ("PosteriorCascade", records, PosteriorCascade(), "DirichletMultinomial"),
@@ -398,18 +398,18 @@ def cascades_on_exams() -> Iterator[str]:
                 if rule in ("both", type(estimator).__name__):
                     adversary = Adversary(simulation.prior, simulation.transitions, known, estimator, cascade)
                     beliefs = SequentialAttack(adversary)(releases)
-                    everybody = adversary_gain(beliefs, simulation.history)["gain"]
+                    all_records = adversary_gain(beliefs, simulation.history)["gain"]
                     others = adversary_gain(beliefs, simulation.history, leaving_out=records)["gain"]
                     never = adversary_gain(beliefs, simulation.history, leaving_out=ever)["gain"]
                     yield (
-                        f"sigma {share}, {type(estimator).__name__}, {name}: all {everybody.mean():.4f}, last "
-                        f"{everybody.iloc[-1]:.4f}; uncompromised {others.mean():.4f}, last {others.iloc[-1]:.4f}; "
+                        f"sigma {share}, {type(estimator).__name__}, {name}: all {all_records.mean():.4f}, last "
+                        f"{all_records.iloc[-1]:.4f}; uncompromised {others.mean():.4f}, last {others.iloc[-1]:.4f}; "
                         f"never compromised {never.mean():.4f}, last {never.iloc[-1]:.4f}"
                     )
 
 
 MIXED_SIZES = (4, 8, 16, 32)
-"""Largest small groups of `Mixed`: the paper gives no number."""
+"""Sizes of `Mixed`: the paper gives no number."""
 
 
 def bayframe_defenses() -> dict[str, Defense]:
@@ -421,7 +421,7 @@ def bayframe_defenses() -> dict[str, Defense]:
 
 
 def mixed_rules(views: int = 24, records: int = 5000) -> Iterator[str]:
-    """Section 9 with `Mixed`: published under each rule, attacked by the same rule and by Auto; signed gain and Equation 8."""
+    """Section 9 with `Mixed`: published under each estimator, attacked by the same and by `Auto`; signed gain and Equation 8."""
     simulation = exams(views, records, rng=seeded())
     rules: dict[str, Estimator] = {"Omega": Omega(), "DirichletMultinomial": DirichletMultinomial()}
     rules |= {f"Mixed(size={size})": Mixed(size=size) for size in MIXED_SIZES}
@@ -450,7 +450,7 @@ def mixed_rules(views: int = 24, records: int = 5000) -> Iterator[str]:
 
 
 def about_nothing(records: CompromisedRecords, history: History) -> CompromisedRecords:
-    """The same claims with values drawn from the domain: what a measure makes of claims that tell nothing."""
+    """The same claims with values drawn from the domain, so that they carry no information."""
     values = np.array(history.schema.values, dtype=object)
     drawn = values[seeded(7).integers(0, len(values), len(records.frame))]
     return CompromisedRecords(records.frame.assign(value=drawn), contradicted="report")
@@ -459,8 +459,8 @@ def about_nothing(records: CompromisedRecords, history: History) -> CompromisedR
 def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] = MIXED_SIZES) -> Iterator[str]:
     """Section 11 with `Mixed`: Figures 5 and 11; mean gain over the releases, signed and by Equation 8.
 
-    The defender cascades by the adversary's own cascade, or not at all. Claims "of nothing" have values drawn from the domain: what
-    Equation 8 gives them is no knowledge.
+    The defender uses the adversary's cascade or none. Claims "of nothing" have values drawn from the domain: a positive value of
+    Equation 8 for them is not knowledge.
     """
     simulation = exams(views, records, rng=seeded())
     history = simulation.history
@@ -486,9 +486,9 @@ def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] 
             )
             for sigma in (0.01, 0.1):
                 true = CompromisedRecords.sample(history, sigma, 0.9, rng=seeded(2019))
-                for claims, told in (("true", true), ("of nothing", about_nothing(true, history))):
+                for claims, listed in (("true", true), ("of nothing", about_nothing(true, history))):
                     for cascade, (rule, estimator) in cascades.items():
-                        known = told if rule is not None else None
+                        known = listed if rule is not None else None
                         adversary = Adversary(simulation.prior, simulation.transitions, known, estimator, rule)
                         for defender in (
                             ("unaware", "cascades") if rule is not None and claims == "true" else ("unaware",)
@@ -508,7 +508,7 @@ def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] 
 
 
 def mixed_gains(beliefs: Beliefs, history: History, records: CompromisedRecords) -> list[float]:
-    """Mean gain of all records and of those not compromised at the release; signed, then by Equation 8."""
+    """Mean gain of all records and of records that are not compromised at the release: signed, then by Equation 8."""
     return [
         float(adversary_gain(beliefs, history, absolute=absolute, leaving_out=left)["gain"].mean())
         for absolute in (False, True)
@@ -517,7 +517,7 @@ def mixed_gains(beliefs: Beliefs, history: History, records: CompromisedRecords)
 
 
 def reach_of_a_record() -> Iterator[str]:
-    """Section 11: the influence of 60 single records of the first release, surely known, on two publications."""
+    """Section 11: influence of 60 single records of the first release, known with certainty, on two publications."""
     simulation = exams(rng=seeded())
     adversary = Adversary(simulation.prior, simulation.transitions, estimator=Auto(), cascade=RemoveKnown())
     omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
@@ -534,7 +534,7 @@ def reach_of_a_record() -> Iterator[str]:
         strength = tables.groupby("distance")[["places", "total_bits"]].sum() / len(graphs)
         strength["mean"] = strength["total_bits"] / strength["places"]
         sizes = [len(graph) for graph in graphs]
-        yield f"{name}: places reached, quartiles {np.quantile(sizes, [0.25, 0.5, 0.75, 1]).tolist()}"
+        yield f"{name}: places affected, quartiles {np.quantile(sizes, [0.25, 0.5, 0.75, 1]).tolist()}"
         yield strength.loc[[d for d in (0, 1, 2, 4, 6, 8, 10) if d in strength.index]].round(4).to_string()
 
 

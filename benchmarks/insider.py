@@ -1,4 +1,4 @@
-"""An insider, who knows a bucketizer's rule, the groups and one person's value, and derives the values of others."""
+"""An insider attack on a bucketizer: the insider knows its rule, the groups and one member's value, and derives other values."""
 
 import numpy as np
 import pandas as pd
@@ -9,17 +9,17 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
 
 def crowd(people: int, values: str, rng: np.random.Generator) -> View:
-    """People with two random numbers each, and values that are equally frequent, in random order."""
+    """A view of respondents with two random quasi-identifiers, and equally frequent values in random order."""
     frame = pd.DataFrame({"id": range(people), "age": rng.random(people), "weight": rng.random(people)})
     frame["value"] = rng.permutation(np.resize(list(values), people))
     return View(frame, Schema({"age": Numeric(0, 1), "weight": Numeric(0, 1)}, "value", tuple(values)))
 
 
 class Groups:
-    """Groups of two people with two values, and what the rule says of them.
+    """Groups of two members with two values, and the assignments that the publisher's rule allows.
 
-    The rule is that of `Anatomy(2, deterministic=True)`: the i-th record of a value along the Hilbert curve stands in the i-th
-    group that shows the value. With ``by_signature`` it is that of `MInvariance`: in the i-th of the groups of one signature.
+    In the rule of `Anatomy(2, deterministic=True)`, the i-th record of a value along the Hilbert curve is in the i-th group that
+    shows the value. With ``by_signature``, as in `MInvariance`, it is in the i-th of the groups of one signature.
     """
 
     def __init__(self, release: Release, by_signature: bool) -> None:
@@ -33,10 +33,10 @@ class Groups:
         self.chains = [np.nonzero((key == one).T) for one in np.unique(key)]
 
     def possible(self, known: int | None) -> BoolArray:
-        """Which of the two assignments of each group the rule allows, given the assignment of a known person's group.
+        """Assignments of each group that the rule allows, given the assignment of the group of a known member.
 
-        Of every value, a group's record must stand after one that the groups before can have, and before one that those after can.
-        Assignments that cannot are struck off until no more are.
+        The records of a value must be in the order of the groups that show the value. The search removes assignments that no
+        choice in the earlier or later groups can complete, until nothing changes.
         """
         allowed = np.ones((len(self.values), 2), dtype=bool)
         if known is not None:
@@ -52,7 +52,7 @@ class Groups:
         return allowed
 
     def claimed(self, known: int) -> tuple[float, float]:
-        """The share of the other groups whose assignment an insider is certain of, and the share where that is right."""
+        """Share of the other groups whose assignment is certain for an insider, and the share where it is correct."""
         allowed = self.possible(known)
         sure = allowed.sum(axis=1) == 1
         sure[self.of[known]] = False
@@ -61,7 +61,7 @@ class Groups:
 
 
 def _in_order(place: FloatArray, allowed: BoolArray) -> BoolArray:
-    """Which places of a chain leave places to those before and after it."""
+    """Return whether each place of a chain leaves places for the groups before and after it."""
     low = np.where(allowed, place, np.inf).min(axis=1)
     high = np.where(allowed, place, -np.inf).max(axis=1)
     before = np.append(-np.inf, np.maximum.accumulate(np.where(np.isfinite(low), low, -np.inf))[:-1])
@@ -70,6 +70,6 @@ def _in_order(place: FloatArray, allowed: BoolArray) -> BoolArray:
 
 
 def claims(release: Release, by_signature: bool, insiders: IntArray) -> FloatArray:
-    """What each of some insiders claims, and rightly: float array, shape ``(i, 2)``."""
+    """Shares claimed and correctly claimed by each insider: float array, shape ``(i, 2)``."""
     groups = Groups(release, by_signature)
     return np.array([groups.claimed(int(known)) for known in insiders])

@@ -1,9 +1,9 @@
-"""What an adversary who knows a defense's rule learns from the groups.
+"""Disclosure by the groups to an adversary who knows the rule of the defense: ``python benchmarks/known_rule.py``.
 
-``python benchmarks/known_rule.py`` prints the tables of docs/findings.md. The first enumerates all tables of six people of
-different ages and three values, equally likely; the adversary sees who is in each group and its values, and keeps the tables from
-which the defense makes this release. The second follows an insider, who knows one person's value as well, through the
-groups of bucketizers at several sizes.
+The script prints the tables of section 19 of docs/findings.md. The first table enumerates all tables of six respondents of
+different ages and three equally likely values. The adversary sees the members and the values of each group, and keeps the tables
+from which the defense makes this release. The second table is about an insider, who also knows the value of one member, and about
+bucketizers at several sizes.
 """
 
 import itertools
@@ -38,10 +38,11 @@ TABLES, INSIDERS = 10, 20
 
 
 def worlds(defense: Defense) -> tuple[float, float, float, int]:
-    """What is believed of published records by an adversary who knows the rule, over all tables.
+    """Beliefs of an adversary who knows the rule, over all tables.
 
-    Returns the shares of records that are believed over the largest share of their group, that are certain, and that are
-    certain for an insider who knows the value of a person in another group; and the number of tables that are refused.
+    Returns three shares of the published records and the number of refused tables. The shares are those of records with a belief
+    over the largest share of their group, of certain records, and of records that are certain for an insider who knows the
+    value of a member of another group.
     """
     seen: dict[tuple[object, ...], list[tuple[int, ...]]] = defaultdict(list)
     refused = 0
@@ -75,7 +76,7 @@ def worlds(defense: Defense) -> tuple[float, float, float, int]:
 
 
 def followed(kind: type[Anatomy] | type[MInvariance], deterministic: bool, people: int, values: str) -> FloatArray:
-    """What insiders of some tables claim, and rightly: float array, shape ``(i, 2)``."""
+    """Shares claimed and correctly claimed by insiders of several tables: float array, shape ``(i, 2)``."""
     found = []
     for seed in range(TABLES):
         rng = np.random.default_rng(seed)

@@ -1,8 +1,8 @@
-"""Other people's programs beside foreknow: same records, same requirements, one judge for all.
+"""Comparison with other programs: the same records, the same requirements, the same measures.
 
-``python benchmarks/peers.py`` takes every program and keeps the result in benchmarks/peers.md under this machine's name; with
-arguments, the programs of those names (``pycanon``, ``foreknow``, ...), and prints without keeping. Each program gets an
-environment of its own under build/peers, which needs the network once.
+``python benchmarks/peers.py`` runs every program and writes the result to benchmarks/peers.md, in the section of this machine. With
+arguments (``pycanon``, ``foreknow``, ...) it runs the named programs and prints the result. Each program has an environment of its
+own under build/peers, which needs the network once.
 """
 
 import json
@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE / "peers"))
 
 import pandas as pd  # noqa: E402
 from agreement import agreement  # noqa: E402
-from environments import FOLDER, Program, Unavailable, python_of, said  # noqa: E402
+from environments import FOLDER, Program, Unavailable, output_of, python_of  # noqa: E402
 from judged import judged  # noqa: E402
 from records import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, records  # noqa: E402
 from run import machine  # noqa: E402
@@ -31,10 +31,10 @@ DATA = FOLDER / "data"
 RESULTS = HERE / "peers.md"
 LIMIT = 1800.0
 
-ELSEWHERE = """\
-Not taken: ARX 3.9 (Java) is on no package index that this script could install it from. An earlier figure, on a bootstrap of
-45,222 of Adult's 30,162 training rows, with full-domain generalization and a tenth suppressed at most, warm: 0.08 s for k (798
-classes, 1,899 records suppressed), 0.12 s for l (747 classes), 0.15 s for t (169 classes, 4,118 suppressed)."""
+NOT_RUN = """\
+Not run: ARX 3.9 (Java), which is on no package index. An earlier measurement used a bootstrap of 45,222 from Adult's 30,162
+training rows, full-domain generalization, at most a tenth of the records suppressed, and warm runs: 0.08 s for k (798
+groups, 1,899 records suppressed), 0.12 s for l (747 groups), 0.15 s for t (169 groups, 4,118 suppressed)."""
 
 ANY = ("3.13", "3.12", "3.11")
 PROGRAMS = {
@@ -44,9 +44,9 @@ PROGRAMS = {
         Program("anjana", ("anjana==1.2.3",), ANY, "run_anjana.py", ("k", "k, l", "k, t")),
         Program("umbra-k", ("umbra-k==0.1.0",), ANY, "run_umbra.py", ("k",)),
         Program("lighthouse", ("project-lighthouse-anonymize==1.0.0",), ("3.12", "3.11"), "run_lighthouse.py", ("k",)),
-        # It imports Spark whatever is asked of it, and lists that as optional.
+        # The program always imports Spark, which it lists as optional.
         Program("polarfrost", ("polarfrost==0.2.1", "pyspark==3.5.5"), ("3.11", "3.10"), "run_polarfrost.py", ("k",)),
-        # It lists no needs at all.
+        # The program lists no dependencies.
         Program(
             "anonymity-api",
             ("anonymity-api==1.0.4", "pandas==2.3.3"),
@@ -61,7 +61,7 @@ PROGRAMS = {
 
 
 def prepare() -> View:
-    """The records and the hierarchies, put where every runner finds them."""
+    """Write the records and the hierarchies for the runners."""
     DATA.mkdir(parents=True, exist_ok=True)
     view = adult(SHARED / "adult", SENSITIVE, QUASI_IDENTIFIERS, SHARED / "adult-hierarchies")
     frame = view.frame[["id", *QUASI_IDENTIFIERS, SENSITIVE]].rename(columns={"id": "row"})
@@ -73,61 +73,62 @@ def prepare() -> View:
 
 
 def measured(program: Program) -> list[tuple[object, ...]]:
-    """The table's rows of one program."""
+    """Rows of the table for one program."""
     try:
         runner = [python_of(program), str(HERE / "peers" / program.runner), str(DATA)]
-        calls = program.calls or json.loads(said([*runner, "list"]))
+        calls = program.calls or json.loads(output_of([*runner, "list"]))
     except Unavailable as why:
-        return [(program.name, "", f"not taken: {why}")]
-    return [(program.name, call, *taken(call, runner)) for call in calls]
+        return [(program.name, "", f"not run: {why}")]
+    return [(program.name, call, *row_of(call, runner)) for call in calls]
 
 
-def taken(call: str, runner: list[str]) -> tuple[object, ...]:
-    """What a call takes, in a process of its own, and what it publishes, judged here."""
+def row_of(call: str, runner: list[str]) -> tuple[object, ...]:
+    """Row of one call: its time, in a process of its own, and the measures of the published table."""
     print(Path(runner[1]).stem, call, file=sys.stderr)
     try:
-        answer = json.loads(said([*runner, call], LIMIT).splitlines()[-1])
+        answer = json.loads(output_of([*runner, call], LIMIT).splitlines()[-1])
     except Unavailable as why:
-        return (f"not taken: {why}",)
+        return (f"not run: {why}",)
     once = " (once)" if len(answer["seconds"]) == 1 else ""
     head = (f"{statistics.median(answer['seconds']):.2f}{once}", f"{answer['peak']:.0f}")
     if "path" not in answer:
         return (*head, f"{answer['vulnerability']:.4f}; plain pandas {vulnerability():.4f}")
     found = judged(pd.read_csv(answer["path"], dtype=dict.fromkeys(QUASI_IDENTIFIERS, str)), records(DATA), DATA)
-    counts = (f"{found[name]:,}" for name in ("classes", "labels", "suppressed"))
-    blurred = (f"{found[name]:.3f}" for name in ("gcp of classes", "gcp of all", "gcp as published"))
+    counts = (f"{found[name]:,}" for name in ("groups", "labels", "suppressed"))
+    blurred = (f"{found[name]:.3f}" for name in ("gcp of groups", "gcp of all", "gcp as published"))
     has = f"{found['k']}, {found['l']}, {found['t']:.3f}"
     return (*head, *counts, f"{found['discernibility'] / 1e6:.2f}", *blurred, has, verdict(call, found))
 
 
 def verdict(call: str, found: dict[str, float]) -> str:
-    """Whether a published table has what was asked of it: the letters after the call's colon."""
+    """Return "yes" if a published table satisfies the requirements after the colon of the call."""
     claims = {"k": found["k"] >= K, "l": found["l"] >= L, "t": found["t"] <= T + 1e-9}
     broken = [letter for letter in call.split(":")[-1].replace(" ", "").split(",") if not claims.get(letter, True)]
     return f"no: {', '.join(broken)}" if broken else "yes"
 
 
 def vulnerability() -> float:
-    """How often the most frequent value among those of the same quasi-identifiers is one's own."""
+    """Success rate of guessing the most frequent value among records with equal quasi-identifiers."""
     counts = records(DATA).groupby([*QUASI_IDENTIFIERS, SENSITIVE]).size()
     return float(counts.groupby(level=QUASI_IDENTIFIERS).max().sum() / counts.sum())
 
 
 def main() -> None:
-    """Take the programs that were asked for."""
+    """Run the programs named on the command line."""
     wanted = [PROGRAMS[name] for name in sys.argv[1:] or PROGRAMS]
     view = prepare()
     lines = [
         f"## {machine()}",
         "",
         f"Taken {date.today().isoformat()}. Adult, {len(view):,} rows; quasi-identifiers {', '.join(QUASI_IDENTIFIERS)};",
-        f"sensitive {SENSITIVE}; k = {K}, distinct l = {L}, t = {T:g} by equal distance; median of three warm runs, or one of",
-        "more than 5 s. Discernibility counts a suppressed record as the whole table (Bayardo, Agrawal 2005). GCP, 0 to 1: of the",
-        "tightest labels that a class's members share; the same with suppressed records as 1; of the labels as published.",
+        f"sensitive {SENSITIVE}; k = {K}, distinct l = {L}, t = {T:g} by equal distance; median of three warm runs, or one",
+        "run of more than 5 s. Discernibility counts a suppressed record as the whole table (Bayardo, Agrawal 2005). The three",
+        "GCP, 0 to 1, are those of the tightest labels that the members of a group share; the same with suppressed records as",
+        "1; and of the labels as published.",
         "",
     ]
     lines += table(MEASURED, [row for program in wanted if program.name != "pycanon" for row in measured(program)])
-    lines += ["", ELSEWHERE]
+    lines += ["", NOT_RUN]
     if PROGRAMS["pycanon"] in wanted:
         lines += ["", "### pycanon and foreknow on the same tables", ""]
         lines += agreed(*agreement(PROGRAMS["pycanon"], view, DATA))

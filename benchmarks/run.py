@@ -1,6 +1,6 @@
-"""Take the figures, each in a process of its own, and keep them in benchmarks/results.md under this machine's name.
+"""Measure the figures, each in a process of its own, and write them to benchmarks/results.md, in the section of this machine.
 
-``python benchmarks/run.py`` takes all; with an argument, those whose name contains it, and prints without keeping.
+``python benchmarks/run.py`` measures all figures. With an argument it measures those whose name contains it, and prints them.
 """
 
 import json
@@ -17,20 +17,20 @@ from pathlib import Path
 from figures import FIGURES
 from rich.console import Console
 from rich.progress import track
-from subjects import Absent
+from subjects import MissingData
 
 RESULTS = Path(__file__).parent / "results.md"
 RUNS = 5
 LONG, RUNS_OF_LONG = 15.0, 3
-"""What takes this many seconds at first, compiling included, is run fewer times."""
+"""Seconds of a first run, including compilation, from which a figure has fewer runs."""
 
 
-def take(name: str) -> dict[str, object]:
-    """Time one figure: once to compile, then `RUNS` times; seconds, and the process's peak memory in MiB."""
+def timed(name: str) -> dict[str, object]:
+    """Time one figure: one run that compiles, then `RUNS` runs; returns seconds and the peak memory of the process in MiB."""
     figure = FIGURES[name]
     try:
         work = figure.prepare()
-    except Absent as absent:
+    except MissingData as absent:
         return {"name": name, "skipped": str(absent)}
     start = time.perf_counter()
     work()
@@ -51,7 +51,7 @@ def take(name: str) -> dict[str, object]:
 
 
 def machine() -> str:
-    """The machine in words: processor, cores, memory, versions."""
+    """Description of the machine: processor, cores, memory, versions."""
     described = Path("/proc/cpuinfo").read_text().split("\n") if Path("/proc/cpuinfo").exists() else []
     model = next(
         (line.split(":")[1].strip() for line in described if line.startswith("model name")), platform.machine()
@@ -61,26 +61,26 @@ def machine() -> str:
     return f"{model}, {cores} cores; Python {platform.python_version()}, {packages}"
 
 
-def row(taken: dict[str, object]) -> str:
-    """One row of the table."""
-    name = taken["name"]
-    if "skipped" in taken:
-        return f"| {name} | skipped: {taken['skipped']} | | | |"
+def row(timing: dict[str, object]) -> str:
+    """Row of the table."""
+    name = timing["name"]
+    if "skipped" in timing:
+        return f"| {name} | skipped: {timing['skipped']} | | | |"
     limit = FIGURES[str(name)].limit
     asked = "" if limit is None else f"{limit:g}"
-    median, least, most = (shown(taken[which]) for which in ("median", "least", "most"))
-    return f"| {name} | {median} | {least}-{most} | {asked} | {taken['peak']:.0f} |"
+    median, least, most = (shown(timing[which]) for which in ("median", "least", "most"))
+    return f"| {name} | {median} | {least}-{most} | {asked} | {timing['peak']:.0f} |"
 
 
 def shown(seconds: float) -> str:
-    """Seconds to four digits behind the point, or six where these are few."""
+    """Seconds with four decimals, or six for small numbers."""
     return f"{seconds:.4f}" if seconds >= 0.001 else f"{seconds:.6f}"
 
 
 def main() -> None:
-    """Take the figures that were asked for."""
+    """Measure the figures named on the command line."""
     if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(take(sys.argv[2])))
+        print(json.dumps(timed(sys.argv[2])))
         return
     wanted = [name for name in FIGURES if not sys.argv[1:] or sys.argv[1] in name]
     rows = []
@@ -91,9 +91,9 @@ def main() -> None:
         f"## {machine()}",
         "",
         f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs ({RUNS_OF_LONG} of long ones) after one that",
-        "compiles, each figure in a process of its own; peak memory of that process, imports and data included. JSReduce as",
-        "printed leaves out 85 % of the exams (docs/findings.md); with patience it publishes half of them, and takes longer. A",
-        "median group's figure is the time that this group took within the run.",
+        "compiles. Each figure has a process of its own; its peak memory includes imports and data. JSReduce as printed suppresses",
+        "85 % of the exams (docs/findings.md); with patience it publishes half of them, and takes longer. A figure of the median",
+        "group is the time for this group within the run.",
         "",
         "| figure | median | least-most | at most | MiB |",
         "|---|---|---|---|---|",
@@ -106,7 +106,7 @@ def main() -> None:
 
 
 def keep(section: str) -> None:
-    """Put a machine's section into the results, in place of its earlier one."""
+    """Write the section of a machine to the results, in place of its earlier one."""
     head = section.split("\n", 1)[0]
     old = (
         RESULTS.read_text()

@@ -1,4 +1,4 @@
-"""What is measured upon: the simulated exams, and the census."""
+"""Data sets of the timed figures: simulated exams, and Adult."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +14,12 @@ HIERARCHIES = ADULT.parent / "adult-hierarchies"
 ADULT_QI = ("age", "sex", "race", "marital-status", "education")
 
 
-class Absent(Exception):  # noqa: N818 - the name says what is wrong
-    """The data a figure needs is not here."""
+class MissingData(Exception):  # noqa: N818 - the name says what is wrong
+    """Raised if the data of a figure is missing."""
 
 
 class Figure(NamedTuple):
-    """Something timed; with ``own_clock``, the work returns the seconds that count."""
+    """A timed figure; with ``own_clock``, the work itself returns the seconds."""
 
     limit: float | None
     prepare: Callable[[], Callable[[], object]]
@@ -31,13 +31,13 @@ def history() -> Simulation:
 
 
 def check_adult() -> None:
-    """Raise Absent unless the census is here."""
+    """Raise `MissingData` if the data of Adult is missing."""
     if not ADULT.exists():
-        raise Absent(f"{ADULT.name}: UCI Adult is not beside the project")
+        raise MissingData(f"{ADULT.name}: UCI Adult is not beside the project")
 
 
 def census(rows: int | None) -> View:
-    """Adult, or a bootstrap of it with another number of rows."""
+    """View of Adult, or of a bootstrap with the given number of rows."""
     check_adult()
     view = adult(ADULT, sensitive="occupation", quasi_identifiers=ADULT_QI)
     if rows is None:

@@ -1,6 +1,6 @@
-"""UHRA's Tables 3 to 5 on Adult, beside the paper's: ``python benchmarks/uhra.py [folder]``, some minutes on two cores.
+"""Tables 3 to 5 of UHRA on Adult, with the numbers of the paper: ``python benchmarks/uhra.py [folder]``, some minutes.
 
-The folder holds adult.data and adult.test, and beside it, or in it, adult-hierarchies; by default ../shared/data/adult.
+The folder contains adult.data and adult.test; adult-hierarchies is in it or beside it. The default is ../shared/data/adult.
 """
 
 import sys
@@ -18,10 +18,10 @@ from foreknow.models.arrays import FloatArray
 
 QUASI_IDENTIFIERS = ["age", "sex", "education"]
 CLASSES = {"age": 3, "sex": None, "education": None}
-"""The prior: "extracted by the incremental method", which is, for one table, the frequencies of classes of people."""
+"""Classes of the prior "extracted by the incremental method": for one table, the frequencies of classes of people."""
 
 BETA = 1.0
-"""The paper gives k-primacy no beta."""
+"""Beta of k-primacy, which the paper does not give."""
 
 type Printed = dict[str, list[tuple[float, float]]]
 
@@ -60,7 +60,7 @@ def table_5(view: View, prior: FloatArray) -> Iterator[str]:
 def table(
     view: View, prior: FloatArray, printed: Printed, settings: Sequence[tuple[int, float, float]]
 ) -> Iterator[str]:
-    """A row for each algorithm and setting: ours, and the paper's."""
+    """One row per algorithm and setting: our numbers, and those of the paper."""
     yield "| algorithm | k | t | J | min, mean | paper | suppressed | groups of k |"
     yield "|---|---|---|---|---|---|---|---|"
     for name, sizes in printed.items():
@@ -81,16 +81,16 @@ def algorithm(name: str, k: int, t: float, j: float) -> Defense:
 def measured(
     defense: Defense, view: View, prior: FloatArray
 ) -> tuple["np.ndarray[tuple[int], np.dtype[np.int64]]", int]:
-    """The sizes of the groups, and how many records are suppressed."""
+    """Sizes of the groups, and the number of suppressed records."""
     labels = defense(view, prior, ()).labels
     return np.unique(labels[labels >= 0], return_counts=True)[1], int((labels < 0).sum())
 
 
 def why(view: View, prior: FloatArray) -> Iterator[str]:
-    """Why they differ: what t and J bind, and where means like the paper's come from."""
+    """Causes of the differences: the groups for which t and J bind, and the t at which means are as in the paper."""
     share = np.bincount(view.sensitive) / len(view)
     far = (1 - share).round(3).tolist()
-    yield f"shares of {view.schema.values}: {share.round(3).tolist()}; groups of one value are farthest off, at {far}"
+    yield f"shares of {view.schema.values}: {share.round(3).tolist()}; largest distances, of groups of one value: {far}"
     for j in (0.2, 0.3, 0.4, 0.5, 0.6, 0.8):
         sizes = np.bincount(prior_clusters(prior, j))
         yield f"J = {j}: {len(sizes)} clusters of {sorted(sizes.tolist(), reverse=True)}"

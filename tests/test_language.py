@@ -11,6 +11,11 @@ FOLDERS = ("package", "models", "attacks", "defenses", "evaluation", "benchmarks
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 NAMES = [path.relative_to(ROOT).as_posix() for path in FILES]
 
+FOLDERS_OF_PAGES = ("docs", "docs/methods", "notebooks", "benchmarks")
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md"]
+PAGES += sorted(path for folder in FOLDERS_OF_PAGES for path in (ROOT / folder).glob("*.md"))
+"""Pages of the documentation."""
+
 CLAUSES = {
     "who",
     "whom",
@@ -70,3 +75,9 @@ def test_roles_instead_of_pronouns(path):
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_no_document_outside_the_repository(path):
     assert not {line: match[0] for line, text in prose(path) if (match := OUTSIDE.search(text))}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_pages_use_roles_and_name_no_document_outside_the_repository(path):
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    assert not {number: match[0] for number, line in lines if (match := MANNERED.search(line) or OUTSIDE.search(line))}

@@ -1,4 +1,4 @@
-"""pycanon beside foreknow: each number that both say of the same published table."""
+"""Comparison of pycanon and foreknow: each measure that both compute on the same published table."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from environments import Program, Unavailable, python_of, said
+from environments import Program, Unavailable, output_of, python_of
 from pycanon_rules import RULES
 from records import QUASI_IDENTIFIERS, SENSITIVE, K
 
@@ -33,14 +33,14 @@ from foreknow.defenses import (
 from foreknow.evaluation import verify_table
 from foreknow.models import Adversary, Release, UniformPrior, View
 
-SMALL = 3000
+FIRST_RECORDS = 3000
 LIMIT = 3600.0
-MOST = ("t", "basic beta", "enhanced beta", "recursive c")
-"""Of which the worst group has the most; of the others, the least."""
+LARGEST_IS_WORST = ("t", "basic beta", "enhanced beta", "recursive c")
+"""Measures whose worst group has the largest value; for all others it has the smallest."""
 
 
-class Said(NamedTuple):
-    """One number of one release, as pycanon, `verify` and the requirement have it, and by pycanon's own rule where it differs."""
+class ComparedMeasure(NamedTuple):
+    """One measure of one release by pycanon, by `verify`, by the requirement, and by pycanon's own rule where it differs."""
 
     release: str
     by: str
@@ -52,7 +52,7 @@ class Said(NamedTuple):
 
 
 def releases() -> dict[str, Defense]:
-    """The defenses whose releases both look at."""
+    """Defenses whose releases are compared."""
     k = KAnonymity(K)
     made: dict[str, Defense] = {
         "Mondrian: k": Mondrian(k),
@@ -69,34 +69,34 @@ def releases() -> dict[str, Defense]:
     )
 
 
-def agreement(program: Program, view: View, folder: Path) -> tuple[list[Said], list[str]]:
-    """What is said of every release of the first `SMALL` records and of all; and what pycanon could not say."""
-    found: list[Said] = []
-    trouble: list[str] = []
-    for size in sorted({min(SMALL, len(view)), len(view)}):
+def agreement(program: Program, view: View, folder: Path) -> tuple[list[ComparedMeasure], list[str]]:
+    """Measures of every release of the first `FIRST_RECORDS` records and of all records; and the failures of pycanon."""
+    found: list[ComparedMeasure] = []
+    failures: list[str] = []
+    for size in sorted({min(FIRST_RECORDS, len(view)), len(view)}):
         part = View(view.frame.iloc[:size], view.schema)
         for name, defense in releases().items():
             release = publish([part], defense, Adversary(UniformPrior()), rng=np.random.default_rng(1))[0]
-            # Of a bucketized release, that an identifier and a value share a row means nothing.
-            by = ["group"] if release.bucketized or size > SMALL else ["group", "labels"]
+            # In a bucketized release, rows do not link quasi-identifiers and values.
+            by = ["group"] if release.bucketized or size > FIRST_RECORDS else ["group", "labels"]
             try:
-                found += compared(f"{name}, {size:,} rows", release, by, asked_of(program, release, by, folder))
+                found += compared(f"{name}, {size:,} rows", release, by, pycanon_measures(program, release, by, folder))
             except Unavailable as why:
-                trouble.append(f"{name}, {size:,} rows: {why}")
-    return found, trouble
+                failures.append(f"{name}, {size:,} rows: {why}")
+    return found, failures
 
 
-def asked_of(program: Program, release: Release, by: list[str], folder: Path) -> dict[str, float]:
-    """Pycanon's numbers for a release, from its published table alone."""
+def pycanon_measures(program: Program, release: Release, by: list[str], folder: Path) -> dict[str, float]:
+    """Measures of a release by pycanon, from the published table alone."""
     path = folder / "published" / "checked.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     release.table.to_csv(path, index=False)
     command = [python_of(program), str(Path(__file__).parent / program.runner), str(path), *by]
-    return json.loads(said(command, LIMIT).splitlines()[-1])["found"]
+    return json.loads(output_of(command, LIMIT).splitlines()[-1])["found"]
 
 
-def compared(name: str, release: Release, columns: list[str], found: dict[str, float]) -> Iterator[Said]:
-    """Each of pycanon's numbers beside ours: classes by the column ``group``, or by the published quasi-identifiers alone."""
+def compared(name: str, release: Release, columns: list[str], found: dict[str, float]) -> Iterator[ComparedMeasure]:
+    """Measures of pycanon and of foreknow: groups by the column ``group``, or by the published quasi-identifiers alone."""
     values = release.view.schema.values
     for by in columns:
         table = release.table
@@ -105,18 +105,18 @@ def compared(name: str, release: Release, columns: list[str], found: dict[str, f
         counts = pd.crosstab(table["group"], table[SENSITIVE])
         summary = summarized(table, release)
         for measure, requirement in measures(int(found[f"distinct l by {by}"])).items():
-            told = found[f"{measure} by {by}"]
+            by_pycanon = found[f"{measure} by {by}"]
             rule = RULES[measure](counts) if measure in RULES else float("nan")
             if requirement is None:
-                yield Said(name, by, measure, told, delta(counts), delta(counts), rule)
+                yield ComparedMeasure(name, by, measure, by_pycanon, delta(counts), delta(counts), rule)
                 continue
             checked = verify_table(table, SENSITIVE, values, requirement)["level"].to_numpy()
             ours = [worst(measure, levels) for levels in (checked, requirement.level(summary))]
-            yield Said(name, by, measure, told, *ours, rule)
+            yield ComparedMeasure(name, by, measure, by_pycanon, *ours, rule)
 
 
 def measures(l: int) -> dict[str, Requirement | None]:  # noqa: E741
-    """Pycanon's measures, and the requirement whose level each is; the last is no requirement of ours."""
+    """Measures of pycanon, with the requirement that has this level; the last has no requirement in foreknow."""
     return {
         "k": KAnonymity(1),
         "alpha": FrequencyDiversity(1),
@@ -131,7 +131,7 @@ def measures(l: int) -> dict[str, Requirement | None]:  # noqa: E741
 
 
 def summarized(table: pd.DataFrame, release: Release):
-    """The published groups as the defenses see them; what is published is the whole."""
+    """Summaries of the published groups, with the published records as the whole table."""
     frame = release.view.frame.iloc[: len(table)].assign(**{SENSITIVE: table[SENSITIVE].to_numpy()})
     view = View(frame, release.view.schema)
     uniform = np.full((len(view), len(view.schema.values)), 1 / len(view.schema.values))
@@ -139,27 +139,27 @@ def summarized(table: pd.DataFrame, release: Release):
 
 
 def worst(measure: str, levels: np.ndarray) -> float:
-    """The level of a table is that of its worst group; alpha is one over the frequency diversity."""
-    level = float(levels.max() if measure in MOST else levels.min())
+    """Level of a table: that of its worst group; alpha is one over the frequency diversity."""
+    level = float(levels.max() if measure in LARGEST_IS_WORST else levels.min())
     return 1 / level if measure == "alpha" else level
 
 
 def delta(counts: pd.DataFrame) -> float:
-    """The largest logarithm, either way, of the share of a value that a group shows over its share of the table."""
+    """Largest absolute logarithm of the ratio of a value's share in a group to its share in the table, over shown values."""
     ratio = counts.div(counts.sum(axis=1), axis=0) / (counts.sum() / counts.to_numpy().sum())
     return float(np.abs(np.log(ratio.to_numpy()[ratio.to_numpy() > 0])).max())
 
 
 def same(one: float, other: float) -> bool:
-    """Whether two numbers are one, but for rounding."""
+    """Return whether two numbers are equal up to rounding."""
     return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(one) and math.isnan(other))
 
 
-def agree(one: Said) -> bool:
-    """Whether all three say the same."""
+def agree(one: ComparedMeasure) -> bool:
+    """Return whether all three programs give the same number."""
     return same(one.pycanon, one.verify) and same(one.verify, one.requirement)
 
 
-def explained(one: Said) -> bool:
-    """Whether only pycanon stands apart, and by a rule of its own that is known."""
+def explained(one: ComparedMeasure) -> bool:
+    """Return whether only pycanon differs, and its known rule gives its number."""
     return same(one.verify, one.requirement) and same(one.pycanon, one.rule)

@@ -1,4 +1,4 @@
-"""An environment of its own for each program, made once under build/."""
+"""Virtual environments, one for each program, created once under build/."""
 
 import shutil
 import subprocess
@@ -10,11 +10,11 @@ FOLDER = Path(__file__).resolve().parents[2] / "build" / "peers"
 
 
 class Unavailable(Exception):  # noqa: N818 - the name says what is wrong
-    """A program cannot be installed or run here."""
+    """Raised if a program cannot be installed or run here."""
 
 
 class Program(NamedTuple):
-    """Somebody's program: what to install, which Pythons it takes, what runs it, and the calls to make."""
+    """A program to compare: packages to install, Python versions, runner script, and calls."""
 
     name: str
     packages: tuple[str, ...]
@@ -24,21 +24,21 @@ class Program(NamedTuple):
 
 
 def python_of(program: Program) -> str:
-    """The interpreter that has a program, which is installed on first use; foreknow's is this one."""
+    """Interpreter of the environment of a program, installed on first use; for foreknow, the running interpreter."""
     if not program.packages:
         return sys.executable
     place = FOLDER / "environments" / "-".join(package.replace("==", "-") for package in program.packages)
     python = place / "bin" / "python"
     if not (place / "installed").exists():
         shutil.rmtree(place, ignore_errors=True)
-        said([interpreter(program), "-m", "venv", str(place)])
-        said([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *program.packages])
+        output_of([interpreter(program), "-m", "venv", str(place)])
+        output_of([str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *program.packages])
         (place / "installed").touch()
     return str(python)
 
 
 def interpreter(program: Program) -> str:
-    """A Python of one of the versions that a program takes: this one, or one by its name on the path."""
+    """Interpreter of a version that a program supports: the running one, or one found on the path."""
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     if here in program.pythons:
         return sys.executable
@@ -53,8 +53,8 @@ def interpreter(program: Program) -> str:
     raise Unavailable(f"it takes Python {' or '.join(program.pythons)}, and none is here")
 
 
-def said(command: list[str], limit: float | None = None) -> str:
-    """What a command prints; `Unavailable` with its last words if it fails or takes more than ``limit`` seconds."""
+def output_of(command: list[str], limit: float | None = None) -> str:
+    """Output of a command; raises `Unavailable` with its last line if it fails or takes more than ``limit`` seconds."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:

@@ -1,6 +1,6 @@
-"""One judge for all: what a published table costs and keeps, recomputed in plain pandas from the table alone.
+"""Measures of a published table, recomputed in plain pandas from the table alone, for all programs.
 
-It shares no code with any program that is compared, foreknow's own included.
+The file shares no code with any program that is compared, including foreknow.
 """
 
 from pathlib import Path
@@ -12,8 +12,8 @@ from records import CATEGORICAL, QUASI_IDENTIFIERS, SENSITIVE, ladder
 def judged(published: pd.DataFrame, data: pd.DataFrame, folder: Path) -> dict[str, float]:
     """Utility and privacy of a published table.
 
-    A class are the records whose sensitive values the public cannot tell apart: those of a ``group`` where a program
-    publishes that, alike in all published quasi-identifiers where not. Suppressed records are no class.
+    Records are in one group if their sensitive values cannot be assigned to them: records of one ``group`` where a program
+    publishes that column, otherwise records with equal published quasi-identifiers. Suppressed records are in no group.
     """
     number = published.groupby("group" if "group" in published else QUASI_IDENTIFIERS, sort=False).ngroup()
     sizes = number.value_counts()
@@ -21,13 +21,13 @@ def judged(published: pd.DataFrame, data: pd.DataFrame, folder: Path) -> dict[st
     whole = values.sum() / values.to_numpy().sum()
     shares = values.div(values.sum(axis=1), axis=0)
     suppressed = len(data) - published["row"].isin(data["row"]).sum()
-    blurred = gcp_of_classes(published["row"], number, data, folder)
+    blurred = gcp_of_groups(published["row"], number, data, folder)
     return {
-        "classes": len(sizes),
+        "groups": len(sizes),
         "labels": published.groupby(QUASI_IDENTIFIERS).ngroups,
         "suppressed": int(suppressed),
         "discernibility": int((sizes**2).sum() + suppressed * len(data)),
-        "gcp of classes": blurred,
+        "gcp of groups": blurred,
         "gcp of all": float((blurred * (len(data) - suppressed) + suppressed) / len(data)),
         "gcp as published": gcp_as_published(published, data, folder),
         "k": int(sizes.min()),
@@ -36,8 +36,8 @@ def judged(published: pd.DataFrame, data: pd.DataFrame, folder: Path) -> dict[st
     }
 
 
-def gcp_of_classes(row: pd.Series, number: pd.Series, data: pd.DataFrame, folder: Path) -> float:
-    """The global certainty penalty, 0 to 1, if each class had the tightest interval and the lowest label its members share."""
+def gcp_of_groups(row: pd.Series, number: pd.Series, data: pd.DataFrame, folder: Path) -> float:
+    """Global certainty penalty, 0 to 1, of the tightest interval and the lowest label that the members of each group share."""
     members = data.set_index("row").loc[row].assign(number=number.to_numpy())
     size = members.groupby("number").size()
     age = members.groupby("number")["age"].agg(["min", "max"])
@@ -48,7 +48,7 @@ def gcp_of_classes(row: pd.Series, number: pd.Series, data: pd.DataFrame, folder
 
 
 def lowest_common(members: pd.DataFrame, name: str, data: pd.DataFrame, folder: Path) -> pd.Series:
-    """The share of an attribute's values that stand under the lowest label of each class; 0 where that is a value."""
+    """Share of an attribute's values under the lowest common label of each group; 0 where the label is a value."""
     levels = ladder(folder, name)
     levels = levels[levels[0].isin(data[name])].set_index(0, drop=False)
     penalty = pd.Series(float("nan"), index=members["number"].unique())
@@ -62,7 +62,7 @@ def lowest_common(members: pd.DataFrame, name: str, data: pd.DataFrame, folder: 
 
 
 def gcp_as_published(published: pd.DataFrame, data: pd.DataFrame, folder: Path) -> float:
-    """The same of the intervals, labels and sets of values that a program did publish."""
+    """Global certainty penalty, 0 to 1, of the intervals, labels and sets of values that a program published."""
     age = published["age"].astype(str).str.extract(r"^\[?(-?[\d.]+)(?:,([\d.]+))?\]?$").astype(float)
     total = (age[1].fillna(age[0]) - age[0]).sum() / width(data)
     for name in CATEGORICAL:
@@ -75,10 +75,10 @@ def gcp_as_published(published: pd.DataFrame, data: pd.DataFrame, folder: Path) 
 
 
 def values(label: str, under: dict[str, set[str]]) -> set[str]:
-    """The values that a label stands for: those under it in the hierarchy, or a set of values joined by commas."""
+    """Values that a label stands for: those under it in the hierarchy, or the listed values, joined by commas."""
     return under[label] if label in under else set().union(*(under[part] for part in label.split(",")))
 
 
 def width(data: pd.DataFrame) -> float:
-    """The width of the domain of ages."""
+    """Width of the domain of ages."""
     return float(data["age"].max() - data["age"].min())

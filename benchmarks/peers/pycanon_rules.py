@@ -1,4 +1,4 @@
-"""How pycanon 1.3.5 computes what its name says otherwise, written out from its source: each disagreement is one of these."""
+"""Rules of pycanon 1.3.5 that differ from the definition of the measure, written out from its source."""
 
 from collections.abc import Callable
 
@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 
 type Counts = pd.DataFrame
-"""How often each group, a row, shows each value, a column in the order of the values."""
+"""Counts of the values: one row per group, one column per value, in the order of the values."""
 
 
 def entropy(counts: Counts) -> float:
-    """``int(e ** H)``: rounded down, and exponents of logarithms fall short, so that three equal shares have l = 2."""
+    """Entropy l-diversity as ``int(e ** H)``: rounded down, also below a whole number, so that three equal shares have l = 2."""
     worst = min(-float(np.sum(share * np.log(share))) for share in shown_shares(counts))
     return float(int(np.exp(1) ** worst))
 
 
 def recursive(counts: Counts) -> float:
-    """Counts are sorted from the least: the rarest value over the sum of the others from the l-th on, rounded, and 1 more."""
+    """Recursive c with counts sorted in ascending order: the rarest over the sum from the l-th on, plus 1, rounded down."""
     least = int((counts > 0).sum(axis=1).min())
     if least <= 1:
         return float("nan")
@@ -25,14 +25,14 @@ def recursive(counts: Counts) -> float:
 
 
 def enhanced(counts: Counts) -> float:
-    """The largest gain of all values, or ``-ln p`` of the rarest value if that is less: not each value's gain by its own."""
+    """Enhanced beta as the smaller of the largest gain and the smallest ``-ln p``, not compared value by value."""
     whole = counts.sum() / counts.to_numpy().sum()
     gains = counts.div(counts.sum(axis=1), axis=0) / whole - 1
     return float(min(gains.to_numpy().max(), -np.log(whole.min())))
 
 
 def shown_shares(counts: Counts) -> list[np.ndarray]:
-    """The shares of the values that each group shows."""
+    """Shares of the values that each group shows."""
     return [row[row > 0] / row.sum() for row in counts.to_numpy()]
 
 

@@ -1,4 +1,4 @@
-"""What every runner shares: the records, the hierarchies, the clock. It runs in the environment of each program."""
+"""Records, hierarchies and timing for all runners. The file runs in the environment of each program."""
 
 import json
 import resource
@@ -17,31 +17,31 @@ RUNS = 3
 
 
 def records(folder: Path) -> pd.DataFrame:
-    """Adult's records: ``row``, the quasi-identifiers and the sensitive attribute."""
+    """Records of Adult: ``row``, the quasi-identifiers and the sensitive attribute."""
     return pd.read_csv(folder / "records.csv")
 
 
 def ladder(folder: Path, name: str) -> pd.DataFrame:
-    """A hierarchy: one row per value, from the value itself to ``*``; ages are whole numbers."""
+    """Hierarchy as rows, one per value, from the value itself to ``*``; ages are whole numbers."""
     table = pd.read_csv(folder / "hierarchies" / f"adult_hierarchy_{name}.csv", sep=";", header=None, dtype=str)
     return table.assign(**{"0": table[0].astype(int)}).rename(columns={"0": "number"}) if name == "age" else table
 
 
 def in_order(folder: Path, name: str) -> list[str]:
-    """A categorical attribute's values such that those under one label stand together."""
+    """Values of a categorical attribute, ordered so that values under one label are adjacent."""
     table = ladder(folder, name)
     return table.sort_values(list(table.columns[::-1]), kind="stable")[0].tolist()
 
 
 def interval(low: float, high: float) -> str:
-    """A number's published range, as the judge reads it."""
+    """Published interval of a number, in the form that ``judged.py`` reads."""
     return f"{low:g}" if low == high else f"[{low:g},{high:g}]"
 
 
 def clocked(work, compiles: bool = False):
-    """The last result, and the seconds of three runs after one that warms up; of one alone if that is a long one.
+    """Last result, and the seconds of three runs after a warm-up run; of one run alone if it is long.
 
-    Where the first run compiles, it is never the one that counts.
+    A first run that compiles is never counted.
     """
     seconds: list[float] = []
     for run in range(1 + RUNS):
@@ -54,15 +54,15 @@ def clocked(work, compiles: bool = False):
 
 
 def peak() -> float:
-    """The most memory this process has had, in MiB; imports and data included."""
+    """Peak memory of this process in MiB, including imports and data."""
     status = Path("/proc/self/status")
-    if status.exists():  # what the system counts otherwise starts from the memory of the process that started this one
+    if status.exists():  # ru_maxrss starts from the memory of the parent process
         return next(int(line.split()[1]) / 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def hand_over(published: pd.DataFrame, seconds: list, folder: Path, name: str, **more: object) -> None:
-    """Write what was published, and print what was measured as one line of JSON."""
+    """Write the published table, and print the measurements as one line of JSON."""
     path = folder / "published" / f"{name}.csv"
     path.parent.mkdir(exist_ok=True)
     published.to_csv(path, index=False)
@@ -70,5 +70,5 @@ def hand_over(published: pd.DataFrame, seconds: list, folder: Path, name: str, *
 
 
 def asked() -> tuple[Path, str]:
-    """The folder and the call of the command line."""
+    """Folder and call, from the command line."""
     return Path(sys.argv[1]), sys.argv[2]

@@ -1,4 +1,4 @@
-"""anjana: full-domain generalization along hierarchies, up to a tenth suppressed."""
+"""anjana: full-domain generalization along hierarchies, at most a tenth of the records suppressed."""
 
 import contextlib
 import io
@@ -11,7 +11,7 @@ SUPPRESSED = 10
 
 
 def levels(folder, name):
-    """The hierarchy as anjana takes it: level to labels, value by value."""
+    """Hierarchy in the form that anjana takes: level to labels, value by value."""
     table = ladder(folder, name)
     first = table["number"] if name == "age" else table[0]
     return {
@@ -21,7 +21,7 @@ def levels(folder, name):
 
 
 def ages(folder):
-    """The interval of each label of the age hierarchy, by the values under it, cut at the youngest and the oldest."""
+    """Interval of each label of the age hierarchy: the range of the values under it, limited to the ages of the data."""
     table, values = ladder(folder, "age"), records(folder)["age"]
     table = table[table["number"].between(values.min(), values.max())]
     under = pd.concat([table.set_index(level)["number"] for level in range(5)])

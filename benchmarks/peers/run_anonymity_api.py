@@ -1,4 +1,4 @@
-"""anonymity-api: Mondrian that cuts numbers only, so categorical values are given to it as numbers in the order of their trees."""
+"""anonymity-api: Mondrian for numbers only; categorical values are passed as numbers in the order of their trees."""
 
 import re
 
@@ -7,13 +7,13 @@ from records import CATEGORICAL, QUASI_IDENTIFIERS, SENSITIVE, K, L, T, asked, c
 
 
 def readable(label, values):
-    """A range of numbers as the values it covers."""
+    """Values covered by a range of numbers."""
     ends = [int(end) for end in re.findall(r"\d+", str(label))]
     return ",".join(values[ends[0] : ends[-1] + 1])
 
 
 def joined(published, data, name):
-    """A label's values joined by commas: it joins by hyphens, which values have too, exactly those of the records under it."""
+    """Values of a label, joined by commas; the program joins them by hyphens, which also occur within values."""
     shown = published["row"].map(data.set_index("row")[name])
     return shown.groupby(published[name]).agg(lambda found: ",".join(sorted(set(found))))
 

@@ -1,4 +1,4 @@
-"""foreknow: every defense that is there, with the requirements it takes; ``list`` names the calls."""
+"""foreknow: each defense with the requirements it takes; ``list`` prints the calls."""
 
 import json
 from collections.abc import Callable
@@ -34,7 +34,7 @@ def seeded() -> np.random.Generator:
 
 
 def calls() -> dict[str, Callable[[], Defense]]:
-    """What is compared, by name, of the defenses that are there."""
+    """Defenses to compare, by call."""
     made: dict[str, Callable[[], Defense]] = {}
     for name, requirement in ASKED.items():
         made[f"Mondrian: {name}"] = lambda asked=requirement: Mondrian(asked)
@@ -53,13 +53,13 @@ def calls() -> dict[str, Callable[[], Defense]]:
 
 
 def view(folder: Path) -> View:
-    """The records, with ARX's hierarchies for all but age, which is a number."""
+    """View of the records, with ARX's hierarchies for all quasi-identifiers except age, which is a number."""
     source = json.loads((folder / "source.json").read_text())
     return adult(source["adult"], SENSITIVE, QUASI_IDENTIFIERS, source["hierarchies"])
 
 
 def rows(release: Release) -> pd.DataFrame:
-    """The published table with a record's row beside each line of its group; which line is whose is not published."""
+    """Published table with the row number of a record at each line of its group; the order within a group is arbitrary."""
     table = release.table.sort_values("group", kind="stable").reset_index(drop=True)
     members = pd.DataFrame({"row": np.arange(len(release.group)), "group": release.group})
     members = members[members["group"] >= 0].sort_values("group", kind="stable")

@@ -1,4 +1,4 @@
-"""project-lighthouse-anonymize: Mondrian for k-anonymity along generalization trees; it measures quality as it goes."""
+"""project-lighthouse-anonymize: Mondrian for k-anonymity along generalization trees; it also computes quality measures."""
 
 import logging
 
@@ -8,7 +8,7 @@ from records import CATEGORICAL, QUASI_IDENTIFIERS, K, asked, clocked, hand_over
 
 
 def tree(folder, name):
-    """A hierarchy as a generalization tree."""
+    """Hierarchy as a generalization tree."""
     table = ladder(folder, name)
     grown = GTree()
     nodes = {(): grown.create_node("*")}

@@ -1,4 +1,4 @@
-"""polarfrost: Mondrian for k-anonymity on Polars. It publishes a row per class, with the set of its sensitive values."""
+"""polarfrost: Mondrian for k-anonymity on Polars. It publishes one row per group, with the set of its sensitive values."""
 
 import pandas as pd
 import polars
@@ -15,9 +15,9 @@ def main() -> None:
         return mondrian_k_anonymity_polars(frame, QUASI_IDENTIFIERS, sensitive, K, categorical=CATEGORICAL)
 
     _, seconds = clocked(work)
-    # Which records a class has is not published; with the row as the sensitive value it is. Another run is another result.
-    classes = pd.DataFrame(work("row").to_dict(as_series=False))
-    published = classes.assign(row=classes["row"].str.split(",")).explode("row").astype({"row": int})
+    # The members of a group are not published; with the row number as the sensitive value they are. Runs differ in their result.
+    groups = pd.DataFrame(work("row").to_dict(as_series=False))
+    published = groups.assign(row=groups["row"].str.split(",")).explode("row").astype({"row": int})
     published["age"] = "[" + published["age"].str.replace("-", ",") + "]"
     published = published.merge(data[["row", SENSITIVE]], on="row")
     hand_over(published[["row", *QUASI_IDENTIFIERS, SENSITIVE]], seconds, folder, f"polarfrost {call}")

@@ -1,4 +1,4 @@
-"""privattacks: how often the best guess of the sensitive value is right, given the exact quasi-identifiers."""
+"""privattacks: success rate of the best guess of the sensitive value, given the exact quasi-identifiers."""
 
 import json
 

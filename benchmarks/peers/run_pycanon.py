@@ -1,4 +1,4 @@
-"""pycanon: what it says of a published table, with the group as the quasi-identifier and with what is published of them."""
+"""pycanon: measures of a published table, with the group as the quasi-identifier and with the published quasi-identifiers."""
 
 import json
 import sys

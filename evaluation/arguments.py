@@ -7,7 +7,10 @@ import networkx as nx
 import pandas as pd
 
 from foreknow.attacks import LabelBeliefs
-from foreknow.models import Beliefs, History, Observation, PublishedTable, Release, View
+from foreknow.models import Beliefs, History, ItemRelease, Observation, PublishedTable, Release, View
+
+ITEM_RELEASES = "make each an ItemRelease(release, linking, items), or take the `release` of a SuppressedItems"
+"""Way to releases that show items, in an error message."""
 
 
 def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -> tuple[R, ...]:
@@ -28,7 +31,8 @@ def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -
     """
     if not isinstance(releases, Iterable):
         one = "one" if isinstance(releases, kind) else "a"
-        way = "put it into a list" if isinstance(releases, kind) else _way_to_releases(releases)
+        way = ITEM_RELEASES if kind is ItemRelease else _way_to_releases(releases)
+        way = "put it into a list" if isinstance(releases, kind) else way
         raise TypeError(f"{owner} takes several releases, and got {one} {type(releases).__name__}; {way}.")
     # A DataFrame iterates over its column names, which would be a puzzling element to name.
     listed: tuple[Any, ...] = (releases,) if isinstance(releases, pd.DataFrame) else tuple(releases)
@@ -36,8 +40,8 @@ def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -
         if not isinstance(each, kind):
             held = "" if each is releases else f" that holds a {type(each).__name__}"
             raise TypeError(
-                f"{owner} takes several releases, each a {kind.__name__}, and got a {type(releases).__name__}{held}; "
-                f"{_way_to_releases(each)}."
+                f"{owner} takes several releases, each of the type {kind.__name__}, and got a {type(releases).__name__}{held}; "
+                f"{ITEM_RELEASES if kind is ItemRelease else _way_to_releases(each)}."
             )
     return listed
 

@@ -148,12 +148,12 @@ class TestReleases:
             (RELEASES[0], r"takes several releases, and got one Release; put it into a list"),
             (
                 HISTORY,
-                r"takes several releases, each a Release, and got a History that holds a View; publish the views first",
+                r"takes several releases, each of the type Release, and got a History that holds a View; publish the views first",
             ),
             (HISTORY[0], r"takes several releases, and got a View; publish the views first"),
             (
                 FRAME,
-                r"takes several releases, each a Release, and got a DataFrame; a measure reads the original records too",
+                r"takes several releases, each of the type Release, and got a DataFrame; a measure reads the original records too",
             ),
             ([TABLE], r"got a list that holds a PublishedTable; a measure reads the original records too"),
             (BELIEFS, r"got a Beliefs that holds a ReleaseBeliefs; publish views|pass the releases that were attacked"),

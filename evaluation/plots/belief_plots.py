@@ -211,7 +211,7 @@ def _heat_map(axes: Axes, table: pd.DataFrame, axis: TimeAxis, truth: Mapping[An
                 color = "white" if probability > 0.6 else "black"
                 axes.text(column, value, f"{probability:.2f}", ha="center", va="center", fontsize=8, color=color)
         corner = (column - 0.47, truth[time] - 0.46)
-        axes.add_patch(Rectangle(corner, 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6))
+        axes.add_patch(Rectangle(corner, 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6, zorder=2))
     image = axes.imshow(
         np.ma.masked_invalid(shown), aspect="auto", cmap="Blues", vmin=0, vmax=1, origin="lower", zorder=1
     )

@@ -139,6 +139,7 @@ class TestBelief:
             axes = belief_over_time({"only": BELIEFS}, HISTORY, who).axes[0]
             frames = [tuple(p.get_center().round(6)) for p in axes.patches if not p.get_fill()]
             assert frames == truth
+            assert all(p.get_zorder() > axes.images[0].get_zorder() for p in axes.patches if not p.get_fill())
 
     def test_four_panels_in_a_row(self, tmp_path):
         figure = belief_over_time({f"p{i}": BELIEFS for i in range(6)}, HISTORY, "B")

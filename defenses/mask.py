@@ -87,9 +87,12 @@ class MASK:
         check_whole("MASK", "k", self.k, "records")
         check_whole("MASK", "l", self.l, "records, of which one may be sensitive")
         check_flag("MASK", "bucketized", self.bucketized)
-        if not callable(self.grouped):
+        # A requirement, or a defense with its settings, is callable too, and has the property ``smallest``.
+        has_settings = hasattr(self.grouped, "smallest") and not isinstance(self.grouped, type)
+        if has_settings or not callable(self.grouped):
             raise TypeError(
-                f"MASK: grouped is {self.grouped!r:.60}; it is a function from a requirement to a defense, as Mondrian."
+                f"MASK: grouped is {self.grouped!r:.60}; it is a function from a requirement to a defense, as Mondrian without "
+                "arguments."
             )
         if self.rng is not None:
             object.__setattr__(self, "rng", as_generator("MASK", self.rng))

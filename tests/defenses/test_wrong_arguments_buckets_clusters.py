@@ -132,6 +132,7 @@ def test_mask_takes_a_seed():
         (lambda: Anatomy(2, bucketized="yes"), TypeError, "Anatomy: bucketized is 'yes'; it is True or False"),
         (lambda: Anatomy(2, deterministic=1), TypeError, "Anatomy: deterministic is 1; it is True or False"),
         (lambda: MASK(2, 2, grouped=None), TypeError, "MASK: grouped is None; it is a function from a requirement"),
+        (lambda: MASK(2, 2, grouped=Mondrian(KAnonymity(2))), TypeError, "grouped is Mondrian.*as Mondrian without arg"),
         (lambda: MASK(2, 2, grouped=lambda _: lambda *_: 3)(VIEW, PRIOR), TypeError, "is 3; it is a Grouping"),
         (lambda: UHRA(2, 0.5, 0.5, also=3), TypeError, "UHRA: also is 3; it is a requirement, as EntropyDiversity"),
         (lambda: UHRA(2, 0.5, "x"), ValueError, "UHRA: j is 'x'; it is a number of at least 0, a divergence"),

@@ -1,77 +1,76 @@
-"""Anatomy: groups of records whose sensitive values all differ, published with exact quasi-identifiers."""
+"""Anatomy: groups of records with distinct sensitive values, published with exact quasi-identifiers."""
 
-import heapq
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.buckets.bounded import bounded_kinds
+from foreknow.defenses.buckets.group_creation import create_groups
+from foreknow.defenses.buckets.value_classes import value_classes
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import as_sensitive_values
-from foreknow.models.settings import check_whole
-
-GOLDEN = (5**0.5 - 1) / 2
-"""The golden ratio's fraction: any run of its multiples, taken modulo 1, is spread evenly."""
+from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole
 
 
 @dataclass(frozen=True)
 class Anatomy:
-    """Deal records into groups of l different values, the most frequent values first, and publish without the link.
+    """Groups of at least l records with l different values, published without the link between records and values.
 
-    Every group has l records or more, and no two of them share a value: `FrequencyDiversity` and `DistinctDiversity` of l
-    hold, where no sensitive set leaves values free. Nothing is suppressed or distorted.
+    Each step of the algorithm makes a group of one record of each of the l most frequent values. Without a sensitive set, no two
+    records of a group share a value, so that `FrequencyDiversity` and `DistinctDiversity` of l hold. No record is suppressed and
+    no value is distorted.
 
     Parameters
     ----------
     l : int
-        The fewest records, and distinct values, of a group.
-    sensitive : sequence of values, optional
-        A set of values whose link to people is all that is to be hidden.
+        Least number of records, and of distinct values, of a group.
+    sensitive : collection of values, optional
+        The sensitive set: values whose link to respondents is protected. By default every value is.
     bound : {"together", "each", "all"}
-        What no two records of a group may share where there is a sensitive set: any value of the set; or the same value of
-        the set; or any of the set, or the same of the others. Values left free may be shared.
+        Values that no two records of a group share, if there is a sensitive set. ``"together"``: any values of the set;
+        ``"each"``: the same value of the set; ``"all"``: any values of the set, or the same other value. Values that are not
+        bounded may be shared.
     bucketized : bool
-        Whether quasi-identifiers are published as they are, beside a table of each group's values, or generalized.
+        If True, the quasi-identifiers are published unchanged, beside a table of each group's values; otherwise they are
+        generalized.
     deterministic : bool
-        Put records together that lie close on a Hilbert curve, as far as the values allow, and draw nothing. The cost:
-        an insider who knows this rule, the groups and one person's value derives the values of most other people with
-        certainty, at any table size (see Notes). Use it for experiments only.
-    rng : numpy.random.Generator, optional
-        Source of the random choices, for experiments that must be repeated; these need `publish(rng=...)` too, which draws the
-        order of the records and the numbers of the groups. Each call continues where the last one stopped. A seed is found by
-        trying all of them. By default each call draws from fresh entropy.
+        If True, records that are close on a Hilbert curve are grouped, as far as their values allow, and no random numbers are
+        drawn. Then an insider who knows this algorithm, the groups and the value of one respondent derives the values of most
+        other respondents with certainty, for a table of any size (see Notes). For experiments only.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed of the random choices, for experiments to be repeated; these need `publish(rng=...)` too, which draws
+        the order of the records and the numbers of the groups. A later call continues the sequence. An adversary can find a
+        seed by trying all seeds. By default each call draws fresh entropy from the operating system.
 
     Raises
     ------
-    ValueError
-        If l or the sensitive set is none, or ``rng`` is given with ``deterministic``; when called, if the view knows no
-        such value.
+    TypeError, ValueError
+        If a setting has the wrong type or range, or ``rng`` is given with ``deterministic``; when called, if a value of the
+        sensitive set is not in the domain of the view.
     Infeasible
         When called, if l is larger than the view, or more than one in l records have the same value.
 
     Notes
     -----
-    Xiao, Tao, VLDB 2006. Which record of a value is taken is drawn uniformly. Of equally frequent values, the first in the
-    domain is taken (a set before others, free records last). The at most l - 1 records that are left over join groups that
-    lack their value: a group drawn uniformly, as printed; with ``deterministic``, the nearest on the curve among the
-    smallest, so that groups hold l or l + 1 records where there are groups enough.
+    Xiao, Tao, VLDB 2006. The record of a value that a step takes is drawn uniformly. Of equally frequent values, the first of
+    the domain is taken (the set before other values, free records last). At most l - 1 records remain, the residues. Each joins
+    a group without its value: a group drawn uniformly, as printed; with ``deterministic``, the nearest on the curve among
+    the smallest, so that groups have l or l + 1 records if there are enough groups.
 
     Drawn groups make all assignments of a group's values to its members equally likely, also for an adversary who knows the
-    rule and the values of some people (enumerated in the tests). With ``deterministic`` the i-th record of a value along the
-    curve stands in the i-th group that shows the value. Then one known value fixes its group, that group fixes those it
-    overlaps on the curve, and so on: with two values, an insider is certain, and right, of 32 % of the others on average
-    and of 83 % at worst, among 6,000 people as among 600 (``benchmarks/known_rule.py``).
+    algorithm and the values of some respondents (enumerated in the tests). With ``deterministic``, the i-th record of a value
+    along the curve is in the i-th group that shows the value. Then one known value determines its group, and that group
+    determines those it overlaps on the curve. With two values, an insider is certain and correct about 32 % of the other
+    respondents on average, and about 83 % at worst, for 6,000 respondents as for 600 (``benchmarks/known_rule.py``).
 
-    ``bound`` is our reading of the foreground-knowledge paper, which runs Anatomy for l up to 10 on a table where one value is
-    a third of the records: it must have bounded its sensitive set alone (``"together"``: each of its
-    records with l - 1 others, then groups of others). ``"all"`` treats the set as one value among the others.
+    ``bound`` is our reading of the foreground-knowledge paper, which runs Anatomy for l up to 10 on a table in which one value
+    has a third of the records. It must have bounded its sensitive set alone: ``"together"``. ``"all"`` treats the set as one
+    value among the others.
 
     Cost: O(n log n); exact.
 
@@ -79,7 +78,7 @@ class Anatomy:
     --------
     >>> from foreknow.evaluation import exams
     >>> import numpy as np
-    >>> view = exams(1, 100, rng=np.random.default_rng(1)).history[0]
+    >>> view = exams(1, 100, rng=1).history[0]
     >>> prior = np.full((100, len(view.schema.values)), 1 / len(view.schema.values))
     >>> sizes = np.bincount(Anatomy(3)(view, prior).labels)
     >>> len(sizes), int(sizes.min()), int(sizes.max())
@@ -91,117 +90,50 @@ class Anatomy:
     bound: Literal["together", "each", "all"] = "together"
     bucketized: bool = True
     deterministic: bool = field(default=False, kw_only=True)
-    rng: np.random.Generator | None = field(default=None, kw_only=True)
+    rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("Anatomy", "l", self.l, "records and values")
-        if self.bound not in ("together", "each", "all"):
-            raise ValueError(f"Anatomy: bound is {self.bound!r}; it is 'together', 'each' or 'all'.")
-        check_generator("Anatomy", self.rng, self.deterministic)
+        check_choice("Anatomy", "bound", self.bound, ("together", "each", "all"))
+        check_flag("Anatomy", "bucketized", self.bucketized)
+        check_flag("Anatomy", "deterministic", self.deterministic)
+        if self.rng is not None:
+            object.__setattr__(self, "rng", as_generator("Anatomy", self.rng))
+            if self.deterministic:
+                raise ValueError("Anatomy: deterministic=True draws nothing, and rng is given; leave out one of them.")
         if self.sensitive is not None:
             object.__setattr__(self, "sensitive", as_sensitive_values("Anatomy", self.sensitive))
-        if self.sensitive is None and self.bound != "together":
+        elif self.bound != "together":
             raise ValueError(
-                f"Anatomy: bound is {self.bound!r} and no sensitive set is named; name one, or leave out both."
+                f"Anatomy: bound is {self.bound!r} and there is no sensitive set; give sensitive=, or leave out bound."
             )
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view; the prior, shape ``(n, m)``, does not matter."""
+        """Group a view; the prior, shape ``(n, m)``, and the past releases do not matter."""
         prior_of(view, prior)
         check_size("l", self.l, view)
-        kinds = bounded_kinds("Anatomy", view, self.sensitive, self.bound != "each", self.bound == "all")
-        pool = kinds[view.sensitive]
-        self._check_eligible(view, kinds, pool)
-        rng = None if self.deterministic else generator(self.rng)
+        classes = value_classes("Anatomy", view, self.sensitive, self.bound != "each", self.bound == "all")
+        self._check_eligible(view, classes)
+        rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)
         order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
-        return Grouping(self._labels(pool, order, rng), bucketized=self.bucketized)
+        return Grouping(create_groups(classes[view.sensitive], order, int(self.l), rng), bucketized=self.bucketized)
 
     @property
     def smallest(self) -> int:
-        """The fewest records of a group, l."""
+        """Least number of records of a group, l."""
         return int(self.l)
 
-    def _check_eligible(self, view: View, kinds: IntArray, pool: IntArray) -> None:
-        counts = np.bincount(pool[pool >= 0], minlength=1)
+    def _check_eligible(self, view: View, classes: IntArray) -> None:
+        """Raise Infeasible if a class of values has more than one in l records."""
+        class_of = classes[view.sensitive]
+        counts = np.bincount(class_of[class_of >= 0], minlength=1)
         n, worst = len(view), int(counts.argmax())
-        if counts[worst] * self.l <= n:
+        most = int(counts[worst])
+        if most * self.l <= n:
             return
-        values = [repr(value) for value, kind in zip(view.schema.values, kinds, strict=True) if kind == worst]
+        values = [repr(value) for value, number in zip(view.schema.values, classes, strict=True) if number == worst]
         raise Infeasible(
-            f"{' or '.join(values)} is the value of {counts[worst]} of the {n} records of the view at {view.time!r}, a share of "
-            f"{counts[worst] / n:.4g}; no more than 1/l = {1 / self.l:.4g} may share one. The largest l that this view allows "
-            f"is {n // counts[worst]}. Lower l, or name a sensitive set that is rarer."
+            f"{' or '.join(values)} is the value of {most} of the {n} records of the view at {view.time!r}, a share of "
+            f"{most / n:.4g}; at most 1/l = {1 / self.l:.4g} may share one. The largest l that this view allows "
+            f"is {n // most}. Lower l, or give a sensitive set that is rarer."
         )
-
-    def _labels(self, pool: IntArray, order: IntArray, rng: np.random.Generator | None) -> IntArray:
-        """The groups along the order in which records are dealt; free records, of pool -1, are kinds of their own."""
-        n = len(pool)
-        rank = np.empty(n, dtype=np.int64)
-        rank[order] = np.arange(n)
-        bounded = int(pool.max()) + 1
-        free = order[pool[order] < 0]
-        kind = pool.copy()
-        kind[free] = bounded + np.arange(len(free))
-        step = _steps(np.bincount(kind), int(self.l))
-        place = _evenly(step)
-        into = np.lexsort((place, np.minimum(np.sort(kind), bounded)))
-        labels = np.empty(n, dtype=np.int64)
-        labels[np.lexsort((rank, np.minimum(kind, bounded)))] = place[into]
-        return self._with_leftovers(labels, kind, rank, rng)
-
-    def _with_leftovers(
-        self, labels: IntArray, kind: IntArray, rank: IntArray, rng: np.random.Generator | None
-    ) -> IntArray:
-        """Put every record that no step took into a group that lacks its kind."""
-        groups = len(labels) // int(self.l)
-        taken, by_kind = labels < groups, np.argsort(kind, kind="stable")
-        size = np.bincount(labels[taken], minlength=groups)
-        centre = np.bincount(labels[taken], weights=rank[taken], minlength=groups) / size
-        left = np.flatnonzero(~taken)
-        for record in left[np.argsort(rank[left])]:
-            first, last = np.searchsorted(kind[by_kind], [kind[record], kind[record] + 1])
-            alike = by_kind[first:last]
-            able = np.setdiff1d(np.arange(groups), labels[alike])
-            if rng is None:
-                able = able[size[able] == size[able].min()]
-                labels[record] = able[np.abs(centre[able] - rank[record]).argmin()]
-            else:
-                labels[record] = rng.choice(able)
-            size[labels[record]] += 1
-        return labels
-
-
-def _evenly(step: IntArray) -> IntArray:
-    """Steps renumbered so that those at which a value is taken, a run of them or every other, are spread over all groups.
-
-    Then the records of every value, in the order of the curve, meet those of the others that lie as far along it. What no
-    step took comes last.
-    """
-    groups = int(step.max()) + 1
-    place = np.empty(groups + 1, dtype=np.int64)
-    place[np.argsort(np.arange(groups) * GOLDEN % 1.0)] = np.arange(groups)
-    place[groups] = groups
-    return place[step]
-
-
-@compiled
-def _steps(sizes: IntArray, l: int) -> IntArray:  # noqa: E741
-    """At which step each record is taken, those of kind 0 first, in the order in which they are; -1 where none takes it."""
-    step = np.full(sizes.sum(), -1)
-    at = np.cumsum(sizes) - sizes
-    # A heap gives its smallest: minus the number left, and of equal numbers the first kind.
-    heap = [-sizes[kind] * len(sizes) + kind for kind in range(len(sizes)) if sizes[kind] > 0]
-    heapq.heapify(heap)
-    largest = np.empty(l, dtype=np.int64)
-    now = 0
-    while len(heap) >= l:
-        for i in range(l):
-            largest[i] = heapq.heappop(heap)
-        for key in largest:
-            kind = key % len(sizes)
-            step[at[kind]] = now
-            at[kind] += 1
-            if key + len(sizes) < 0:
-                heapq.heappush(heap, key + len(sizes))
-        now += 1
-    return step

@@ -4,73 +4,72 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from foreknow.defenses.buckets.bucket_residues import insert
-from foreknow.defenses.buckets.bucketization import bucketize, kinds_of
-from foreknow.defenses.buckets.negative_rules import check_settings, negative_rules
+from foreknow.defenses.buckets.bucketization import bucketize, record_types
+from foreknow.defenses.buckets.negative_rules import check_mining_settings, negative_rules
+from foreknow.defenses.buckets.residues import assign_residues
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import as_generator, check_flag, check_whole
 
 
 @dataclass(frozen=True)
 class Injector:
-    """Mine the table's negative rules, and publish buckets that stay diverse under them.
+    """Buckets that are diverse under the negative rules of the view, which the defense mines first.
 
-    A bucket shows at least l different values, none twice. Of each of its records, at least l are possible: sharing out the
-    bucket's values so that the record has that one, and nobody has a value that a rule denies them, can be completed
-    (`matching_diversity`).
+    A bucket shows at least l values, each once. Each of its records has at least l possible values: for each of these there is an
+    assignment of the bucket's values that gives the record that value and no record a denied one (`matching_diversity`).
 
     Parameters
     ----------
     l : int
-        How many values must be possible for everybody, 1 or more.
+        Least number of possible values of each record, 1 or more.
     min_confidence : float
-        From which confidence on a rule is believed. Below 1 rules have exceptions, and somebody who believes a rule thinks
-        their own value impossible for those as well: they are protected as all others, which few buckets can do, so that
-        many may have to be suppressed.
+        Least confidence of a rule, above 0 and at most 1. Below 1, rules have exceptions, and an adversary who believes a rule
+        excludes the true value of these records as well. They are protected as all others are, which few buckets can do, so that
+        many records may be suppressed.
     min_expectation : float
-        How probable a rule's exception would be by chance, where the rule did not hold.
+        Least probability of an exception to the rule by chance, if condition and value were independent.
     terms : int
-        How many fuzzy terms a number has in rules, 2 or more.
+        Number of fuzzy terms of a numeric attribute in rules, 2 or more.
     deterministic : bool
-        Put records together that lie close on a Hilbert curve, and draw nothing. The cost: an insider who knows this rule, the
-        buckets and one person's value derives the values of other people with certainty, as with `Anatomy`. Use it for
-        experiments only.
-    rng : numpy.random.Generator, optional
-        Source of the random choices, for experiments that must be repeated; these need `publish(rng=...)` too, which draws the
-        order of the records and the numbers of the groups. Each call continues where the last one stopped. A seed is found by
-        trying all of them. By default each call draws from fresh entropy.
+        If True, records that are close on a Hilbert curve are grouped, and no random numbers are drawn. Then an insider who
+        knows this algorithm, the buckets and the value of one respondent derives the values of other respondents with
+        certainty, as with `Anatomy`. For experiments only.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed of the random choices, for experiments to be repeated; these need `publish(rng=...)` too, which draws
+        the order of the records and the numbers of the groups. A later call continues the sequence. An adversary can find a
+        seed by trying all seeds. By default each call draws fresh entropy from the operating system.
 
     Raises
     ------
-    ValueError
-        If a setting is out of its range, or ``rng`` is given with ``deterministic``.
+    TypeError, ValueError
+        If a setting has the wrong type or range, or ``rng`` is given with ``deterministic``.
     Infeasible
-        When called, if l is larger than the view, a value occurs in more than one in l records, or no bucket can be made.
+        When called, if l is larger than the view, a value has more than one in l records, or no bucket can be formed.
 
     Notes
     -----
-    T. Li, N. Li, ICDE 2008, for the rules (`negative_rules`) and what a bucket must satisfy. How buckets are made is a
-    reconstruction, after a few lines of the paper: N(s) is how many of the remaining records have the value s plus how many
-    are denied it. A bucket starts with a record of the value of the largest N, and takes in further values, always the one of
-    the largest N of a record that may be in a bucket with all that are in there: nothing denies either the other's value.
-    When no bucket can be completed so, each record left over joins the nearest bucket that lacks its value and in which
-    everybody, by the matchings, still has l; where there is none it is suppressed. That no bucket shows a value twice is
-    Anatomy's rule, kept here: it makes buckets diverse also for those who know no rule.
+    T. Li, N. Li, ICDE 2008, for the rules (`negative_rules`) and the condition on buckets. The forming of buckets is a
+    reconstruction from a few lines of the paper. Let N(s) be the number of remaining records with value s plus the number that
+    are denied s. A bucket starts with a record of the value of the largest N. It takes further values in turn: always the value
+    of the largest N among the records that are compatible with all members, where neither is denied the other's value. When no
+    further bucket can be completed, each remaining record joins the nearest bucket without its value in which every record, by
+    the matchings, still has l possible values; otherwise it is suppressed. That no bucket shows a value twice is Anatomy's
+    rule; it makes buckets diverse also for an adversary without rules.
 
-    Among records of equal value, the first along a random order starts a bucket, and the nearest to it along that order joins;
-    with ``deterministic`` the order is that of a Hilbert curve. The choice is greedy: where l is over 2, a bucket may be given up
-    that others could complete. The prior is not looked at.
+    Of the records of one value, the first along a random order starts a bucket, and the nearest to that one in the order joins.
+    With ``deterministic`` the order is that of a Hilbert curve. The choice is greedy: for l above 2, a bucket may be given up
+    that other choices would complete. The prior is not read.
 
-    Records with equal values and equal denied values are exchangeable in what is drawn. So an adversary who knows this rule
-    learns nothing about two members of a bucket who are denied the same values. The order in which values are served
-    depends on how many records are denied each; what it tells about members who are denied different values is not bounded.
+    Records with equal values and equal denied values are exchangeable in the random choices. An adversary who knows this
+    algorithm therefore learns nothing about two members of a bucket with the same denied values. The order of the values
+    depends on the number of records that are denied each; what it discloses about members with different denied values is not
+    bounded.
 
-    Cost: that of the rules, and O(n l c), with c the number of different pairs of a value and a set of denied ones.
+    Cost: that of the rules, and O(n l c), with c the number of distinct pairs of a value and a set of denied values.
 
     Examples
     --------
@@ -83,37 +82,43 @@ class Injector:
     min_expectation: float = 0.9
     terms: int = 5
     deterministic: bool = field(default=False, kw_only=True)
-    rng: np.random.Generator | None = field(default=None, kw_only=True)
+    rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("Injector", "l", self.l, "values")
-        check_generator("Injector", self.rng, self.deterministic)
-        check_settings("Injector", self.min_confidence, self.min_expectation, self.terms)
+        check_mining_settings("Injector", self.min_confidence, self.min_expectation, self.terms)
+        check_flag("Injector", "deterministic", self.deterministic)
+        if self.rng is not None:
+            object.__setattr__(self, "rng", as_generator("Injector", self.rng))
+            if self.deterministic:
+                raise ValueError("Injector: deterministic=True draws nothing, and rng is given; leave out one of them.")
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view into buckets; the prior, shape ``(n, m)``, does not matter."""
+        """Group a view into buckets; the prior, shape ``(n, m)``, and the past releases do not matter."""
         prior_of(view, prior)
         self._check_eligible(view)
         rules = negative_rules(view, self.min_confidence, self.min_expectation, self.terms)
-        order = hilbert_order(view.people) if self.deterministic else generator(self.rng).permutation(len(view))
-        kinds = kinds_of(rules.forbidden, view.sensitive, order)
-        labels = bucketize(kinds, int(self.l))
+        rng = None if self.deterministic else as_generator("Injector", self.rng, optional=True)
+        order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
+        types = record_types(rules.forbidden, view.sensitive, order)
+        labels = bucketize(types, int(self.l))
         if not (labels >= 0).any():
             raise Infeasible(
-                f"the {len(rules)} negative rules of the view at {view.time!r} leave no {self.l} records whose values all of them "
-                "may have. Lower l, or mine fewer rules: raise min_confidence or min_expectation."
+                f"the {len(rules)} negative rules of the view at {view.time!r} leave no {self.l} records that may all have each "
+                "other's values. Lower l, or mine fewer rules: raise min_confidence or min_expectation."
             )
-        labels = insert(kinds, labels, int(self.l))
+        labels = assign_residues(types, labels, int(self.l))
         suppressed = int((labels < 0).sum())
         notes = (f"{suppressed} records fit no bucket and are suppressed.",) if suppressed else ()
         return Grouping(labels, notes=notes, bucketized=True)
 
     @property
     def smallest(self) -> int:
-        """The fewest records of a bucket, l."""
+        """Least number of records of a bucket, l."""
         return int(self.l)
 
     def _check_eligible(self, view: View) -> None:
+        """Raise Infeasible if the view has fewer than l records, or a value more than one in l of them."""
         check_size("l", self.l, view)
         counts = np.bincount(view.sensitive)
         most = int(counts.max())
@@ -121,5 +126,5 @@ class Injector:
             value = view.schema.values[int(counts.argmax())]
             raise Infeasible(
                 f"{value!r} is the value of {most} of the {len(view)} records of the view at {view.time!r}, over one in {self.l}: "
-                f"they cannot be in different buckets of {self.l} or more. The largest possible l is {len(view) // most}."
+                f"they cannot be in different buckets of {self.l} or more. The largest possible l is {len(view) // most}. Lower l."
             )

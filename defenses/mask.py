@@ -1,4 +1,4 @@
-"""MASK: groups that show a sensitive set too often are distorted to look like other groups."""
+"""MASK: distortion of groups that show a sensitive set too often, so that they imitate other groups."""
 
 import math
 from collections.abc import Callable, Hashable
@@ -6,69 +6,69 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from foreknow.defenses.buckets.bounded import bounded_kinds
+from foreknow.defenses.buckets.value_classes import value_classes
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
-from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole
 
 
 @dataclass(frozen=True)
 class MASK:
-    """Group records without reading sensitive values, then change the values of groups with too many sensitive ones.
+    """Groups made without reading sensitive values, then distorted where the sensitive set is too frequent.
 
-    No group depends on a sensitive value, so that nobody learns anything from how records were grouped. A group is
-    violating if more than one in l of its records show the sensitive set. V such groups are masked: each draws, from the
-    shares of the l - 1 times V other groups with the highest ones, the share that it is to show. Of the groups that look
-    like one of these, at most one in l was violating, on average over what is drawn. (Without a sensitive set, "like one of these"
-    is by the largest share, of whatever value: of the groups in which a certain value is most frequent, more may have been.)
+    No group depends on a sensitive value, so that the grouping itself discloses nothing. A group violates if more than one in l
+    of its records show the sensitive set. The V violating groups are masked. Each draws the share that it will show from the
+    shares of the (l - 1) V satisfying groups with the highest ones, which it imitates. Of the groups that look like one of
+    these, at most one in l was violating, in expectation over the draws. (Without a sensitive set, groups look alike if their
+    largest shares are equal, of whatever value; of the groups in which a given value is most frequent, more may have violated.)
 
     Parameters
     ----------
     k : int
-        The fewest records of a group.
+        Least number of records of a group.
     l : int
-        One in l records of a published group may show the sensitive set; in the paper l is m, the bound on what an
-        adversary who knows of minimality may believe.
-    sensitive : sequence of values, optional
-        The sensitive set. Without one, every value is bounded on its own: a group's share is that of its most frequent
+        At most one in l records of a published group shows the sensitive set. The paper writes m for it: the bound on the belief
+        of an adversary who knows of minimality.
+    sensitive : collection of values, optional
+        The sensitive set. Without one, each value is bounded on its own: the share of a group is that of its most frequent
         value, and `FrequencyDiversity` of l holds in what is published.
-    grouped : function of a Requirement to a defense
-        What groups the view under ``KAnonymity(k)``: `Mondrian`, or another that reads no sensitive value (not checked).
+    grouped : callable
+        Maps a requirement, ``KAnonymity(k)``, to the defense that groups the view: `Mondrian`, or another that reads no
+        sensitive value (not checked).
     bucketized : bool
-        Whether quasi-identifiers are published as they are, or generalized.
-    rng : numpy.random.Generator, optional
-        Draws the shares, and which records are changed into what, for experiments that must be repeated; these need
-        `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. Each call continues where the
-        last one stopped. A seed is found by trying all of them. By default each call draws from fresh entropy.
+        If True, quasi-identifiers are published unchanged; otherwise they are generalized.
+    rng : numpy.random.Generator or int, optional
+        Generator or seed of the shares, of the records that are changed and of their new values, for experiments to be repeated;
+        these need `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. A later call
+        continues the sequence. An adversary can find a seed by trying all seeds. By default each call draws fresh entropy from
+        the operating system.
 
     Raises
     ------
-    ValueError
-        If k, l or the sensitive set is none; when called, if k is larger than the view, the view knows no such value or no
-        other, or ``grouped`` changes values itself.
+    TypeError, ValueError
+        If a setting has the wrong type or range; when called, if a value of the sensitive set is not in the domain, the set is
+        the whole domain, or the defense of ``grouped`` distorts values or adds counterfeits itself.
     Infeasible
-        When called, if every group is violating, so that there is none to look like; or a group cannot be made to satisfy
-        with the values there are.
+        When called, if k is larger than the view; if every group violates, so that there is none to imitate; or if no distortion
+        makes a group satisfy.
 
     Notes
     -----
-    Wong, Fu, Wang, Pei, VLDB 2007. Grouping, masking and the guarantee are a reconstruction of the paper's:
-    the choice of the groups to look like, by the highest shares (ties to the first group), is likely; what values are
-    changed into is our reading. A group of n records that is to show the share p keeps the whole number nearest to p n,
-    or n / l if that is less: for groups of other sizes than those they imitate the guarantee holds as nearly as shares can
-    be equal. Records are chosen at random among the sensitive ones; each takes a value, drawn from the group's own others
-    as often as they occur in it, or from the table's where it has none. Without a sensitive set, values that are at the
-    group's bound are not taken. Where fewer groups satisfy than are to be imitated, all are, and a note says how much is
-    missing. What was changed is counted in a note.
+    Wong, Fu, Wang, Pei, VLDB 2007. Grouping, masking and the guarantee are a reconstruction. The choice of the imitated groups,
+    by the highest shares (ties to the first group), is likely that of the paper; the choice of the new values is our reading.
+    A group of n records that is to show the share p keeps the integer nearest to p n, or n / l if that is less. For groups of
+    other sizes than those they imitate, the guarantee holds up to the rounding of shares. The changed records are drawn uniformly
+    among the sensitive ones. Each takes a value drawn from the group's own other values in proportion to their counts, or from
+    the table's values if the group has none. Without a sensitive set, values at the group's bound are not taken. If fewer groups
+    satisfy than are to be imitated, all are imitated, and a note gives the resulting share. A note counts the distorted values.
 
-    Cost: that of grouping, O(g m), and O(m) for every changed record.
+    Cost: that of grouping, O(g m), and O(m) for each distorted value.
 
     Examples
     --------
@@ -81,101 +81,144 @@ class MASK:
     sensitive: tuple[Hashable, ...] | None = None
     grouped: Callable[[Requirement], Defense] = Mondrian
     bucketized: bool = False
-    rng: np.random.Generator | None = field(default=None, kw_only=True)
+    rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("MASK", "k", self.k, "records")
         check_whole("MASK", "l", self.l, "records, of which one may be sensitive")
-        check_generator("MASK", self.rng)
+        check_flag("MASK", "bucketized", self.bucketized)
+        # A requirement, or a defense with its settings, is callable too, and has the property ``smallest``.
+        has_settings = hasattr(self.grouped, "smallest") and not isinstance(self.grouped, type)
+        if has_settings or not callable(self.grouped):
+            raise TypeError(
+                f"MASK: grouped is {self.grouped!r:.60}; it is a function from a requirement to a defense, as Mondrian without "
+                "arguments."
+            )
+        if self.rng is not None:
+            object.__setattr__(self, "rng", as_generator("MASK", self.rng))
         if self.sensitive is not None:
             object.__setattr__(self, "sensitive", as_sensitive_values("MASK", self.sensitive))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
-        """Group a view; the prior, shape ``(n, m)``, matters only to a defense that groups by it."""
+        """Group a view; the prior, shape ``(n, m)``, is only passed on to the defense of ``grouped``."""
         prior_of(view, prior)
-        kinds = bounded_kinds("MASK", view, self.sensitive)
+        classes = value_classes("MASK", view, self.sensitive)
         SensitiveSet.of(view.schema.values, self.sensitive, "MASK")
-        grouping = replace(self.grouped(KAnonymity(self.k))(view, prior, past), bucketized=self.bucketized)
-        if grouping.values is not None or grouping.counterfeits is not None:
-            raise ValueError(
-                "MASK: what groups the view changes values itself; MASK alone may. Group by another defense."
-            )
+        grouping = self._grouping(view, prior, past)
         groups = Release(view, grouping)
-        share = _shares(groups.counts, kinds)
+        share = _largest_shares(groups.counts, classes)
         violating = share > 1 / self.l + LEVEL_TOLERANCE
         if not violating.any():
             return grouping
-        likened = self._likened(share, violating, view)
-        values, changed = self._masked(groups, kinds, violating, share[likened])
-        notes = [f"{changed} records of {violating.sum()} groups show another value than their own."]
-        if len(likened) < (self.l - 1) * violating.sum():
-            notes.append(
-                f"{len(likened)} groups satisfy and are looked like, {(int(self.l) - 1) * violating.sum()} should be: of those "
-                f"that look alike a share of {violating.sum() / (violating.sum() + len(likened)):.4g} was violating."
-            )
+        imitated = self._imitated(share, violating, view)
+        values, changed = self._distorted_values(groups, classes, violating, share[imitated])
+        notes = self._notes(changed, int(violating.sum()), len(imitated))
         return replace(grouping, values=values, notes=(*grouping.notes, *notes))
 
     @property
     def smallest(self) -> int:
-        """The fewest records of a group, k."""
+        """Least number of records of a group, k."""
         return int(self.k)
 
-    def _likened(self, share: FloatArray, violating: BoolArray, view: View) -> IntArray:
-        """The groups that the violating ones are to look like."""
+    def _grouping(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
+        """The grouping before distortion."""
+        grouping = self.grouped(KAnonymity(self.k))(view, prior, past)
+        check_kind(
+            "MASK", "the result of the defense of grouped", grouping, Grouping, "is a Grouping, as Mondrian returns"
+        )
+        if grouping.values is not None or grouping.counterfeits is not None:
+            raise ValueError(
+                "MASK: the defense of grouped distorts values or adds counterfeits, which only MASK may do. Group by another "
+                "defense, as Mondrian."
+            )
+        return replace(grouping, bucketized=self.bucketized)
+
+    def _notes(self, changed: int, violating: int, imitated: int) -> list[str]:
+        notes = [f"{changed} records of {violating} groups show another value than their own."]
+        wanted = (int(self.l) - 1) * violating
+        if imitated < wanted:
+            notes.append(
+                f"{imitated} groups satisfy and are imitated, {wanted} should be: of the groups that look alike a share of "
+                f"{violating / (violating + imitated):.4g} was violating."
+            )
+        return notes
+
+    def _imitated(self, share: FloatArray, violating: BoolArray, view: View) -> IntArray:
+        """The satisfying groups that the violating ones imitate."""
         order = np.argsort(-share, kind="stable")
-        likened = order[~violating[order]][: (int(self.l) - 1) * int(violating.sum())]
-        if not len(likened):
+        imitated = order[~violating[order]][: (int(self.l) - 1) * int(violating.sum())]
+        if not len(imitated):
             raise Infeasible(
                 f"MASK: in all {len(share)} groups of the view at {view.time!r} more than one in l = {self.l} records are "
-                "sensitive, and there is none to make them look like. Lower l, raise k, or name a rarer sensitive set."
+                "sensitive, so that there is none to imitate. Lower l, raise k, or give a rarer sensitive set."
             )
-        return likened
+        return imitated
 
-    def _masked(
-        self, groups: Release, kinds: IntArray, violating: BoolArray, shares: FloatArray
+    def _distorted_values(
+        self, groups: Release, classes: IntArray, violating: BoolArray, shares: FloatArray
     ) -> tuple[IntArray, int]:
-        """The values to be published, and how many of them are not the record's own."""
+        """The values to publish, shape ``(n,)``, and the number of records whose value is distorted."""
         values = groups.view.sensitive.copy()
         by_group = np.argsort(groups.group, kind="stable")
         starts = np.searchsorted(groups.group[by_group], np.arange(groups.groups + 1))
-        rng = generator(self.rng)
-        table, bounded = np.bincount(values, minlength=len(kinds)), int(kinds.max()) + 1
+        rng = as_generator("MASK", self.rng, optional=True)
+        table, bounded = np.bincount(values, minlength=len(classes)), int(classes.max()) + 1
+        # Free values are one more class, without a bound.
+        every_class = np.where(classes < 0, bounded, classes)
         for group, share in zip(np.flatnonzero(violating), rng.choice(shares, violating.sum()), strict=True):
             rows = by_group[starts[group] : starts[group + 1]]
-            most = np.append(np.full(bounded, self._most(len(rows), share, kinds)), len(rows))
-            values[rows] = _within(most, values[rows], np.where(kinds < 0, bounded, kinds), table, rng)
+            most = np.append(np.full(bounded, self._kept(len(rows), share, classes)), len(rows))
+            values[rows] = _distorted(values[rows], every_class, most, table, rng)
         return values, int((values != groups.view.sensitive).sum())
 
-    def _most(self, size: int, share: float, kinds: IntArray) -> int:
-        """Number of records of each kind that a group may keep."""
-        most, allowed = int(np.floor(share * size + 0.5)), size // int(self.l)
-        needed = 0 if self.sensitive else math.ceil(size / len(kinds))
+    def _kept(self, size: int, share: float, classes: IntArray) -> int:
+        """Largest number of records of each class in a group that is to show a share."""
+        nearest, allowed = int(np.floor(share * size + 0.5)), size // int(self.l)
+        needed = 0 if self.sensitive else math.ceil(size / len(classes))
         if needed > allowed:
             raise Infeasible(
-                f"MASK: no group of {size} records can show each of {len(kinds)} values in at most one in l = {self.l} of "
-                "them. Lower l, raise k, or name a sensitive set."
+                f"MASK: no group of {size} records can show each of {len(classes)} values in at most one in l = {self.l} of "
+                "them. Lower l, raise k, or give a sensitive set."
             )
-        return max(min(most, allowed), needed)
+        return max(min(nearest, allowed), needed)
 
 
-def _within(most: IntArray, values: IntArray, kinds: IntArray, table: IntArray, rng: np.random.Generator) -> IntArray:
-    """A group's values after as few of them were changed as leave no kind of value more than its most records."""
-    values, own = values.copy(), np.bincount(values, minlength=len(kinds))
-    surplus = np.maximum(np.bincount(kinds[values], minlength=len(most)) - most, 0)
-    held = np.bincount(kinds[values], minlength=len(most)) - surplus
-    over = np.flatnonzero(surplus)
-    changed = [rng.choice(np.flatnonzero(kinds[values] == kind), surplus[kind], replace=False) for kind in over]
+def _distorted(
+    values: IntArray, classes: IntArray, most: IntArray, table: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Values of a group after the fewest changes that leave each class at most a number of records.
+
+    Parameters
+    ----------
+    values : int array, shape (k,)
+        Sensitive codes of the group.
+    classes : int array, shape (m,)
+        Class of each value.
+    most : int array, shape (c,)
+        Largest number of records of each class.
+    table : int array, shape (m,)
+        Counts of the values in the view.
+    rng : numpy.random.Generator
+    """
+    values, own = values.copy(), np.bincount(values, minlength=len(classes))
+    count = np.bincount(classes[values], minlength=len(most))
+    surplus = np.maximum(count - most, 0)
+    kept = count - surplus
+    changed = [
+        rng.choice(np.flatnonzero(classes[values] == number), surplus[number], replace=False)
+        for number in np.flatnonzero(surplus)
+    ]
     for record in np.concatenate(changed):
-        room = (held < most)[kinds]
-        weights = next(weights for weights in (own * room, table * room, 1 * room) if weights.any())
-        values[record] = rng.choice(len(kinds), p=weights / weights.sum())
-        held[kinds[values[record]]] += 1
+        has_room = (kept < most)[classes]
+        weights = next(weights for weights in (own * has_room, table * has_room, 1 * has_room) if weights.any())
+        values[record] = rng.choice(len(classes), p=weights / weights.sum())
+        kept[classes[values[record]]] += 1
     return values
 
 
-def _shares(counts: IntArray, kinds: IntArray) -> FloatArray:
-    """The share of each group's records that are of its most frequent kind: float array, shape ``(g,)``."""
-    of_kind = np.zeros((len(kinds), int(kinds.max()) + 1), dtype=np.int64)
-    bounded = np.flatnonzero(kinds >= 0)
-    of_kind[bounded, kinds[bounded]] = 1
-    return np.asarray((counts @ of_kind).max(axis=1) / counts.sum(axis=1))
+def _largest_shares(counts: IntArray, classes: IntArray) -> FloatArray:
+    """Share of the most frequent class in each group: ``(g, m)`` to ``(g,)``."""
+    in_class = np.zeros((len(classes), int(classes.max()) + 1), dtype=np.int64)
+    bounded = np.flatnonzero(classes >= 0)
+    in_class[bounded, classes[bounded]] = 1
+    return np.asarray((counts @ in_class).max(axis=1) / counts.sum(axis=1))

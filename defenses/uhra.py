@@ -1,4 +1,4 @@
-"""UHRA: groups within clusters of similar priors, refined towards the least distance within groups."""
+"""UHRA: groups within clusters of similar priors, refined to reduce the distances within groups."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -6,10 +6,15 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from foreknow.defenses.clusters.clustered import Cluster, Grouped, check_clustered, group_clusters
 from foreknow.defenses.clusters.clustering import prior_clusters
-from foreknow.defenses.clusters.nearest_group import Limits
-from foreknow.defenses.clusters.refinement import Rule, refine
+from foreknow.defenses.clusters.group_clusters import (
+    Cluster,
+    ClusterGrouping,
+    check_cluster_settings,
+    group_clusters,
+)
+from foreknow.defenses.clusters.group_index import GroupLimits
+from foreknow.defenses.clusters.refinement import GroupRule, refine
 from foreknow.defenses.clusters.utility_groups import utility_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
@@ -17,76 +22,75 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.defenses.requirements.summary import TableCounts, prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import check_flag, check_kind, check_whole
 
 
 @dataclass(frozen=True)
 class UHRA:
-    """Cluster records by their priors; in each cluster, grow groups and move records to nearer ones.
+    """Clusters of records with similar priors; groups grown in each cluster and refined by moves of records.
 
-    1. The records are clustered so that the priors of any two of a cluster diverge by at most j (`prior_clusters`);
-       clusters of fewer than k records are suppressed.
-    2. Within a cluster, groups are grown along the order of nearest point next, each until it is k-anonymous and t-close.
-       The records left over join, one by one, the nearest group that stays so with them, or are suppressed.
-    3. Each record of the cluster moves to the nearest group, if both groups stay k-anonymous and t-close, again and again
-       until none moves (`refine`).
+    1. Records are clustered so that the priors of any two members of a cluster diverge by at most j (`prior_clusters`).
+       Clusters of fewer than k records are suppressed.
+    2. Within a cluster, groups are grown along `nearest_point_order`, each until it is k-anonymous and t-close. Each leftover
+       joins the nearest group that stays so with it, or is suppressed.
+    3. Each record of the cluster moves to the nearest group, if both groups stay k-anonymous and t-close, repeatedly until no
+       record moves (`refine`).
 
     Parameters
     ----------
     k : int
-        The fewest records of a group.
+        Least number of records of a group.
     t : float
-        The largest earth mover's distance of a group's values from the table's.
+        Largest earth mover's distance of a group's values from the table's.
     j : float
-        The largest Jensen-Shannon divergence of the priors of any two members, in units of ``base``.
+        Largest Jensen-Shannon divergence of the priors of any two members, in units of ``base``.
     base : float
-        The base of the divergence's logarithm.
+        Base of the divergence's logarithm, above 1.
     distance : "equal", "ordered" or Hierarchy
-        The ground distance of t-closeness.
+        Ground distance of t-closeness.
     also : Requirement, optional
-        What else every group must satisfy, as ``EntropyDiversity(3)``.
+        A further requirement of every group, as ``EntropyDiversity(3)``.
     patience : int, optional
-        The most records a group may reach unsatisfied before its oldest one is set aside; then it joins whatever group may
-        take it. None is the printed rule, under which one group that cannot be satisfied sets aside the rest of its cluster.
+        Largest number of records of an unsatisfied group; then its oldest record is set aside and later joins any group that
+        may take it. None is the printed rule, under which one group that cannot be satisfied sets aside the rest of its cluster.
     repaired : bool
-        Whether records that fit no group of their cluster make one with as many of the nearest groups as they need, the
-        whole cluster at worst. The paper suppresses them, though its Lemma 2 says that a cluster which is t-close as a
-        whole can be published: so it is with this.
+        If True, records that fit no group of their cluster form one with the fewest nearest groups that make it satisfy, the
+        whole cluster at worst. The paper suppresses them, although its Lemma 2 says that a cluster which is t-close as a whole
+        can be published; this setting makes that true.
     sweeps : int
-        The most times that step 3 visits a cluster's records; that it stopped there is said in the notes.
+        Largest number of sweeps of step 3; a note says if records still moved in the last one.
     judged : {"published", "view"}
-        Against which distribution of values groups must be close in the end, as in `JSReduce`. ``"published"`` then merges
-        a group that fails against the published table with a neighbour of its cluster (`settle`).
+        Table to whose distribution of values the published groups are close, as in `JSReduce`. With ``"published"``, a group
+        that fails against the published table is merged with a neighbour of its cluster.
     tolerance : float
-        Priors within this divergence of another one, in units of ``base``, are clustered together with it, at most ``j / 4``.
-        Large views need it. Any two members of a cluster diverge by at most j all the same;
-        clusters may be finer (`prior_clusters`). With 0, each distinct prior is clustered on its own, up to 30,000 of them.
+        Priors within this divergence of another one, in units of ``base``, are clustered together with it; at most ``j / 4``.
+        Large views need it. Any two members of a cluster still diverge by at most j; clusters may be finer (`prior_clusters`).
+        With 0, each distinct prior is clustered on its own, up to 30,000 of them.
 
     Raises
     ------
-    ValueError
-        If a setting is out of its range; when called, if the prior has more distinct rows than can be clustered at this
+    TypeError, ValueError
+        If a setting has the wrong type or range; when called, if the prior has more distinct rows than can be clustered at this
         tolerance.
     Infeasible
         When called, if k is larger than the view.
 
     Notes
     -----
-    Amiri, Khan, Anjum, Syed, Rehman, Appl. Sci. 13:4091 (2023), Algorithms 1 and 2. With ``judged="view"`` it is those
-    algorithms, but for what they leave open: leftovers join the *nearest* group (theirs: any); and a record moves only if
-    that brings it nearer by more than rounding, with centroids that follow each move, which is why step 3 ends. The
-    paper clusters all records; clustering the distinct prior rows gives the same. It gives no base of the logarithm and no
-    ground distance.
+    Amiri, Khan, Anjum, Syed, Rehman, Appl. Sci. 13:4091 (2023), Algorithms 1 and 2. ``judged="view"`` gives these algorithms,
+    with two choices that they leave open. Leftovers join the *nearest* group (theirs: any). A record moves only if that brings it
+    nearer by more than rounding, with centroids that follow each move, so that step 3 ends. The paper clusters all records;
+    clustering the distinct prior rows gives the same. It states neither the base of the logarithm nor the ground distance.
 
-    A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
-    whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
+    A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
+    any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
-    Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave:
-    then step 3 has little to do.
+    Where t hardly binds, as on a binary attribute with t of .5 or more, groups are grown to k records, which none may leave. Then
+    step 3 has little effect.
 
-    Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them; then the order, O(n m) to grow groups
-    of bounded size, and O(n sqrt(g) D) a sweep (`refine`). ``also``, and other distances than "equal", are asked record by
-    record: a millisecond or so for each that has a nearer group.
+    Cost: O(u^2 m) for u distinct prior rows, or what ``tolerance`` leaves of them; the order; O(n m) to grow groups of bounded
+    size; O(n sqrt(g) D) for each sweep (`refine`). ``also``, and distances other than "equal", are evaluated record by record:
+    about a millisecond for each record that has a nearer group.
 
     Examples
     --------
@@ -107,51 +111,55 @@ class UHRA:
     tolerance: float = 0.0
 
     weighs_beliefs: ClassVar[bool] = True
-    """Its clusters are of like priors."""
+    """The clusters depend on the prior."""
 
     def __post_init__(self) -> None:
-        check_clustered("UHRA", self.j, self.base, self.judged, self.tolerance)
-        check_whole("UHRA", "sweeps", self.sweeps, "visits to all records")
+        check_cluster_settings("UHRA", self.j, self.base, self.judged, self.tolerance)
+        check_whole("UHRA", "sweeps", self.sweeps, "sweeps over all records")
+        check_flag("UHRA", "repaired", self.repaired)
         if self.patience is not None:
             check_whole("UHRA", "patience", self.patience, "records")
+        if self.also is not None:
+            check_kind("UHRA", "also", self.also, Requirement, "is a requirement, as EntropyDiversity(3), or None")
         self.requirement  # noqa: B018 - it checks k and t
 
     @property
     def requirement(self) -> Requirement:
-        """The requirement that every group satisfies, besides being of one cluster."""
+        """Requirement that every group satisfies, apart from being of one cluster."""
         extra = () if self.also is None else (self.also,)
         return all_of(KAnonymity(self.k), TCloseness(self.t, self.distance), *extra)
 
     @property
     def smallest(self) -> int:
-        """The fewest records of a group, k."""
+        """Least number of records of a group, k."""
         return int(self.k)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size("k", self.k, view)
+        """Group a view under the defender's revised prior, shape ``(n, m)``; the past releases do not matter."""
         rows = prior_of(view, prior)
+        check_size("k", self.k, view)
         requirement = self.requirement.bind(view, rows)
         cluster = prior_clusters(rows, self.j, self.base, self.tolerance)
-        settled = self.judged == "published"
-        grouped = partial(self._grouped, requirement)
-        return group_clusters(view, rows, cluster, self.k, requirement, grouped, settled)
+        group_cluster = partial(self._group_cluster, requirement)
+        return group_clusters(view, rows, cluster, self.k, requirement, group_cluster, self.judged == "published")
 
-    def _grouped(self, requirement: GroupPredicate, cluster: Cluster) -> Grouped:
+    def _group_cluster(self, requirement: GroupPredicate, cluster: Cluster) -> ClusterGrouping:
+        """Steps 2 and 3."""
         rule = self._rule(cluster.records.table, requirement)
         labels = utility_groups(
             cluster.records, cluster.points, cluster.order, requirement, rule, self.repaired, self.patience
         )
         refined = refine(cluster.records, cluster.points, labels, rule, int(self.sweeps))
         note = f"records of a cluster of {len(labels)} still moved after {self.sweeps} sweeps."
-        return refined.labels, [] if refined.settled else [note]
+        return refined.labels, [] if refined.converged else [note]
 
-    def _rule(self, whole: TableCounts, requirement: GroupPredicate) -> Rule:
-        equal = self.distance == "equal"
-        limits = Limits(
+    def _rule(self, table: TableCounts, requirement: GroupPredicate) -> GroupRule:
+        """The requirement as limits, and as a predicate if limits do not express it: only "equal" distance is a limit."""
+        is_equal = self.distance == "equal"
+        limits = GroupLimits(
             int(self.k),
-            whole.counts / whole.counts.sum(),
-            float(self.t) if equal else np.inf,
-            np.full(len(whole.counts), np.inf),
+            table.counts / table.counts.sum(),
+            float(self.t) if is_equal else np.inf,
+            np.full(len(table.counts), np.inf),
         )
-        return Rule(limits, None if equal and self.also is None else requirement)
+        return GroupRule(limits, None if is_equal and self.also is None else requirement)

@@ -1,1 +1,1 @@
-"""Buckets of records with distinct sensitive values: bounded values, mined negative rules, matchings."""
+"""Buckets of records with distinct sensitive values: group creation, negative association rules, matchings."""

@@ -1,4 +1,4 @@
-"""Buckets of records with different values, any of which each of them may have for all that is known."""
+"""Buckets of records with distinct values, each of which every member may have under the negative rules."""
 
 from typing import NamedTuple
 
@@ -7,104 +7,155 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, IntArray, compiled
 
 
-class Kinds(NamedTuple):
-    """Records of equal value that are denied equal values, and are interchangeable but for where they stand.
+class RecordTypes(NamedTuple):
+    """Types of records: records of one type have the same value and the same denied values.
 
-    Kinds are in the order of their values, and of one value those that are denied most come first.
+    Records of one type are exchangeable, apart from their rank. Types are sorted by value; of one value, the types with more
+    denied values come first.
 
     Attributes
     ----------
     value : int array, shape (c,)
-        The sensitive code of each kind.
+        Sensitive code of each type.
     denied : bool array, shape (c, m)
-        The values that are ruled out for it.
-    together : bool array, shape (c, c)
-        Whether records of two kinds may be in a bucket: they have different values, and nothing denies either its own or
-        the other's.
+        Values that are ruled out for it.
+    compatible : bool array, shape (c, c)
+        True if records of two types may share a bucket: their values differ, and neither type is denied its own value or the
+        other's.
     starts : int array, shape (c + 1,)
-        Where each kind's records stand in ``records``.
+        Start of each type's records in ``records``.
     records : int array, shape (n,)
-        The records, by kind and then by rank.
-    kind : int array, shape (n,)
-        Each record's kind.
+        Records, by type and then by rank.
+    type_of : int array, shape (n,)
+        Type of each record.
     rank : int array, shape (n,)
-        Each record's place in an order in which those who are alike stand close.
+        Place of each record in the order.
     """
 
     value: IntArray
     denied: BoolArray
-    together: BoolArray
+    compatible: BoolArray
     starts: IntArray
     records: IntArray
-    kind: IntArray
+    type_of: IntArray
     rank: IntArray
 
 
-def kinds_of(forbidden: BoolArray, values: IntArray, order: IntArray) -> Kinds:
-    """The kinds of records with some values, shape ``(n,)``, forbidden ones ``(n, m)``, and an order."""
+def record_types(forbidden: BoolArray, values: IntArray, order: IntArray) -> RecordTypes:
+    """Types of some records.
+
+    Parameters
+    ----------
+    forbidden : bool array, shape (n, m)
+        Values that are ruled out for each record.
+    values : int array, shape (n,)
+        Sensitive codes.
+    order : int array, shape (n,)
+        Order in which similar records are close.
+    """
     keys = np.column_stack([values, -forbidden.sum(axis=1), np.packbits(forbidden, axis=1)])
-    distinct, kind = np.unique(keys, axis=0, return_inverse=True)
-    kind = kind.reshape(-1)
+    distinct, type_of = np.unique(keys, axis=0, return_inverse=True)
+    type_of = type_of.reshape(-1)
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    records = np.lexsort((rank, kind))
-    starts = np.searchsorted(kind[records], np.arange(len(distinct) + 1))
+    records = np.lexsort((rank, type_of))
+    starts = np.searchsorted(type_of[records], np.arange(len(distinct) + 1))
     value, denied = values[records[starts[:-1]]], forbidden[records[starts[:-1]]]
-    takes = ~denied[:, value]
-    possible = takes.diagonal()
-    together = takes & takes.T & (value[:, None] != value) & possible[:, None] & possible
-    return Kinds(value, denied, together, starts, records, kind, rank)
+    may_have = ~denied[:, value]
+    own = may_have.diagonal()
+    compatible = may_have & may_have.T & (value[:, None] != value) & own[:, None] & own
+    return RecordTypes(value, denied, compatible, starts, records, type_of, rank)
+
+
+class _Remaining(NamedTuple):
+    """Records that are in no bucket yet; changed in place.
+
+    Places are positions in ``RecordTypes.records``. ``next_place`` and ``previous_place``, shape ``(n + 1,)``, are union-find
+    forests: the root of a place is the nearest remaining place from it onwards, or one past the nearest before it.
+
+    Attributes
+    ----------
+    left : int array, shape (c,)
+        Number of remaining records of each type.
+    seeds : int array, shape (c,)
+        Number of records of each type that may start a bucket.
+    priority : int array, shape (m,)
+        N(s) of each value: number of records that have the value, plus number that are denied it.
+    next_place, previous_place : int arrays, shape (n + 1,)
+    """
+
+    left: IntArray
+    seeds: IntArray
+    priority: IntArray
+    next_place: IntArray
+    previous_place: IntArray
 
 
 @compiled
-def bucketize(kinds: Kinds, l: int) -> IntArray:  # noqa: E741 - the field's own letter
-    """Buckets of l records that may all have each other's values: each record's bucket, -1 for those left over.
+def bucketize(types: RecordTypes, l: int) -> IntArray:  # noqa: E741 - the field's own letter
+    """Buckets of l records, each of which may have every value of its bucket.
 
-    A kind that could not be completed to a bucket starts no other, but may join one. Cost: O(n (l c + m) + n log n), with c kinds.
+    A type whose bucket could not be completed starts no other bucket, but may join one.
+
+    Returns
+    -------
+    int array, shape (n,)
+        Bucket of each record, numbered from 0; -1 for residues.
+
+    Notes
+    -----
+    Cost: O(n (l c + m) + n log n), with c types.
     """
-    c, m = kinds.denied.shape
-    n = len(kinds.records)
-    labels = np.full(n, -1, dtype=np.int64)
-    left = kinds.starts[1:] - kinds.starts[:-1]
-    after, before = np.arange(n + 1), np.arange(n + 1)
-    urgency = np.zeros(m, dtype=np.int64)
-    seeds = left.copy()
-    for kind in range(c):
-        _count(urgency, kinds, kind, left[kind])
-        if kinds.denied[kind, kinds.value[kind]]:
-            seeds[kind] = 0
+    labels = np.full(len(types.records), -1, dtype=np.int64)
+    remaining = _all_remaining(types)
     bucket = np.empty(l, dtype=np.int64)
     buckets = 0
     while True:
-        seed = _seed(kinds, urgency, seeds, after)
+        seed = _most_urgent_seed(types, remaining)
         if seed < 0:
             return labels
-        if not _complete(kinds, urgency, left, after, before, seed, bucket):
-            seeds[kinds.kind[kinds.records[seed]]] = 0
+        if not _fill_bucket(types, remaining, seed, bucket):
+            remaining.seeds[types.type_of[types.records[seed]]] = 0
             continue
         for place in bucket:
-            record = kinds.records[place]
-            kind = kinds.kind[record]
-            labels[record] = buckets
-            after[place], before[place + 1] = place + 1, place
-            left[kind] -= 1
-            seeds[kind] = min(seeds[kind], left[kind])
-            _count(urgency, kinds, kind, -1)
+            labels[types.records[place]] = buckets
+            _remove(types, remaining, int(place))
         buckets += 1
 
 
 @compiled
-def _count(urgency: IntArray, kinds: Kinds, kind: int, records: int) -> None:
-    """Add some records of a kind to how many have each value, plus how many are denied it."""
-    urgency[kinds.value[kind]] += records
-    for value in range(len(urgency)):
-        if kinds.denied[kind, value]:
-            urgency[value] += records
+def _all_remaining(types: RecordTypes) -> _Remaining:
+    n, left = len(types.records), types.starts[1:] - types.starts[:-1]
+    seeds, priority = left.copy(), np.zeros(types.denied.shape[1], dtype=np.int64)
+    for number in range(len(left)):
+        _add_priority(priority, types, number, left[number])
+        if types.denied[number, types.value[number]]:
+            seeds[number] = 0
+    return _Remaining(left, seeds, priority, np.arange(n + 1), np.arange(n + 1))
+
+
+@compiled
+def _remove(types: RecordTypes, remaining: _Remaining, place: int) -> None:
+    """Take the record at a place out of the remaining ones."""
+    number = types.type_of[types.records[place]]
+    remaining.next_place[place], remaining.previous_place[place + 1] = place + 1, place
+    remaining.left[number] -= 1
+    remaining.seeds[number] = min(remaining.seeds[number], remaining.left[number])
+    _add_priority(remaining.priority, types, number, -1)
+
+
+@compiled
+def _add_priority(priority: IntArray, types: RecordTypes, number: int, records: int) -> None:
+    """Add some records of a type to the priority of its own value and of the values it is denied."""
+    priority[types.value[number]] += records
+    for value in range(len(priority)):
+        if types.denied[number, value]:
+            priority[value] += records
 
 
 @compiled
 def _root(links: IntArray, place: int) -> int:
-    """Follow links to their end, shortening them on the way."""
+    """Root of a place in a union-find forest, with path compression."""
     end = place
     while links[end] != end:
         end = links[end]
@@ -114,61 +165,70 @@ def _root(links: IntArray, place: int) -> int:
 
 
 @compiled
-def _seed(kinds: Kinds, urgency: IntArray, seeds: IntArray, after: IntArray) -> int:
-    """The first record of the first kind, of those that can start a bucket, with the most urgent value; -1 if none can."""
+def _most_urgent_seed(types: RecordTypes, remaining: _Remaining) -> int:
+    """Place of the first record of the first type with the value of the highest priority that can start a bucket, or -1."""
     best = -1
-    for kind in range(len(seeds)):
-        if seeds[kind] > 0 and (best < 0 or urgency[kinds.value[kind]] > urgency[kinds.value[best]]):
-            best = kind
-    return -1 if best < 0 else _root(after, kinds.starts[best])
+    for number in range(len(remaining.seeds)):
+        is_higher = best < 0 or remaining.priority[types.value[number]] > remaining.priority[types.value[best]]
+        if remaining.seeds[number] > 0 and is_higher:
+            best = number
+    return -1 if best < 0 else _root(remaining.next_place, types.starts[best])
 
 
 @compiled
-def _complete(
-    kinds: Kinds, urgency: IntArray, left: IntArray, after: IntArray, before: IntArray, seed: int, bucket: IntArray
-) -> bool:
-    """Fill a bucket from its seed on: always the most urgent value that fits all in it, of the record nearest to the seed."""
-    at = kinds.rank[kinds.records[seed]]
-    fits = left > 0
+def _fill_bucket(types: RecordTypes, remaining: _Remaining, seed: int, bucket: IntArray) -> bool:
+    """Fill a bucket with places, from its seed on; return whether it could be completed.
+
+    Each further record has the value of the highest priority among the types that are compatible with all members. Of the
+    records with that value, it is the nearest to the seed.
+    """
+    rank = types.rank[types.records[seed]]
+    fits = remaining.left > 0
     bucket[0] = seed
     for size in range(1, len(bucket)):
-        last = kinds.kind[kinds.records[bucket[size - 1]]]
+        last = types.type_of[types.records[bucket[size - 1]]]
         value = -1
-        for kind in range(len(fits)):
-            fits[kind] = fits[kind] and kinds.together[last, kind]
-            if fits[kind] and (value < 0 or urgency[kinds.value[kind]] > urgency[value]):
-                value = kinds.value[kind]
+        for number in range(len(fits)):
+            fits[number] = fits[number] and types.compatible[last, number]
+            if fits[number] and (value < 0 or remaining.priority[types.value[number]] > remaining.priority[value]):
+                value = types.value[number]
         if value < 0:
             return False
-        nearest = -1
-        for kind in range(len(fits)):
-            if fits[kind] and kinds.value[kind] == value:
-                place = _nearest(kinds, after, before, kind, at)
-                if nearest < 0 or _far(kinds, place, at) < _far(kinds, nearest, at):
-                    nearest = place
-        bucket[size] = nearest
+        bucket[size] = _nearest_of_value(types, remaining, fits, value, rank)
     return True
 
 
 @compiled
-def _far(kinds: Kinds, place: int, rank: int) -> int:
-    return int(abs(kinds.rank[kinds.records[place]] - rank))
+def _nearest_of_value(types: RecordTypes, remaining: _Remaining, fits: BoolArray, value: int, rank: int) -> int:
+    """Place of the record nearest to a rank among the types that fit and have a value; at least one does."""
+    nearest = -1
+    for number in range(len(fits)):
+        if fits[number] and types.value[number] == value:
+            place = _nearest_of_type(types, remaining, number, rank)
+            if nearest < 0 or _rank_distance(types, place, rank) < _rank_distance(types, nearest, rank):
+                nearest = place
+    return nearest
 
 
 @compiled
-def _nearest(kinds: Kinds, after: IntArray, before: IntArray, kind: int, rank: int) -> int:
-    """The remaining record of a kind that stands nearest to a rank; there must be one."""
-    low, high = kinds.starts[kind], kinds.starts[kind + 1]
+def _rank_distance(types: RecordTypes, place: int, rank: int) -> int:
+    return int(abs(types.rank[types.records[place]] - rank))
+
+
+@compiled
+def _nearest_of_type(types: RecordTypes, remaining: _Remaining, number: int, rank: int) -> int:
+    """Place of the remaining record of a type that is nearest to a rank; at least one remains."""
+    low, high = types.starts[number], types.starts[number + 1]
     while low < high:
         middle = (low + high) // 2
-        if kinds.rank[kinds.records[middle]] < rank:
+        if types.rank[types.records[middle]] < rank:
             low = middle + 1
         else:
             high = middle
-    later = _root(after, low)
-    earlier = _root(before, low) - 1
-    if later >= kinds.starts[kind + 1]:
+    later = _root(remaining.next_place, low)
+    earlier = _root(remaining.previous_place, low) - 1
+    if later >= types.starts[number + 1]:
         return earlier
-    if earlier < kinds.starts[kind]:
+    if earlier < types.starts[number]:
         return later
-    return earlier if _far(kinds, earlier, rank) <= _far(kinds, later, rank) else later
+    return earlier if _rank_distance(types, earlier, rank) <= _rank_distance(types, later, rank) else later

@@ -1,4 +1,4 @@
-"""A walk over the conditions of rules, from the general to the narrow, and the sensitive values each of them denies."""
+"""Search for the most general conditions that deny a sensitive value."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,36 +6,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.defenses.buckets.rule_items import Items
+from foreknow.defenses.buckets.rule_items import RuleItems
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
 type Itemset = tuple[int, ...]
-"""An item of each attribute; 0, the root, where any value will do."""
+"""One item for each attribute; 0, the root, for an attribute without a condition."""
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """A view with equal records counted together, u of them distinct.
+class DistinctRecords:
+    """The u distinct records of a view, with their numbers.
 
     Attributes
     ----------
-    items : tuple of Items
-        One per attribute.
+    items : tuple of RuleItems
+        One for each attribute.
     row : int array, shape (n,)
-        Which distinct row each record is.
+        Distinct record of each record of the view.
     count : float array, shape (u,)
-        How many records each row stands for.
+        Number of records that equal each distinct one.
     value : int array, shape (u,)
-        Its sensitive code.
+        Sensitive code.
     degree : tuple of float arrays, each of shape (v, u)
-        For each attribute, how far each row is a member of each item.
+        For each attribute, degree of membership of each distinct record in each item.
     share : float array, shape (m,)
-        How much of the view has each sensitive value.
+        Share of each sensitive value in the view.
     """
 
-    items: tuple[Items, ...]
+    items: tuple[RuleItems, ...]
     row: IntArray
     count: FloatArray
     value: IntArray
@@ -43,17 +43,26 @@ class Table:
     share: FloatArray
 
     @classmethod
-    def of(cls, view: View, items: tuple[Items, ...]) -> "Table":
-        """The table of a view and the items of its attributes."""
-        cells = np.column_stack([*(of.cell for of in items), view.sensitive])
+    def of(cls, view: View, items: tuple[RuleItems, ...]) -> "DistinctRecords":
+        """Distinct records of a view, given the items of its attributes."""
+        cells = np.column_stack([*(attribute.cell for attribute in items), view.sensitive])
         rows, row, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)
-        degree = tuple(of.degree[:, rows[:, a]] for a, of in enumerate(items))
+        degree = tuple(attribute.degree[:, rows[:, a]] for a, attribute in enumerate(items))
         share = np.bincount(view.sensitive, minlength=len(view.schema.values)) / len(view)
         return cls(items, row.reshape(-1), count.astype(np.float64), rows[:, -1], degree, share)
 
 
 class Denial(NamedTuple):
-    """A condition that denies a value: its measures, and the table's rows that are members of it to any degree."""
+    """A condition that denies a value.
+
+    Attributes
+    ----------
+    itemset : tuple of int
+    value : int
+    confidence, support : float
+    rows : int array
+        Distinct records that satisfy the condition to a positive degree.
+    """
 
     itemset: Itemset
     value: int
@@ -62,59 +71,88 @@ class Denial(NamedTuple):
     rows: IntArray
 
 
-class _Narrowing(NamedTuple):
-    """An itemset that asks for an item of attribute a too, and who is a member of it without that."""
+class _Candidate(NamedTuple):
+    """An itemset with one item added, of ``attribute``; the rows and degrees are those of the itemset without it."""
 
     itemset: Itemset
-    a: int
+    attribute: int
     rows: IntArray
     degree: FloatArray
 
 
-def mine(table: Table, min_confidence: float, least: FloatArray) -> list[Denial]:
-    """The most general conditions that deny a value, given the least support of a condition for each value.
+def most_general_denials(table: DistinctRecords, min_confidence: float, least_support: FloatArray) -> list[Denial]:
+    """The most general conditions that deny each value.
 
-    Itemsets are visited in lexicographic order, in which each comes after all that are more general, since an item stands
-    after its parent. Each has the values that are still sought in it: those for which it is frequent enough, and which
-    nothing more general denies. One without any is not made narrower.
+    Parameters
+    ----------
+    table : DistinctRecords
+    min_confidence : float
+    least_support : float array, shape (m,)
+        Least support of a condition that denies each value; infinite for a value without records.
+
+    Notes
+    -----
+    Itemsets are visited in lexicographic order. As an item comes after its parent, each itemset comes after all more general
+    ones. The open values of an itemset are those for which it has the least support and which no more general itemset denies.
+    An itemset is made narrower only while it has open values.
     """
     root: Itemset = (0,) * len(table.items)
-    sought = {root: np.isfinite(least)}
-    found: list[Denial] = []
-    everybody = np.arange(len(table.count))
-    stack = list(_narrower(table, root, 0, everybody, np.ones(len(everybody))))
+    open_values = {root: np.isfinite(least_support)}
+    denials: list[Denial] = []
+    all_rows = np.arange(len(table.count))
+    stack = list(_narrower(table, root, 0, all_rows, np.ones(len(all_rows))))
     while stack:
-        itemset, a, rows, degree = stack.pop()
-        values = _sought(table, sought, itemset)
+        candidate = stack.pop()
+        values = _open_in_all_broader(table, open_values, candidate.itemset)
         if not values.any():
             continue
-        degree = np.minimum(degree, table.degree[a][itemset[a], rows])
-        rows, degree = rows[degree > 0], degree[degree > 0]
+        rows, degree = _satisfying(table, candidate)
         weight = degree * table.count[rows]
-        total = float(weight.sum())
-        support = total / float(table.count.sum())
-        values = values & (support >= least)
-        shown = np.bincount(table.value[rows], weight, len(least))
-        denied = values & (shown <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE))
-        found += [Denial(itemset, int(v), 1 - float(shown[v]) / total, support, rows) for v in np.flatnonzero(denied)]
+        support = float(weight.sum()) / float(table.count.sum())
+        values = values & (support >= least_support)
+        if not values.any():
+            continue
+        denied, confidence = _denied(table, rows, weight, min_confidence)
+        denied &= values
+        denials += [
+            Denial(candidate.itemset, int(v), float(confidence[v]), support, rows) for v in np.flatnonzero(denied)
+        ]
         if (values & ~denied).any():
-            sought[itemset] = values & ~denied
-            stack += _narrower(table, itemset, a + 1, rows, degree)
-    return found
+            open_values[candidate.itemset] = values & ~denied
+            stack += _narrower(table, candidate.itemset, candidate.attribute + 1, rows, degree)
+    return denials
 
 
-def _narrower(table: Table, itemset: Itemset, first: int, rows: IntArray, degree: FloatArray) -> Iterator[_Narrowing]:
-    """The itemsets that ask for one attribute more, from ``first`` on; the one to be visited first is the last."""
+def _satisfying(table: DistinctRecords, candidate: _Candidate) -> tuple[IntArray, FloatArray]:
+    """Rows that satisfy a candidate to a positive degree, and these degrees: the least over the items."""
+    added = table.degree[candidate.attribute][candidate.itemset[candidate.attribute], candidate.rows]
+    degree = np.minimum(candidate.degree, added)
+    return candidate.rows[degree > 0], degree[degree > 0]
+
+
+def _denied(
+    table: DistinctRecords, rows: IntArray, weight: FloatArray, min_confidence: float
+) -> tuple[BoolArray, FloatArray]:
+    """True for each value with confidence of at least ``min_confidence``, up to rounding; and the confidences."""
+    total = float(weight.sum())
+    with_value = np.bincount(table.value[rows], weight, len(table.share))
+    return with_value <= (1 - min_confidence) * total * (1 + LEVEL_TOLERANCE), 1 - with_value / total
+
+
+def _narrower(
+    table: DistinctRecords, itemset: Itemset, first: int, rows: IntArray, degree: FloatArray
+) -> Iterator[_Candidate]:
+    """Itemsets with an item of one more attribute, from ``first`` on; the one to visit first comes last."""
     for a in range(first, len(itemset)):
         for item in reversed(range(1, len(table.items[a].labels))):
-            yield _Narrowing((*itemset[:a], item, *itemset[a + 1 :]), a, rows, degree)
+            yield _Candidate((*itemset[:a], item, *itemset[a + 1 :]), a, rows, degree)
 
 
-def _sought(table: Table, sought: dict[Itemset, BoolArray], itemset: Itemset) -> BoolArray:
-    """The values that are still sought in all itemsets one step more general."""
+def _open_in_all_broader(table: DistinctRecords, open_values: dict[Itemset, BoolArray], itemset: Itemset) -> BoolArray:
+    """Values that are open in all itemsets that are one step more general."""
     values = table.share > 0
     for a, item in enumerate(itemset):
         if item:
             broader = (*itemset[:a], int(table.items[a].parents[item]), *itemset[a + 1 :])
-            values = values & sought.get(broader, False)
+            values = values & open_values.get(broader, False)
     return values

@@ -1,140 +1,158 @@
-"""Groups of the k nearest records, changed until no value's share is too large: k-anonymity first, likeness second."""
+"""Groups of k near records, changed until no value's share is too large: first k-anonymity, then beta-likeness."""
 
 import numpy as np
 
-from foreknow.defenses.clusters.nearest_group import Groups, Limits, change, gather, join_all, squared
+from foreknow.defenses.clusters.group_index import (
+    GroupLimits,
+    Partition,
+    move_record,
+    partition_of,
+    squared_distance_within,
+)
+from foreknow.defenses.clusters.nearest_group import join_nearest
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.tables.distance import Scale, squared_distance
 
-NO, ADD = -1, -2
-"""What may be done with a record of a value, where it is not to replace one of another: nothing, or to be added."""
+SKIP, ADD = -1, -2
+"""Changes of a group by a record, other than to replace a record of a value (0 to m - 1): none, or to add it."""
 
 
 def primacy_groups(
-    codes: FloatArray, scale: Scale, points: FloatArray, values: IntArray, order: IntArray, limits: Limits
+    codes: FloatArray, scale: Scale, points: FloatArray, values: IntArray, order: IntArray, limits: GroupLimits
 ) -> IntArray:
-    """Group a cluster's records, k nearest ones at a time, so that each group keeps the limits.
+    """Group a cluster's records, k near ones at a time, so that each group keeps the limits.
 
     Parameters
     ----------
     codes : float array, shape (n, d)
-        The quasi-identifiers.
+        Quasi-identifiers.
     scale : Scale
-        Their distances.
+        Scale of their distances.
     points : float array, shape (n, D)
-        Points as far apart as the records, for centroids.
+        Coordinates with the same distances, for centroids.
     values : int array, shape (n,)
-        The sensitive codes.
+        Sensitive codes.
     order : int array, shape (n,)
-        In which order records become seeds.
-    limits : Limits
-        The fewest records, k, and the largest shares.
+        Order in which records become seeds.
+    limits : GroupLimits
+        Least number of records, k, and largest shares.
 
     Returns
     -------
     int array, shape (n,)
-        Each record's group, 0 to g - 1; -1 where no group may take it.
+        Group of each record, 0 to g - 1; -1 if no group may take it.
 
     Notes
     -----
-    A reconstruction, see `KPrimacy`. Cost: O(n (n + u d) / k) for u distinct vectors of quasi-identifiers, and a pass over
-    the records left for each change of a group.
+    A reconstruction, see `KPrimacy`. Cost: O(n (n + u d) / k) for u distinct vectors of quasi-identifiers, and O(n) for each
+    change of a group.
     """
-    distinct, which = np.unique(codes, axis=0, return_inverse=True)
-    labels, failed = _seeded(distinct, which.reshape(-1), scale, values, order, limits)
+    distinct, code_of = np.unique(codes, axis=0, return_inverse=True)
+    labels, failed = _seeded_groups(distinct, code_of.reshape(-1), scale, values, order, limits)
     if not (labels >= 0).any():
         return labels
-    groups = gather(points, values, labels, len(limits.share))
+    partition = partition_of(points, values, labels, len(limits.share))
     for number in range(int(failed.max(initial=-1)) + 1):
-        _merge(groups, points, values, labels, np.flatnonzero(failed == number), limits)
-    join_all(groups, points, values, labels, order[labels[order] < 0], limits)
+        _merge_with_nearest(partition, np.flatnonzero(failed == number), limits)
+    join_nearest(partition, order[labels[order] < 0], limits)
     return labels
 
 
 @compiled
-def _seeded(
-    codes: FloatArray, which: IntArray, scale: Scale, values: IntArray, order: IntArray, limits: Limits
+def _seeded_groups(
+    codes: FloatArray, code_of: IntArray, scale: Scale, values: IntArray, order: IntArray, limits: GroupLimits
 ) -> tuple[IntArray, IntArray]:
-    """Each record's group; and which of the groups that do not keep the limits it is in. Both -1 for none.
+    """Group of each record, and the failed group it is in, which does not keep the limits; -1 for none.
 
-    ``codes`` are the distinct ones, and ``which`` each record's.
+    ``codes`` are the distinct vectors of quasi-identifiers, and ``code_of`` is the vector of each record.
     """
     n, k = len(order), limits.smallest
     labels, failed = np.full(n, -1), np.full(n, -1)
-    free, far, far_point = np.ones(n, dtype=np.bool_), np.empty(n), np.empty(len(codes))
-    made = given_up = 0
-    left = order.copy()
-    left.sort()
+    free, distance = np.ones(n, dtype=np.bool_), np.empty(n)
+    groups = failures = 0
+    left = np.sort(order)
     for seed in order:
         if not free[seed]:
             continue
         left = left[free[left]]
         if len(left) < k:
             break
-        for point in range(len(codes)):
-            far_point[point] = squared_distance(scale, codes[which[seed]], codes[point])
-        for row in left:
-            far[row] = far_point[which[row]]
-        far[seed] = -1.0
-        members = _nearest(left, far, k)
+        _distances(codes, code_of, scale, seed, left, distance)
+        members = _nearest(left, distance, k)
         free[members] = False
-        members, good = _improve(members, left, far, free, values, limits)
-        if good:
-            labels[members] = made
-            made += 1
+        members, keeps = _improve(members, left, distance, free, values, limits)
+        if keeps:
+            labels[members] = groups
+            groups += 1
         else:
-            failed[members] = given_up
-            given_up += 1
+            failed[members] = failures
+            failures += 1
     return labels, failed
 
 
 @compiled
-def _nearest(left: IntArray, far: FloatArray, k: int) -> IntArray:
-    """The k nearest records, nearest first; ties go to the lowest row, as ``left`` is sorted."""
-    found = np.full(k, -1)
+def _distances(
+    codes: FloatArray, code_of: IntArray, scale: Scale, seed: int, left: IntArray, distance: FloatArray
+) -> None:
+    """Write the squared distances of remaining records from a seed, which are computed once for each distinct vector.
+
+    The seed gets -1, so that it is nearer than records with equal quasi-identifiers.
+    """
+    of_code = np.empty(len(codes))
+    for code in range(len(codes)):
+        of_code[code] = squared_distance(scale, codes[code_of[seed]], codes[code])
+    for row in left:
+        distance[row] = of_code[code_of[row]]
+    distance[seed] = -1.0
+
+
+@compiled
+def _nearest(left: IntArray, distance: FloatArray, k: int) -> IntArray:
+    """The k nearest records, nearest first, by insertion; ties go to the lowest row, as ``left`` is sorted."""
+    nearest = np.full(k, -1)
     count = 0
     for row in left:
-        if count == k and far[row] >= far[found[k - 1]]:
+        if count == k and distance[row] >= distance[nearest[k - 1]]:
             continue
         place = min(count, k - 1)
-        while place > 0 and far[row] < far[found[place - 1]]:
-            found[place] = found[place - 1]
+        while place > 0 and distance[row] < distance[nearest[place - 1]]:
+            nearest[place] = nearest[place - 1]
             place -= 1
-        found[place] = row
+        nearest[place] = row
         count = min(count + 1, k)
-    return found
+    return nearest
 
 
 @compiled
 def _improve(
-    members: IntArray, left: IntArray, far: FloatArray, free: BoolArray, values: IntArray, limits: Limits
+    members: IntArray, left: IntArray, distance: FloatArray, free: BoolArray, values: IntArray, limits: GroupLimits
 ) -> tuple[IntArray, bool]:
-    """Swap and add the next nearest records while that lessens the largest excess, and whether none is left of it."""
+    """Swap or add the next nearest records while this reduces the largest excess; True if none remains."""
     counts = np.zeros(len(limits.share), dtype=np.int64)
     for row in members:
         counts[values[row]] += 1
-    at = members[-1]
-    while excess(counts, len(members), limits.share) > 0.0:
-        best = changes(counts, len(members), limits.share)
-        at = _next(left, far, free, values, best, at)
-        if at < 0:
+    last = members[-1]
+    while largest_excess(counts, len(members), limits.share) > 0.0:
+        change = best_changes(counts, len(members), limits.share)
+        last = _next_useful(left, distance, free, values, change, last)
+        if last < 0:
             return members, False
-        value = values[at]
-        if best[value] == ADD:
-            members = np.append(members, at)
+        value = values[last]
+        if change[value] == ADD:
+            members = np.append(members, last)
         else:
-            out = _farthest(members, far, values, best[value])
-            free[members[out]] = True
-            counts[best[value]] -= 1
-            members[out] = at
-        free[at] = False
+            place = _farthest(members, distance, values, change[value])
+            free[members[place]] = True
+            counts[change[value]] -= 1
+            members[place] = last
+        free[last] = False
         counts[value] += 1
     return members, True
 
 
 @compiled
-def excess(counts: IntArray, size: int, share: FloatArray) -> float:
-    """By how much a value's share is over its limit, at most; 0 where none is."""
+def largest_excess(counts: IntArray, size: int, share: FloatArray) -> float:
+    """Largest excess of a value's share over its limit; 0 if there is none."""
     most = 0.0
     for s in range(len(counts)):
         most = max(most, counts[s] / size - share[s])
@@ -142,71 +160,79 @@ def excess(counts: IntArray, size: int, share: FloatArray) -> float:
 
 
 @compiled
-def changes(counts: IntArray, size: int, share: FloatArray) -> IntArray:
-    """What to do with a record of each value: the value it should replace, `ADD` or `NO`.
+def best_changes(counts: IntArray, size: int, share: FloatArray) -> IntArray:
+    """Change of a group by a record of each value: the value it replaces, `ADD` or `SKIP`; shape ``(m,)``.
 
-    A swap is chosen that leaves the smallest excess, ties going to the lowest value; where none lessens it, the record is
-    added if that does.
+    The replacement with the smallest excess is chosen; ties go to the lowest value. If no replacement reduces the excess, the
+    record is added if that does.
     """
-    now = excess(counts, size, share)
-    best = np.full(len(counts), NO)
+    now = largest_excess(counts, size, share)
+    change = np.full(len(counts), SKIP)
     for s in range(len(counts)):
         counts[s] += 1
-        least = now
-        for other in range(len(counts)):
-            if other != s and counts[other] > 0:
-                counts[other] -= 1
-                after = excess(counts, size, share)
-                counts[other] += 1
-                if after < least:
-                    least, best[s] = after, other
-        if best[s] == NO and excess(counts, size + 1, share) < now:
-            best[s] = ADD
+        change[s] = _best_replacement(counts, size, share, s, now)
+        if change[s] == SKIP and largest_excess(counts, size + 1, share) < now:
+            change[s] = ADD
         counts[s] -= 1
+    return change
+
+
+@compiled
+def _best_replacement(counts: IntArray, size: int, share: FloatArray, added: int, now: float) -> int:
+    """The value whose removal reduces the excess most, given counts with one record added, or `SKIP`."""
+    least, best = now, SKIP
+    for other in range(len(counts)):
+        if other != added and counts[other] > 0:
+            counts[other] -= 1
+            after = largest_excess(counts, size, share)
+            counts[other] += 1
+            if after < least:
+                least, best = after, other
     return best
 
 
 @compiled
-def _next(left: IntArray, far: FloatArray, free: BoolArray, values: IntArray, best: IntArray, at: int) -> int:
-    """The nearest free record beyond another, by distance and then row, that something is to be done with; -1 if none."""
-    found = -1
+def _next_useful(
+    left: IntArray, distance: FloatArray, free: BoolArray, values: IntArray, change: IntArray, last: int
+) -> int:
+    """The nearest free record beyond the last one, by distance and then row, that changes the group, or -1."""
+    nearest = -1
     for row in left:
-        beyond = far[row] > far[at] or (far[row] == far[at] and row > at)
-        if free[row] and beyond and best[values[row]] != NO and (found < 0 or far[row] < far[found]):
-            found = row
-    return found
+        is_beyond = distance[row] > distance[last] or (distance[row] == distance[last] and row > last)
+        is_useful = free[row] and is_beyond and change[values[row]] != SKIP
+        if is_useful and (nearest < 0 or distance[row] < distance[nearest]):
+            nearest = row
+    return nearest
 
 
 @compiled
-def _farthest(members: IntArray, far: FloatArray, values: IntArray, value: int) -> int:
-    """Where the farthest member of a value stands; ties go to the highest row."""
-    found = -1
+def _farthest(members: IntArray, distance: FloatArray, values: IntArray, value: int) -> int:
+    """Place of the farthest member with a value; ties go to the highest row."""
+    farthest = -1
     for i in range(len(members)):
         if values[members[i]] == value:
-            further = found < 0 or far[members[i]] > far[members[found]]
-            if further or (far[members[i]] == far[members[found]] and members[i] > members[found]):
-                found = i
-    return found
+            is_farther = farthest < 0 or distance[members[i]] > distance[members[farthest]]
+            if is_farther or (distance[members[i]] == distance[members[farthest]] and members[i] > members[farthest]):
+                farthest = i
+    return farthest
 
 
 @compiled
-def _merge(
-    groups: Groups, points: FloatArray, values: IntArray, labels: IntArray, rows: IntArray, limits: Limits
-) -> None:
+def _merge_with_nearest(partition: Partition, rows: IntArray, limits: GroupLimits) -> None:
     """Put records together into the group with the nearest centroid that keeps the limits with them, if there is one."""
-    centroid = np.zeros(points.shape[1])
+    groups = partition.groups
+    centroid = np.zeros(partition.points.shape[1])
     for row in rows:
-        centroid += points[row] / len(rows)
-    best, found = np.inf, -1
+        centroid += partition.points[row] / len(rows)
+    best, nearest = np.inf, -1
     for group in range(len(groups.size)):
-        far = squared(centroid, groups.centroids[group], best)
-        if far < best:
+        distance = squared_distance_within(centroid, groups.centroids[group], best)
+        if distance < best:
             counts = groups.counts[group].copy()
             for row in rows:
-                counts[values[row]] += 1
-            if excess(counts, groups.size[group] + len(rows), limits.share) <= 0.0:
-                best, found = far, group
-    if found >= 0:
+                counts[partition.values[row]] += 1
+            if largest_excess(counts, groups.size[group] + len(rows), limits.share) <= 0.0:
+                best, nearest = distance, group
+    if nearest >= 0:
         for row in rows:
-            change(groups, found, points[row], values[row], 1)
-            labels[row] = found
+            move_record(partition, row, nearest)

@@ -1,9 +1,9 @@
-"""The groups of a cluster before refinement, and what becomes of its leftovers (UHRA, Algorithm 2, step 1)."""
+"""Groups of a cluster before refinement, and its leftovers (UHRA, Algorithm 2, step 1)."""
 
 import numpy as np
 
-from foreknow.defenses.clusters.nearest_group import gather
-from foreknow.defenses.clusters.refinement import Rule, place
+from foreknow.defenses.clusters.group_index import index_groups
+from foreknow.defenses.clusters.refinement import GroupRule, place_leftovers
 from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
@@ -15,47 +15,47 @@ def utility_groups(
     points: FloatArray,
     order: IntArray,
     requirement: GroupPredicate,
-    rule: Rule,
+    rule: GroupRule,
     repaired: bool,
     patience: int | None = None,
 ) -> IntArray:
-    """Grow groups along an order; put leftovers, one by one, into the nearest group that may take them.
+    """Grow groups along an order, and put leftovers, one by one, into the nearest group that may take them.
 
     Parameters
     ----------
     records : Summary
-        Every record of a cluster as a group of its own.
+        Each record of a cluster as a group of its own.
     points : float array, shape (n, D)
-        Where records lie, by `foreknow.models.tables.distance.points`.
+        Coordinates of the records, by `foreknow.models.tables.distance.points`.
     order : int array, shape (n,)
         The records, first to last.
     requirement : GroupPredicate
-        What every group must satisfy.
-    rule : Rule
-        The same, as `refine` reads it.
+        Requirement that every group satisfies.
+    rule : GroupRule
+        The same requirement, as `refine` reads it.
     repaired : bool
-        Whether leftovers that no group may take make one with as many of the nearest groups as they need.
+        If True, leftovers that no group may take are merged with the nearest groups (`merge_leftovers`).
     patience : int, optional
-        The most records a group may reach unsatisfied, as in `grow`.
+        Largest number of records of an unsatisfied group, as in `grow`.
 
     Returns
     -------
     int array, shape (n,)
-        Each record's group, 0 to g - 1, and -1 for those that are left over.
+        Group of each record, 0 to g - 1; -1 for leftovers.
     """
     growth = grow(records, order, requirement, patience)
     labels = np.full(len(order), -1, dtype=np.int64)
     for number, members in enumerate(growth.groups):
         labels[members] = number
-    labels = place(records, points, labels, growth.left, rule)
-    return repair(records, points, labels, requirement) if repaired else labels
+    labels = place_leftovers(records, points, labels, growth.left, rule)
+    return merge_leftovers(records, points, labels, requirement) if repaired else labels
 
 
-def repair(records: Summary, points: FloatArray, labels: IntArray, requirement: GroupPredicate) -> IntArray:
-    """Make leftovers one group with the nearest of the others, one after another, until it satisfies.
+def merge_leftovers(records: Summary, points: FloatArray, labels: IntArray, requirement: GroupPredicate) -> IntArray:
+    """Merge all leftovers into one group, with the nearest other groups in turn, until it satisfies.
 
-    Distances are those of the groups' centroids from the leftovers'; ties go to the lowest group. Where even all records
-    together do not satisfy, nothing is changed, so that what satisfies as a whole is published as a whole at worst.
+    Distances are between the centroids of the groups and that of the leftovers; ties go to the lowest group. If all records
+    together do not satisfy, the labels are unchanged. So a cluster that satisfies as a whole is published, as one group at worst.
     """
     left = labels < 0
     if not left.any():
@@ -66,7 +66,7 @@ def repair(records: Summary, points: FloatArray, labels: IntArray, requirement: 
     if left.all():
         return labels
     groups = summarize_groups(records, labels)
-    centroids = gather(points, records.counts.argmax(axis=1), labels, records.counts.shape[1]).centroids
+    centroids = index_groups(points, records.counts.argmax(axis=1), labels, records.counts.shape[1]).centroids
     merged = np.zeros(len(groups), dtype=bool)
     for group in np.argsort(((centroids - points[left].mean(axis=0)) ** 2).sum(axis=1), kind="stable"):
         trial, merged[group] = trial + groups[int(group)], True

@@ -1,4 +1,4 @@
-"""m-invariance: every respondent stays in groups of the same signature over all releases."""
+"""m-invariance: the same signature for each respondent over all releases."""
 
 from foreknow.defenses.m_invariance.m_invariance import MInvariance
 

@@ -1,4 +1,4 @@
-"""Among which sensitive values each respondent was last hidden: what m-invariance must keep."""
+"""Signatures of m-invariance: the set of sensitive values of the group in which each respondent was last published."""
 
 from collections.abc import Hashable
 from typing import NamedTuple
@@ -7,19 +7,20 @@ import numpy as np
 
 from foreknow.models import Release, View
 from foreknow.models.arrays import BoolArray
+from foreknow.models.settings import check_kind
 
 
 class Signatures(NamedTuple):
-    """The signatures of a view's respondents.
+    """Signatures of a view's respondents.
 
     Attributes
     ----------
     values : bool array, shape (n, m)
-        The values of the group in which each was last published; no value where there is nothing to keep.
+        Signature of each respondent, as a set of sensitive values; empty if there is none to keep.
     changed : int
-        How many were last published with another sensitive value.
+        Number of respondents whose sensitive value differs from the one last published.
     unfit : int
-        How many have their old value, but were last published among values without it, or too few.
+        Number of respondents with an unchanged value, whose last group lacked that value or had too few values.
     """
 
     values: BoolArray
@@ -27,41 +28,60 @@ class Signatures(NamedTuple):
     unfit: int
 
 
-def signatures(view: View, past: tuple[Release, ...], least: int) -> Signatures:
-    """The set of sensitive values of the group in which each respondent was last published.
+def past_signatures(view: View, past: tuple[Release, ...], least: int) -> Signatures:
+    """Set of sensitive values of the group in which each respondent of a view was last published.
 
-    However long ago that was: somebody who was absent or suppressed for a while has the signature of before. Who has
-    another sensitive value than then, or was published among fewer than ``least`` values or without the own one (by
-    another defense, or another m), has nothing to keep. Cost: O(n m + the records of the past).
+    A respondent who was absent or suppressed for some releases keeps the signature from before. A respondent has no signature
+    to keep if the sensitive value has changed since, or if the last group had fewer than ``least`` values or not the
+    respondent's own (by another defense, or another m).
+
+    Parameters
+    ----------
+    view : View
+    past : tuple of Release
+        The releases so far, in the order of time.
+    least : int
+        Least number of values of a signature, m.
 
     Raises
     ------
+    TypeError
+        If ``past`` is not a tuple or list of releases.
     ValueError
         If a past release has another sensitive domain.
+
+    Notes
+    -----
+    Cost: O(n m + the number of records of the past).
     """
+    _check_past(view, past)
     values = np.zeros((len(view), len(view.schema.values)), dtype=bool)
-    before = np.full(len(view), -1, dtype=np.int64)
-    missing: dict[Hashable, int] = {who: row for row, who in enumerate(view.people.respondents)}
+    last_value = np.full(len(view), -1, dtype=np.int64)
+    unseen: dict[Hashable, int] = {respondent: row for row, respondent in enumerate(view.people.respondents)}
     for release in reversed(past):
-        _check_domain(view, release)
         shown = release.counts > 0
-        published = zip(release.view.people.respondents, release.group, release.view.sensitive, strict=True)
-        for who, group, value in published:
-            if group >= 0 and who in missing:
-                row = missing.pop(who)
-                values[row], before[row] = shown[group], value
-        if not missing:
+        records = zip(release.view.people.respondents, release.group, release.view.sensitive, strict=True)
+        for respondent, group, value in records:
+            if group >= 0 and respondent in unseen:
+                row = unseen.pop(respondent)
+                values[row], last_value[row] = shown[group], value
+        if not unseen:
             break
-    changed = (before >= 0) & (before != view.sensitive)
-    own = values[np.arange(len(view)), view.sensitive]
-    unfit = (before >= 0) & ~changed & (~own | (values.sum(axis=1) < least))
+    changed = (last_value >= 0) & (last_value != view.sensitive)
+    has_own = values[np.arange(len(view)), view.sensitive]
+    unfit = (last_value >= 0) & ~changed & (~has_own | (values.sum(axis=1) < least))
     values[changed | unfit] = False
     return Signatures(values, int(changed.sum()), int(unfit.sum()))
 
 
-def _check_domain(view: View, release: Release) -> None:
-    if release.view.schema.values != view.schema.values:
-        raise ValueError(
-            f"the release at {release.time!r} has another sensitive domain than the view at {view.time!r}; signatures are sets of "
-            "values of one domain. Build every view with the same Schema."
+def _check_past(view: View, past: tuple[Release, ...]) -> None:
+    check_kind("MInvariance", "past", past, (tuple, list), "is a tuple of releases, in the order of time")
+    for release in past:
+        check_kind(
+            "MInvariance", "a past release", release, Release, "is a Release; make one by Release(view, grouping)"
         )
+        if release.view.schema.values != view.schema.values:
+            raise ValueError(
+                f"the release at {release.time!r} has another sensitive domain than the view at {view.time!r}; signatures are "
+                "sets of values of one domain. Build every view with the same Schema."
+            )

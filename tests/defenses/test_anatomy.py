@@ -1,4 +1,4 @@
-"""Anatomy against its steps in plain Python, what a group may hold, and what is learned by who knows how it chooses."""
+"""Anatomy against its steps in plain Python, the values of its groups, and disclosure to an adversary who knows the algorithm."""
 
 import itertools
 from collections import Counter, defaultdict
@@ -27,7 +27,7 @@ def uniform(view):
 
 
 def kinds_of(results, sensitive, bound):
-    """What no two records of a group may share: a name per record, None where it is free."""
+    """Class of each record's value, which no two records of a group share; None where it is free."""
     if sensitive is None:
         return list(results)
     inside = {value: "the set" if bound in ("together", "all") else value for value in sensitive}
@@ -35,7 +35,7 @@ def kinds_of(results, sensitive, bound):
 
 
 def reference(view, l, sensitive=None, bound="together"):  # noqa: E741
-    """The printed steps; then the records of each value, in the curve's order, are put into its groups, in theirs."""
+    """The printed steps; then the records of each value, in the order of the curve, join the groups in theirs."""
     order = hilbert_order(view.people).tolist()
     kinds = kinds_of(view.frame["result"], sensitive, bound)
     first = [kind for kind in ("the set", *view.schema.values) if kind in kinds]
@@ -115,7 +115,7 @@ def test_is_verified(drawn, l, bucketized):  # noqa: E741
 
 
 def test_by_hand():
-    """Largest first: a and b, a and b, a and c; then one b is left, and the third group has none."""
+    """Most frequent first: a and b, a and b, a and c; one b remains, and the third group has none."""
     view = view_of("ABCDEFG", "aaabbbc", [10, 20, 30, 11, 21, 31, 32])
     release = Release(view, Anatomy(2)(view, uniform(view)))
     shown = sorted("".join(rows) for _, rows in release.table.groupby("group")["result"])
@@ -125,7 +125,7 @@ def test_by_hand():
 
 
 def test_close_records_are_put_together_where_values_allow():
-    """Two of each value in each of three towns far apart: every pair is of one town."""
+    """Two of each value in each of three distant towns: every pair is of one town."""
     ages = [1, 1, 2, 2, 50, 50, 51, 51, 98, 98, 99, 99]
     view = view_of("ABCDEFGHIJKL", "abab" * 3, ages)
     labels = Anatomy(2, deterministic=True)(view, uniform(view)).labels
@@ -144,8 +144,8 @@ def test_chance_decides_which_records(l, sensitive):  # noqa: E741
     assert len({tuple(lasting(view, uniform(view)).labels) for _ in range(5)}) > 1
 
 
-class Dealt(np.random.Generator):
-    """Chance that is laid down beforehand: an order of records, and the place of every choice among those there are."""
+class FixedDraws(np.random.Generator):
+    """Generator with given draws: an order of records, and the place of every choice among the candidates."""
 
     def __init__(self, order, place):
         super().__init__(np.random.PCG64(0))
@@ -159,7 +159,7 @@ class Dealt(np.random.Generator):
 
 
 def surest(views, anatomies):
-    """The most that anybody can believe of anybody's value who knows the rule, all views being as likely as each other."""
+    """Largest belief about any value of an adversary who knows the algorithm, all views being equally likely."""
     weights = defaultdict(Counter)
     for view in views:
         values, prior = view.sensitive.tolist(), uniform(view)
@@ -175,15 +175,15 @@ def surest(views, anatomies):
 
 @pytest.mark.parametrize("results", ["aabb", "aabc", "aabbc"])
 def test_only_chance_hides_how_records_were_chosen(results):
-    """Over all views of these values, and all that chance can do: one in two at most, however much one knows.
+    """Over all views of these values and all random choices, the largest belief is one half.
 
-    Without chance, who has one of two values can be certain already where three are shown.
+    Without random choices an adversary can be certain as soon as three values are shown.
     """
     n = len(results)
     views = [view_of("ABCDE"[:n], world) for world in sorted(set(itertools.permutations(results)))]
-    # A leftover has a choice of one group or two: places 0 and 30 of 60 are each of two as often as the other.
+    # A residue has a choice of one group or two; places 0 and 30 of 60 choose each of two equally often.
     places = (0, 30) if n % 2 else (0,)
-    chances = [Dealt(order, place) for order in itertools.permutations(range(n)) for place in places]
+    chances = [FixedDraws(order, place) for order in itertools.permutations(range(n)) for place in places]
     assert surest(views, [Anatomy(2, rng=chance) for chance in chances]) == Fraction(1, 2)
     assert surest(views, [Anatomy(2, deterministic=True)]) == (1 if "c" in results else Fraction(1, 2))
 
@@ -197,7 +197,7 @@ def census():
 
 class TestAdult:
     def test_one_value_is_a_third_of_the_records(self, census):
-        """METHODS A.4: HS-grad, 14,783 of 45,222."""
+        """HS-grad has 14,783 of 45,222 records, counted in the file."""
         assert Anatomy(3)(census, uniform(census)).labels.max() + 1 == 45_222 // 3
         with pytest.raises(
             Infeasible, match=r"'HS-grad' is the value of 14783 of the 45222 .* l that this view allows is 3"
@@ -225,10 +225,10 @@ class TestBadInput:
             (
                 {"l": 2, "sensitive": ("a",), "bound": "some"},
                 ValueError,
-                "bound is 'some'; it is 'together', 'each' or 'all'",
+                "bound is 'some'; it is one of 'together', 'each', 'all'",
             ),
-            ({"l": 2, "bound": "each"}, ValueError, "bound is 'each' and no sensitive set is named"),
-            ({"l": 2, "rng": 7}, TypeError, "Anatomy: rng is 7; it is a generator"),
+            ({"l": 2, "bound": "each"}, ValueError, "bound is 'each' and there is no sensitive set"),
+            ({"l": 2, "rng": "x"}, TypeError, "Anatomy: rng is 'x'; it is a generator"),
         ],
     )
     def test_settings(self, given, error, match):
@@ -244,7 +244,7 @@ class TestBadInput:
         view = view_of("ABCDE", "aaabc")
         with pytest.raises(
             Infeasible,
-            match=r"^'a' is the value of 3 of the 5 records of the view at 1, a share of 0\.6; no more than 1/l = 0\.5 may share "
+            match=r"^'a' is the value of 3 of the 5 records of the view at 1, a share of 0\.6; at most 1/l = 0\.5 may share "
             r"one\. The largest l that this view allows is 1\. Lower l",
         ):
             Anatomy(2)(view, uniform(view))
@@ -265,7 +265,7 @@ class TestBadInput:
 
 
 def test_all_alike_but_for_their_values():
-    """Records that share every quasi-identifier are dealt in the view's order."""
+    """Records with equal quasi-identifiers are grouped in the order of the view."""
     frame = pd.DataFrame({"id": range(6), "age": 5, "result": list("aabbcc")})
     view = View(frame, Schema({"age": Numeric()}, "result", ("a", "b", "c")))
     assert sorted(map(tuple, Release(view, Anatomy(3)(view, uniform(view))).counts)) == [(1, 1, 1)] * 2

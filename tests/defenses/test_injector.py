@@ -1,4 +1,4 @@
-"""Injector: how buckets are made, against the rule written out record by record; and what every bucket keeps."""
+"""Injector against its rule written out record by record, and the invariants of its buckets."""
 
 import itertools
 
@@ -11,10 +11,10 @@ from places import DATA
 from strategies import tables
 
 from foreknow.defenses import DistinctDiversity, Infeasible
-from foreknow.defenses.buckets.bucket_residues import insert
-from foreknow.defenses.buckets.bucketization import bucketize, kinds_of
+from foreknow.defenses.buckets.bucketization import bucketize, record_types
 from foreknow.defenses.buckets.matchings import matching_diversity
 from foreknow.defenses.buckets.negative_rules import negative_rules
+from foreknow.defenses.buckets.residues import assign_residues
 from foreknow.defenses.injector import Injector
 from foreknow.evaluation import adult
 from foreknow.evaluation.checks.verify import verify
@@ -23,7 +23,7 @@ from foreknow.models import Categorical, Numeric, Release, Schema, UniformPrior,
 
 @st.composite
 def knowledge(draw):
-    """What is forbidden to records, their values, and an order; their own value may be, as rules with exceptions have it."""
+    """Forbidden values of records, their values, and an order. Their own value may be forbidden, by rules with exceptions."""
     n, m = draw(st.integers(1, 16)), draw(st.sampled_from((2, 4, 9)))
     values = np.array(draw(st.lists(st.integers(0, min(m, 5) - 1), min_size=n, max_size=n)))
     rows = st.lists(st.sampled_from((False, False, True)), min_size=m, max_size=m)
@@ -35,7 +35,7 @@ def knowledge(draw):
 
 
 def by_hand(forbidden, values, order, wanted):
-    """The greedy rule, one record at a time: the buckets, then the same with those left over put in."""
+    """The greedy rule, one record at a time: the buckets, then the same with residues."""
     rank = {record: place for place, record in enumerate(order.tolist())}
     left, given_up, buckets = set(rank), set(), []
 
@@ -93,21 +93,21 @@ def labels_of(buckets, n):
 @given(known=knowledge(), wanted=st.integers(1, 4))
 def test_buckets_are_those_of_the_rule_taken_record_by_record(known, wanted):
     forbidden, values, order = known
-    kinds = kinds_of(forbidden, values, order)
-    labels = bucketize(kinds, wanted)
+    types = record_types(forbidden, values, order)
+    labels = bucketize(types, wanted)
     made, joined = by_hand(forbidden, values, order, wanted)
     assert labels.tolist() == labels_of(made, len(values))
     if made:
-        assert insert(kinds, labels, wanted).tolist() == labels_of(joined, len(values))
+        assert assign_residues(types, labels, wanted).tolist() == labels_of(joined, len(values))
 
 
 @given(known=knowledge(), wanted=st.integers(1, 4))
-def test_in_every_bucket_everybody_has_l_values_and_no_value_stands_twice(known, wanted):
+def test_each_record_of_a_bucket_has_l_possible_values_and_no_value_occurs_twice(known, wanted):
     forbidden, values, order = known
-    kinds = kinds_of(forbidden, values, order)
-    labels = bucketize(kinds, wanted)
+    types = record_types(forbidden, values, order)
+    labels = bucketize(types, wanted)
     assume((labels >= 0).any())
-    labels = insert(kinds, labels, wanted)
+    labels = assign_residues(types, labels, wanted)
     for number in range(labels.max() + 1):
         bucket = np.flatnonzero(labels == number)
         assert len(bucket) >= wanted
@@ -140,8 +140,8 @@ def test_publishes_diverse_buckets_or_says_why_not(drawn, expectation, confidenc
 
 
 @given(drawn=tables(most=20, values=5), wanted=st.integers(1, 4))
-def test_where_no_rule_is_found_everybody_eligible_is_published(drawn, wanted):
-    """Anatomy's lemma: buckets started with the most frequent value leave at most one record of each."""
+def test_without_rules_all_eligible_records_are_published(drawn, wanted):
+    """Anatomy's lemma: buckets that start with the most frequent value leave at most one record of each value."""
     view, prior = drawn
     assume(wanted <= len(view))
     try:
@@ -153,7 +153,7 @@ def test_where_no_rule_is_found_everybody_eligible_is_published(drawn, wanted):
 
 
 def patients(*kinds):
-    """A view of so many of a sex and an illness."""
+    """A view with a number of records of each sex and illness."""
     rows = [(sex, illness) for number, sex, illness in kinds for _ in range(number)]
     frame = pd.DataFrame(rows, columns=["sex", "illness"]).assign(id=range(len(rows)), age=40)
     illnesses = tuple(sorted({illness for _, illness in rows}))
@@ -165,7 +165,7 @@ def uniform(view):
 
 
 def test_men_do_not_share_a_bucket_with_an_illness_of_women():
-    """Half of each sex has flu: flu alone can hide the others' illnesses, and only that of their own sex."""
+    """Half of each sex has flu, and only flu of the same sex is compatible with the other illnesses."""
     view = patients((5, "M", "prostate"), (5, "M", "flu"), (5, "F", "ovaries"), (5, "F", "flu"))
     release = Release(view, Injector(2)(view, uniform(view)))
     assert (release.group >= 0).all()
@@ -174,7 +174,7 @@ def test_men_do_not_share_a_bucket_with_an_illness_of_women():
 
 
 def test_a_record_that_no_bucket_takes_is_suppressed_and_said():
-    """The sixth man with an illness of men finds no sixth man with flu."""
+    """There are six men with an illness of men, and five men with flu."""
     view = patients((6, "M", "prostate"), (5, "M", "flu"), (5, "F", "ovaries"), (6, "F", "flu"))
     grouping = Injector(2)(view, uniform(view))
     assert (grouping.labels < 0).sum() == 2
@@ -184,7 +184,7 @@ def test_a_record_that_no_bucket_takes_is_suppressed_and_said():
 def test_where_rules_leave_no_bucket_the_error_says_so():
     view = patients((10, "M", "prostate"), (10, "F", "ovaries"))
     with pytest.raises(
-        Infeasible, match=r"the 2 negative rules of the view at 2026 leave no 2 records whose values all"
+        Infeasible, match=r"the 2 negative rules of the view at 2026 leave no 2 records that may all have"
     ):
         Injector(2)(view, uniform(view))
 

@@ -1,4 +1,4 @@
-"""k-anonymity-primacy against its steps in plain Python, and what it promises."""
+"""k-anonymity-primacy against its steps in plain Python, and its promises."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from strategies import tables, view_of
 
 from foreknow.defenses import KAnonymity
 from foreknow.defenses.clusters.clustering import prior_clusters
-from foreknow.defenses.clusters.primacy_groups import ADD, NO, changes
+from foreknow.defenses.clusters.primacy_groups import ADD, SKIP, best_changes
 from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.defenses.k_primacy import KPrimacy
 from foreknow.defenses.requirements.likeness import BetaLikeness
@@ -34,7 +34,7 @@ def limit(p, beta):
 
 
 class Plain:
-    """The steps of the docstring on one cluster."""
+    """The steps of the docstring, on one cluster."""
 
     def __init__(self, view, rows, k, beta):
         self.values, self.place, self.k = view.frame["result"].tolist(), points(view.people).tolist(), k
@@ -103,7 +103,7 @@ def steps(view, prior, k, beta, j):
 class TestSteps:
     @given(drawn=tables(most=16), settings=settings_of)
     def test_equals_them(self, drawn, settings):
-        """On a grid of eighths, so that equal distances are equal numbers."""
+        """On a grid of eighths, so that equal distances are equal floats."""
         schema = Schema({"age": Numeric(0, 8), "weight": Numeric(0, 8)}, "result", drawn[0].schema.values)
         view, prior = View(drawn[0].frame, schema, 1), drawn[1]
         if settings["k"] <= len(view):
@@ -112,12 +112,14 @@ class TestSteps:
 
     def test_the_change_that_leaves_the_smallest_excess(self):
         share = np.array([0.5, 0.3, 0.3])
-        assert changes(np.array([4, 0, 0]), 4, share).tolist() == [NO, 0, 0]
-        assert changes(np.array([1, 1, 0]), 2, share).tolist() == [ADD, NO, ADD], (
-            "no swap lessens .2; two a's of 3 are .167 over"
+        assert best_changes(np.array([4, 0, 0]), 4, share).tolist() == [SKIP, 0, 0]
+        assert best_changes(np.array([1, 1, 0]), 2, share).tolist() == [ADD, SKIP, ADD], (
+            "no swap reduces .2; two a of 3 are .167 over"
         )
-        assert changes(np.array([0, 2, 2]), 4, share).tolist() == [ADD, NO, NO], "a swap leaves the other at a half"
-        assert changes(np.array([2, 1, 1]), 4, share).tolist() == [NO, NO, NO]
+        assert best_changes(np.array([0, 2, 2]), 4, share).tolist() == [ADD, SKIP, SKIP], (
+            "a swap leaves the other at a half"
+        )
+        assert best_changes(np.array([2, 1, 1]), 4, share).tolist() == [SKIP, SKIP, SKIP]
 
 
 class TestPromises:
@@ -151,7 +153,7 @@ class TestPromises:
             ).tolist()
 
     def test_by_hand(self):
-        """F, the farthest, starts with E and D: two b's of three are over .433, and C, the next nearest, replaces D."""
+        """F, the farthest, starts with E and D. Two b of three exceed .433, and C, the next nearest, replaces D."""
         view = view_of("ABCDEF", "aaabab", ages=[20, 21, 22, 24, 30, 31], domain="ab")
         grouping = KPrimacy(3, 0.3, 1, judged="view")(view, np.full((6, 2), 0.5))
         assert oracle.groups_of(grouping.labels) == {frozenset({2, 4, 5}), frozenset({0, 1, 3})}
@@ -166,9 +168,9 @@ class TestPromises:
     [
         ({"k": 0}, "k is 0"),
         ({"beta": -1}, "beta is -1"),
-        ({"j": float("nan")}, "KPrimacy: j is nan; it is a divergence, 0 or more"),
-        ({"base": 0.5}, "KPrimacy: the logarithm's base is 0.5; it must be above 1"),
-        ({"judged": None}, "KPrimacy: judged is None; it is 'published' or 'view'"),
+        ({"j": float("nan")}, "KPrimacy: j is nan; it is a number of at least 0, a divergence"),
+        ({"base": 0.5}, "KPrimacy: base is 0.5; it is the base of a logarithm, a finite number above 1"),
+        ({"judged": None}, "KPrimacy: judged is None; it is one of 'published', 'view'"),
     ],
 )
 def test_bad_settings_are_refused(settings, message):

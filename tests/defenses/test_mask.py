@@ -1,4 +1,4 @@
-"""MASK against its choice of groups in plain Python, what it changes, and how often what looks alike was violating."""
+"""MASK against its choice of groups in plain Python, its changes, and the share of violating groups among those alike."""
 
 from collections import Counter
 
@@ -32,13 +32,13 @@ def share_of(values, sensitive):
     return most / len(values)
 
 
-def classes(view, labels, codes=None):
+def group_values(view, labels, codes=None):
     values = view.frame["result"] if codes is None else [view.schema.values[code] for code in codes]
     return {g: [value for value, label in zip(values, labels, strict=True) if label == g] for g in sorted(set(labels))}
 
 
 def plan(before, l, sensitive):  # noqa: E741
-    """The violating classes, and the shares of those they are to look like."""
+    """The violating groups, and the shares of those they imitate."""
     shares = {g: share_of(values, sensitive) for g, values in before.items()}
     violating = [g for g in shares if shares[g] > 1 / l + 1e-9]
     others = sorted((g for g in shares if g not in violating), key=lambda g: (-shares[g], g))
@@ -51,11 +51,11 @@ def fewest(size, sensitive, m):
 
 @pytest.mark.parametrize("sensitive", [None, ("a",), ("a", "c")])
 @given(drawn=tables(most=24, values=4), k=st.integers(1, 4), l=st.integers(1, 4), seed=st.integers(0, 3))
-def test_each_violating_class_takes_on_a_share_of_the_others(sensitive, drawn, k, l, seed):  # noqa: E741
+def test_each_violating_group_takes_on_a_share_of_the_others(sensitive, drawn, k, l, seed):  # noqa: E741
     view, prior = drawn
     assume(k <= len(view))
     labels = Mondrian(KAnonymity(k))(view, prior).labels.tolist()
-    before = classes(view, labels)
+    before = group_values(view, labels)
     violating, shares = plan(before, l, sensitive)
     impossible = any(fewest(len(before[g]), sensitive, 4) > len(before[g]) // l for g in violating)
     try:
@@ -68,7 +68,7 @@ def test_each_violating_class_takes_on_a_share_of_the_others(sensitive, drawn, k
     if not violating:
         assert grouping.values is None
         return
-    after = classes(view, labels, grouping.values)
+    after = group_values(view, labels, grouping.values)
     for g, values in before.items():
         if g not in violating:
             assert after[g] == values
@@ -85,7 +85,7 @@ def test_each_violating_class_takes_on_a_share_of_the_others(sensitive, drawn, k
 
 
 def check_changes(before, after, sensitive, table):
-    """Only sensitive values of the set are changed, into others of the group, or else of the table."""
+    """Only values of the set are changed, into other values of the group, or else of the table."""
     new = [(x, y) for x, y in zip(before, after, strict=True) if x != y]
     if sensitive:
         assert all(x in sensitive and y not in sensitive for x, y in new)
@@ -94,7 +94,7 @@ def check_changes(before, after, sensitive, table):
 
 
 def towns(*results):
-    """One group under KAnonymity(k) per text of k results: people of one age each."""
+    """One group under KAnonymity(k) for each text of k results; its respondents have one age."""
     ages = [age for age, group in enumerate(results) for _ in group]
     return view_of(range(len(ages)), "".join(results), ages)
 
@@ -102,8 +102,8 @@ def towns(*results):
 class TestLooks:
     @pytest.mark.parametrize("l", [2, 3, 4])
     def test_of_groups_that_look_alike_one_in_l_was_violating(self, l):  # noqa: E741
-        """Two groups violate; the 2 (l - 1) highest others show 2, or 3, of 12 records. Each share is drawn as often as it is
-        there, so that of the groups that show it, one in l is expected to have been violating.
+        """Two groups violate; the 2 (l - 1) highest others show 2, or 3, of 12 records. Each share is drawn in proportion to its
+        number of groups, so that one in l of the groups that show it was violating, in expectation.
         """
         others = [
             "a" * (3 if i == 0 and l < 4 else 2) + "b" * (9 if i == 0 and l < 4 else 10) for i in range(2 * (l - 1))
@@ -125,7 +125,7 @@ class TestLooks:
             assert was[share] * l <= looked[share] + l * slack
 
     def test_what_records_are_changed_into_is_drawn_from_the_group_s_others(self):
-        """One of four a is to be left among 4 a, 1 b and 3 c: three records become b one time in four, else c."""
+        """At most one of four a remains among 4 a, 1 b and 3 c; a changed record becomes b with probability 1/4, else c."""
         view = towns("aaaabccc", "abbbbbbb", "cccccccc")
         defense, runs = MASK(8, 3, ("a",), rng=rng(7)), 500
         became = Counter()
@@ -158,7 +158,7 @@ class TestLooks:
         notes = MASK(4, 2, ("a",), rng=rng())(view, uniform(view)).notes
         assert notes == (
             "3 records of 2 groups show another value than their own.",
-            "1 groups satisfy and are looked like, 2 should be: of those that look alike a share of 0.6667 was violating.",
+            "1 groups satisfy and are imitated, 2 should be: of the groups that look alike a share of 0.6667 was violating.",
         )
 
 
@@ -226,7 +226,12 @@ class TestBadInput:
             ({"k": 2, "l": 1.5}, ValueError, "MASK: l is 1.5; it is a number of records"),
             ({"k": 2, "l": 2, "sensitive": "flu"}, TypeError, "sensitive is 'flu'; it is a set of values"),
             ({"k": 2, "l": 2, "sensitive": []}, ValueError, "name at least one value"),
-            ({"k": 2, "l": 2, "rng": 1}, TypeError, "MASK: rng is 1; it is a generator"),
+            ({"k": 2, "l": 2, "rng": "x"}, TypeError, "MASK: rng is 'x'; it is a generator"),
+            (
+                {"k": 2, "l": 2, "grouped": 3},
+                TypeError,
+                "MASK: grouped is 3; it is a function from a requirement to a defense",
+            ),
         ],
     )
     def test_settings(self, settings, error, match):
@@ -275,5 +280,5 @@ class TestBadInput:
         def distorting(requirement):
             return lambda *_: Grouping(np.repeat([0, 1], 4), values=np.zeros(8, int))
 
-        with pytest.raises(ValueError, match="changes values itself; MASK alone may"):
+        with pytest.raises(ValueError, match="distorts values or adds counterfeits, which only MASK may do"):
             MASK(2, 2, ("a",), distorting, rng=rng())(view, uniform(view))

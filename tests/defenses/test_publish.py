@@ -525,8 +525,8 @@ class TestChance:
         assert same[0] == same[1]
 
     def test_what_is_no_generator_is_refused(self, kind):
-        with pytest.raises(TypeError, match=r"rng is 7; it is a generator"):
-            kind(2, rng=7)
+        with pytest.raises(TypeError, match=r"rng is 'x'; it is a generator"):
+            kind(2, rng="x")
 
 
 @pytest.mark.parametrize("kind", [Anatomy, Injector, MInvariance, SAFE])

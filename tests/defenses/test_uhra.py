@@ -1,4 +1,4 @@
-"""UHRA against Algorithms 1 and 2 in plain Python, its lemma, its example, and what it promises."""
+"""UHRA against Algorithms 1 and 2 in plain Python, its lemma, its example and its promises."""
 
 import itertools
 
@@ -25,13 +25,13 @@ settings_of = st.builds(
 
 
 def on_the_grid(view):
-    """The same view with domains of 0 to 8, so that sums of points are exact and equal distances are equal numbers."""
+    """The same view with domains of 0 to 8, so that sums of points are exact and equal distances are equal floats."""
     schema = Schema({"age": Numeric(0, 8), "weight": Numeric(0, 8)}, "result", view.schema.values)
     return View(view.frame, schema, view.time)
 
 
 def algorithms(view, prior, k, t, j, least=1):
-    """Algorithm 1: the groups of each cluster, refined, before anything is judged as published."""
+    """Algorithm 1: the refined groups of each cluster, before the check against the published table."""
     results, place, cluster = view.frame["result"].tolist(), points(view.people).tolist(), prior_clusters(prior, j)
 
     def satisfies(group):
@@ -88,7 +88,7 @@ class TestAlgorithms:
         assert oracle.groups_of(grouping.labels) == algorithms(view, prior, **settings, least=least)
 
     def test_the_closest_group_by_ordered_distance(self):
-        """Asked as a requirement, one that limits cannot say, "equal" distance gives what limits do."""
+        """Evaluated as a predicate, "equal" distance gives the same groups as the limits."""
         rng = np.random.default_rng(1)
         view = view_of([f"p{i}" for i in range(90)], rng.choice(list("abc"), 90), ages=rng.integers(0, 99, 90))
         prior = np.full((90, 3), 1 / 3)
@@ -117,7 +117,7 @@ class TestPromises:
 
     @given(drawn=tables(most=20), settings=settings_of)
     def test_lemma_2_holds_where_it_is_repaired(self, drawn, settings):
-        """A cluster of k or more that is t-close as a whole is published, whole."""
+        """A cluster of at least k records that is t-close as a whole is published completely."""
         view, prior = drawn
         results = view.frame["result"].tolist()
         if settings["k"] > len(view):
@@ -130,7 +130,7 @@ class TestPromises:
                 assert (labels[rows] >= 0).all()
 
     def test_lemma_2_as_printed_says_nothing_of_suppression(self):
-        """The cluster is the table, at distance 0, and yet one record fits no pair: .667 of a is over .545 by more than .1."""
+        """The cluster is the table, at distance 0. One record fits no pair: .667 of a exceeds .545 by more than .1."""
         view, prior = view_of("ABCDEFGHIJK", "abababababa", ages=range(20, 31)), np.full((11, 3), 1 / 3)
         grouping = UHRA(2, 0.1, 0.5)(view, prior)
         assert (grouping.labels < 0).sum() == 1
@@ -158,7 +158,7 @@ class TestPromises:
 
 
 def test_table_1_becomes_table_2():
-    """The paper's example: 3-anonymous groups whose priors are alike; the paper gives no priors, so here two kinds."""
+    """The paper's example: 3-anonymous groups with similar priors; the paper gives no priors, and here are two."""
     frame = pd.DataFrame(
         {
             "name": ["Cayla", "Ganya", "Elisa", "Dior", "Harriet", "Fiona"],
@@ -181,7 +181,7 @@ def test_table_1_becomes_table_2():
 
 
 class TestBinaryErratum:
-    """METHODS, B.4: with 24.8 % of one value, t of .5 or more hardly binds."""
+    """Worked by hand: with 24.8 % of one value, t of .5 or more hardly binds."""
 
     def test_the_largest_distances_are_those_of_pure_groups(self):
         whole = TableCounts(("<=50K", ">50K"), np.array([752, 248]))
@@ -193,7 +193,7 @@ class TestBinaryErratum:
         assert TCloseness(0.76)(groups).all()
 
     def test_groups_shrink_as_t_is_loosened(self):
-        """The opposite of the paper's Table 5: whoever grows until satisfied stops no later under a looser t."""
+        """The opposite of the paper's Table 5: a group that grows until it satisfies stops no later under a looser t."""
         rng = np.random.default_rng(5)
         rich = rng.random(3000) < 0.248
         view = view_of(range(3000), np.where(rich, "b", "a").tolist(), ages=rng.integers(0, 99, 3000), domain="ab")
@@ -211,10 +211,10 @@ class TestBinaryErratum:
     [
         ({"k": 0}, "k is 0"),
         ({"t": -1}, "TCloseness: t is -1"),
-        ({"j": -0.1}, "UHRA: j is -0.1; it is a divergence, 0 or more"),
-        ({"base": 1}, "UHRA: the logarithm's base is 1; it must be above 1"),
-        ({"judged": "later"}, "UHRA: judged is 'later'; it is 'published' or 'view'"),
-        ({"sweeps": 0}, "UHRA: sweeps is 0; it is a number of visits to all records, 1 or more"),
+        ({"j": -0.1}, "UHRA: j is -0.1; it is a number of at least 0, a divergence"),
+        ({"base": 1}, "UHRA: base is 1; it is the base of a logarithm, a finite number above 1"),
+        ({"judged": "later"}, "UHRA: judged is 'later'; it is one of 'published', 'view'"),
+        ({"sweeps": 0}, "UHRA: sweeps is 0; it is a number of sweeps over all records, 1 or more"),
         ({"distance": "far"}, "TCloseness: distance is 'far'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Which values the records of a bucket may have, against all ways of sharing them out."""
+"""Possible values of the records of a bucket, against enumeration of all assignments."""
 
 import itertools
 
@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.defenses.buckets.matchings import in_matchings, matching_diversity
+from foreknow.defenses.buckets.matchings import matching_diversity
+from foreknow.models.estimators.support import possible_pairs
 
 
 @st.composite
 def buckets(draw, most=5, values=4):
-    """What is forbidden to each record of a bucket, and the values it shows, often some of them twice."""
+    """Forbidden values of each record of a bucket, and the values it shows, often some of them twice."""
     k = draw(st.integers(1, most))
     cells = draw(st.lists(st.sampled_from((False, False, True)), min_size=k * values, max_size=k * values))
     return np.array(cells).reshape(k, values), np.array(
@@ -21,11 +22,17 @@ def buckets(draw, most=5, values=4):
 
 
 def assignments(forbidden, values):
-    """Every way to give the bucket's copies to its records in which nobody has a forbidden value."""
+    """Every assignment of the bucket's copies to its records without a forbidden value."""
     records = range(len(values))
     for copies in itertools.permutations(records):
         if not any(forbidden[record, values[copy]] for record, copy in zip(records, copies, strict=True)):
             yield copies
+
+
+def in_matchings(allowed):
+    """Possible pairs of records and copies of values, each copy with capacity 1; none if there is no assignment."""
+    exists, pairs = possible_pairs(allowed.astype(float), np.ones(len(allowed), dtype=np.int64))
+    return pairs if exists else np.zeros_like(allowed)
 
 
 @given(bucket=buckets())
@@ -40,7 +47,7 @@ def test_both_agree_with_all_permutations(bucket):
 
 
 def test_six_records_in_a_ring_may_each_have_two():
-    """Record i may have value i or i + 1: all have the one, or all the other."""
+    """Record i may have value i or i + 1: all have the first, or all have the second."""
     allowed = np.eye(6, dtype=bool) | np.roll(np.eye(6, dtype=bool), 1, axis=1)
     assert matching_diversity(~allowed, np.arange(6)).tolist() == [2] * 6
     assert np.array_equal(in_matchings(allowed), allowed)
@@ -58,14 +65,14 @@ def test_of_equal_values_one_is_counted():
     assert matching_diversity(np.zeros((4, 3), dtype=bool), [2, 2, 0, 2]).tolist() == [2] * 4
 
 
-def test_nothing_is_possible_where_nobody_may_have_a_value():
+def test_nothing_is_possible_where_no_record_may_have_a_value():
     forbidden = np.array([[False, True], [False, True]])
     assert matching_diversity(forbidden, [0, 1]).tolist() == [0, 0]
     assert matching_diversity(np.zeros((0, 2), dtype=bool), []).tolist() == []
 
 
 def test_values_without_a_row_and_without_a_column_are_refused():
-    with pytest.raises(ValueError, match=r"2 values and forbidden has shape \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"values has shape \(2,\) and forbidden has shape \(3, 2\)"):
         matching_diversity(np.zeros((3, 2), dtype=bool), [0, 1])
-    with pytest.raises(ValueError, match=r"code 2; forbidden has columns 0 to 1"):
+    with pytest.raises(ValueError, match=r"code 2, and forbidden has columns 0 to 1"):
         matching_diversity(np.zeros((2, 2), dtype=bool), [0, 2])

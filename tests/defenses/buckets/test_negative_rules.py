@@ -1,4 +1,4 @@
-"""Negative rules, against a count over all itemsets; the worked number of METHODS; Adult, against its cross tables."""
+"""Negative rules, against a count over all itemsets, a number worked by hand, and the cross tables of Adult."""
 
 import itertools
 from fractions import Fraction
@@ -31,16 +31,16 @@ def view_of(rows):
 
 @st.composite
 def views(draw):
-    """A table in which rows stand up to four times, so that some of what is absent is absent by more than chance."""
+    """A table whose rows occur up to four times, so that some absences are more than chance."""
     cells = st.tuples(*map(st.sampled_from, (tuple(CITIES), "MF", range(9), "aaabbc")))
     rows = draw(st.lists(cells, min_size=1, max_size=9)) * draw(st.integers(1, 4))
     return view_of(rows if len(rows) > 1 else rows * 2)
 
 
 def conditions(terms):
-    """Of each attribute every label, with the labels that are more general, and the degree of a cell in it."""
+    """For each attribute every label, with the more general labels, and the degree of a cell in it."""
     lands = set(CITIES.values())
-    # Swiss and Germany have one city each, which says the same.
+    # Swiss and Germany have one city each, which stands for them.
     cities = {city: {CITIES[city]} for city in CITIES} | {land: set() for land in lands if land == "Italy"}
     peaks = [Fraction(8 * i, terms - 1) for i in range(terms)]
     step = Fraction(8, terms - 1)
@@ -54,7 +54,7 @@ def conditions(terms):
 
 
 def all_rules(view, min_confidence, min_expectation, terms):
-    """Every rule, general or not: condition and value to (confidence, support, expectation, who is a member)."""
+    """Every rule, general or not: condition and value to (confidence, support, expectation, membership)."""
     found, n, offers = {}, len(view), conditions(terms)
     rows = view.frame.to_dict("records")
     for labels in itertools.product(*([None, *offer] for offer in offers.values())):
@@ -68,13 +68,13 @@ def all_rules(view, min_confidence, min_expectation, terms):
             xy = sum(d for d, row in zip(degree, rows, strict=True) if row["result"] == value) / n
             expectation = 1 - (1 - x * y) ** n
             if x > 0 and 1 - xy / x >= Fraction(min_confidence) and expectation >= Fraction(min_expectation):
-                who = [d > 0 for d in degree]
-                found[tuple(condition.items()), value] = (1 - xy / x, x, expectation, who)
+                member = [d > 0 for d in degree]
+                found[tuple(condition.items()), value] = (1 - xy / x, x, expectation, member)
     return found
 
 
 def is_broader(one, other, terms):
-    """Whether who meets the other condition meets the one, by the hierarchies, and they differ."""
+    """Return whether the other condition implies the first, by the hierarchies, and they differ."""
     offers, narrow = conditions(terms), dict(other)
     return one != other and all(
         name in narrow and (label == narrow[name] or label in offers[name][narrow[name]][0]) for name, label in one
@@ -101,13 +101,13 @@ def test_the_rules_are_the_most_general_of_all(view, confidence, expectation, te
         measures = most_general[rule.condition, rule.value][:3]
         assert np.allclose((rule.confidence, rule.support, rule.expectation), [float(x) for x in measures])
     denied = np.zeros((len(view), 3), dtype=bool)
-    for (_, value), (*_, who) in every.items():
-        denied[who, "abc".index(value)] = True
+    for (_, value), (*_, member) in every.items():
+        denied[member, "abc".index(value)] = True
     assert np.array_equal(mined.forbidden, denied), "narrower rules deny nothing more"
 
 
 @given(view=views(), expectation=st.sampled_from((0.01, 0.37, 0.9)), terms=st.integers(2, 12))
-def test_nobody_is_denied_their_own_value_by_what_has_no_exception(view, expectation, terms):
+def test_no_record_is_denied_its_own_value_by_a_rule_without_exceptions(view, expectation, terms):
     mined = negative_rules(view, 1.0, expectation, terms)
     assert not mined.forbidden[np.arange(len(view)), view.sensitive].any()
     assert all(rule.confidence == 1 for rule in mined)
@@ -132,7 +132,7 @@ def test_a_land_denies_what_none_of_its_cities_has():
 
 
 def test_a_number_denies_as_far_as_its_term_reaches():
-    """About 4 reaches from over 0 to under 8: nobody there has b."""
+    """About 4 reaches from over 0 to under 8, where no record has b."""
     rows = [("Rome", "M", age, "b" if age in (0, 8) else "a") for age in (0, 1, 4, 7, 8)] * 6
     mined = negative_rules(view_of(rows), terms=3)
     assert [str(rule) for rule in mined] == ["age is about 4 => not b"]
@@ -149,12 +149,12 @@ def test_what_is_alike_in_all_has_no_rules():
 
 
 def test_least_support_is_the_worked_number():
-    """METHODS A.6: n = 45,222, minExp = .9, P(Y) = .01 gives 5.09e-3, some 230 records."""
+    """Worked by hand: n = 45,222, minExp = .9, P(Y) = .01 gives 5.09e-3, some 230 records."""
     least = least_support(45_222, np.array([0.01, 0.0]), 0.9)
     assert least[0] == pytest.approx(5.09e-3, rel=1e-3)
     assert round(least[0] * 45_222) == 230
     assert 1 - (1 - least[0] * 0.01) ** 45_222 == pytest.approx(0.9)
-    assert np.isinf(least[1]), "a value that nobody has is expected of nobody"
+    assert np.isinf(least[1]), "a value without records has no finite support"
 
 
 @pytest.mark.parametrize("confidence", [0, -0.1, 1.01, np.nan])

@@ -1,4 +1,4 @@
-"""Clusters of priors against complete linkage by its definition, record by record."""
+"""Clusters of priors against complete linkage by definition, record by record."""
 
 import itertools
 import re
@@ -15,17 +15,17 @@ from foreknow.defenses import UHRA, KPrimacy
 from foreknow.defenses.clusters import clustering
 from foreknow.defenses.clusters.clustering import (
     MOST_ROWS,
-    WithinCluster,
     assign_leaders,
-    pairwise_divergence,
     prior_clusters,
 )
+from foreknow.defenses.clusters.group_clusters import WithinCluster
+from foreknow.defenses.clusters.pairwise_divergence import pairwise_divergence
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 
 
 def complete_linkage(rows, j, base=2.0):
-    """All records, one cluster each, the two nearest merged while their farthest members are within j; and the heights."""
+    """Clusters of single records, the nearest two merged while their farthest members are within j; and the heights."""
     clusters, heights = [[i] for i in range(len(rows))], []
     apart = [[oracle.divergence([a, b], base) for b in rows] for a in rows]
     while len(clusters) > 1:
@@ -43,7 +43,7 @@ def complete_linkage(rows, j, base=2.0):
 @pytest.mark.parametrize("base", [2.0, np.e])
 @pytest.mark.parametrize("j", [0.0, 0.05, 0.2, 0.5, 1.0])
 def test_equals_clustering_all_records(j, base):
-    """Rows drawn at random, each twice or more: the heights are distinct but for the 0 of equal rows."""
+    """Random rows, some of them repeated: the heights are distinct, apart from the 0 of equal rows."""
     for seed in range(6):
         rng = np.random.default_rng(seed)
         kinds = rng.dirichlet(np.full(4, 0.5), size=9)
@@ -134,7 +134,7 @@ class TestTolerance:
         base=st.sampled_from([2.0, np.e]),
     )
     def test_any_two_of_a_cluster_are_within_j_all_the_same(self, kinds, near, j, fraction, base):
-        """Each row, and one near it, moved towards the uniform one."""
+        """Each row, and a second one that is moved towards the uniform distribution."""
         rows = np.array(kinds)
         rows = np.vstack([rows, rows + np.array(near[: len(rows)])[:, None] * (1 / 3 - rows)])
         cluster = prior_clusters(rows, j, base, fraction * j / 4)
@@ -146,9 +146,9 @@ class TestTolerance:
     def test_every_row_is_within_it_of_its_leader_and_leaders_are_apart(self, kinds, tolerance):
         rows = np.unique(np.array(kinds), axis=0)
         leaders = assign_leaders(rows, tolerance)
-        for row, of in enumerate(leaders.of):
-            apart = oracle.divergence([rows[row], rows[leaders.rows[of]]], 2.0)
-            assert apart <= min(tolerance, leaders.radius[of] ** 2) + 1e-12
+        for row, leader in enumerate(leaders.leader_of):
+            apart = oracle.divergence([rows[row], rows[leaders.rows[leader]]], 2.0)
+            assert apart <= min(tolerance, leaders.radius[leader] ** 2) + 1e-12
         for a, b in itertools.combinations(leaders.rows, 2):
             assert ((np.sqrt(rows[a]) - np.sqrt(rows[b])) ** 2).sum() > tolerance - 1e-12
 
@@ -164,7 +164,7 @@ class TestTolerance:
             )
 
     def test_more_distinct_priors_than_can_be_clustered_are_with_it(self):
-        """Of two values, 40,000 shares make no more leaders than fit on a quarter of a circle, sqrt(tolerance) apart."""
+        """For two values, the roots of 40,000 shares are on a quarter of a circle, and leaders are sqrt(tolerance) apart."""
         share = np.linspace(0, 1, MOST_ROWS + 10_000)
         rows = np.column_stack([share, 1 - share])
         assert len(assign_leaders(rows, 1e-4).rows) <= np.pi / 2 / np.sqrt(1e-4) + 1

@@ -1,4 +1,4 @@
-"""Refinement against the plain rule, one record at a time; that it ends; and the search for the nearest group."""
+"""Refinement against the plain rule, one record at a time; its termination; the search for the nearest group."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.defenses import DistinctDiversity, KAnonymity, TCloseness
-from foreknow.defenses.clusters.nearest_group import Limits, change, fits, gather, nearer_groups, nearest_group
-from foreknow.defenses.clusters.refinement import MARGIN, Rule, place, refine
+from foreknow.defenses.clusters.group_index import GroupLimits, index_groups, keeps_limits, update_group
+from foreknow.defenses.clusters.nearest_group import nearer_groups, nearest_group
+from foreknow.defenses.clusters.refinement import MARGIN, GroupRule, place_leftovers, refine
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy
 
 GRID = 8
@@ -15,7 +16,7 @@ GRID = 8
 
 
 def records_of(values, m=3):
-    """A summary of records of some values, believed anything of."""
+    """Summary of records with some values and uniform priors."""
     counts = np.eye(m, dtype=np.int64)[values]
     prior = np.full((len(values), m), 1 / m)
     whole = TableCounts(tuple(range(m)), counts.sum(axis=0))
@@ -24,7 +25,7 @@ def records_of(values, m=3):
 
 def rule_of(values, k, t, m=3):
     table = np.bincount(values, minlength=m) / len(values)
-    return Rule(Limits(k, table, t, np.full(m, np.inf)))
+    return GroupRule(GroupLimits(k, table, t, np.full(m, np.inf)))
 
 
 def squared(x, y):
@@ -41,7 +42,7 @@ def sse(points, labels):
 
 
 def swept(points, values, labels, satisfies, margin=MARGIN):
-    """Algorithm 2, lines 23 to 26, once: the labels, and whether anybody moved."""
+    """Algorithm 2, lines 23 to 26, once: the labels, and True if a record moved."""
     groups = [[i for i, label in enumerate(labels) if label == g] for g in range(max(labels, default=-1) + 1)]
     moved = False
     for i in range(len(points)):
@@ -70,7 +71,7 @@ def keeps(values, k, t, l=1):  # noqa: E741 - the diversity's letter
 
 @st.composite
 def grouped(draw, most=14):
-    """Points on the grid, values, and groups of them, of which all satisfy."""
+    """Points on the grid, values, and groups."""
     n = draw(st.integers(2, most))
     cells = st.lists(st.integers(0, GRID), min_size=n, max_size=n)
     points = np.column_stack([draw(cells), draw(cells)]) / GRID
@@ -94,14 +95,14 @@ class TestRefine:
             sweeps += 1
         refined = refine(records_of(values), points, labels, rule_of(values, k, t), 1000)
         assert refined.labels.tolist() == expected.tolist()
-        assert refined.settled
+        assert refined.converged
         assert sweeps in (0, refined.sweeps)
 
     @given(drawn=grouped(), l=st.integers(1, 2), **settings)
     def test_asks_a_requirement_of_both_groups(self, drawn, k, t, l):  # noqa: E741 - the diversity's letter
         points, values, labels = drawn
         requirement = KAnonymity(k) & TCloseness(t) & DistinctDiversity(l)
-        rule = rule_of(values, k, t)._replace(rest=requirement)
+        rule = rule_of(values, k, t)._replace(predicate=requirement)
         satisfies, expected, moved = keeps(values.tolist(), k, t, l), labels, bool((labels >= 0).any())
         while moved:
             expected, moved = swept(points.tolist(), values.tolist(), expected.tolist(), satisfies)
@@ -125,11 +126,11 @@ class TestRefine:
         n = 200
         points, values = rng.random((n, 2)), rng.integers(0, 3, n)
         labels = rng.permutation(np.arange(n) % 30)
-        rule, at, settled = rule_of(values, 3, 1.0), sse(points, labels), False
-        while not settled:
-            labels, _, settled = refine(records_of(values), points, labels, rule, 1)
+        rule, at, converged = rule_of(values, 3, 1.0), sse(points, labels), False
+        while not converged:
+            labels, _, converged = refine(records_of(values), points, labels, rule, 1)
             now = sse(points, labels)
-            assert now < at - MARGIN / 2 or settled
+            assert now < at - MARGIN / 2 or converged
             at = now
 
     def test_the_printed_rule_without_a_strictly_nearer_centroid_need_not_end(self):
@@ -154,8 +155,10 @@ class TestRefine:
 
     def test_stops_at_the_limit_and_says_so(self):
         points, values = np.array([[0.0], [1.0], [0.0], [0.1]]), np.zeros(4, dtype=np.int64)
-        labels, sweeps, settled = refine(records_of(values), points, np.array([0, 0, 1, 1]), rule_of(values, 1, 1.0), 1)
-        assert (labels.tolist(), sweeps, settled) == ([1, 0, 1, 1], 1, False)
+        labels, sweeps, converged = refine(
+            records_of(values), points, np.array([0, 0, 1, 1]), rule_of(values, 1, 1.0), 1
+        )
+        assert (labels.tolist(), sweeps, converged) == ([1, 0, 1, 1], 1, False)
 
 
 class TestNearestGroup:
@@ -164,14 +167,14 @@ class TestNearestGroup:
         points, values, labels = drawn
         if not (labels >= 0).any():
             return
-        limits, groups = rule_of(values, k, t).limits, gather(points, values, labels, 3)
+        limits, groups = rule_of(values, k, t).limits, index_groups(points, values, labels, 3)
         members = [np.flatnonzero(labels == g).tolist() for g in range(labels.max() + 1)]
         for row, to in data.draw(st.lists(st.tuples(st.integers(0, len(points) - 1), st.integers(0, 3)), max_size=4)):
             if labels[row] >= 0 and to < len(members) and len(members[labels[row]]) > 1:
                 members[labels[row]].remove(row)
                 members[to].append(row)
-                change(groups, int(labels[row]), points[row], int(values[row]), -1)
-                change(groups, to, points[row], int(values[row]), 1)
+                update_group(groups, int(labels[row]), points[row], int(values[row]), -1)
+                update_group(groups, to, points[row], int(values[row]), 1)
                 labels[row] = to
         satisfies = keeps(values.tolist(), k, t)
         for row in range(len(points)):
@@ -185,7 +188,7 @@ class TestNearestGroup:
     def test_limits_are_those_of_the_requirements(self):
         rng = np.random.default_rng(3)
         values, labels = rng.integers(0, 3, 60), rng.integers(0, 12, 60)
-        groups = gather(np.zeros((60, 1)), values, labels, 3)
+        groups = index_groups(np.zeros((60, 1)), values, labels, 3)
         limits = rule_of(values, 4, 0.25).limits
         whole = records_of(values).table
         for group in range(12):
@@ -195,13 +198,15 @@ class TestNearestGroup:
                     if counts.min() >= 0 and counts.sum():
                         summary = Summary(counts[None].sum(axis=1), counts[None], np.zeros((1, 3)), np.zeros(1), whole)
                         expected = (KAnonymity(4) & TCloseness(0.25))(summary)[0]
-                        assert fits(groups, group, value, by, limits) == expected
+                        assert keeps_limits(groups, group, value, by, limits) == expected
 
     @pytest.mark.parametrize("asked", [False, True])
     def test_leftovers_join_the_nearest_that_may_take_them_one_by_one(self, asked):
         points, values = np.array([[0.0], [0.0], [1.0], [1.0], [0.2], [0.3], [0.4]]), np.array([0, 1, 0, 1, 0, 0, 1])
         rule = rule_of(values, 2, 0.1)
         if asked:
-            rule = rule._replace(rest=KAnonymity(2) & TCloseness(0.1))
-        labels = place(records_of(values), points, np.array([0, 0, 1, 1, -1, -1, -1]), np.array([4, 5, 6]), rule)
+            rule = rule._replace(predicate=KAnonymity(2) & TCloseness(0.1))
+        labels = place_leftovers(
+            records_of(values), points, np.array([0, 0, 1, 1, -1, -1, -1]), np.array([4, 5, 6]), rule
+        )
         assert labels.tolist() == [0, 0, 1, 1, 0, 1, 0]

@@ -1,4 +1,4 @@
-"""m-invariance, followed by hand, by the independent checker, and by an adversary who intersects."""
+"""m-invariance, by hand, by the independent checker, and against an adversary who intersects signatures."""
 
 import itertools
 from collections import Counter
@@ -12,8 +12,8 @@ from strategies import history_of, tables, view_of
 
 from foreknow.defenses import Infeasible, publish
 from foreknow.defenses.m_invariance import MInvariance
-from foreknow.defenses.m_invariance.assignment import assign, balance, padding
-from foreknow.defenses.m_invariance.signatures import signatures
+from foreknow.defenses.m_invariance.assignment import assign, balance, eligibility_counterfeits
+from foreknow.defenses.m_invariance.signatures import past_signatures
 from foreknow.evaluation import adult
 from foreknow.evaluation.checks.invariance import m_invariance
 from foreknow.models import Grouping, History, Release, View
@@ -21,7 +21,7 @@ from foreknow.models import Grouping, History, Release, View
 
 @st.composite
 def histories(draw, values=4, people=8):
-    """Up to five views: people come, go, return, and sometimes change their value."""
+    """Up to five views: respondents come, go, return, and sometimes change their value."""
     m = draw(st.integers(1, values))
     domain, values_of, records = "abcd"[:values], {}, []
     for _ in range(draw(st.integers(1, 5))):
@@ -34,7 +34,7 @@ def histories(draw, values=4, people=8):
 
 
 def groups_of(release):
-    """What each group shows, and who is in it with which value."""
+    """For each group, the values it shows, and its members with their values."""
     shown = {}
     for group, value in zip(release.table["group"], release.table["result"], strict=True):
         shown.setdefault(group, ([], []))[0].append(value)
@@ -47,13 +47,13 @@ def groups_of(release):
 @settings(max_examples=40)
 @given(drawn=histories())
 def test_histories_are_m_invariant_by_the_checker_and_by_intersection(drawn):
-    """What an adversary is left with who intersects the values among which somebody was hidden: m at least."""
+    """An adversary who intersects the groups of a respondent is left with at least m values."""
     history, m = drawn
     releases = publish(history, MInvariance(m))
     assert m_invariance(releases, m)["holds"].all()
     left = {}
     for release in releases:
-        assert (release.group >= 0).all(), "nobody is suppressed"
+        assert (release.group >= 0).all(), "no record is suppressed"
         for values, members in groups_of(release).values():
             assert len(set(values)) == len(values) >= m
             assert members, "every group has a true record"
@@ -98,15 +98,17 @@ class TestFirstRelease:
     def test_too_many_of_a_value_are_filled_up(self):
         release = published(view_of("ABCD", "aaab"), 2)
         assert sorted(values for values, _ in groups_of(release).values()) == [["a", "b"]] * 3
-        assert release.grouping.notes == ("2 counterfeits stand where more than one in 2 new records share a value.",)
+        assert release.grouping.notes == (
+            "2 counterfeits are added because more than one in 2 new records share a value.",
+        )
 
-    def test_one_is_everybody_alone(self):
+    def test_m_of_one_puts_each_record_alone(self):
         release = published(view_of("ABC", "aab"), 1)
         assert sorted(release.group) == [0, 1, 2]
 
     @given(drawn=tables(values=4), m=st.integers(1, 4))
     def test_fewest_counterfeits(self, drawn, m):
-        """With m groups' values to each record of the most frequent value, no fewer can do; an eligible table needs none."""
+        """The least number is m times the most frequent count less n; an eligible table needs none."""
         view, _ = drawn
         if m > len(view):
             return
@@ -121,7 +123,7 @@ class TestLaterReleases:
     FIRST = published(view_of("ABCD", "abab", [20, 21, 60, 61]), 2)
 
     def test_a_new_record_fills_the_gap(self):
-        """D is gone; of the new ones, E has the value that C's signature needs, and F and G are left to each other."""
+        """D is absent. Of the new records, E has the value that C's signature needs; F and G share a group."""
         view = view_of("ABCEFG", "ababac", [20, 21, 60, 61, 40, 41], time=2)
         release = published(view, 2, (self.FIRST,))
         assert sorted(sorted(values) for values, _ in groups_of(release).values()) == [
@@ -131,12 +133,10 @@ class TestLaterReleases:
         ]
         assert release.grouping.counterfeits is None
 
-    def test_a_counterfeit_fills_it_where_nobody_can(self):
+    def test_a_counterfeit_fills_it_where_no_record_can(self):
         release = published(view_of("ABC", "aba", [20, 21, 60], time=2), 2, (self.FIRST,))
         assert sorted(sorted(values) for values, _ in groups_of(release).values()) == [["a", "b"], ["a", "b"]]
-        assert release.grouping.notes == (
-            "1 counterfeits stand where a signature lacks a record of one of its values.",
-        )
+        assert release.grouping.notes == ("1 counterfeits fill signatures that lack a record of one of their values.",)
 
     def test_a_return_has_the_signature_of_before(self):
         away = published(view_of("EF", "ac", [20, 21], time=2), 2, (self.FIRST,))
@@ -154,40 +154,42 @@ class TestLaterReleases:
 
     def test_suppression_in_between_is_looked_over(self):
         hidden = Release(view_of("AB", "ab", time=2), Grouping(np.array([-1, -1])))
-        kept = signatures(view_of("AB", "ab", time=3), (self.FIRST, hidden), 2)
+        kept = past_signatures(view_of("AB", "ab", time=3), (self.FIRST, hidden), 2)
         assert kept.values.tolist() == [[True, True, False]] * 2
 
 
 class TestCounts:
-    """The arithmetic of buckets, against going record by record."""
+    """The arithmetic of buckets, against computation record by record."""
 
     counts = st.lists(st.integers(0, 12), min_size=1, max_size=7)
 
     @given(counts=counts, data=st.data())
-    def test_padding_makes_eligible_with_the_fewest(self, counts, data):
+    def test_counterfeits_make_eligible_with_the_fewest(self, counts, data):
         m = data.draw(st.integers(1, len(counts)))
         counts = np.array(counts)
         seed = data.draw(st.sampled_from([None, 1, 2]))
-        padded = padding(counts, counts, m, None if seed is None else np.random.default_rng(seed))
-        total = counts + padded
-        assert (padded >= 0).all()
+        counterfeits = eligibility_counterfeits(
+            counts, counts, m, None if seed is None else np.random.default_rng(seed)
+        )
+        total = counts + counterfeits
+        assert (counterfeits >= 0).all()
         assert m * total.max() <= total.sum()
         assert total.max() == counts.max(), "more would need more"
-        assert padded.sum() == max(m * counts.max() - counts.sum(), 0)
+        assert counterfeits.sum() == max(m * counts.max() - counts.sum(), 0)
 
-    def test_chance_pads_values_in_proportion_to_the_table(self):
-        """Of four c's, two b's and one a, one counterfeit: of b twice as often as of a, never of c or of d, which nobody has."""
+    def test_counterfeits_are_drawn_in_proportion_to_the_table(self):
+        """Four c, two b and one a need one counterfeit: b twice as often as a, never c, nor d, which has no record."""
         counts, rng = np.array([1, 2, 4, 0]), np.random.default_rng(1)
-        draws = np.sum([padding(counts, counts, 2, rng) for _ in range(450)], axis=0)
+        draws = np.sum([eligibility_counterfeits(counts, counts, 2, rng) for _ in range(450)], axis=0)
         assert draws.sum() == 450
         assert draws[2] == draws[3] == 0
         assert abs(draws[0] - 150) <= 5 * 10, "five standard deviations of a count of draws with probability 1/3"
 
     @given(counts=counts, data=st.data())
-    def test_all_is_dealt_to_signatures_of_m_or_more(self, counts, data):
+    def test_all_records_are_assigned_to_signatures_of_m_or_more(self, counts, data):
         m = data.draw(st.integers(1, len(counts)))
         counts = np.array(counts)
-        counts = counts + padding(counts, counts, m)
+        counts = counts + eligibility_counterfeits(counts, counts, m)
         chosen, records = assign(counts, m)
         assert (chosen.sum(axis=1) >= m).all()
         assert (records >= 1).all()
@@ -196,7 +198,7 @@ class TestCounts:
     @given(counts=counts, data=st.data())
     def test_each_step_is_the_first_and_largest_that_leaves_the_rest_eligible(self, counts, data):
         m = data.draw(st.integers(1, len(counts)))
-        left = np.array(counts) + padding(np.array(counts), np.array(counts), m)
+        left = np.array(counts) + eligibility_counterfeits(np.array(counts), np.array(counts), m)
         for chosen, records in zip(*assign(left, m), strict=True):
             ranked = sorted(range(len(left)), key=lambda value: -left[value])
 

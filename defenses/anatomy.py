@@ -9,13 +9,12 @@ import numpy as np
 
 from foreknow.defenses.buckets.bounded import bounded_kinds
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.foreground.sensitive_set import as_sensitive_values
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 
 GOLDEN = (5**0.5 - 1) / 2
 """The golden ratio's fraction: any run of its multiples, taken modulo 1, is spread evenly."""
@@ -43,7 +42,7 @@ class Anatomy:
         Put records together that lie close on a Hilbert curve, as far as the values allow, and draw nothing. The cost:
         an insider who knows this rule, the groups and one person's value derives the values of most other people with
         certainty, at any table size (see Notes). Use it for experiments only.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Source of the random choices, for experiments that must be repeated; these need `publish(rng=...)` too, which draws the
         order of the records and the numbers of the groups. Each call continues where the last one stopped. A seed is found by
         trying all of them. By default each call draws from fresh entropy.
@@ -91,13 +90,13 @@ class Anatomy:
     bound: Literal["together", "each", "all"] = "together"
     bucketized: bool = True
     deterministic: bool = field(default=False, kw_only=True)
-    rng: np.random.Generator | None = field(default=None, kw_only=True)
+    rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("Anatomy", "l", self.l, "records and values")
         if self.bound not in ("together", "each", "all"):
             raise ValueError(f"Anatomy: bound is {self.bound!r}; it is 'together', 'each' or 'all'.")
-        check_generator("Anatomy", self.rng, self.deterministic)
+        object.__setattr__(self, "rng", stored_generator("Anatomy", self.rng, self.deterministic))
         if self.sensitive is not None:
             object.__setattr__(self, "sensitive", as_sensitive_values("Anatomy", self.sensitive))
         if self.sensitive is None and self.bound != "together":
@@ -112,7 +111,7 @@ class Anatomy:
         kinds = bounded_kinds("Anatomy", view, self.sensitive, self.bound != "each", self.bound == "all")
         pool = kinds[view.sensitive]
         self._check_eligible(view, kinds, pool)
-        rng = None if self.deterministic else generator(self.rng)
+        rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)
         order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))
         return Grouping(self._labels(pool, order, rng), bucketized=self.bucketized)
 

@@ -8,12 +8,11 @@ from foreknow.defenses.buckets.bucket_residues import insert
 from foreknow.defenses.buckets.bucketization import bucketize, kinds_of
 from foreknow.defenses.buckets.negative_rules import check_settings, negative_rules
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Injector:
         Put records together that lie close on a Hilbert curve, and draw nothing. The cost: an insider who knows this rule, the
         buckets and one person's value derives the values of other people with certainty, as with `Anatomy`. Use it for
         experiments only.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Source of the random choices, for experiments that must be repeated; these need `publish(rng=...)` too, which draws the
         order of the records and the numbers of the groups. Each call continues where the last one stopped. A seed is found by
         trying all of them. By default each call draws from fresh entropy.
@@ -83,11 +82,11 @@ class Injector:
     min_expectation: float = 0.9
     terms: int = 5
     deterministic: bool = field(default=False, kw_only=True)
-    rng: np.random.Generator | None = field(default=None, kw_only=True)
+    rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("Injector", "l", self.l, "values")
-        check_generator("Injector", self.rng, self.deterministic)
+        object.__setattr__(self, "rng", stored_generator("Injector", self.rng, self.deterministic))
         check_settings("Injector", self.min_confidence, self.min_expectation, self.terms)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
@@ -95,7 +94,11 @@ class Injector:
         prior_of(view, prior)
         self._check_eligible(view)
         rules = negative_rules(view, self.min_confidence, self.min_expectation, self.terms)
-        order = hilbert_order(view.people) if self.deterministic else generator(self.rng).permutation(len(view))
+        order = (
+            hilbert_order(view.people)
+            if self.deterministic
+            else as_generator("Injector", self.rng, optional=True).permutation(len(view))
+        )
         kinds = kinds_of(rules.forbidden, view.sensitive, order)
         labels = bucketize(kinds, int(self.l))
         if not (labels >= 0).any():

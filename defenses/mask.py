@@ -9,14 +9,13 @@ import numpy as np
 from foreknow.defenses.buckets.bounded import bounded_kinds
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
-from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class MASK:
         What groups the view under ``KAnonymity(k)``: `Mondrian`, or another that reads no sensitive value (not checked).
     bucketized : bool
         Whether quasi-identifiers are published as they are, or generalized.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Draws the shares, and which records are changed into what, for experiments that must be repeated; these need
         `publish(rng=...)` too, which draws the order of the records and the numbers of the groups. Each call continues where the
         last one stopped. A seed is found by trying all of them. By default each call draws from fresh entropy.
@@ -81,12 +80,12 @@ class MASK:
     sensitive: tuple[Hashable, ...] | None = None
     grouped: Callable[[Requirement], Defense] = Mondrian
     bucketized: bool = False
-    rng: np.random.Generator | None = field(default=None, kw_only=True)
+    rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("MASK", "k", self.k, "records")
         check_whole("MASK", "l", self.l, "records, of which one may be sensitive")
-        check_generator("MASK", self.rng)
+        object.__setattr__(self, "rng", stored_generator("MASK", self.rng))
         if self.sensitive is not None:
             object.__setattr__(self, "sensitive", as_sensitive_values("MASK", self.sensitive))
 
@@ -138,7 +137,7 @@ class MASK:
         values = groups.view.sensitive.copy()
         by_group = np.argsort(groups.group, kind="stable")
         starts = np.searchsorted(groups.group[by_group], np.arange(groups.groups + 1))
-        rng = generator(self.rng)
+        rng = as_generator("MASK", self.rng, optional=True)
         table, bounded = np.bincount(values, minlength=len(kinds)), int(kinds.max()) + 1
         for group, share in zip(np.flatnonzero(violating), rng.choice(shares, violating.sum()), strict=True):
             rows = by_group[starts[group] : starts[group + 1]]

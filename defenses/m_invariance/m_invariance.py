@@ -8,12 +8,11 @@ import numpy as np
 from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.m_invariance.assignment import assign, balance, padding, served
 from foreknow.defenses.m_invariance.signatures import Signatures, signatures
-from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import as_generator, check_whole, stored_generator
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class MInvariance:
         Put records together that lie close on a Hilbert curve, as far as the values allow, and draw nothing. The cost: an
         insider who knows this rule, the groups and one person's value derives the values of most other people of the same
         signature with certainty, at any table size (see Notes). Use it for experiments only.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Source of the random choices, for experiments that must be repeated; these need `publish(rng=...)` too, which draws the
         order of the records and the numbers of the groups. Each call continues where the last one stopped. A seed is found by
         trying all of them. By default each call draws from fresh entropy.
@@ -88,11 +87,11 @@ class MInvariance:
 
     m: int
     deterministic: bool = field(default=False, kw_only=True)
-    rng: np.random.Generator | None = field(default=None, kw_only=True)
+    rng: np.random.Generator | int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         check_whole("MInvariance", "m", self.m, "values")
-        check_generator("MInvariance", self.rng, self.deterministic)
+        object.__setattr__(self, "rng", stored_generator("MInvariance", self.rng, self.deterministic))
 
     @property
     def smallest(self) -> int:
@@ -109,7 +108,7 @@ class MInvariance:
                 f"m is {m} and the sensitive domain has {domain} values; a group needs m different ones. Lower m."
             )
         kept = signatures(view, past, m)
-        rng = None if self.deterministic else generator(self.rng)
+        rng = None if self.deterministic else as_generator("MInvariance", self.rng, optional=True)
         plan = _plan(view.sensitive, kept.values, m, rng)
         rank = np.empty(len(view), dtype=np.int64)
         rank[hilbert_order(view.people) if rng is None else rng.permutation(len(view))] = np.arange(len(view))

@@ -156,9 +156,12 @@ class ForegroundSafe:
             result = attack(Release(view, published), labels)
             if not len(result.exceeding):
                 return Grouping(published, notes=_notes(number, labels, int(self.r)), bucketized=self.bucketized)
+            before = labels
             labels = enlarge_groups(labels, result.exceeding, points, result.odds, sensitive, int(self.r))
+            if np.array_equal(labels, before):  # A single group cannot grow, and further attacks give the same result.
+                break
         raise Infeasible(
-            f"after {self.rounds} attacks there are {len(result.exceeding)} groups of the view at {view.time!r} in which mining "
+            f"after {number} attacks there are {len(result.exceeding)} groups of the view at {view.time!r} in which mining "
             f"gives a member a belief in the sensitive set over 1/r = {1 / self.r:.4g}; the largest belief is "
             f"{result.max_belief:.4g}. Raise rounds, lower r, or require more support."
         )

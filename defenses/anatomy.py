@@ -14,7 +14,7 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import as_sensitive_values
-from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole
+from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole, stored_generator
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,7 @@ class Anatomy:
         check_choice("Anatomy", "bound", self.bound, ("together", "each", "all"))
         check_flag("Anatomy", "bucketized", self.bucketized)
         check_flag("Anatomy", "deterministic", self.deterministic)
-        if self.rng is not None:
-            object.__setattr__(self, "rng", as_generator("Anatomy", self.rng))
-            if self.deterministic:
-                raise ValueError("Anatomy: deterministic=True draws nothing, and rng is given; leave out one of them.")
+        object.__setattr__(self, "rng", stored_generator("Anatomy", self.rng, self.deterministic))
         if self.sensitive is not None:
             object.__setattr__(self, "sensitive", as_sensitive_values("Anatomy", self.sensitive))
         elif self.bound != "together":

@@ -1,11 +1,11 @@
-"""BKAA: near neighbours of whom an adversary believes alike, in groups of which no value becomes much likelier."""
+"""BKAA: groups of near records whose revised priors are similar, and in which no value becomes much more likely."""
 
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from foreknow.defenses.growing.along_an_order import AlongAnOrder, Leftovers, check_growing, loosened
 from foreknow.defenses.growing.nearest_point import nearest_point_order
+from foreknow.defenses.growing.ordered_growth import Leftovers, OrderedGrowth, check_growing, loosened
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
 from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
@@ -13,61 +13,67 @@ from foreknow.defenses.requirements.similarity import JSimilarity
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_flag
 
-ANSWERS: tuple[Leftovers, ...] = ("join", "suppress", "relax", "counterfeit")
+LEFTOVERS: tuple[Leftovers, ...] = ("join", "suppress", "relax", "counterfeit")
+"""Treatments of leftovers."""
 
 
 @dataclass(frozen=True)
 class BKAA:
-    """Grow groups from record to nearest record until they are k-anonymous, beta-like, and alike in what is believed.
+    """Grow groups along the nearest-point order until they are k-anonymous, beta-like and J-similar in the revised priors.
 
     Parameters
     ----------
     k : int
-        The fewest records of a group.
+        Smallest number of records of a group.
     beta : float
-        How much likelier a value may be in a group than in the table, as `BetaLikeness` has it.
+        Largest relative increase of a value's share from the table to a group, as in `BetaLikeness`.
     j : float
-        The largest Jensen-Shannon divergence of the members' revised priors, in units of ``base``.
+        Largest Jensen-Shannon divergence of the members' revised priors, in units of ``base``.
     enhanced : bool
-        Whether beta-likeness is the enhanced one, or the basic one; the paper does not say which it takes.
+        If True, enhanced beta-likeness; if False, basic. The paper does not say which it takes.
     base : float
-        The base of the divergence's logarithm.
+        Base of the divergence's logarithm, over 1.
     also : Requirement, optional
-        What else every group must satisfy, as ``EntropyDiversity(3)``.
+        Further requirement of every group, as ``EntropyDiversity(3)``.
     leftovers : {"join", "suppress", "relax", "counterfeit"}
-        What becomes of records that fit no group. They join the nearest group along the order in which the requirement
-        then still holds, and are left out where there is none: the printed rule, which leaves open which of several
-        groups it is. Or they are left out. Or they are grouped among themselves under j, and then beta, loosened by a
-        quarter as often as needed, and in the end without beta, the last few joining the nearest group: nobody is left
-        out, and those groups are not protected as asked. Or they join the nearest group, with a counterfeit value where
-        their own breaks the requirement. The last two are the paper's two other solutions.
+        Treatment of records that fit no group. ``"join"`` is the printed rule, which does not say which of several groups is
+        taken; ``"relax"`` and ``"counterfeit"`` are the paper's two other solutions.
+
+        - ``"join"``: they join the nearest group along the order that then still satisfies, and are suppressed where there
+          is none.
+        - ``"suppress"``: they are not published.
+        - ``"relax"``: they form groups of their own, with j, then beta, multiplied by 1.25 as often as needed, and last
+          without beta. The last few join the nearest group. No record is suppressed; these groups do not satisfy the
+          requirement.
+        - ``"counterfeit"``: they join the nearest group, with a counterfeit sensitive value where their own violates the
+          requirement.
     patience : int, optional
-        The most records a group may reach unsatisfied before its oldest one is set aside as a leftover. None is the
-        printed rule, under which one group that cannot be satisfied makes leftovers of all that remain.
+        Largest number of records of an unsatisfying group; its first record is then set aside as a leftover. None is the
+        printed rule, by which one group that never satisfies takes all remaining records as leftovers.
     judged : {"published", "view"}
-        Against which distribution of values groups must be beta-like in the end: that of what is published, for which
-        groups that fail are merged with neighbours (`enforce_on_published`), or that of the view, as grown.
+        Table against which the published groups must be beta-like: the published one, for which failing groups are merged
+        with neighbours (`foreknow.defenses.growing.enforce_on_published`), or the view, as grown.
 
     Raises
     ------
-    ValueError
-        If a setting is out of its range.
+    TypeError, ValueError
+        If a setting has the wrong type or is out of its range.
     Infeasible
         When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor
-        joined.
+        joined to a group.
 
     Notes
     -----
-    BayFrame, section 5.2, Algorithm 1, which takes beta and then asks for J-similarity only; the text asks for all three.
-    With ``patience=None`` and ``judged="view"`` it is that algorithm. The order is `nearest_point_order`.
+    BayFrame, section 5.2, Algorithm 1. The algorithm takes beta as input and then tests J-similarity only; the text requires all
+    three, as here. ``patience=None`` with ``judged="view"`` is that algorithm. The order is `nearest_point_order`.
 
-    A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
-    whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
+    A group of more than k records did not satisfy with fewer records. An adversary who knows the rule can learn from that, as
+    from any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
-    Cost: that of
-    the order, and O(n m) to grow groups of bounded size; O(m) more for each leftover and each group that it asks, which
-    is all of them where none takes it in.
+    Cost: that of the order, and O(n m) for growing groups of bounded size; O(m) more for each leftover and each group that is
+    evaluated for it, which are all groups where none takes it.
 
     Examples
     --------
@@ -86,31 +92,34 @@ class BKAA:
     judged: Literal["published", "view"] = "published"
 
     weighs_beliefs: ClassVar[bool] = True
-    """Groups are bounded by their members' revised priors."""
+    """The groups depend on the prior: J-similarity bounds its divergence within a group."""
 
     def __post_init__(self) -> None:
-        check_growing("BKAA", self.k, self.leftovers, ANSWERS, self.patience, self.judged)
-        self.requirement  # noqa: B018 - it checks k, beta and j
+        check_growing("BKAA", self.k, self.leftovers, LEFTOVERS, self.patience, self.judged)
+        check_flag("BKAA", "enhanced", self.enhanced)
+        if self.beta is None:
+            raise ValueError("BKAA: beta is None; it is a bound of beta-likeness, over 0. Without it, take JSReduce.")
+        self.requirement  # noqa: B018 - its parts check beta, j, base and also
 
     @property
     def requirement(self) -> Requirement:
-        """The requirement that every group satisfies."""
+        """Requirement of every group."""
         return self._requirement(self.beta, self.j, self.also)
 
     @property
     def smallest(self) -> int:
-        """The fewest records of a group, k."""
+        """Smallest number of records of a group, k."""
         return int(self.k)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size("k", self.k, view)
+        """Group a view, given the revised prior, shape ``(n, m)``; rows are probabilities."""
         rows = prior_of(view, prior)
+        check_size("k", self.k, view)
         also = None if self.also is None else self.also.bind(view, rows)
         js = loosened(self.j, math.log(rows.shape[1], self.base))
         betas = loosened(self.beta, math.log(len(view)) if self.enhanced else len(view) - 1)
         rounds = [*((self.beta, j) for j in js[:-1]), *((beta, js[-1]) for beta in betas), (None, js[-1])]
-        grouped = AlongAnOrder(
+        growth = OrderedGrowth(
             self._requirement(self.beta, self.j, also).bind(view, rows),
             tuple(self._requirement(beta, j, also).bind(view, rows) for beta, j in rounds),
             "beta and j",
@@ -118,9 +127,9 @@ class BKAA:
             self.leftovers,
             self.patience,
             self.judged,
-            several=True,
+            merge_several=True,
         )
-        return grouped(view, rows, nearest_point_order(view.people))
+        return growth(view, rows, nearest_point_order(view.people))
 
     def _requirement(self, beta: float | None, j: float, also: Requirement | None) -> Requirement:
         likeness = BetaLikeness if self.enhanced else BasicBetaLikeness

@@ -12,7 +12,7 @@ from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import as_generator, check_flag, check_whole
+from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,7 @@ class Injector:
         check_whole("Injector", "l", self.l, "values")
         check_mining_settings("Injector", self.min_confidence, self.min_expectation, self.terms)
         check_flag("Injector", "deterministic", self.deterministic)
-        if self.rng is not None:
-            object.__setattr__(self, "rng", as_generator("Injector", self.rng))
-            if self.deterministic:
-                raise ValueError("Injector: deterministic=True draws nothing, and rng is given; leave out one of them.")
+        object.__setattr__(self, "rng", stored_generator("Injector", self.rng, self.deterministic))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view into buckets; the prior, shape ``(n, m)``, and the past releases do not matter."""

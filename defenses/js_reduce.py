@@ -1,11 +1,11 @@
-"""JS-reduce: groups whose members an adversary cannot tell apart by what is already believed of them."""
+"""JS-reduce: groups whose members have similar revised priors."""
 
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from foreknow.defenses.growing.along_an_order import AlongAnOrder, check_growing, loosened
 from foreknow.defenses.growing.hilbert import hilbert_order
+from foreknow.defenses.growing.ordered_growth import OrderedGrowth, check_growing, loosened
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
 from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
@@ -14,64 +14,68 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray
 
-ANSWERS: tuple[Literal["suppress", "relax", "counterfeit"], ...] = ("suppress", "relax", "counterfeit")
+LEFTOVERS: tuple[Literal["suppress", "relax", "counterfeit"], ...] = ("suppress", "relax", "counterfeit")
+"""Treatments of leftovers."""
 
 
 @dataclass(frozen=True)
 class JSReduce:
-    """Grow groups along a Hilbert curve until they are k-anonymous, t-close, and alike in the defender's revised prior.
+    """Grow groups along a Hilbert curve until they are k-anonymous, t-close and J-similar in the members' revised priors.
 
     Parameters
     ----------
     k : int
-        The fewest records of a group.
+        Smallest number of records of a group.
     t : float
-        The largest earth mover's distance of a group's values from the table's.
+        Largest earth mover's distance between the distribution of sensitive values in a group and in the table.
     j : float
-        The largest Jensen-Shannon divergence of the members' revised priors, in units of ``base``.
+        Largest Jensen-Shannon divergence of the members' revised priors, in units of ``base``.
     base : float
-        The base of the divergence's logarithm.
+        Base of the divergence's logarithm, over 1.
     distance : "equal", "ordered" or Hierarchy
-        The ground distance of t-closeness.
+        Ground distance of t-closeness.
     also : Requirement, optional
-        What else every group must satisfy, as ``EntropyDiversity(3)``.
+        Further requirement of every group, as ``EntropyDiversity(3)``.
     leftovers : {"suppress", "relax", "counterfeit"}
-        What becomes of records that fit no group (section 6.3). They are left out. Or they are grouped among themselves
-        under j, and then t, loosened by a quarter as often as needed, the last few, fewer than k, joining the nearest group
-        whatever its t and j then are: nobody is left out, and those groups are not protected as asked. Or they join the
-        nearest group that keeps the requirement, with a counterfeit value where their own breaks it, and are left out
-        only where none does.
+        Treatment of records that fit no group (section 6.3).
+
+        - ``"suppress"``: they are not published.
+        - ``"relax"``: they form groups of their own, with j, then t, multiplied by 1.25 as often as needed. The last few, fewer
+          than k, join the nearest group, whatever its t and j then are. No record is suppressed; these groups do not satisfy
+          the requirement.
+        - ``"counterfeit"``: they join the nearest group that then still satisfies, with a counterfeit sensitive value where
+          their own violates the requirement. They are suppressed where there is no such group.
     patience : int, optional
-        The most records a group may reach unsatisfied before its oldest one is set aside as a leftover. None is the
-        printed rule, under which one group that cannot be satisfied leaves out the rest of the table.
+        Largest number of records of an unsatisfying group; its first record is then set aside as a leftover. None is the
+        printed rule, by which one group that never satisfies takes all remaining records as leftovers.
     judged : {"published", "view"}
-        Against which distribution of values groups must be close in the end. The paper judges them against the view's,
-        suppressed records included, as they are grown. ``"published"`` then makes sure of what anybody can check: a group
-        that fails against the published table by a hair, because others were left out, is merged with a neighbour
-        (`foreknow.defenses.growing.enforce_on_published`), so that all that is published satisfies (except what ``"relax"`` notes).
+        Table whose distribution of values the published groups must be close to. The paper takes the view, suppressed
+        records included, as growth does. With ``"published"``, a group that fails against the published table is merged with
+        a neighbour (`foreknow.defenses.growing.enforce_on_published`). A reader of the release can then verify that every
+        group satisfies, except those that a note of ``"relax"`` reports.
 
     Raises
     ------
-    ValueError
-        If a setting is out of its range.
+    TypeError, ValueError
+        If a setting has the wrong type or is out of its range.
     Infeasible
         When called, if k is larger than the view; or with ``leftovers="relax"``, if a record can be neither grouped nor
-        joined.
+        joined to a group.
 
     Notes
     -----
-    Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. With ``patience=None`` and ``judged="view"`` it is that algorithm to
-    the letter. The order of the curve's axes and its scale are `hilbert_order`'s.
+    Riboni, Pareschi, Bettini, TDSC 2012, Algorithm 4. ``patience=None`` with ``judged="view"`` is that algorithm as printed.
+    `hilbert_order` documents the order of the curve's axes and its scale.
 
-    t-closeness alone does not prevent groups of one value: where a value has the share f of the table, a group of that value
-    is at most t away as soon as ``f >= 1 - t`` (with ``"equal"``), so that t = 0.5 allows it for any value of half of the
-    records. Such a group discloses its members' values. Ask for diversity as well: ``also=DistinctDiversity(2)``.
+    t-closeness alone does not exclude groups of one value. Where a value has the share f of the table, a group of only that
+    value has a distance of at most t if ``f >= 1 - t`` (with ``"equal"``): t = 0.5 allows it for any value of half of the
+    records. Such a group discloses its members' values. Require diversity as well: ``also=DistinctDiversity(2)``.
 
-    A group of more than k records was not satisfied with fewer. Who knows the rule can learn from that, as from any defense
-    whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
+    A group of more than k records did not satisfy with fewer records. An adversary who knows the rule can learn from that, as
+    from any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).
 
-    Cost: O(n d) to order and O(n m) to grow
-    groups of bounded size; with ``"counterfeit"``, O(m) more for each leftover and each of the nearest groups it asks.
+    Cost: O(n d) for the order and O(n m) for growing groups of bounded size; with ``"counterfeit"``, O(m) more for each
+    leftover and each of the nearest groups that are evaluated for it.
 
     Examples
     --------
@@ -90,30 +94,30 @@ class JSReduce:
     judged: Literal["published", "view"] = "published"
 
     weighs_beliefs: ClassVar[bool] = True
-    """Groups are bounded by their members' revised priors."""
+    """The groups depend on the prior: J-similarity bounds its divergence within a group."""
 
     def __post_init__(self) -> None:
-        check_growing("JSReduce", self.k, self.leftovers, ANSWERS, self.patience, self.judged)
-        self.requirement  # noqa: B018 - it checks k, t and j
+        check_growing("JSReduce", self.k, self.leftovers, LEFTOVERS, self.patience, self.judged)
+        self.requirement  # noqa: B018 - its parts check t, j, base, distance and also
 
     @property
     def requirement(self) -> Requirement:
-        """The requirement that every group satisfies."""
+        """Requirement of every group."""
         return self._requirement(self.t, self.j, self.also)
 
     @property
     def smallest(self) -> int:
-        """The fewest records of a group, k."""
+        """Smallest number of records of a group, k."""
         return int(self.k)
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view under the defender's revised prior, shape ``(n, m)``."""
-        check_size("k", self.k, view)
+        """Group a view, given the revised prior, shape ``(n, m)``; rows are probabilities."""
         rows = prior_of(view, prior)
+        check_size("k", self.k, view)
         also = None if self.also is None else self.also.bind(view, rows)
         js, ts = loosened(self.j, math.log(rows.shape[1], self.base)), loosened(self.t, 1.0)
         rounds = [*((self.t, j) for j in js[:-1]), *((t, js[-1]) for t in ts)]
-        grouped = AlongAnOrder(
+        growth = OrderedGrowth(
             self._requirement(self.t, self.j, also).bind(view, rows),
             tuple(self._requirement(t, j, also).bind(view, rows) for t, j in rounds),
             "t and j",
@@ -121,9 +125,9 @@ class JSReduce:
             self.leftovers,
             self.patience,
             self.judged,
-            several=False,
+            merge_several=False,
         )
-        return grouped(view, rows, hilbert_order(view.people))
+        return growth(view, rows, hilbert_order(view.people))
 
     def _requirement(self, t: float, j: float, also: Requirement | None) -> Requirement:
         extra = () if also is None else (also,)

@@ -15,7 +15,7 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
-from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole
+from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,7 @@ class MASK:
                 f"MASK: grouped is {self.grouped!r:.60}; it is a function from a requirement to a defense, as Mondrian without "
                 "arguments."
             )
-        if self.rng is not None:
-            object.__setattr__(self, "rng", as_generator("MASK", self.rng))
+        object.__setattr__(self, "rng", stored_generator("MASK", self.rng))
         if self.sensitive is not None:
             object.__setattr__(self, "sensitive", as_sensitive_values("MASK", self.sensitive))
 

@@ -1,35 +1,45 @@
-"""The knowledge revision cycle: revise, group, publish, observe."""
+"""Publication of views in the order of time: the knowledge revision cycle of JS-reduce."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from foreknow.defenses.randomness import check_generator, generator
 from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind
 from foreknow.models.tables.times import check_order
 
 
 class Defense(Protocol):
     """A grouping algorithm; a frozen settings object.
 
-    A defense with an attribute ``smallest``, the fewest records of a view that it can publish, lets `publish` name all views that
-    are too small before it starts.
+    A defense may have an attribute ``smallest``, the smallest number of records of a view that it can publish. `publish` then
+    names all views that are too small before it groups the first one.
     """
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...]) -> Grouping:
-        """Group a view, given the defender's revised prior ``(n, m)`` and the releases already published."""
+        """Group a view.
+
+        Parameters
+        ----------
+        view : View
+            The records to publish.
+        prior : float array, shape (n, m)
+            The revised prior of the adversary that the publisher assumes; rows are probabilities.
+        past : tuple of Release
+            The earlier releases, in the order of time.
+        """
         ...
 
 
 @runtime_checkable
 class BeliefDefense(Protocol):
-    """A defense that declares whether its groups depend on the prior it is given, as those with bounds on beliefs do.
+    """A defense that declares whether its groups depend on the prior, as those with bounds on beliefs do.
 
-    `publish` refuses one that does where no adversary is assumed, since the prior would then be uniform.
+    Without an assumed adversary the prior is uniform. `publish` refuses a defense that depends on the prior in this case.
     """
 
     @property
@@ -45,88 +55,80 @@ def publish(
     bucketized: bool | None = None,
     *,
     infeasible: Literal["raise", "suppress"] = "raise",
-    rng: np.random.Generator | None = None,
-    progress: Callable[[Sequence[View]], Iterable[View]] = iter,
+    rng: np.random.Generator | int | None = None,
+    progress: Callable[[Sequence[View]], Iterable[Any]] = iter,
 ) -> tuple[Release, ...]:
-    """Publish views in the order of time, each grouped under what an adversary has learned from the earlier releases.
+    """Publish views in the order of time; each is grouped under the prior revised by the earlier releases.
 
-    Before each view the defender revises the assumed adversary's belief; the defense groups the view under it; the release is
-    published and observed by that adversary (JS-reduce, Algorithm 1 and Figure 2). The last release is not observed.
+    For each view, the publisher revises the prior of the assumed adversary, and the defense groups the view under it. The
+    release is published, and the adversary observes it (JS-reduce, Algorithm 1 and Figure 2). The last release is not observed.
 
     Parameters
     ----------
     views : History or iterable of View
         The original records, in the order of time.
     defense : Defense
-        How to group. It receives the records of each view in a random order.
+        The grouping algorithm. It receives the records of each view in random order.
     adversary : Adversary, optional
-        The adversary that the defender assumes. Without one, priors are uniform and nothing is revised.
+        The adversary that the publisher assumes. By default, priors are uniform and are not revised.
     bucketized : bool, optional
-        Publish exact quasi-identifiers and break only the link within each group (True), or generalize (False). By default as
-        the defense has it.
+        If True, publish exact quasi-identifiers and hide only the link to sensitive values within each group. If False,
+        generalize the quasi-identifiers. By default, the defense decides.
     infeasible : {"raise", "suppress"}
-        What to do with a view that cannot be published as asked. ``"raise"`` stops and publishes nothing. ``"suppress"``
-        releases the view with all its records suppressed, says so in ``release.grouping.notes``, and goes on.
-    rng : numpy.random.Generator, optional
-        Draws the records' order and the groups' numbers, for experiments that must be repeated. A seed is found by trying all of
-        them. By default they are drawn from fresh entropy. What the defense itself draws comes from the defense's ``rng``.
-
+        Treatment of a view that the defense cannot publish. ``"raise"`` stops and publishes no view. ``"suppress"`` releases
+        the view with all its records suppressed, adds a note to ``release.grouping.notes``, and continues.
+    rng : numpy.random.Generator or int, optional
+        Source of the order of the records and of the numbers of the groups, for experiments that must be repeated. An adversary
+        finds a seed by trying all of them. By default, fresh entropy. A defense that draws has an ``rng`` of its own.
     progress : callable, optional
-        Yields the views it is given, as ``rich.progress.track`` does; to show how far it is.
+        Function of the sequence of views that returns an iterable of the same length, as ``rich.progress.track``. One item is
+        taken for each view.
 
     Returns
     -------
     tuple of Release
-        One per view.
+        One for each view.
 
     Raises
     ------
+    TypeError
+        If an argument has the wrong type, or the defense does not return a `Grouping`.
     ValueError
-        If times do not increase, or as the defense does; then nothing is published.
+        If times do not increase, if the defense depends on the prior and there is no adversary, or as the defense raises. No
+        view is published then.
     Infeasible
-        Unless ``infeasible="suppress"``: before anything is grouped, if views have fewer records than ``defense.smallest``, where
-        a defense has that attribute, with all of these views named; or as the defense does.
+        Unless ``infeasible="suppress"``. Raised before the first view is grouped if views have fewer records than
+        ``defense.smallest``, with all these views named; otherwise as the defense raises.
 
     Notes
     -----
-    Defenses break ties, as between records with equal quasi-identifiers and equal priors, by the lowest row. In the random order
-    every such choice is a random one: the law of what is published does not depend on the order of the records in the file.
-    One order of all respondents serves all views, so that ties are broken alike at each release: people whom nothing tells
-    apart stay together, and do not meet others each time. Groups are numbered at random too, as the number tells when a
-    group was made.
+    Defenses break ties by the lowest row, for example between records with equal quasi-identifiers and equal priors. In random
+    order each of these choices is random, so that the distribution of the releases does not depend on the order of the records
+    in the file. One order of all respondents serves all views. Ties are therefore broken alike in each release:
+    respondents with equal records stay in one group, and do not share a group with others each time. Groups are numbered at
+    random, because the number would disclose when a group was made.
     """
-    if isinstance(views, View):
-        raise TypeError("publish takes views in the order of time, and got one View; put it into a list.")
-    if isinstance(defense, type | Requirement) or not callable(defense):
-        raise TypeError(
-            f"publish: {defense!r} is no defense; give one with its settings, as Mondrian(KAnonymity(3)) or Anatomy(2)."
-        )
-    if infeasible not in ("raise", "suppress"):
-        raise ValueError(f"publish: infeasible is {infeasible!r}; it is 'raise' or 'suppress'.")
-    check_generator("publish", rng)
-    if adversary is None and isinstance(defense, BeliefDefense) and defense.weighs_beliefs:
-        raise ValueError(
-            f"{defense!r} weighs what is believed of people, and no adversary is assumed; give adversary=, as Adversary(prior, "
-            "transitions), or Adversary(UniformPrior()) for one who knows nothing."
-        )
-    views = tuple(views)
+    views = _checked_views(views)
+    _check_defense(defense, adversary)
+    _check_options(bucketized, infeasible, progress)
+    generator = as_generator("publish", rng, optional=True)
     if infeasible == "raise":
         _check_sizes(views, defense)
     assumed = adversary or Adversary(UniformPrior())
-    draws = generator(rng)
-    ranks = _ranks(views, draws)
+    ranks = _random_ranks(views, generator)
     memory = Memory()
     releases: list[Release] = []
     prior: FloatArray | None = None
-    for view in progress(views):
+    # Only the number of items that `progress` returns is read.
+    for view, _ in zip(views, progress(views), strict=True):
         if releases:
             check_order(releases[-1].time, view.time)
             if adversary is not None and prior is not None:
-                seen = releases[-1].observation
-                memory = adversary.update_memory(memory, seen, adversary.posterior(prior, seen))
+                observation = releases[-1].observation
+                memory = adversary.update_memory(memory, observation, adversary.posterior(prior, observation))
         prior = assumed.revise(memory, view.people, view.time)
         try:
-            grouping = _grouped(defense, view, prior, tuple(releases), ranks, draws)
+            grouping = _grouped(defense, view, prior, tuple(releases), ranks, generator)
         except Infeasible as reason:
             if infeasible == "raise":
                 raise
@@ -136,10 +138,57 @@ def publish(
     return tuple(releases)
 
 
-def _ranks(views: Sequence[View], rng: np.random.Generator) -> dict[Hashable, int]:
-    """A random order of all respondents of a history."""
-    everybody = list(dict.fromkeys(respondent for view in views for respondent in view.people.respondents))
-    return dict(zip(everybody, rng.permutation(len(everybody)).tolist(), strict=True))
+def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
+    """Views as a tuple.
+
+    Raises
+    ------
+    TypeError
+        If they are no iterable of View.
+    """
+    takes = "publish takes views in the order of time: a History, or a list of View"
+    if isinstance(views, View):
+        raise TypeError(f"{takes}, and got one View; put it into a list.")
+    make = "Make a view by View(frame, schema, time)."
+    if not isinstance(views, Iterable) or not np.iterable(views):
+        raise TypeError(f"{takes}, and got an object of type {type(views).__name__}. {make}")
+    listed = tuple(views)
+    for view in listed:
+        if not isinstance(view, View):
+            kind = type(views).__name__
+            raise TypeError(f"{takes}, and got an object of type {kind} that holds a {type(view).__name__}. {make}")
+    return listed
+
+
+def _check_defense(defense: object, adversary: Adversary | None) -> None:
+    """Raise an error unless the objects are a defense and an adversary, which is given where the groups depend on the prior."""
+    if isinstance(defense, type | Requirement) or not callable(defense):
+        raise TypeError(
+            f"publish: {defense!r} is no defense; give one with its settings, as Mondrian(KAnonymity(3)) or Anatomy(2)."
+        )
+    if adversary is not None:
+        takes = "is an Adversary with its settings, as Adversary(UniformPrior(), transitions)"
+        check_kind("publish", "adversary", adversary, Adversary, takes)
+    elif isinstance(defense, BeliefDefense) and defense.weighs_beliefs:
+        raise ValueError(
+            f"{defense!r} groups by the beliefs of an adversary, and no adversary is assumed; give adversary=, as "
+            "Adversary(prior, transitions), or Adversary(UniformPrior()) for one without background knowledge."
+        )
+
+
+def _check_options(bucketized: object, infeasible: object, progress: object) -> None:
+    """Raise an error unless the options of `publish` are of the right kinds."""
+    if bucketized is not None:
+        check_flag("publish", "bucketized", bucketized)
+    check_choice("publish", "infeasible", infeasible, ("raise", "suppress"))
+    if not callable(progress):
+        raise TypeError(f"publish: progress is {progress!r}; it is a function of the views, as rich.progress.track.")
+
+
+def _random_ranks(views: Sequence[View], rng: np.random.Generator) -> dict[Hashable, int]:
+    """Rank of each respondent of a history in a random order."""
+    respondents = list(dict.fromkeys(respondent for view in views for respondent in view.people.respondents))
+    return dict(zip(respondents, rng.permutation(len(respondents)).tolist(), strict=True))
 
 
 def _grouped(
@@ -150,26 +199,29 @@ def _grouped(
     ranks: Mapping[Hashable, int],
     rng: np.random.Generator,
 ) -> Grouping:
-    """Group a view whose records are in the order of their respondents' ranks, and number the groups at random."""
+    """Group a view with its records in the order of their respondents' ranks, and number the groups at random."""
     order = np.argsort([ranks[respondent] for respondent in view.people.respondents])
     grouping = defense(View(view.frame.iloc[order], view.schema, view.time), prior[order], past)
+    takes = "is a Grouping, which a defense returns; make one by Grouping(labels), with -1 for suppressed records"
+    check_kind("publish", f"the result of {defense!r}", grouping, Grouping, takes)
     if len(grouping.labels) != len(view):
-        return grouping  # Release says what is wrong
+        return grouping  # Release raises the error.
     return grouping.in_rows(np.argsort(order)).renumbered(rng)
 
 
 def _suppressed(view: View, reason: Infeasible) -> Grouping:
+    """Grouping that suppresses all records of a view, with the reason as a note."""
     note = f"the whole view cannot be published, and its {len(view)} records are suppressed: {reason}"
     return Grouping(np.full(len(view), -1), notes=(note,))
 
 
 def _check_sizes(views: Sequence[View], defense: Defense) -> None:
-    """Raise Infeasible if views have fewer records than a defense needs, naming all of them."""
-    smallest = int(getattr(defense, "smallest", 1))
-    few = [f"{view.time!r} has {len(view)}" for view in views if len(view) < smallest]
-    if few:
+    """Raise Infeasible if views have fewer records than a defense needs, with all these views named."""
+    smallest = getattr(defense, "smallest", 1)
+    small = [f"{view.time!r} has {len(view)}" for view in views if len(view) < smallest]
+    if small:
         raise Infeasible(
-            f"{defense!r} needs {smallest} records, and {len(few)} of {len(views)} views have fewer: the view at "
-            f"{', at '.join(few)}. "
-            "Ask for less, leave these views out, or publish them suppressed with infeasible='suppress'."
+            f"{defense!r} needs {int(smallest)} records, and {len(small)} of {len(views)} views have fewer: the view at "
+            f"{', at '.join(small)}. "
+            "Lower the requirement, leave these views out, or publish them suppressed with infeasible='suppress'."
         )

@@ -101,6 +101,33 @@ def as_generator(owner: str, rng: Any, optional: bool = False) -> np.random.Gene
     )
 
 
+def stored_generator(owner: str, rng: Any, deterministic: bool = False) -> np.random.Generator | None:
+    """Return the generator that a settings object stores: made from an integer seed once, and None where it was left out.
+
+    A settings object that stores None draws each of its calls from fresh entropy, by ``as_generator(owner, rng, optional=True)``.
+
+    Parameters
+    ----------
+    owner, rng
+        As in `as_generator`; ``rng`` may be None.
+    deterministic : bool
+        True if the settings draw nothing; ``rng`` must then be None.
+
+    Raises
+    ------
+    TypeError
+        If ``rng`` is no generator, integer or None.
+    ValueError
+        If the seed is negative, or ``rng`` is given with ``deterministic``.
+    """
+    if rng is None:
+        return None
+    generator = as_generator(owner, rng, optional=True)
+    if deterministic:
+        raise ValueError(f"{owner}: deterministic=True draws nothing, and rng is given; leave out one of them.")
+    return generator
+
+
 def as_floats(owner: str, name: str, value: Any, takes: str) -> FloatArray:
     """Return an array of real numbers as float64.
 

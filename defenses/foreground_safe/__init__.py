@@ -1,4 +1,4 @@
-"""Defense against foreground knowledge: groups that teach an adversary little about any member."""
+"""Defense against foreground knowledge: groups from which an adversary mines little about any member."""
 
 from foreknow.defenses.foreground_safe.foreground_safe import ForegroundSafe
 

@@ -1,5 +1,6 @@
-"""Attacking groups by what they teach: in which of them mining finds somebody over a bound, and what it learned."""
+"""Attack on groups before they are published: the groups in which a belief exceeds a bound, and the mined odds."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,30 +13,30 @@ from foreknow.models import Auto, Release
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.attribute_signatures import AttributeSets
 from foreknow.models.foreground.fit import Fitting
-from foreknow.models.foreground.global_distribution import mine_global_distributions
+from foreknow.models.foreground.global_distribution import GlobalDistribution, mine_global_distributions
 from foreknow.models.foreground.sensitive_set import SensitiveSet
 
-SURE = 1e-12
-"""How near to 1 a probability may be whose odds are taken."""
+COMPLEMENT_FLOOR = 1e-12
+"""Smallest value of 1 - p in the odds p / (1 - p)."""
 
 
 class GroupAttackResult(NamedTuple):
-    """What an attack found.
+    """Result of an attack on groups.
 
     Attributes
     ----------
-    over : int array
-        The groups in which somebody is over the bound, the worst first.
+    exceeding : int array
+        Groups with a member whose belief exceeds the bound, by their largest belief in descending order.
     odds : float array, shape (n, a)
-        Everybody's odds of having a value of the set before the groups are seen again, under each attribute set's global
-        distribution.
-    likeliest : float
-        The largest belief of anybody in any group.
+        Odds of each respondent of having a value of the sensitive set before the groups are observed again, under the global
+        distribution of each attribute set.
+    max_belief : float
+        Largest belief of any member of any group.
     """
 
-    over: IntArray
+    exceeding: IntArray
     odds: FloatArray
-    likeliest: float
+    max_belief: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,50 +45,56 @@ class GroupAttack:
 
     Parameters
     ----------
-    most : float
-        What nobody's belief may be over.
+    max_belief : float
+        Bound that no belief may exceed.
     sensitive_set : SensitiveSet
-        The set that it is a belief in.
-    attribute_sets, fewest, fit
+        The set that beliefs are about.
+    attribute_sets, min_support, fit
         As in `foreknow.models.foreground.global_distribution.mine_global_distributions`.
     """
 
-    most: float
+    max_belief: float
     sensitive_set: SensitiveSet
     attribute_sets: AttributeSets
-    fewest: int
+    min_support: int
     fit: Fitting
 
     def __call__(self, release: Release, labels: IntArray) -> GroupAttackResult:
-        """What it finds in some groups of a release, 0 to g - 1; those of label -1 show no value of the set.
+        """Attack the groups 0 to g - 1 of a release; groups with label -1 hold no value of the set.
 
         Raises
         ------
         ValueError
-            If the fit draws.
+            If the fit is random.
 
         Notes
         -----
-        Exact, given the fit: everybody's belief is that of the attack. Cost: that of the attack.
+        Exact, given the fit: the beliefs are those of the attack. Cost: that of the attack.
         """
-        view, seen, domain = release.view, release.observation, self.sensitive_set.domain
-        anything = np.full((len(view), len(domain)), 1 / len(domain))
-        groups = summarize_groups(summarize_records(view, anything, members=True), labels)
-        values = [domain[code] for code in self.sensitive_set.codes]
-        bound = PosteriorBound(self.most, Auto(), values, "belief")
+        view, observation, domain = release.view, release.observation, self.sensitive_set.domain
+        # The bound is bound to each mined prior below; the summaries' own prior is not read.
+        uniform = np.full((len(view), len(domain)), 1 / len(domain))
+        groups = summarize_groups(summarize_records(view, uniform, members=True), labels)
+        bound = PosteriorBound(self.max_belief, Auto(), [domain[code] for code in self.sensitive_set.codes], "belief")
         level, odds = np.zeros(len(groups)), np.ones((len(view), 0))
-        for distribution, _ in mine_global_distributions(
-            seen, self.sensitive_set, self.attribute_sets, self.fewest, self.fit, Auto()
-        ):
+        for distribution in self._mined(release):
+            prior = self.sensitive_set.value_probabilities(distribution.prior, observation.counts.sum(axis=0))
+            level = np.maximum(level, bound.bind(view, prior).level(groups))
+            probability = np.minimum(distribution.prior[:, :1], 1.0 - COMPLEMENT_FLOOR)
+            odds = np.hstack([odds, probability / (1.0 - probability)])
+        exceeding = np.flatnonzero(level > self.max_belief + LEVEL_TOLERANCE)
+        order = np.argsort(-level[exceeding], kind="stable")
+        return GroupAttackResult(exceeding[order], odds, float(level.max(initial=0.0)))
+
+    def _mined(self, release: Release) -> Iterator[GlobalDistribution]:
+        """Global distribution of each attribute set, by a fit that is not random."""
+        mined = mine_global_distributions(
+            release.observation, self.sensitive_set, self.attribute_sets, self.min_support, self.fit, Auto()
+        )
+        for distribution, _ in mined:
             if distribution.fit.draws is not None:
                 raise ValueError(
-                    f"the fit, {self.fit!r}, draws its answer, so that no two attacks find the same; give one that does not, "
-                    "as ExpectationMaximization() or Newton()."
+                    f"the fit, {self.fit!r}, is random, so that two attacks differ; give one that is not, as "
+                    "ExpectationMaximization() or Newton()."
                 )
-            learned = distribution.prior
-            prior = self.sensitive_set.value_probabilities(learned, seen.counts.sum(axis=0))
-            level = np.maximum(level, bound.bind(view, prior).level(groups))
-            having = np.minimum(learned[:, :1], 1.0 - SURE)
-            odds = np.hstack([odds, having / (1.0 - having)])
-        over = np.flatnonzero(level > self.most + LEVEL_TOLERANCE)
-        return GroupAttackResult(over[np.argsort(-level[over], kind="stable")], odds, float(level.max(initial=0.0)))
+            yield distribution

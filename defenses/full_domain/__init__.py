@@ -1,4 +1,4 @@
-"""Full-domain generalization: each attribute is generalized to one level for the whole table."""
+"""Full-domain generalization: one generalization level of each attribute for the whole table."""
 
 from foreknow.defenses.full_domain.full_domain import FullDomain
 

@@ -1,4 +1,4 @@
-"""Full-domain generalization: every attribute is coarsened to one level, the same for the whole table."""
+"""Full-domain generalization: the minimal level vectors that satisfy a requirement, and the choice among them."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -7,64 +7,79 @@ from typing import Literal
 
 import numpy as np
 
-from foreknow.defenses.full_domain.generalization_levels import Ladder, check_widths, ladders
+from foreknow.defenses.full_domain.generalization_levels import (
+    GeneralizationLevels,
+    checked_widths,
+    generalization_levels,
+)
 from foreknow.defenses.full_domain.lattice import Node, minimal_nodes
 from foreknow.defenses.requirements.requirement import (
     GroupPredicate,
     Infeasible,
     Requirement,
     check_requirement,
+    check_smallest,
     shortfall,
 )
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.settings import check_choice
 
-RECENT = 16
-"""How many generalized tables are kept, to generalize further ones from."""
+CACHED_TABLES = 16
+"""Number of generalized tables that are kept, from which further ones are computed."""
+
+MAX_GROUP_NUMBER = 2**62
+"""Largest product of the numbers of values that a group number of 64 bits may have."""
+
+CRITERIA: tuple[Literal["discernibility", "height", "classes"], ...] = ("discernibility", "height", "classes")
+"""Criteria of the choice among minimal level vectors."""
 
 
 @dataclass(frozen=True)
 class FullDomain:
-    """Give every quasi-identifier one level of generalization, as low as the requirement allows, for the whole table.
+    """Generalize every quasi-identifier to one level for the whole table, as low as the requirement allows.
 
-    Records that are alike at the levels chosen are a group. A categorical attribute has the levels of its hierarchy,
-    without one its values and ``*``. A number has its values, intervals of growing width that are counted from the low end
-    of its domain, and one interval.
+    Records with equal values at the chosen levels are a group. A categorical attribute has the levels of its hierarchy; without
+    one, its values and ``*``. A number has its values, intervals of growing width counted from the low end of its domain,
+    and one interval.
 
     Parameters
     ----------
     requirement : Requirement
-        What every group satisfies.
+        Requirement of every group.
     widths : mapping of str to sequence of float, optional
-        The widths of a number's intervals, increasing, each a whole multiple of the one before. Where an attribute is not
-        named: twice the smallest difference between two of its values in the view, doubled until it is at least one in 64
-        of the domain, and from there on doubled as long as there are two intervals.
+        Widths of the intervals of some numeric attributes, increasing, each a whole multiple of the one before. The default of
+        an attribute starts at twice the smallest difference between two of its values in the view, doubled until it is at
+        least 1/64 of the domain, and doubles while it is at most the domain.
     choose : {"discernibility", "height", "classes"}
-        Which of the minimal satisfying level vectors is taken: that with the least sum of squared group sizes, the least
-        sum of levels, or the most groups. Ties go to the lesser height, or of equal heights to the lesser
-        discernibility, and then to the lexicographically smallest.
+        Choice among the minimal satisfying level vectors: the smallest sum of squared group sizes, the smallest sum of levels,
+        or the largest number of groups. Ties go to the smaller height, or among equal heights to the smaller discernibility,
+        then to the lexicographically smallest vector.
 
     Raises
     ------
+    TypeError
+        If an argument has the wrong type.
     ValueError
-        If widths do not increase in whole multiples. When called, if widths are given for what is no number.
+        If widths do not increase in whole multiples. When called, if widths are given for an attribute that is not numeric,
+        or if there are more than `MAX_NODES` level vectors (`foreknow.defenses.full_domain.lattice`).
     Infeasible
-        When called, if no level vector satisfies, not even the highest, which makes one group of all.
+        When called, if no level vector satisfies, not even the highest one, which makes a single group.
 
     Notes
     -----
-    LeFevre, DeWitt, Ramakrishnan, "Incognito", SIGMOD 2005, with any requirement in k-anonymity's place, as Li, Li,
-    Venkatasubramanian, ICDE 2007, have t-closeness. A satisfying vector is minimal if no other below it satisfies. The search
-    prunes if the requirement is monotone (``requirement.is_monotone``); for all others,
-    as those on beliefs, it looks at every vector, so that the answer is right for any. Which of the minimal vectors is
-    published the papers leave open. Nothing is suppressed.
+    LeFevre, DeWitt, Ramakrishnan, "Incognito", SIGMOD 2005, with any requirement in place of k-anonymity, as Li, Li,
+    Venkatasubramanian, ICDE 2007, do for t-closeness. A satisfying vector is minimal if no vector below it satisfies. The
+    search prunes if the requirement is monotone (``requirement.is_monotone``). For other requirements, as those on beliefs, it
+    evaluates every vector, so that the result is exact for any requirement. The papers do not say which minimal vector is
+    published. No record is suppressed.
 
-    What is published of a group is what is published of any: the tightest intervals and the lowest labels that its members
-    share, which show at least as much as the levels do. The levels are in ``notes``.
+    As for every defense, a published group shows the tightest intervals and lowest labels that its members share. These are
+    at least as precise as the levels. The levels are in ``notes``.
 
-    Cost: O(c m + c log c) for each vector that is looked at, of which there can be as many as the product of the numbers of
-    levels; c are the groups of a finer one, at most the distinct quasi-identifiers.
+    Cost: O(c m + c log c) for each vector that is evaluated, with c groups of a finer vector, at most the number of distinct
+    quasi-identifiers. The number of vectors is at most the product of the numbers of levels.
 
     Examples
     --------
@@ -79,18 +94,15 @@ class FullDomain:
 
     def __post_init__(self) -> None:
         check_requirement("FullDomain", self.requirement)
-        if self.choose not in ("discernibility", "height", "classes"):
-            raise ValueError(f"FullDomain: choose is {self.choose!r}; it is 'discernibility', 'height' or 'classes'.")
-        widths = {name: tuple(map(float, steps)) for name, steps in (self.widths or {}).items()}
-        check_widths(widths)
-        object.__setattr__(self, "widths", widths or None)
+        check_choice("FullDomain", "choose", self.choose, CRITERIA)
+        object.__setattr__(self, "widths", checked_widths(self.widths) or None)
 
     def __hash__(self) -> int:
         return hash((self.requirement, tuple((self.widths or {}).items()), self.choose))
 
     @property
     def smallest(self) -> int:
-        """The fewest records of a group that can satisfy the requirement."""
+        """Smallest number of records of a group that can satisfy the requirement."""
         return self.requirement.smallest
 
     @property
@@ -99,38 +111,31 @@ class FullDomain:
         return self.requirement.weighs_beliefs
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view; the prior, shape ``(n, m)``, matters only to requirements that read it."""
-        if self.requirement.smallest > len(view):
-            raise Infeasible(
-                f"{self.requirement!r} needs groups of {self.requirement.smallest} records, and the view at {view.time!r} has "
-                f"{len(view)}; ask for less, or publish more at once."
-            )
-        rows = prior_of(view, prior)
-        requirement = self.requirement.bind(view, rows)
-        steps = ladders(view.people, self.widths or {})
-        records = summarize_records(view, rows, requirement.reads_members)
-        generalized = _Generalized(steps, records)
-        best = self._best(generalized, requirement, view)
-        labels = generalized.alike(best, np.array([step.values for step in steps]))[0]
-        return Grouping(labels, notes=(_words(steps, best),))
+        """Group a view; the prior, shape ``(n, m)``, matters only to requirements that depend on it."""
+        prior = prior_of(view, prior)
+        check_smallest(self.requirement, view)
+        requirement = self.requirement.bind(view, prior)
+        levels = generalization_levels(view.people, self.widths or {})
+        tables = _GeneralizedTables(levels, summarize_records(view, prior, requirement.reads_members))
+        best = self._best(tables, requirement, view)
+        labels = tables.group(best, np.array([attribute.values for attribute in levels]))[0]
+        note = ", ".join(attribute.descriptions[level] for attribute, level in zip(levels, best, strict=True)) + "."
+        return Grouping(labels, notes=(note,))
 
-    def _best(self, generalized: "_Generalized", requirement: GroupPredicate, view: View) -> Node:
-        """The minimal satisfying level vector that is chosen."""
-        nodes = minimal_nodes(
-            [step.height for step in generalized.ladders],
-            lambda node: bool(requirement(generalized(node)).all()),
-            requirement.is_monotone,
-        )
+    def _best(self, tables: "_GeneralizedTables", requirement: GroupPredicate, view: View) -> Node:
+        """Chosen minimal satisfying level vector."""
+        heights = [attribute.height for attribute in tables.levels]
+        nodes = minimal_nodes(heights, lambda node: bool(requirement(tables(node)).all()), requirement.is_monotone)
         if nodes:
-            return min(nodes, key=lambda node: (*self._loss(node, generalized(node).size), node))
-        whole = generalized(tuple(step.height for step in generalized.ladders))
+            return min(nodes, key=lambda node: (*self._loss(node, tables(node).size), node))
+        whole = tables(tuple(heights))
         raise Infeasible(
             f"no levels of generalization of the view at {view.time!r} satisfy {self.requirement!r}: even all records as one group "
-            f"do not keep {shortfall(requirement, whole)}. Ask for less."
+            f"do not satisfy {shortfall(requirement, whole)}. Lower the requirement."
         )
 
     def _loss(self, node: Node, sizes: IntArray) -> tuple[int, int]:
-        """What is to be least, and then what is."""
+        """Criterion to minimize, and the one that decides ties."""
         discernibility, height = int((sizes**2).sum()), sum(node)
         if self.choose == "height":
             return height, discernibility
@@ -139,51 +144,52 @@ class FullDomain:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The groups at a level vector: a value of each attribute that one of their members has, ``(d, c)``, and summaries."""
+    """Groups at a level vector: the values of one member in each attribute, shape ``(d, c)``, and the summaries."""
 
     node: Node
     values: IntArray
     groups: Summary
 
 
-class _Generalized:
-    """The summaries of the groups at each level vector, made from the smallest finer table among the latest ones."""
+class _GeneralizedTables:
+    """Group summaries at each level vector, computed from the smallest finer table among the latest ones."""
 
-    def __init__(self, ladders: Sequence[Ladder], records: Summary) -> None:
-        self.ladders = ladders
-        bottom = (0,) * len(ladders)
-        everybody = _Table(bottom, np.array([ladder.values for ladder in ladders]), records)
-        self.finest = self._from(everybody, bottom)
-        self.latest: deque[_Table] = deque(maxlen=RECENT)
+    def __init__(self, levels: Sequence[GeneralizationLevels], records: Summary) -> None:
+        self.levels = levels
+        bottom = (0,) * len(levels)
+        ungrouped = _Table(bottom, np.array([attribute.values for attribute in levels]), records)
+        self._finest = self._generalized(ungrouped, bottom)
+        self._latest: deque[_Table] = deque(maxlen=CACHED_TABLES)
 
     def __call__(self, node: Node) -> Summary:
-        finer = [
-            table for table in (self.finest, *self.latest) if all(a <= b for a, b in zip(table.node, node, strict=True))
-        ]
+        """Summaries of the groups at a level vector."""
+        cached = (self._finest, *self._latest)
+        finer = [table for table in cached if all(a <= b for a, b in zip(table.node, node, strict=True))]
         smallest = min(finer, key=lambda table: len(table.groups))
         if smallest.node != node:
-            smallest = self._from(smallest, node)
-            self.latest.append(smallest)
+            smallest = self._generalized(smallest, node)
+            self._latest.append(smallest)
         return smallest.groups
 
-    def alike(self, node: Node, values: IntArray) -> tuple[IntArray, IntArray]:
-        """Columns of ``values`` that are alike at a level vector: each one's number, and the first of each number."""
-        numbers, largest = np.zeros(values.shape[1], dtype=np.int64), 1
-        for ladder, level, column in zip(self.ladders, node, values, strict=True):
-            classes = ladder.levels[level]
-            size = int(classes.max()) + 1
-            if largest > 2**62 // size:
+    def group(self, node: Node, values: IntArray) -> tuple[IntArray, IntArray]:
+        """Group of each column of ``values``, shape ``(d, c)``, at a level vector, and the first column of each group.
+
+        The generalized values of a column are combined into one number, in mixed radix. It is renumbered before it would
+        overflow.
+        """
+        numbers, limit = np.zeros(values.shape[1], dtype=np.int64), 1
+        for attribute, level, column in zip(self.levels, node, values, strict=True):
+            generalized = attribute.levels[level]
+            radix = int(generalized.max()) + 1
+            if limit > MAX_GROUP_NUMBER // radix:
                 numbers = np.unique(numbers, return_inverse=True)[1]
-                largest = len(numbers)
-            numbers = numbers * size + classes[column]
-            largest *= size
+                limit = len(numbers)
+            numbers = numbers * radix + generalized[column]
+            limit *= radix
         _, first, labels = np.unique(numbers, return_index=True, return_inverse=True)
         return labels, first
 
-    def _from(self, finer: _Table, node: Node) -> _Table:
-        labels, first = self.alike(node, finer.values)
+    def _generalized(self, finer: _Table, node: Node) -> _Table:
+        """Table at a level vector, from a finer one."""
+        labels, first = self.group(node, finer.values)
         return _Table(node, finer.values[:, first], summarize_groups(finer.groups, labels))
-
-
-def _words(ladders: Sequence[Ladder], node: Node) -> str:
-    return ", ".join(ladder.words[level] for ladder, level in zip(ladders, node, strict=True)) + "."

@@ -1,59 +1,64 @@
-"""The levels of generalization of a quasi-identifier, from its values up to one label for all."""
+"""Generalization levels of a quasi-identifier, from its values to one label for all."""
 
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from foreknow.models import Categorical, Numeric, People
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
 
-FINEST = 64
-"""Without widths, the narrowest intervals of a number are at least its domain over this many."""
+MAX_DEFAULT_INTERVALS = 64
+"""Largest number of intervals that divide a numeric domain by default."""
 
-ROUNDING = 1e-9
-"""By how much of its width an interval begins early, for the sake of rounding."""
+MAX_INTERVALS = 2**53
+"""Largest number of intervals that divide a numeric domain; float64 represents all integers up to it."""
+
+INTERVAL_TOLERANCE = 1e-9
+"""Rounding error that is ignored: of a number's position, in interval widths, and of the ratio of two widths, relatively."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
-    """A quasi-identifier's levels.
+class GeneralizationLevels:
+    """Levels of a quasi-identifier.
 
     Attributes
     ----------
     values : int array, shape (n,)
-        Each person's value, as a number from 0 to v - 1.
+        Value of each respondent, as a number from 0 to v - 1.
     levels : int array, shape (height + 1, v)
-        The class of each value at each level. All values are apart at level 0 and together at the last; classes only
-        merge from a level to the next.
-    words : tuple of str, length height + 1
-        What is done to the attribute at each level.
+        Generalized value of each value at each level. All values are distinct at level 0 and equal at the last level. Values
+        that are equal at one level are equal at the next.
+    descriptions : tuple of str, length height + 1
+        Description of each level, for notes.
     """
 
     values: IntArray
     levels: IntArray
-    words: tuple[str, ...]
+    descriptions: tuple[str, ...]
 
     @property
     def height(self) -> int:
-        """The highest level."""
+        """Highest level."""
         return len(self.levels) - 1
 
 
-def ladders(people: People, widths: Mapping[str, Sequence[float]]) -> list[Ladder]:
-    """The ladder of each quasi-identifier, in the schema's order.
+def generalization_levels(people: People, widths: Mapping[str, Sequence[float]]) -> list[GeneralizationLevels]:
+    """Levels of each quasi-identifier, in the schema's order.
 
     Parameters
     ----------
     people : People
     widths : mapping of str to sequence of float
-        The widths of intervals of some numeric attributes; each is a multiple of the one before.
+        Interval widths of some numeric attributes, as `checked_widths` returns them.
 
     Raises
     ------
     ValueError
-        If an attribute with widths is not there, or categorical.
+        If an attribute with widths is not a quasi-identifier or is categorical, or a width makes over `MAX_INTERVALS`.
     """
     kinds = people.schema.quasi_identifiers
     for name in widths:
@@ -71,51 +76,81 @@ def ladders(people: People, widths: Mapping[str, Sequence[float]]) -> list[Ladde
     ]
 
 
-def check_widths(widths: Mapping[str, Sequence[float]]) -> None:
-    """Raise ValueError unless the widths of each attribute increase, each a whole multiple of the one before."""
+def checked_widths(widths: Any) -> dict[str, tuple[float, ...]]:
+    """Interval widths of some attributes; those of an attribute increase, each a whole multiple of the one before.
+
+    Raises
+    ------
+    TypeError
+        If they are not a mapping of names to sequences of numbers, or None.
+    ValueError
+        If a width is not a positive number, or no whole multiple of the one before.
+    """
+    if widths is None:
+        return {}
+    takes = "is a mapping of names to increasing widths, as {'age': (5, 10, 20)}"
+    check_kind("FullDomain", "widths", widths, Mapping, takes)
+    checked = {}
     for name, steps in widths.items():
-        if not all(0 < width < np.inf for width in steps):
-            raise ValueError(f"the widths of {name!r} are {tuple(steps)}; a width is a number above 0.")
-        for narrow, wide in itertools.pairwise(steps):
-            times = wide / narrow
-            if not (times > 1.5 and abs(times - round(times)) <= ROUNDING * times):
-                raise ValueError(
-                    f"the widths of {name!r} go from {narrow:g} to {wide:g}; each must be a whole multiple of the one before, so "
-                    "that intervals only merge, as 5, 10, 20 are."
-                )
+        if isinstance(steps, str | bytes) or not np.iterable(steps):
+            raise TypeError(f"FullDomain: the widths of {name!r} are {steps!r}; the argument {takes}.")
+        checked[name] = _checked_steps(name, tuple(steps))
+    return checked
 
 
-def _of_categories(name: str, kind: Categorical, codes: FloatArray) -> Ladder:
+def _checked_steps(name: Any, steps: tuple[Any, ...]) -> tuple[float, ...]:
+    """Interval widths of one attribute as floats; ValueError as in `checked_widths`."""
+    if not all(is_number(width, 0, GREATEST_FLOAT) and width > 0 for width in steps):
+        raise ValueError(f"the widths of {name!r} are {steps}; a width is a number above 0.")
+    widths = tuple(map(float, steps))
+    for narrow, wide in itertools.pairwise(widths):
+        times = wide / narrow
+        if not (1.5 < times < np.inf and abs(times - round(times)) <= INTERVAL_TOLERANCE * times):
+            raise ValueError(
+                f"the widths of {name!r} go from {narrow:g} to {wide:g}; each must be a whole multiple of the one before, so "
+                "that intervals only merge, as 5, 10, 20 are."
+            )
+    return widths
+
+
+def _of_categories(name: str, kind: Categorical, codes: FloatArray) -> GeneralizationLevels:
+    """Levels of a categorical attribute: those of its hierarchy."""
     levels = kind.tree.levels()
     height = len(levels) - 1
-    words = (f"{name} as it is", *(f"{name} at level {level} of {height}" for level in range(1, height + 1)))
-    return Ladder(codes.astype(np.int64), levels, words)
+    descriptions = (f"{name} as it is", *(f"{name} at level {level} of {height}" for level in range(1, height + 1)))
+    return GeneralizationLevels(codes.astype(np.int64), levels, descriptions)
 
 
-def _of_numbers(name: str, kind: Numeric, codes: FloatArray, widths: Sequence[float] | None) -> Ladder:
+def _of_numbers(name: str, kind: Numeric, codes: FloatArray, widths: Sequence[float] | None) -> GeneralizationLevels:
+    """Levels of a numeric attribute: its values, intervals of each width, and one interval."""
     low, high = kind.bounds
     numbers, values = np.unique(codes, return_inverse=True)
-    steps = _doubled(numbers, high - low) if widths is None else tuple(widths)
+    steps = _default_widths(numbers, high - low) if widths is None else tuple(widths)
+    if steps and (high - low) / MAX_INTERVALS > steps[0]:
+        raise ValueError(
+            f"the widths of {name!r} start at {steps[0]:g}, which divides its domain from {low:g} to {high:g} into over 2**53 "
+            "intervals; give wider ones."
+        )
     levels = [np.arange(len(numbers))]
-    for narrow, wide in itertools.pairwise((0.0, *steps)):
-        if narrow:
-            levels.append(levels[-1] // round(wide / narrow))
-        else:
-            levels.append(np.floor((numbers - low) / wide + ROUNDING).astype(np.int64))
+    if steps:
+        levels.append(np.floor((numbers - low) / steps[0] + INTERVAL_TOLERANCE).astype(np.int64))
+    for narrow, wide in itertools.pairwise(steps):
+        levels.append(levels[-1] // round(wide / narrow))
     levels.append(np.zeros(len(numbers), dtype=np.int64))
-    words = (f"{name} as it is", *(f"{name} in intervals of {step:g}" for step in steps), f"{name} in one interval")
-    return Ladder(values, np.array(levels, dtype=np.int64), words)
+    intervals = (f"{name} in intervals of {step:g}" for step in steps)
+    descriptions = (f"{name} as it is", *intervals, f"{name} in one interval")
+    return GeneralizationLevels(values, np.array(levels, dtype=np.int64), descriptions)
 
 
-def _doubled(numbers: FloatArray, domain: float) -> tuple[float, ...]:
-    """Twice the smallest difference between numbers, and on by doubling while there is more than one interval."""
+def _default_widths(numbers: FloatArray, domain: float) -> tuple[float, ...]:
+    """Twice the smallest difference of two numbers, doubled to at least 1/64 of the domain, and its doubles up to the domain."""
     if len(numbers) < 2:
         return ()
     width = 2 * float(np.diff(numbers).min())
-    while width * FINEST < domain:
+    while width * MAX_DEFAULT_INTERVALS < domain:
         width *= 2
-    steps = []
+    widths = []
     while width <= domain:
-        steps.append(width)
+        widths.append(width)
         width *= 2
-    return tuple(steps)
+    return tuple(widths)

@@ -1,1 +1,1 @@
-"""Orders of records, groups grown along an order, and placement of the records left over."""
+"""Orders of records, groups grown along an order, and placement of the leftover records."""

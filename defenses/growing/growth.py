@@ -1,20 +1,21 @@
-"""Growing groups along an order, record by record: the greedy rule of JS-reduce, Algorithm 4."""
+"""Groups grown along an order, record by record: the greedy rule of JS-reduce, Algorithm 4."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from foreknow.defenses.requirements.membership import GroupMembers, slices
+from foreknow.defenses.growing.running_sums import RunningSums
 from foreknow.defenses.requirements.requirement import GroupPredicate, check_predicate
-from foreknow.defenses.requirements.summary import Summary, TableCounts
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.defenses.requirements.summary import Summary
+from foreknow.models.arrays import IntArray
+from foreknow.models.settings import check_kind, check_whole
 
-FIRST_LOOK = 8
-"""How many lengths of a group are judged at once at first."""
+FIRST_LENGTHS = 8
+"""Number of lengths of a group that are evaluated together first."""
 
-MOST_ABREAST = 16
-"""How many starts are judged at once after many have failed."""
+MAX_STARTS = 16
+"""Largest number of first records that are evaluated together, after repeated failures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +25,9 @@ class Growth:
     Attributes
     ----------
     groups : tuple of int array
-        The records of each, in the order.
+        Rows of each group, in the order.
     left : int array
-        The records in no group, in the order.
+        Rows in no group, in the order.
     """
 
     groups: tuple[IntArray, ...]
@@ -34,114 +35,120 @@ class Growth:
 
 
 def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patience: int | None = None) -> Growth:
-    """Take records in an order; close a group as soon as it satisfies the requirement, and start the next.
+    """Grow groups along an order of records; a group is closed as soon as it satisfies the requirement.
 
     Parameters
     ----------
     records : Summary
         Every record as a group of its own.
     order : int array
-        The records to take, first to last.
+        Distinct rows of ``records``, first to last; all of them or some.
     requirement : GroupPredicate
-        What a group must satisfy.
+        The requirement of every group, bound to the view.
     patience : int, optional
-        The most records a group may reach unsatisfied; then its oldest record is set aside. None is the printed rule,
-        by which a group that cannot be satisfied takes in all that remain, and none of them is published.
+        Largest number of records of an unsatisfying group. Where a group reaches it, its first record is set aside. None is the
+        printed rule: a group that never satisfies takes all remaining records, and none of them is published.
+
+    Returns
+    -------
+    Growth
+        The groups and the records in none.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type, or the requirement is not bound to a view.
+    ValueError
+        If a row of the order is not a row of ``records`` or occurs twice, or patience is not a positive integer.
 
     Notes
     -----
-    Growing by one record is adding its summary, so the summaries of all groups that start at a record are differences
-    of running sums, and they are judged many at a time. Cost: O(n m) for groups of bounded size, O(n patience m) at most,
-    and O(n m) more for the last, unsatisfied one where patience is None.
+    JS-reduce, Algorithm 4. Adding a record adds its summary. The summaries of all groups that start at a record are therefore
+    differences of running sums, and many are evaluated together. Cost: O(n m) for groups of bounded size and
+    O(n patience m) at most; without patience, O(n m) more for the last, unsatisfying group.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from foreknow.defenses import KAnonymity, summarize_records
+    >>> from foreknow.models import Numeric, Schema, View
+    >>> frame = pd.DataFrame({"id": range(5), "age": [20, 30, 40, 50, 60], "result": list("aabab")})
+    >>> view = View(frame, Schema({"age": Numeric(0, 99)}, "result", ("a", "b")))
+    >>> growth = grow(summarize_records(view, np.full((5, 2), 0.5)), np.arange(5), KAnonymity(2))
+    >>> [group.tolist() for group in growth.groups], growth.left.tolist()
+    ([[0, 1], [2, 3]], [4])
     """
     check_predicate("grow", requirement)
-    sums = Running.along(records, order)
+    takes = "is a Summary of the records; make one by summarize_records(view, prior)"
+    check_kind("grow", "records", records, Summary, takes)
+    order = _checked_order(order, len(records))
+    if patience is not None:
+        check_whole("grow", "patience", patience, "records")
+    sums = RunningSums.along(records, order)
     n, smallest = len(order), requirement.smallest
     longest = n if patience is None else max(int(patience), smallest)
     groups: list[IntArray] = []
     aside: list[int] = []
-    start, abreast = 0, 1
+    start, starts = 0, 1
     while start + smallest <= n:
-        first, end = _first_group(sums, requirement, start, min(start + abreast, n - smallest + 1), longest)
+        first, end = _first_group(sums, requirement, start, min(start + starts, n - smallest + 1), longest)
         if end > first:
             groups.append(order[first:end])
         elif patience is None:
             break
         aside += range(start, first)
-        start, abreast = max(first, end), max(abreast // 2, 1) if end > first else min(2 * abreast, MOST_ABREAST)
+        start, starts = max(first, end), max(starts // 2, 1) if end > first else min(2 * starts, MAX_STARTS)
     left = np.concatenate([np.array(aside, dtype=np.int64), np.arange(start, n)])
     return Growth(tuple(groups), order[left])
 
 
-def _first_group(sums: "Running", requirement: GroupPredicate, start: int, stop: int, longest: int) -> tuple[int, int]:
-    """The first of the starts from ``start`` up to ``stop`` at which some group satisfies, and where the shortest ends.
+def _checked_order(order: Any, n: int) -> IntArray:
+    """Order of some rows of n records as an array.
 
-    Where none does, it is ``(stop, stop)``. One start is tried in growing runs of lengths, for most groups are short;
-    several, which are tried after failures, with all lengths at once.
+    Raises
+    ------
+    TypeError
+        If it is not an int array.
+    ValueError
+        If it has not one axis, or a row is not from 0 to n - 1 or occurs twice.
     """
-    n = len(sums.fractions) - 1
+    takes = "is an int array of distinct rows, as hilbert_order(view.people)"
+    check_kind("grow", "order", order, np.ndarray, takes)
+    if not np.issubdtype(order.dtype, np.integer):
+        raise TypeError(f"grow: order has dtype {order.dtype}; it {takes}.")
+    if order.ndim != 1:
+        raise ValueError(f"grow: order has shape {order.shape}; it has one axis and {takes}.")
+    wrong = order[(order < 0) | (order >= n)]
+    if len(wrong):
+        raise ValueError(
+            f"grow: order holds the row {wrong[0]}, and there are {n} records; rows are from 0 to {n - 1}."
+        )
+    times = np.bincount(order, minlength=n)
+    if (times > 1).any():
+        raise ValueError(f"grow: order holds the row {times.argmax()} {times.max()} times; give each row at most once.")
+    return np.asarray(order)
+
+
+def _first_group(
+    sums: RunningSums, requirement: GroupPredicate, start: int, stop: int, longest: int
+) -> tuple[int, int]:
+    """First start from ``start`` to ``stop``, excluded, at which a group satisfies, and the end of its shortest group.
+
+    The result is ``(stop, stop)`` if there is none. A single start is evaluated on lengths in batches of growing size, because
+    most groups are short. Several starts, which follow failures, are evaluated on all lengths at once.
+    """
+    n = len(sums.sums) - 1
     starts = np.arange(start, stop)
-    begin, look = requirement.smallest, FIRST_LOOK if len(starts) == 1 else longest
+    begin, batch = requirement.smallest, FIRST_LENGTHS if len(starts) == 1 else longest
     while begin <= longest and start + begin <= n:
-        lengths = np.arange(begin, min(begin + look, longest + 1, n - start + 1))
+        lengths = np.arange(begin, min(begin + batch, longest + 1, n - start + 1))
         ends = starts[:, None] + lengths
         inside = (ends <= n).ravel()
-        judged = np.zeros(ends.size, dtype=bool)
-        judged[inside] = requirement(sums.between(np.repeat(starts, len(lengths))[inside], ends.ravel()[inside]))
-        good = judged.reshape(ends.shape)
-        found = good.any(axis=1)
-        if found.any():
-            which = int(found.argmax())
-            return start + which, int(ends[which, good[which].argmax()])
-        begin, look = begin + look, 2 * look
+        evaluated = np.zeros(ends.size, dtype=bool)
+        evaluated[inside] = requirement(sums.between(np.repeat(starts, len(lengths))[inside], ends.ravel()[inside]))
+        satisfies = evaluated.reshape(ends.shape)
+        if satisfies.any():
+            which = int(satisfies.any(axis=1).argmax())
+            return start + which, int(ends[which, satisfies[which].argmax()])
+        begin, batch = begin + batch, 2 * batch
     return stop, stop
-
-
-@dataclass(frozen=True, eq=False)
-class Running:
-    """Running sums of summaries along an order, with a zero in front.
-
-    The last column of ``whole_numbers`` is the size, that of ``fractions`` the entropy.
-    """
-
-    whole_numbers: IntArray
-    fractions: FloatArray
-    whole: TableCounts
-    members: GroupMembers | None
-
-    @classmethod
-    def along(cls, groups: Summary, order: IntArray) -> "Running":
-        """The running sums of some groups, which may be single records."""
-        chosen = groups[order]
-        whole_numbers = np.column_stack([chosen.counts, chosen.size])
-        fractions = np.column_stack([chosen.prior, chosen.entropy])
-        front = np.zeros((1, whole_numbers.shape[1]), dtype=np.int64)
-        return cls(
-            np.concatenate([front, np.cumsum(whole_numbers, axis=0)]),
-            np.concatenate([front.astype(np.float64), np.cumsum(fractions, axis=0)]),
-            chosen.table,
-            chosen.members,
-        )
-
-    def between(self, starts: IntArray, ends: IntArray) -> Summary:
-        """The summaries of all from some places of the order up to, and without, some others, put together."""
-        whole_numbers = _differences(self.whole_numbers, starts, ends)
-        fractions, members = _differences(self.fractions, starts, ends), self.members
-        return Summary(
-            whole_numbers[:, -1],
-            whole_numbers[:, :-1],
-            fractions[:, :-1],
-            fractions[:, -1],
-            self.whole,
-            None if members is None else slices(members.records, members.starts[starts], members.starts[ends]),
-        )
-
-
-@compiled
-def _differences[T: np.generic](sums: NDArray[T], starts: IntArray, ends: IntArray) -> NDArray[T]:
-    """Rows of running sums minus others."""
-    found = np.empty((len(ends), sums.shape[1]), sums.dtype)
-    for i in range(len(ends)):
-        for s in range(sums.shape[1]):
-            found[i, s] = sums[ends[i], s] - sums[starts[i], s]
-    return found

@@ -1,4 +1,4 @@
-"""Finding a place for records that fit no group: among existing groups, or in groups of their own."""
+"""Placement of leftover records: in existing groups, or in groups of their own under loosened requirements."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -10,62 +10,62 @@ from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
 from foreknow.models.arrays import BoolArray, IntArray, compiled
 
-FEW = 8
-"""How many of the nearest groups are asked at first whether they can take in a record."""
+FIRST_CANDIDATES = 8
+"""Number of nearest groups that are evaluated first for a leftover record; each further batch ends 8 times as far."""
 
 
 def join_nearest(
     records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, distort: bool
 ) -> tuple[IntArray, IntArray, list[str]]:
-    """Put leftovers, one by one, into the nearest group along an order in which the requirement then still holds.
+    """Put leftovers, one by one, into the nearest group along an order that then still satisfies the requirement.
 
     Parameters
     ----------
     records : Summary
         Every record as a group of its own.
     labels : int array, shape (n,)
-        Each record's group, -1 for the leftovers.
+        Group of each record; -1 for leftovers.
     rank : int array, shape (n,)
-        Each record's place in the order; a group stands where its nearest member does.
+        Position of each record in the order. The distance of a group is that of its nearest member.
     requirement : GroupPredicate
-        What the group must satisfy with the newcomer.
+        The requirement of the group with the added record.
     distort : bool
-        Whether the newcomer may be published with another value than its own: one that the group shows most, among
-        those with which the requirement holds. Its own is taken where it holds.
+        If True, the record may be published with another value: among those with which the group satisfies, its own, else the
+        most frequent one of the group.
 
     Returns
     -------
     labels, values : int arrays, shape (n,)
-        The labels with those who found a place, and the published sensitive codes.
+        Labels with the placed leftovers, and the published sensitive codes.
     notes : list of str
     """
     labels, values = labels.copy(), records.counts.argmax(axis=1)
     if not (labels >= 0).any():
         return labels, values, []
     groups = summarize_groups(records, labels)
-    line = _in_order(labels >= 0, rank)
-    places, group_at = rank[line], labels[line]
+    members = _in_order(labels >= 0, rank)
+    places, group_at = rank[members], labels[members]
     joined = distorted = 0
     for row in _in_order(labels < 0, rank).tolist():
-        newcomer, own = records[row], values[row]
+        record, own = records[row], values[row]
         nearest = _by_distance(places, group_at, int(rank[row]), len(groups))
-        group, value = _place(newcomer, groups, nearest, requirement, distort)
+        group, value = _place(record, groups, nearest, requirement, distort)
         if group < 0:
             continue
         labels[row], values[row] = group, value
-        shown = newcomer if value == own else _valued(newcomer, np.array([value]))
-        groups = overwritten(groups, group, groups[group] + shown)
+        published = record if value == own else _with_values(record, np.array([value]))
+        groups = with_group_replaced(groups, group, groups[group] + published)
         joined, distorted = joined + 1, distorted + int(value != own)
-    said = f", {distorted} of them with a counterfeit sensitive value" if distort else ""
-    return labels, values, [f"{joined} leftover records joined a group{said}."] if joined else []
+    counterfeit = f", {distorted} of them with a counterfeit sensitive value" if distort else ""
+    return labels, values, [f"{joined} leftover records joined a group{counterfeit}."] if joined else []
 
 
 def relax(
     records: Summary, labels: IntArray, rank: IntArray, loosened: Sequence[GroupPredicate], patience: int | None
 ) -> tuple[IntArray, list[str]]:
-    """Group the leftovers among themselves under requirements that are looser from round to round.
+    """Group the leftovers among themselves, in rounds under looser and looser requirements.
 
-    Records that even the last leaves over stay leftovers. Each round that makes groups makes one note.
+    Records that fit no group in the last round stay leftovers. Each round that makes groups adds a note.
     """
     labels, notes = labels.copy(), []
     for requirement in loosened:
@@ -82,8 +82,11 @@ def relax(
     return labels, notes
 
 
-def overwritten(groups: Summary, which: int, by: Summary) -> Summary:
-    """A batch that nobody else holds with one of its groups replaced: in place, but where it says who is in each."""
+def with_group_replaced(groups: Summary, which: int, by: Summary) -> Summary:
+    """Batch with one group replaced by another, a batch of length 1.
+
+    The arrays of ``groups`` are overwritten unless it holds members, so that the caller must be their only owner.
+    """
     if groups.members is not None:
         return groups.replaced(which, by)
     groups.size[which], groups.counts[which] = by.size[0], by.counts[0]
@@ -92,43 +95,47 @@ def overwritten(groups: Summary, which: int, by: Summary) -> Summary:
 
 
 def _place(
-    newcomer: Summary, groups: Summary, nearest: Iterator[IntArray], requirement: GroupPredicate, distort: bool
+    record: Summary, groups: Summary, nearest: Iterator[IntArray], requirement: GroupPredicate, distort: bool
 ) -> tuple[int, int]:
-    """The nearest group that may take a record, and with which value; (-1, -1) if none may."""
-    own, m = int(newcomer.counts.argmax()), groups.counts.shape[1]
+    """Nearest group that satisfies with a record, and the value with which it does; (-1, -1) if there is none."""
+    own, m = int(record.counts.argmax()), groups.counts.shape[1]
     values = np.arange(m) if distort else np.array([own])
-    as_each = _valued(newcomer, values) if distort else newcomer
-    for some in nearest:
-        pairs = groups[np.repeat(some, m)] + as_each[np.tile(values, len(some))] if distort else groups[some] + newcomer
-        holds = requirement(pairs).reshape(len(some), len(values))
-        if holds.any():
-            which = int(holds.any(axis=1).argmax())
-            possible = values[holds[which]]
-            value = own if own in possible else int(possible[groups.counts[some[which], possible].argmax()])
-            return int(some[which]), value
+    versions = _with_values(record, values)
+    for batch in nearest:
+        pairs = versions[np.tile(values, len(batch))] if distort else record
+        satisfies = requirement(groups[np.repeat(batch, len(values))] + pairs).reshape(len(batch), len(values))
+        if satisfies.any():
+            which = int(satisfies.any(axis=1).argmax())
+            possible = values[satisfies[which]]
+            value = own if own in possible else int(possible[groups.counts[batch[which], possible].argmax()])
+            return int(batch[which]), value
     return -1, -1
 
 
-def _valued(newcomer: Summary, values: IntArray) -> Summary:
-    """One record as it would be with each of some values: a batch."""
-    as_often = newcomer[np.zeros(len(values), dtype=np.int64)]
-    return replace(as_often, counts=np.eye(newcomer.counts.shape[1], dtype=np.int64)[values])
+def _with_values(record: Summary, values: IntArray) -> Summary:
+    """Batch of one record with each of the values in place of its own."""
+    copies = record[np.zeros(len(values), dtype=np.int64)]
+    return replace(copies, counts=np.eye(record.counts.shape[1], dtype=np.int64)[values])
 
 
 def _by_distance(places: IntArray, group_at: IntArray, place: int, groups: int) -> Iterator[IntArray]:
-    """The groups, nearest first by their nearest member, some at a time, given the places of all members in order."""
-    asked, most = 0, FEW
-    while asked < groups:
-        yield _nearest_groups(places, group_at, place, min(most, groups), groups)[asked:]
-        asked, most = most, 8 * most
+    """Groups in batches, in order of the distance of their nearest member from a place.
+
+    ``places`` are the positions of all group members in ascending order, and ``group_at`` their groups. Batches grow by a
+    factor of 8, because most leftovers find a group among the nearest.
+    """
+    done, most = 0, FIRST_CANDIDATES
+    while done < groups:
+        yield _nearest_groups(places, group_at, place, min(most, groups), groups)[done:]
+        done, most = most, 8 * most
 
 
 @compiled
 def _nearest_groups(places: IntArray, group_at: IntArray, place: int, most: int, groups: int) -> IntArray:
-    """Some groups nearest to a place, by their nearest member; of two as near, the one before it first."""
+    """The ``most`` groups nearest to a place, by their nearest member; ties go to the group before it."""
     above = np.searchsorted(places, place)
     below = above - 1
-    found, size, seen = np.empty(most, dtype=np.int64), 0, np.zeros(groups, dtype=np.bool_)
+    nearest, size, seen = np.empty(most, dtype=np.int64), 0, np.zeros(groups, dtype=np.bool_)
     while size < most:
         down = below >= 0 and (above == len(places) or place - places[below] <= places[above] - place)
         group = group_at[below] if down else group_at[above]
@@ -138,12 +145,12 @@ def _nearest_groups(places: IntArray, group_at: IntArray, place: int, most: int,
             above += 1
         if not seen[group]:
             seen[group] = True
-            found[size] = group
+            nearest[size] = group
             size += 1
-    return found
+    return nearest
 
 
 def _in_order(chosen: BoolArray, rank: IntArray) -> IntArray:
-    """The chosen records, first to last along the order."""
+    """Rows of the chosen records, sorted by rank."""
     rows = np.flatnonzero(chosen)
     return rows[np.argsort(rank[rows], kind="stable")]

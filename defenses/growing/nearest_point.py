@@ -1,38 +1,42 @@
-"""The order of nearest point next: each record is followed by the nearest one that is left."""
+"""Nearest-point order: each record is followed by the nearest remaining one."""
 
 import numpy as np
 
-from foreknow.defenses.growing.point_tree import plant, remove, search
+from foreknow.defenses.growing.point_search import nearest_point
+from foreknow.defenses.growing.point_tree import TIE_TOLERANCE, build_tree, remove
 from foreknow.models import People
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.settings import check_kind
 from foreknow.models.tables.distance import Scale, points, scale
-
-ROUNDING = 1e-12
-"""By how much, relatively, two distances from the centroid may differ for the sake of rounding and be a tie."""
 
 
 def nearest_point_order(people: People) -> IntArray:
-    """People in the order of nearest point next: the one farthest from the centroid, then always the nearest that is left.
+    """Order of respondents that starts farthest from the centroid and continues with the nearest remaining respondent.
 
-    Centroids and distances are those of `foreknow.models.tables.distance`, which know of hierarchies.
+    Centroids and distances are those of `foreknow.models.tables.distance`, which include hierarchies.
 
     Parameters
     ----------
     people : People
-        Those of a view, or some of them, as ``people[rows]``.
+        Respondents of a view, or some of them, as ``people[rows]``.
 
     Returns
     -------
     int array, shape (n,)
-        Their rows, in that order. Ties go to the lowest row, exactly: squared distances that differ by a relative 1e-12 or less
-        are a tie (`TIE`), as the same terms may be rounded differently in another order.
+        Row of each respondent, in order. Ties go to the lowest row. Squared distances with a relative difference of at most
+        1e-12 (`TIE_TOLERANCE`) are ties, because sums of the same terms in another order differ by rounding.
+
+    Raises
+    ------
+    TypeError
+        If ``people`` is not a `People`.
 
     Notes
     -----
-    BayFrame, section 5.2, steps 1 to 3; exact: the order is that of looking at everybody left at every step. People with
-    equal quasi-identifiers follow each other, so that points are searched, not people, in a tree from which they are taken
-    (`foreknow.defenses.growing.point_tree`). Cost: O(n (D + log n)) to prepare, with D the columns of `points`, and a search of
-    the tree for each distinct point: O(d log n) where few points lie as near as the nearest, O(n d) at worst.
+    BayFrame, section 5.2, steps 1 to 3. Exact: every step takes a nearest respondent of all that remain. Respondents with equal
+    quasi-identifiers follow one another, so that the search is over distinct points, in a tree from which points are removed
+    (`foreknow.defenses.growing.point_tree`). Cost: O(n (D + log n)) for preparation, with D columns of `points`, and one tree
+    search for each distinct point: O(d log n) where few points are as near as the nearest, O(n d) at worst.
 
     Examples
     --------
@@ -41,23 +45,24 @@ def nearest_point_order(people: People) -> IntArray:
     >>> nearest_point_order(People(np.arange(5), ages, Schema({"age": Numeric(0, 99)}, "result", ("a",)))).tolist()
     [2, 1, 4, 3, 0]
     """
+    check_kind("nearest_point_order", "people", people, People, "is a People, as view.people")
     codes = people.quasi_identifiers
     if not len(codes):
         return np.zeros(0, dtype=np.int64)
-    place = points(people)
-    far = ((place - place.mean(axis=0)) ** 2).sum(axis=1)
-    first = int(np.argmax(far >= far.max() * (1 - ROUNDING)))
-    rows, starts = _alike(codes)
+    coordinates = points(people)
+    distance = ((coordinates - coordinates.mean(axis=0)) ** 2).sum(axis=1)
+    first = int(np.argmax(distance >= distance.max() * (1 - TIE_TOLERANCE)))
+    rows, starts = _equal_rows(codes)
     start = int(np.searchsorted(rows[starts], first))
-    order = _walk(np.ascontiguousarray(codes[rows[starts]]), scale(people.schema), start)
+    order = _order_of_points(np.ascontiguousarray(codes[rows[starts]]), scale(people.schema), start)
     sizes = np.diff(np.append(starts, len(rows)))[order]
     ends = np.cumsum(sizes)
-    found: IntArray = rows[np.arange(len(rows)) + np.repeat(starts[order] - (ends - sizes), sizes)]
-    return found
+    ordered: IntArray = rows[np.arange(len(rows)) + np.repeat(starts[order] - (ends - sizes), sizes)]
+    return ordered
 
 
-def _alike(codes: FloatArray) -> tuple[IntArray, IntArray]:
-    """Rows, one set of equal ones after the other by their lowest row, and where each set starts."""
+def _equal_rows(codes: FloatArray) -> tuple[IntArray, IntArray]:
+    """Rows, with sets of equal rows in the order of their lowest rows, and the start of each set."""
     by_code = np.lexsort(codes.T)
     new = np.append(True, (np.diff(codes[by_code], axis=0) != 0).any(axis=1))
     lowest = np.empty(len(codes), dtype=np.int64)
@@ -67,14 +72,14 @@ def _alike(codes: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 @compiled
-def _walk(codes: FloatArray, scale: Scale, first: int) -> IntArray:
-    """The order of nearest point next of distinct points, from one of them on; ties go to the lowest."""
-    tree = plant(codes, scale)
-    waiting, far = np.empty(len(tree.child), dtype=np.int64), np.empty(len(tree.child))
+def _order_of_points(codes: FloatArray, scale: Scale, first: int) -> IntArray:
+    """Nearest-point order of distinct points, from the first one; ties go to the lowest number."""
+    tree = build_tree(codes, scale)
+    stack, distances = np.empty(len(tree.child), dtype=np.int64), np.empty(len(tree.child))
     order = np.empty(len(codes), dtype=np.int64)
-    at = first
+    point = first
     for step in range(len(codes)):
-        order[step] = at
-        remove(tree, at)
-        at = search(tree, scale, codes[at], waiting, far)
+        order[step] = point
+        remove(tree, point)
+        point = nearest_point(tree, scale, codes[point], stack, distances)
     return order

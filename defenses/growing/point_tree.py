@@ -1,40 +1,43 @@
-"""A tree of points in the space of codes that finds the nearest one, and from which points are taken."""
+"""A k-d tree of points in the space of codes, from which points are removed.
+
+SciPy's k-d trees do not serve here: they cannot remove points, and they do not have the distances of hierarchies.
+"""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.tables.distance import Scale, attribute_distance, squared_distance
+from foreknow.models.tables.distance import Scale, attribute_distance
 
-LEAF = 8
-"""How many points a node may hold without being split."""
+LEAF_SIZE = 8
+"""Largest number of points of a leaf."""
 
-TIE = 1e-12
-"""By how much, relatively, two squared distances may differ for the sake of rounding and be a tie."""
+TIE_TOLERANCE = 1e-12
+"""Largest relative difference of two squared distances that are tied; rounding errors are smaller."""
 
 
 class PointTree(NamedTuple):
-    """A k-d tree (Bentley, CACM 18, 1975) whose boxes shrink as points are taken.
+    """A k-d tree (Bentley, CACM 18, 1975) whose bounding boxes shrink as points are removed.
 
     Attributes
     ----------
     codes : float array, shape (b, d)
         The points.
     points : int array, shape (b,)
-        Their numbers, those of a node next to each other.
-    starts, ends : int arrays, one per node
-        Where a node's points stand in ``points``; of a leaf, only those that are left.
+        Numbers of the points; those of a node are contiguous.
+    starts, ends : int arrays, one entry per node
+        Range of ``points`` of a node; for a leaf, of its remaining points only.
     child : int array
-        The first of a node's two children, the second being the next; -1 for a leaf.
+        First child of a node, which the second child follows; -1 for a leaf.
     parent : int array
-        -1 for the root, which is node 0.
+        Parent of a node; -1 for the root, node 0.
     leaf : int array, shape (b,)
-        The leaf of each point.
+        Leaf of each point.
     low, high : float arrays, shape (nodes, d)
-        The box around the points left.
+        Bounding box of a node's remaining points.
     lowest : int array
-        The lowest number of the points left; b where none is.
+        Lowest number of a node's remaining points; b if there is none.
     """
 
     codes: FloatArray
@@ -50,8 +53,30 @@ class PointTree(NamedTuple):
 
 
 @compiled
-def plant(codes: FloatArray, scale: Scale) -> PointTree:
-    """A tree of distinct points: each node is split across its widest attribute, near the middle. Cost: O(b log^2 b)."""
+def build_tree(codes: FloatArray, scale: Scale) -> PointTree:
+    """Build a tree of distinct points; each node is split on its widest attribute, near the median. Cost: O(b log^2 b)."""
+    tree = _root_alone(codes)
+    nodes = 1
+    for node in range(len(tree.child)):  # A while loop over `node = 0` has another Numba type, and compiles all twice.
+        if node == nodes:
+            break
+        start, end = tree.starts[node], tree.ends[node]
+        _bound(tree, node)
+        if end - start <= LEAF_SIZE:
+            tree.leaf[tree.points[start:end]] = node
+        else:
+            tree.child[node] = nodes
+            tree.parent[nodes : nodes + 2] = node
+            middle = _split(tree, scale, node)
+            tree.starts[nodes], tree.ends[nodes] = start, middle
+            tree.starts[nodes + 1], tree.ends[nodes + 1] = middle, end
+            nodes += 2
+    return tree
+
+
+@compiled
+def _root_alone(codes: FloatArray) -> PointTree:
+    """A tree whose root holds all points, with room for all nodes: at most 2 b, since no leaf is empty."""
     b, d = codes.shape
     tree = PointTree(
         codes,
@@ -66,48 +91,40 @@ def plant(codes: FloatArray, scale: Scale) -> PointTree:
         np.full(2 * b, b),
     )
     tree.ends[0] = b
-    nodes = 1
-    for node in range(2 * b):  # `node = 0` would be a type of its own, and all that it is given to compiled twice
-        if node == nodes:
-            break
-        start, end = tree.starts[node], tree.ends[node]
-        _look(tree, node)
-        if end - start <= LEAF:
-            tree.leaf[tree.points[start:end]] = node
-        else:
-            tree.child[node] = nodes
-            tree.parent[nodes : nodes + 2] = node
-            middle = _split(tree, scale, node)
-            tree.starts[nodes], tree.ends[nodes] = start, middle
-            tree.starts[nodes + 1], tree.ends[nodes + 1] = middle, end
-            nodes += 2
     return tree
 
 
 @compiled
 def _split(tree: PointTree, scale: Scale, node: int) -> int:
-    """Sort a node's points by its widest attribute; where it changes nearest to the middle."""
-    widest, most = 0, -1.0
-    for a in range(tree.codes.shape[1]):
-        width = attribute_distance(scale, a, tree.low[node, a], tree.high[node, a])
-        if width > most and tree.low[node, a] < tree.high[node, a]:
-            widest, most = a, width
+    """Sort a node's points by its widest attribute, and return the position nearest to the middle at which the code changes."""
+    a = _widest_attribute(tree, scale, node)
     start, end = int(tree.starts[node]), int(tree.ends[node])
-    order = np.argsort(tree.codes[tree.points[start:end], widest], kind="mergesort")
+    order = np.argsort(tree.codes[tree.points[start:end], a], kind="mergesort")
     tree.points[start:end] = tree.points[start:end][order]
     middle, below = (start + end) // 2, (start + end) // 2 - 1
     above = middle
     while True:
-        if below >= start and tree.codes[tree.points[below], widest] < tree.codes[tree.points[below + 1], widest]:
+        if below >= start and tree.codes[tree.points[below], a] < tree.codes[tree.points[below + 1], a]:
             return below + 1
-        if above < end and tree.codes[tree.points[above - 1], widest] < tree.codes[tree.points[above], widest]:
+        if above < end and tree.codes[tree.points[above - 1], a] < tree.codes[tree.points[above], a]:
             return above
         below, above = below - 1, above + 1
 
 
 @compiled
-def _look(tree: PointTree, node: int) -> None:
-    """The box around the points of a node, and the lowest of them, from the points themselves."""
+def _widest_attribute(tree: PointTree, scale: Scale, node: int) -> int:
+    """Attribute in which a node's box is widest, among those in which its points differ."""
+    widest, most = 0, -1.0
+    for a in range(tree.codes.shape[1]):
+        width = attribute_distance(scale, a, tree.low[node, a], tree.high[node, a])
+        if width > most and tree.low[node, a] < tree.high[node, a]:
+            widest, most = a, width
+    return widest
+
+
+@compiled
+def _bound(tree: PointTree, node: int) -> None:
+    """Compute a node's box and lowest number from its points."""
     tree.low[node], tree.high[node] = np.inf, -np.inf
     tree.lowest[node] = len(tree.points)
     for i in range(tree.starts[node], tree.ends[node]):
@@ -119,93 +136,26 @@ def _look(tree: PointTree, node: int) -> None:
 
 
 @compiled
+def _bound_by_children(tree: PointTree, node: int) -> None:
+    """Compute an inner node's box and lowest number from those of its children."""
+    left = tree.child[node]
+    tree.lowest[node] = min(tree.lowest[left], tree.lowest[left + 1])
+    for a in range(tree.codes.shape[1]):
+        tree.low[node, a] = min(tree.low[left, a], tree.low[left + 1, a])
+        tree.high[node, a] = max(tree.high[left, a], tree.high[left + 1, a])
+
+
+@compiled
 def remove(tree: PointTree, point: int) -> None:
-    """Take a point out of the tree, in place. Cost: O(d log b)."""
+    """Remove a point from the tree, in place. Cost: O(d log b)."""
     node = tree.leaf[point]
     last = tree.ends[node] - 1
     for i in range(tree.starts[node], last):
         if tree.points[i] == point:
             tree.points[i], tree.points[last] = tree.points[last], point
     tree.ends[node] = last
-    _look(tree, node)
+    _bound(tree, node)
     node = tree.parent[node]
     while node >= 0:
-        left = tree.child[node]
-        tree.lowest[node] = min(tree.lowest[left], tree.lowest[left + 1])
-        for a in range(tree.codes.shape[1]):
-            tree.low[node, a] = min(tree.low[left, a], tree.low[left + 1, a])
-            tree.high[node, a] = max(tree.high[left, a], tree.high[left + 1, a])
+        _bound_by_children(tree, node)
         node = tree.parent[node]
-
-
-@compiled
-def search(tree: PointTree, scale: Scale, at: FloatArray, waiting: IntArray, far: FloatArray) -> int:
-    """The nearest point left, the lowest where several are equally near; -1 if none is left.
-
-    Points are equally near if their squared distances differ by at most `TIE`, relatively: sums of the same terms in another
-    order differ by rounding. ``waiting`` and ``far`` are room for the numbers and distances of all nodes.
-    """
-    nearest = _nearest(tree, scale, at, waiting, far)
-    return _lowest(tree, scale, at, waiting, nearest * (1 + TIE)) if nearest < np.inf else -1
-
-
-@compiled
-def _nearest(tree: PointTree, scale: Scale, at: FloatArray, waiting: IntArray, far: FloatArray) -> float:
-    """The squared distance of the nearest point left, infinite if none is left.
-
-    No point of a box is nearer than the box, in floating point too, for the attributes' distances are rounded, squared and
-    added alike.
-    """
-    nearest = np.inf
-    waiting[0], far[0], size = 0, 0.0, 1
-    while size > 0:
-        size -= 1
-        node = waiting[size]
-        if far[size] >= nearest:
-            continue
-        if tree.child[node] < 0:
-            for i in range(tree.starts[node], tree.ends[node]):
-                nearest = min(nearest, squared_distance(scale, at, tree.codes[tree.points[i]]))
-            continue
-        left = tree.child[node]
-        to_left, to_right = _to_box(tree, scale, at, left), _to_box(tree, scale, at, left + 1)
-        closer = left if to_left <= to_right else left + 1
-        for which, distance in ((2 * left + 1 - closer, max(to_left, to_right)), (closer, min(to_left, to_right))):
-            if distance < nearest:
-                waiting[size], far[size] = which, distance
-                size += 1
-    return nearest
-
-
-@compiled
-def _lowest(tree: PointTree, scale: Scale, at: FloatArray, waiting: IntArray, within: float) -> int:
-    """The lowest point left whose squared distance is within a bound."""
-    best = len(tree.points)
-    waiting[0], size = 0, 1
-    while size > 0:
-        size -= 1
-        node = waiting[size]
-        if tree.lowest[node] >= best:
-            continue
-        if tree.child[node] < 0:
-            for i in range(tree.starts[node], tree.ends[node]):
-                point = tree.points[i]
-                if point < best and squared_distance(scale, at, tree.codes[point]) <= within:
-                    best = point
-            continue
-        for which in (tree.child[node], tree.child[node] + 1):
-            if tree.lowest[which] < best and _to_box(tree, scale, at, which) <= within:
-                waiting[size] = which
-                size += 1
-    return best
-
-
-@compiled
-def _to_box(tree: PointTree, scale: Scale, at: FloatArray, node: int) -> float:
-    """The squared distance to the nearer end, in each attribute, of a node's box; infinite for one without points."""
-    total = 0.0
-    if tree.lowest[node] == len(tree.points):
-        return np.inf
-    for a in range(len(at)):
-        total += attribute_distance(scale, a, at[a], min(max(at[a], tree.low[node, a]), tree.high[node, a])) ** 2
-    return total

@@ -1,4 +1,4 @@
-"""Mondrian: recursive median cuts of a table, as long as every part satisfies the requirement."""
+"""Mondrian: recursive median cuts of a table while every part satisfies the requirement."""
 
 from foreknow.defenses.mondrian.mondrian import Mondrian
 

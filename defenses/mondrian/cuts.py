@@ -1,24 +1,27 @@
-"""The array work of Mondrian: parts of a table, held as runs of rows, measured and cut in two.
+"""Compiled kernels of Mondrian: parts of a table, held as ranges of rows, are measured and cut in two.
 
-A part is the rows ``starts[p]`` to ``ends[p]`` of the table; cutting moves its rows so that each half is a run again.
+A part is the rows ``starts[p]`` to ``ends[p]``, excluded, of the table. A cut reorders the rows of a part so that each half is a
+range.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 
 
 class Rows(NamedTuple):
-    """The table's rows in their present order. Cutting moves them: the arrays are the caller's own.
+    """Rows of the table in their present order. Cuts reorder the arrays in place.
 
     Attributes
     ----------
     codes : float array, shape (n, d)
+        Quasi-identifiers.
     sensitive : int array, shape (n,)
+        Codes of the sensitive values.
     record : int array, shape (n,)
-        Which record each row is.
+        Row of the view of each record.
     """
 
     codes: FloatArray
@@ -27,15 +30,16 @@ class Rows(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The parts that may yet be cut.
+    """Parts that may be cut further.
 
     Attributes
     ----------
     starts, ends : int array, shape (p,)
+        Range of rows of each part.
     ranking : int array, shape (p, d)
-        The attributes in the order in which they are tried.
+        Attributes in the order in which they are tried.
     tries : int array, shape (p,)
-        How many of them have been tried in vain.
+        Number of attributes that were tried without success.
     """
 
     starts: IntArray
@@ -45,31 +49,35 @@ class Parts(NamedTuple):
 
 
 @compiled
-def widths(codes: FloatArray, starts: IntArray, ends: IntArray, span: FloatArray) -> FloatArray:
-    """Each part's range in each attribute, over the table's range ``span``: shape ``(p, d)``."""
+def relative_widths(codes: FloatArray, starts: IntArray, ends: IntArray, span: FloatArray) -> FloatArray:
+    """Range of each part in each attribute, over the table's range ``span``: shape ``(p, d)``."""
     d = codes.shape[1]
-    found = np.zeros((len(starts), d))
+    width = np.zeros((len(starts), d))
     for p in range(len(starts)):
         for a in range(d):
-            low = high = codes[starts[p], a]
-            for row in range(starts[p] + 1, ends[p]):
-                value = codes[row, a]
-                if value < low:
-                    low = value
-                elif value > high:
-                    high = value
             if span[a] > 0.0:
-                found[p, a] = (high - low) / span[a]
-    return found
+                width[p, a] = _range(codes[starts[p] : ends[p], a]) / span[a]
+    return width
 
 
 @compiled
-def propose(rows: Rows, parts: Parts, width: FloatArray, strict: bool, below: bool, smallest: int) -> IntArray:
-    """Cut every part at the median of the next attribute that can be cut; say where the second halves start.
+def _range(values: FloatArray) -> float:
+    """Largest minus smallest value; one pass, in which `numpy.ptp` takes two."""
+    low = high = values[0]
+    for value in values:
+        if value < low:
+            low = value
+        elif value > high:
+            high = value
+    return float(high - low)
 
-    A strict cut falls just above the median or, if ``below``, just below it where too few rows lie above. -1 stands for a
-    part that no attribute is left for. ``parts.tries`` moves on past attributes that cannot be cut into halves of
-    ``smallest`` rows.
+
+@compiled
+def cut_parts(rows: Rows, parts: Parts, width: FloatArray, strict: bool, below: bool, smallest: int) -> IntArray:
+    """Cut each part at the median of the next attribute that can be cut, and return where the second halves start.
+
+    The start is -1 for a part without such an attribute. ``parts.tries`` advances past attributes that cannot be cut into
+    halves of ``smallest`` rows. ``rows`` and ``parts.tries`` are overwritten.
     """
     middles = np.full(len(parts.starts), -1, dtype=np.int64)
     d = rows.codes.shape[1]
@@ -77,40 +85,49 @@ def propose(rows: Rows, parts: Parts, width: FloatArray, strict: bool, below: bo
         start, end = parts.starts[p], parts.ends[p]
         if end - start < 2 * smallest:
             parts.tries[p] = d
-        while parts.tries[p] < d:
+        while parts.tries[p] < d and middles[p] < 0:
             a = parts.ranking[p, parts.tries[p]]
-            values = rows.codes[start:end, a].copy()
-            if strict:
-                low = np.zeros(end - start, dtype=np.bool_)
-                if width[p, a] > 0.0:
-                    median = np.partition(values, (end - start - 1) // 2)[(end - start - 1) // 2]
-                    low = values <= median
-                    if below and end - start - low.sum() < smallest:
-                        low = values < median
+            lower = _lower_half(rows.codes[start:end, a].copy(), width[p, a], strict, below, smallest)
+            size = lower.sum()
+            if smallest <= size <= end - start - smallest:
+                _move_to_front(rows, start, end, lower)
+                middles[p] = start + size
             else:
-                low = np.zeros(end - start, dtype=np.bool_)
-                low[np.argsort(values, kind="mergesort")[: (end - start) // 2]] = True
-            first = low.sum()
-            if smallest <= first <= end - start - smallest:
-                _move(rows, start, end, low)
-                middles[p] = start + first
-                break
-            parts.tries[p] += 1
+                parts.tries[p] += 1
     return middles
 
 
 @compiled
-def _move(rows: Rows, start: int, end: int, low: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> None:
-    """Put a part's marked rows before the others, both in their order."""
-    order = np.concatenate((np.flatnonzero(low), np.flatnonzero(~low)))
+def _lower_half(values: FloatArray, width: float, strict: bool, below: bool, smallest: int) -> BoolArray:
+    """Rows of a part that are below a cut at the median of an attribute: bool array; none if a strict cut is impossible.
+
+    A strict cut is just above the median. If ``below``, it is just below the median where fewer than ``smallest`` rows lie
+    above it.
+    """
+    n = len(values)
+    lower = np.zeros(n, dtype=np.bool_)
+    if not strict:
+        lower[np.argsort(values, kind="mergesort")[: n // 2]] = True
+    elif width > 0.0:
+        median = np.partition(values, (n - 1) // 2)[(n - 1) // 2]
+        lower = values <= median
+        if below and n - lower.sum() < smallest:
+            lower = values < median
+    return lower
+
+
+@compiled
+def _move_to_front(rows: Rows, start: int, end: int, lower: BoolArray) -> None:
+    """Put the marked rows of a part before the others; each half keeps its order."""
+    order = np.concatenate((np.flatnonzero(lower), np.flatnonzero(~lower)))
     rows.codes[start:end] = rows.codes[start:end][order]
     rows.sensitive[start:end] = rows.sensitive[start:end][order]
     rows.record[start:end] = rows.record[start:end][order]
 
 
 @compiled
-def counted(sensitive: IntArray, starts: IntArray, ends: IntArray, values: int) -> IntArray:
-    """How often each value occurs in each part: shape ``(p, m)``."""
+def count_values(sensitive: IntArray, starts: IntArray, ends: IntArray, values: int) -> IntArray:
+    """Number of records with each sensitive value in each part: shape ``(p, m)``."""
     counts = np.zeros((len(starts), values), dtype=np.int64)
     for p in range(len(starts)):
         for row in range(starts[p], ends[p]):
@@ -119,11 +136,11 @@ def counted(sensitive: IntArray, starts: IntArray, ends: IntArray, values: int) 
 
 
 @compiled
-def summed(rows: FloatArray, record: IntArray, starts: IntArray, ends: IntArray) -> FloatArray:
-    """The sum over each part of its records' rows: shape ``(p, m)``."""
-    sums = np.zeros((len(starts), rows.shape[1]))
+def sum_by_part(of_records: FloatArray, record: IntArray, starts: IntArray, ends: IntArray) -> FloatArray:
+    """Sum over the records of each part, of an array with a row per record: ``(n, c)`` to ``(p, c)``."""
+    sums = np.zeros((len(starts), of_records.shape[1]))
     for p in range(len(starts)):
         for row in range(starts[p], ends[p]):
-            for s in range(rows.shape[1]):
-                sums[p, s] += rows[record[row], s]
+            for s in range(of_records.shape[1]):
+                sums[p, s] += of_records[record[row], s]
     return sums

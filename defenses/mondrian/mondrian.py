@@ -1,21 +1,23 @@
-"""Mondrian: halve the table again and again, while both halves keep the requirement."""
+"""Mondrian: recursive median cuts, all parts of one depth at a time."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from foreknow.defenses.mondrian.cuts import Parts, Rows, counted, propose, summed, widths
+from foreknow.defenses.mondrian.cuts import Parts, Rows, count_values, cut_parts, relative_widths, sum_by_part
 from foreknow.defenses.requirements.membership import slices
 from foreknow.defenses.requirements.requirement import (
     GroupPredicate,
     Infeasible,
     Requirement,
     check_requirement,
+    check_smallest,
     shortfall,
 )
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.settings import check_flag
 
 
 @dataclass(frozen=True)
@@ -25,28 +27,31 @@ class Mondrian:
     Parameters
     ----------
     requirement : Requirement
-        What every group satisfies.
+        Requirement of every group.
     strict : bool
-        Strictly, equal values stay together: the halves are those up to the median and those above it. Otherwise records
-        at the median are dealt so that the halves' sizes differ by at most one.
+        If True, equal values stay in one half: the halves are the records up to the median and those above it. If False, the
+        records at the median are divided such that the halves' sizes differ by at most one.
     below_median : bool
-        Whether a strict cut may also fall just below the median, where too few records lie above it. The paper has no cut
-        there, and stops at larger groups: a third as many on Adult.
+        If True, a strict cut may also be just below the median, where too few records lie above it. The paper has no such cut
+        and stops at larger groups: it makes a third as many groups on Adult.
 
     Raises
     ------
+    TypeError
+        If ``requirement`` is not a `Requirement`, or a flag is not True or False.
     Infeasible
         When called, if the whole view does not satisfy the requirement.
 
     Notes
     -----
-    LeFevre, DeWitt, Ramakrishnan, ICDE 2006. Attributes are tried from the widest (the range in the part over the range
-    in the table; ties in the schema's order) to the narrowest. Categorical values are cut in the order of their codes,
-    which is the traversal of their hierarchy. The median of an even number is the lower one. Where a requirement is not
-    monotone, a part that could be cut further after an unsatisfying cut is not: it is a heuristic. Nothing is suppressed.
+    LeFevre, DeWitt, Ramakrishnan, ICDE 2006. Attributes are tried from the widest to the narrowest: by the range in the part
+    over the range in the table, with ties in the schema's order. Categorical values are cut in the order of their codes, which
+    is the traversal of their hierarchy. The median of an even number of values is the lower one. For a requirement that is not
+    monotone the search is a heuristic: a part without a satisfying cut is final, although a further cut of its halves might
+    satisfy. No record is suppressed.
 
-    All parts of one depth are measured, cut and judged together. Cost: O(n d log n) where cuts are balanced, as
-    medians make them but for ties, and a sort per cut more without ``strict``.
+    All parts of one depth are measured, cut and evaluated together. Cost: O(n d log n) where cuts are balanced, as
+    medians are except for ties; without ``strict``, a sort for each cut in addition.
 
     Examples
     --------
@@ -61,10 +66,12 @@ class Mondrian:
 
     def __post_init__(self) -> None:
         check_requirement("Mondrian", self.requirement)
+        check_flag("Mondrian", "strict", self.strict)
+        check_flag("Mondrian", "below_median", self.below_median)
 
     @property
     def smallest(self) -> int:
-        """The fewest records of a group that can satisfy the requirement."""
+        """Smallest number of records of a group that can satisfy the requirement."""
         return self.requirement.smallest
 
     @property
@@ -73,82 +80,77 @@ class Mondrian:
         return self.requirement.weighs_beliefs
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
-        """Group a view; the prior, shape ``(n, m)``, matters only to requirements that read it."""
-        if self.requirement.smallest > len(view):
-            raise Infeasible(
-                f"{self.requirement!r} needs groups of {self.requirement.smallest} records, and the view at {view.time!r} has "
-                f"{len(view)}; ask for less, or publish more at once."
-            )
-        rows = prior_of(view, prior)
-        requirement = self.requirement.bind(view, rows)
-        table = _Table.of(view, rows)
+        """Group a view; the prior, shape ``(n, m)``, matters only to requirements that depend on it."""
+        prior = prior_of(view, prior)
+        check_smallest(self.requirement, view)
+        requirement = self.requirement.bind(view, prior)
+        table = _Table.of(view, prior)
         n = len(view)
         whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
         if not requirement(whole)[0]:
             raise Infeasible(
                 f"the view at {view.time!r} as one group does not satisfy {shortfall(requirement, whole)}, and Mondrian begins "
-                "with one group. Ask for less, or, where smaller groups may satisfy what a large one does not (as with beliefs), "
-                "grow groups, as JSReduce does."
+                "with one group. Lower the requirement. Where smaller groups may satisfy what a large one does not, as with "
+                "beliefs, use a defense that grows groups, as JSReduce."
             )
         labels = np.empty(n, dtype=np.int64)
-        for number, (first, last) in enumerate(sorted(self._groups(table, requirement))):
-            labels[table.rows.record[first:last]] = number
+        for number, (start, end) in enumerate(sorted(self._groups(table, requirement))):
+            labels[table.rows.record[start:end]] = number
         return Grouping(labels)
 
     def _groups(self, table: "_Table", requirement: GroupPredicate) -> list[tuple[int, int]]:
-        """The runs of rows that no cut can halve any further."""
+        """Ranges of rows that no cut divides further."""
         span = np.ptp(table.rows.codes, axis=0)
-        parts = _parts(table, np.zeros(1, dtype=np.int64), np.array([len(table.rows.codes)]), span)
+        parts = _new_parts(table, np.zeros(1, dtype=np.int64), np.array([len(table.rows.codes)]), span)
         done: list[tuple[int, int]] = []
         while len(parts.starts):
-            width = widths(table.rows.codes, parts.starts, parts.ends, span)
-            middles = propose(table.rows, parts, width, self.strict, self.below_median, requirement.smallest)
+            width = relative_widths(table.rows.codes, parts.starts, parts.ends, span)
+            middles = cut_parts(table.rows, parts, width, self.strict, self.below_median, requirement.smallest)
             final = middles < 0
             done += zip(parts.starts[final].tolist(), parts.ends[final].tolist(), strict=True)
             parts, middles = Parts(*(column[~final] for column in parts)), middles[~final]
             starts, ends = np.concatenate([parts.starts, middles]), np.concatenate([middles, parts.ends])
             halves = requirement(table.summary(starts, ends, requirement))
             accepted = halves.reshape(2, -1).all(axis=0)
-            again = Parts(*(column[~accepted] for column in parts))
-            new = _parts(table, starts[np.tile(accepted, 2)], ends[np.tile(accepted, 2)], span)
-            parts = Parts(
-                np.concatenate([again.starts, new.starts]),
-                np.concatenate([again.ends, new.ends]),
-                np.concatenate([again.ranking, new.ranking]),
-                np.concatenate([again.tries + 1, new.tries]),
-            )
+            rejected = Parts(*(column[~accepted] for column in parts))
+            again = rejected._replace(tries=rejected.tries + 1)
+            new = _new_parts(table, starts[np.tile(accepted, 2)], ends[np.tile(accepted, 2)], span)
+            parts = Parts(*(np.concatenate(pair) for pair in zip(again, new, strict=True)))
         return done
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The view's rows, which cutting moves about, and what summaries are made of."""
+    """Rows of the view, which cuts reorder in place, and the data of summaries.
+
+    ``prior`` has shape ``(n, m)`` and ``entropy`` shape ``(n, 1)``; both are in the order of the view.
+    """
 
     rows: Rows
     prior: FloatArray
     entropy: FloatArray
-    whole: TableCounts
+    counts: TableCounts
 
     @classmethod
     def of(cls, view: View, prior: FloatArray) -> "_Table":
         rows = Rows(view.people.quasi_identifiers.copy(), view.sensitive.copy(), np.arange(len(view)))
         values = view.schema.values
-        whole = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
-        return cls(rows, prior, entropy(prior)[:, None], whole)
+        counts = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
+        return cls(rows, prior, entropy(prior)[:, None], counts)
 
     def summary(self, starts: IntArray, ends: IntArray, requirement: GroupPredicate) -> Summary:
-        """The summaries of some runs of rows, with as much in them as a requirement reads."""
-        m = len(self.whole.values)
-        counts = counted(self.rows.sensitive, starts, ends, m)
+        """Summaries of ranges of rows; only what the requirement reads is computed."""
+        m = len(self.counts.values)
+        counts = count_values(self.rows.sensitive, starts, ends, m)
         prior, bits = np.zeros(counts.shape), np.zeros(len(starts))
         if requirement.reads_prior:
-            prior = summed(self.prior, self.rows.record, starts, ends)
-            bits = summed(self.entropy, self.rows.record, starts, ends)[:, 0]
+            prior = sum_by_part(self.prior, self.rows.record, starts, ends)
+            bits = sum_by_part(self.entropy, self.rows.record, starts, ends)[:, 0]
         members = slices(self.rows.record, starts, ends) if requirement.reads_members else None
-        return Summary(ends - starts, counts, prior, bits, self.whole, members)
+        return Summary(ends - starts, counts, prior, bits, self.counts, members)
 
 
-def _parts(table: _Table, starts: IntArray, ends: IntArray, span: FloatArray) -> Parts:
-    """Parts that have not been tried, with their attributes from the widest to the narrowest."""
-    ranking = np.argsort(-widths(table.rows.codes, starts, ends, span), axis=1, kind="stable")
+def _new_parts(table: _Table, starts: IntArray, ends: IntArray, span: FloatArray) -> Parts:
+    """Parts without tried attributes; the attributes are ranked from the widest to the narrowest."""
+    ranking = np.argsort(-relative_widths(table.rows.codes, starts, ends, span), axis=1, kind="stable")
     return Parts(starts, ends, ranking, np.zeros(len(starts), dtype=np.int64))

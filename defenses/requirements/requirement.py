@@ -317,5 +317,14 @@ def check_size(letter: str, number: int, view: View) -> None:
         )
 
 
+def check_smallest(requirement: Requirement, view: View) -> None:
+    """Raise Infeasible if a view has fewer records than a group that satisfies a requirement."""
+    if requirement.smallest > len(view):
+        raise Infeasible(
+            f"{requirement!r} needs groups of {requirement.smallest} records, and the view at {view.time!r} has {len(view)}; "
+            "lower the requirement, or publish more at once."
+        )
+
+
 class Infeasible(ValueError):  # noqa: N818 - the name says what is wrong
     """No publication of the view satisfies the settings of the defense."""

@@ -284,8 +284,8 @@ def test_requirements_are_told_who_is_in_a_group(drawn, leftovers):
         ({"beta": -1}, "BetaLikeness: beta is -1"),
         ({"j": -1}, "j is -1; it is a divergence, 0 or more"),
         ({"base": 1}, "base is 1; it must be above 1"),
-        ({"leftovers": "drop"}, "BKAA: leftovers is 'drop'; it is 'join', 'suppress', 'relax' or 'counterfeit'"),
-        ({"judged": "table"}, "BKAA: judged is 'table'; it is 'published' or 'view'"),
+        ({"leftovers": "drop"}, "BKAA: leftovers is 'drop'; it is one of 'join', 'suppress', 'relax', 'counterfeit'"),
+        ({"judged": "table"}, "BKAA: judged is 'table'; it is one of 'published', 'view'"),
         ({"patience": 2}, "BKAA: patience is 2, and no group has fewer than k = 3 records; raise it"),
     ],
 )

@@ -287,7 +287,7 @@ class TestSettings:
             ({"j": math.nan}, "j is nan"),
             ({"base": 1}, "base is 1; it must be above 1"),
             ({"distance": "far"}, "distance is 'far'"),
-            ({"leftovers": "drop"}, "leftovers is 'drop'; it is 'suppress', 'relax' or 'counterfeit'"),
+            ({"leftovers": "drop"}, "leftovers is 'drop'; it is one of 'suppress', 'relax', 'counterfeit'"),
             ({"patience": 3.5}, r"patience is 3\.5; it is a number of records, 1 or more"),
             ({"patience": 2}, "patience is 2, and no group has fewer than k = 3 records; raise it"),
         ],
@@ -318,5 +318,5 @@ class TestJudged:
         assert oracle.groups_of(JSReduce(**settings, judged="view")(view, prior).labels) == grown
 
     def test_it_is_one_of_two(self):
-        with pytest.raises(ValueError, match="judged is 'table'; it is 'published' or 'view'"):
+        with pytest.raises(ValueError, match="judged is 'table'; it is one of 'published', 'view'"):
             JSReduce(3, 0.5, 0.6, judged="table")

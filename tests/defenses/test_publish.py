@@ -35,6 +35,8 @@ from foreknow.defenses import (
     QSCloseness,
     QSDiversity,
     TCloseness,
+    hilbert_order,
+    nearest_point_order,
     publish,
 )
 from foreknow.evaluation.checks.verify import verify
@@ -226,10 +228,10 @@ class TestCycle:
 
         with pytest.raises(ValueError, match="not of the view"):
             publish(HISTORY, wrong, infeasible="suppress")
-        with pytest.raises(ValueError, match="infeasible is 'skip'; it is 'raise' or 'suppress'"):
+        with pytest.raises(ValueError, match="infeasible is 'skip'; it is one of 'raise', 'suppress'"):
             publish(HISTORY, Anatomy(2), infeasible="skip")
-        with pytest.raises(TypeError, match="publish: rng is 1; it is a generator"):
-            publish(HISTORY, Anatomy(2), rng=1)
+        with pytest.raises(TypeError, match="publish: rng is '1'; it is a generator"):
+            publish(HISTORY, Anatomy(2), rng="1")
 
     @pytest.mark.parametrize(
         "defense",
@@ -244,6 +246,21 @@ class TestCycle:
     def test_whoever_weighs_beliefs_needs_somebody_s(self, defense):
         with pytest.raises(ValueError, match="no adversary is assumed"):
             publish(HISTORY, defense)
+
+    def test_a_seed_publishes_what_its_generator_does(self):
+        one, other = (publish(HISTORY, Mondrian(KAnonymity(2)), rng=rng) for rng in (5, np.random.default_rng(5)))
+        assert all(np.array_equal(a.group, b.group) for a, b in zip(one, other, strict=True))
+
+    def test_progress_gets_one_item_for_each_view(self):
+        seen = []
+
+        def track(views):
+            for view in views:
+                yield view
+                seen.append(view.time)
+
+        publish(HISTORY, Anatomy(2), progress=track)
+        assert seen == [1, 2, 3]
 
     def test_a_label_too_few_is_said(self):
         def careless(view, prior, past):
@@ -455,6 +472,35 @@ def test_requirements_on_labels_are_kept(name, drawn):
         (lambda: publish(HISTORY, Mondrian), "is no defense"),
         (lambda: publish(HISTORY, KAnonymity(2)), "is no defense"),
         (lambda: publish(HISTORY.views[0], Anatomy(2)), "one View; put it into a list"),
+        (
+            lambda: publish(HISTORY[0].frame, Anatomy(2)),
+            r"got an object of type DataFrame .* Make a view by View\(frame, schema",
+        ),
+        (lambda: publish(3, Anatomy(2)), "publish takes views in the order of time: .* got an object of type int"),
+        (lambda: publish(publish(HISTORY, Anatomy(2)), Anatomy(2)), "of type tuple that holds a Release"),
+        (
+            lambda: publish(HISTORY, Anatomy(2), Adversary),
+            r"publish: adversary is .*; it is an Adversary with its settings",
+        ),
+        (
+            lambda: publish(HISTORY, Anatomy(2), UniformPrior()),
+            "publish: adversary is .*; it is an Adversary with its settings",
+        ),
+        (lambda: publish(HISTORY, Anatomy(2), bucketized="yes"), "publish: bucketized is 'yes'; it is True or False"),
+        (lambda: publish(HISTORY, Anatomy(2), progress=3), "publish: progress is 3; it is a function of the views"),
+        (
+            lambda: publish(HISTORY, lambda *_: [0] * 4),
+            r"the result of .* is \[0, 0, 0, 0\]; .* Grouping\(labels\)",
+        ),
+        (lambda: Mondrian(KAnonymity(2), strict=1), "Mondrian: strict is 1; it is True or False"),
+        (lambda: BKAA(2, 2, 0.6, enhanced="yes"), "BKAA: enhanced is 'yes'; it is True or False"),
+        (
+            lambda: FullDomain(KAnonymity(2), widths=5),
+            r"FullDomain: widths is 5; it is a mapping of names .*'age': \(5, 10, 20\)",
+        ),
+        (lambda: FullDomain(KAnonymity(2), widths={"age": 5}), r"the widths of 'age' are 5; the argument is a mapping"),
+        (lambda: hilbert_order(HISTORY[0]), r"hilbert_order: people is .*; it is a People, as view\.people"),
+        (lambda: nearest_point_order(HISTORY), r"nearest_point_order: people is .*; it is a People, as view\.people"),
         (lambda: Mondrian(3), "Mondrian: 3 is no requirement"),
         (lambda: FullDomain(None), "FullDomain: None is no requirement"),
         (lambda: KAnonymity(3) & None, "None is no requirement"),
@@ -524,9 +570,23 @@ class TestChance:
         same = [self.drawn(kind(2, rng=np.random.default_rng(3))) for _ in range(2)]
         assert same[0] == same[1]
 
-    def test_what_is_no_generator_is_refused(self, kind):
-        with pytest.raises(TypeError, match=r"rng is 'x'; it is a generator"):
-            kind(2, rng="x")
+    def test_a_seed_is_converted_once(self, kind):
+        """The defense goes on drawing at every call, as with the generator of that seed."""
+        seeded, generated = kind(2, rng=3), kind(2, rng=np.random.default_rng(3))
+        draws = [self.drawn(seeded) for _ in range(4)]
+        assert draws == [self.drawn(generated) for _ in range(4)]
+        assert len(set(map(str, draws))) > 1
+
+    @pytest.mark.parametrize("rng", ["7", 7.0, True, np.random, np.random.RandomState(7)])
+    def test_what_is_no_generator_is_refused(self, kind, rng):
+        with pytest.raises(
+            TypeError, match=r"rng is .*; it is a generator, as numpy\.random\.default_rng\(1\), an integer seed"
+        ):
+            kind(2, rng=rng)
+
+    def test_a_negative_seed_is_refused(self, kind):
+        with pytest.raises(ValueError, match="rng is -7; a seed is an integer of at least 0"):
+            kind(2, rng=-7)
 
 
 @pytest.mark.parametrize("kind", [Anatomy, Injector, MInvariance, SAFE])

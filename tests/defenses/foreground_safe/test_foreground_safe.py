@@ -139,7 +139,7 @@ class TestGroups:
         Hidden from a fit of one start: in a single group it is likeliest that just the two men are ill, and several starts find it.
         """
         view = of_sexes("ffffffffffmm", "bbbbbbbbbbaa")
-        with pytest.raises(Infeasible, match="finds somebody with a sensitive value with more than 1/r"):
+        with pytest.raises(Infeasible, match="gives a member a belief in the sensitive set over 1/r"):
             defended(view, ForegroundSafe(2, {"a"}, support=1))
         pairs = Release(view, [0, 1, 2, 2, 3, 3, 4, 4, 5, 5, 0, 1])
         defense = ForegroundSafe(2, {"a"}, support=1, fit=ExpectationMaximization(starts=1))
@@ -202,7 +202,7 @@ class TestGroups:
         (lambda: ForegroundSafe(2.5, {"a"}), ValueError, r"ForegroundSafe: r is 2\.5"),
         (lambda: ForegroundSafe(2, set()), ValueError, "ForegroundSafe: the sensitive set is empty"),
         (lambda: ForegroundSafe(2, "a"), TypeError, "ForegroundSafe: sensitive is 'a'; it is a set of values"),
-        (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive is None; name the values"),
+        (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive is None; it is a set of values"),
         (lambda: ForegroundSafe(2, {"a"}, "age"), ValueError, "ForegroundSafe: attribute_sets is 'age'; it is 'all'"),
         (lambda: ForegroundSafe(2, {"a"}, support=0), ValueError, "ForegroundSafe: support is 0"),
         (
@@ -211,7 +211,7 @@ class TestGroups:
             "ForegroundSafe: rounds is 0; it is a number of attacks",
         ),
         (lambda: ForegroundSafe(2, {"a"}, fit=Newton), TypeError, "ForegroundSafe: fit is .*Newton.*; it is a Fitting"),
-        (lambda: ForegroundSafe(2, {"a"}, rng=1), TypeError, "ForegroundSafe: rng is 1; it is a generator"),
+        (lambda: ForegroundSafe(2, {"a"}, rng="1"), TypeError, "ForegroundSafe: rng is '1'; it is a generator"),
     ],
 )
 def test_bad_settings_are_one_clear_error(asked, error, message):
@@ -238,7 +238,7 @@ def test_bad_settings_are_one_clear_error(asked, error, message):
         (
             ForegroundSafe(2, {"a"}, support=1, fit=GibbsSampling(rng=np.random.default_rng(1))),
             ValueError,
-            r"GibbsSampling.*draws its answer.*ExpectationMaximization\(\)",
+            r"GibbsSampling.*is random.*ExpectationMaximization\(\)",
         ),
     ],
 )

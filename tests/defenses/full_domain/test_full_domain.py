@@ -263,7 +263,7 @@ class TestErrors:
             ({"age": (5, 12)}, "the widths of 'age' go from 5 to 12; each must be a whole multiple of the one before"),
             ({"age": (10, 5)}, "the widths of 'age' go from 10 to 5"),
             ({"age": (5, 5)}, "the widths of 'age' go from 5 to 5"),
-            ({"age": (0, 5)}, r"the widths of 'age' are \(0.0, 5.0\); a width is a number above 0"),
+            ({"age": (0, 5)}, r"the widths of 'age' are \(0, 5\); a width is a number above 0"),
             ({"age": (math.nan,)}, "a width is a number above 0"),
         ],
     )
@@ -272,7 +272,7 @@ class TestErrors:
             FullDomain(KAnonymity(2), widths)
 
     def test_choose(self):
-        with pytest.raises(ValueError, match="choose is 'best'; it is 'discernibility', 'height' or 'classes'"):
+        with pytest.raises(ValueError, match="choose is 'best'; it is one of 'discernibility', 'height', 'classes'"):
             FullDomain(KAnonymity(2), choose="best")
 
     @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ class TestErrors:
         view = View(frame, Schema({"age": Numeric()}, "result", ("a", "b")))
         with pytest.raises(
             Infeasible,
-            match=r"even all records as one group do not keep DistinctDiversity\(l=2\) \(is 1, must be at least 2\)",
+            match=r"even all records as one group do not satisfy DistinctDiversity\(l=2\) \(is 1, must be at least 2\)",
         ):
             FullDomain(DistinctDiversity(2))(view, np.full((3, 2), 0.5), ())
 

@@ -202,7 +202,8 @@ class TestPromises:
 
     def test_k_larger_than_the_view(self):
         with pytest.raises(
-            ValueError, match=r"KAnonymity\(k=5\) needs groups of 5 records, and the view at 1 has 4; ask for less"
+            ValueError,
+            match=r"KAnonymity\(k=5\) needs groups of 5 records, and the view at 1 has 4; lower the requirement",
         ):
             Mondrian(KAnonymity(5))(view_of("ABCD", "aaab"), np.full((4, 3), 1 / 3))
 

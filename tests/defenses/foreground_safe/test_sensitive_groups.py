@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foreknow.defenses.foreground_safe.alike_groups import around_each, grown
+from foreknow.defenses.foreground_safe.sensitive_groups import enlarge_groups, group_around_sensitive
 
 
 @st.composite
@@ -40,7 +40,7 @@ def test_each_takes_those_nearest_that_are_free(drawn, others):
         taken = company(seed)
         expected[[seed, *taken]] = group
         free -= set(taken)
-    assert around_each(points, sensitive, others).tolist() == expected.tolist()
+    assert group_around_sensitive(points, sensitive, others).tolist() == expected.tolist()
 
 
 class TestGrowing:
@@ -50,7 +50,7 @@ class TestGrowing:
         points, sensitive, odds = drawn
         size = data.draw(st.integers(1, len(points)))
         labels = np.where(np.arange(len(points)) < size, 0, -1)
-        after = grown(labels, np.array([0]), points, odds, sensitive, r)
+        after = enlarge_groups(labels, np.array([0]), points, odds, sensitive, r)
         near = nearest(points, range(size, len(points)), points[:size].mean(axis=0))
         joined = np.flatnonzero(after[size:] == 0) + size
         assert (after[:size] == 0).all()
@@ -73,7 +73,7 @@ class TestGrowing:
         """Nobody has a value of the set, so that the bound holds from the start."""
         points = np.arange(30.0)[:, None]
         labels = np.where(np.arange(30) < size, 0, -1)
-        after = grown(labels, np.array([0]), points, np.ones((30, 1)), np.zeros(30, dtype=bool), 2)
+        after = enlarge_groups(labels, np.array([0]), points, np.ones((30, 1)), np.zeros(30, dtype=bool), 2)
         assert after.tolist() == [0] * (size + more) + [-1] * (30 - size - more)
 
     @given(odds=st.lists(st.sampled_from([0.01, 0.1, 0.3, 1, 2, 30]), min_size=1, max_size=7), data=st.data())
@@ -90,6 +90,6 @@ class TestGrowing:
         points, odds = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]]), np.ones((6, 1))
         sensitive = np.array([True, False] * 3)
         labels = np.array([0, 0, 1, 1, 2, 2])
-        assert grown(labels, np.array([2]), points, odds, sensitive, 2).tolist() == [0, 0, 1, 1, 1, 1]
-        assert grown(labels, np.array([0, 1]), points, odds, sensitive, 2).tolist() == [0, 0, 0, 0, 0, 0]
-        assert grown(labels * 0, np.array([0]), points, odds, sensitive, 2).tolist() == [0] * 6
+        assert enlarge_groups(labels, np.array([2]), points, odds, sensitive, 2).tolist() == [0, 0, 1, 1, 1, 1]
+        assert enlarge_groups(labels, np.array([0, 1]), points, odds, sensitive, 2).tolist() == [0, 0, 0, 0, 0, 0]
+        assert enlarge_groups(labels * 0, np.array([0]), points, odds, sensitive, 2).tolist() == [0] * 6

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from strategies import mixed_tables, view_of
 
 from foreknow.defenses import hilbert_order
-from foreknow.defenses.foreground_safe.alike_points import alike_points
+from foreknow.defenses.foreground_safe.log_odds_points import log_odds_points
 from foreknow.models.foreground.attribute_signatures import attribute_signatures, supported_sets
 
 
@@ -15,7 +15,7 @@ def test_log_odds_by_hand():
     """Of three at 20 one is ill, of two at 30 both; the one at 40 is too few, and is taken for the table: three of six."""
     view = view_of("ABCDEF", "abbaab", [20, 20, 20, 30, 30, 40])
     found = attribute_signatures(view.people, ["age"], min_support=2)
-    points = alike_points([found], view.frame["result"].to_numpy() == "a", np.arange(6))
+    points = log_odds_points([found], view.frame["result"].to_numpy() == "a", np.arange(6))
     assert points[:, 1] == pytest.approx(np.log([1.5 / 2.5] * 3 + [2.5 / 0.5] * 2 + [3.5 / 3.5]))
     assert np.ptp(points[:, 0]) < 1e-6
 
@@ -24,7 +24,9 @@ def test_log_odds_by_hand():
 def test_who_matches_the_same_signatures_is_nearest(drawn, fewest, chance):
     view, _ = drawn
     sets = list(supported_sets(view.people, "all", fewest))
-    points = alike_points(sets, view.sensitive == 0, np.random.default_rng(1) if chance else hilbert_order(view.people))
+    points = log_odds_points(
+        sets, view.sensitive == 0, np.random.default_rng(1) if chance else hilbert_order(view.people)
+    )
     matched = np.array([[int(found.signature[i]) for found in sets] for i in range(len(view))]).reshape(len(view), -1)
     distance = np.sqrt(((points[:, None] - points) ** 2).sum(axis=2))
     same = (matched[:, None] == matched).all(axis=2)
@@ -33,6 +35,6 @@ def test_who_matches_the_same_signatures_is_nearest(drawn, fewest, chance):
 
 
 def test_without_any_set_the_order_alone_counts():
-    points = alike_points([], np.array([True, False, False]), np.array([2, 0, 1]))
+    points = log_odds_points([], np.array([True, False, False]), np.array([2, 0, 1]))
     assert points.shape == (3, 1)
     assert np.argsort(points[:, 0]).tolist() == [2, 0, 1]

@@ -1,4 +1,4 @@
-"""Grouping records along an order, and what becomes of those that fit no group: what JS-reduce and BKAA share."""
+"""Groups grown along an order of the records, and the treatment of leftovers: the common part of JS-reduce and BKAA."""
 
 import math
 from collections.abc import Sequence
@@ -14,36 +14,36 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasibl
 from foreknow.defenses.requirements.summary import Summary, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import check_choice, check_whole
 
 type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
 
-STEP = 1.25
-"""By how much a threshold is multiplied in each round of relaxing."""
+RELAXATION_FACTOR = 1.25
+"""Factor by which a threshold is multiplied in each round of relaxation."""
 
-TIGHTEST = 1e-3
-"""From where relaxing starts for thresholds that are smaller."""
+LEAST_RELAXED = 1e-3
+"""Value from which relaxation starts for smaller thresholds."""
 
 
 @dataclass(frozen=True)
-class AlongAnOrder:
-    """Grow groups along an order, answer for the leftovers, and settle what is published.
+class OrderedGrowth:
+    """Grow groups along an order, place the leftovers, and enforce the requirement on the published table.
 
     Parameters
     ----------
     requirement : GroupPredicate
-        What every group satisfies, given the view that is grouped.
+        The requirement of every group, bound to the view.
     loosened : tuple of GroupPredicate
-        For ``"relax"``: what leftovers are grouped under among themselves, from round to round; the last is as loose as
-        may be.
+        For ``"relax"``: the requirement of the leftovers' own groups in each round; the last one is the loosest.
     thresholds : str
-        What is loosened, in words.
+        Names of the thresholds that are loosened, for messages.
     also : GroupPredicate, optional
-        What is not, but for k.
+        The part of the requirement, besides k, that is not loosened.
     leftovers, patience, judged
-        As in `foreknow.defenses.JSReduce`; ``"join"`` is ``"counterfeit"`` with nobody's value changed.
-    several : bool
-        Whether a group that fails in the end may be merged with several neighbours, if with none alone it satisfies.
+        As in `foreknow.defenses.JSReduce`; ``"join"`` is ``"counterfeit"`` without changed values.
+    merge_several : bool
+        If True, a group that fails against the published table may be merged with several neighbours where no single one
+        suffices.
     """
 
     requirement: GroupPredicate
@@ -53,20 +53,20 @@ class AlongAnOrder:
     leftovers: Leftovers
     patience: int | None
     judged: Literal["published", "view"]
-    several: bool
+    merge_several: bool
 
     def __call__(self, view: View, prior: FloatArray, order: IntArray) -> Grouping:
-        """Group a view under the defender's revised prior, shape ``(n, m)``, along an order of its records, ``(n,)``."""
+        """Group a view, given the revised prior, shape ``(n, m)``, and an order of the rows, shape ``(n,)``."""
         records = summarize_records(view, prior, self.requirement.reads_members)
         labels = np.full(len(view), -1, dtype=np.int64)
         for number, members in enumerate(grow(records, order, self.requirement, self.patience).groups):
             labels[members] = number
         rank = np.empty(len(view), dtype=np.int64)
         rank[order] = np.arange(len(view))
-        return (self._relax if self.leftovers == "relax" else self._settle)(records, labels, rank)
+        return (self._relaxed if self.leftovers == "relax" else self._enforced)(records, labels, rank)
 
-    def _settle(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
-        """Leftovers join a group, if they may, or are suppressed; then all that is published satisfies."""
+    def _enforced(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
+        """Put leftovers into groups, or suppress them; then every published group satisfies the requirement."""
         distort, values = self.leftovers == "counterfeit", None
         notes: list[str] = []
         if self.leftovers != "suppress":
@@ -76,12 +76,12 @@ class AlongAnOrder:
         if left:
             notes.append(f"{left} records fit no group{' with any value' if distort else ''} and are suppressed.")
         if self.judged == "published":
-            labels, more = enforce_on_published(records, labels, rank, self.requirement, self.several)
+            labels, more = enforce_on_published(records, labels, rank, self.requirement, self.merge_several)
             notes += more
         return Grouping(labels, values=values if distort else None, notes=tuple(notes))
 
-    def _relax(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
-        """Leftovers are grouped among themselves, the last few join a group: nobody is suppressed."""
+    def _relaxed(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
+        """Group the leftovers under loosened requirements, and put the last few into other groups; none is suppressed."""
         labels, notes = relax(records, labels, rank, self.loosened, self.patience)
         last = int((labels < 0).sum())
         labels, _, _ = join_nearest(records, labels, rank, self.loosened[-1], distort=False)
@@ -100,15 +100,12 @@ class AlongAnOrder:
 
 
 def check_growing(
-    owner: str, k: int, leftovers: Leftovers, answers: Sequence[Leftovers], patience: int | None, judged: str
+    owner: str, k: int, leftovers: str, allowed: Sequence[Leftovers], patience: int | None, judged: str
 ) -> None:
-    """Raise ValueError unless the settings of a defense that grows groups along an order are among what they may be."""
-    if judged not in ("published", "view"):
-        raise ValueError(f"{owner}: judged is {judged!r}; it is 'published' or 'view'.")
-    if leftovers not in answers:
-        raise ValueError(
-            f"{owner}: leftovers is {leftovers!r}; it is {', '.join(map(repr, answers[:-1]))} or {answers[-1]!r}."
-        )
+    """Raise ValueError unless the settings of a defense that grows groups along an order are allowed."""
+    check_whole(owner, "k", k, "records")
+    check_choice(owner, "judged", judged, ("published", "view"))
+    check_choice(owner, "leftovers", leftovers, allowed)
     if patience is not None:
         check_whole(owner, "patience", patience, "records")
         if patience < k:
@@ -116,7 +113,7 @@ def check_growing(
 
 
 def loosened(start: float, end: float) -> list[float]:
-    """A threshold loosened round by round to the most that any group can have, and once more for the sake of rounding."""
-    start = max(start, TIGHTEST)
-    steps = math.ceil(math.log(end / start, STEP)) if start < end else 0
-    return [start * STEP**i for i in range(1, steps + 2)]
+    """Thresholds of the rounds of relaxation, up to the largest level of any group and one step over it, for rounding."""
+    start = max(start, LEAST_RELAXED)
+    steps = math.ceil(math.log(end / start, RELAXATION_FACTOR)) if start < end else 0
+    return [start * RELAXATION_FACTOR**i for i in range(1, steps + 2)]

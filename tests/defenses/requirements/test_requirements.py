@@ -368,7 +368,7 @@ class TestReferenceValues:
     def test_one_value_is_no_distance_from_itself(self):
         whole = TableCounts(("a",), np.array([7]))
         group = Summary(np.array([2]), np.array([[2]]), np.ones((1, 1)), np.zeros(1), whole)
-        for distance in ("equal", "ordered", Hierarchy.flat("a")):
+        for distance in ("equal", "ordered", Hierarchy.flat(["a"])):
             assert TCloseness(0, distance).level(group)[0] == 0
 
     @given(seed=st.integers(0, 10**6))

@@ -9,6 +9,7 @@ import numpy as np
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.settings import check_kind
 
 LEVEL_TOLERANCE = 1e-9
 """Largest distance by which a level may miss its bound and still satisfy: it absorbs rounding errors."""
@@ -101,7 +102,14 @@ class GroupPredicate(Requirement):
         """Level of each group: float array, shape ``(b,)``. Cost: O(b m)."""
 
     def __call__(self, summary: Summary) -> BoolArray:
-        """Return whether each group satisfies the requirement: bool array, shape ``(b,)``."""
+        """Return whether each group satisfies the requirement: bool array, shape ``(b,)``; TypeError for another argument."""
+        check_kind(
+            type(self).__name__,
+            "summary",
+            summary,
+            Summary,
+            "is a Summary; make one by summarize_groups(records, labels)",
+        )
         level = self.level(summary)
         if self.sense == "at least":
             return level >= self.bound - LEVEL_TOLERANCE

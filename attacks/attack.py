@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from foreknow.models import Beliefs, Observation, Release
+import pandas as pd
+
+from foreknow.models import Adversary, Beliefs, History, Observation, PublishedTable, Release, View
+from foreknow.models.settings import check_kind
+
+WAY_OUT = "Publish views first, as publish(history, defense), or make a PublishedTable of a table with groups."
+"""End of a message on an argument that holds no releases."""
 
 
 class Published(Protocol):
@@ -29,19 +35,37 @@ def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterato
         If ``releases`` is a single release, or an element is not a release. The message names the attack.
     """
     name = type(attack).__name__
-    if hasattr(releases, "observation"):
+    if isinstance(releases, Release | PublishedTable) or not isinstance(releases, Iterable):
+        one = f"one {type(releases).__name__}; put it into a list." if hasattr(releases, "observation") else None
         raise TypeError(
-            f"{name} takes releases in the order of time, and got one {type(releases).__name__}; put it into a list."
+            f"{name} takes releases in the order of time, and got {one or f'a {type(releases).__name__}. {WAY_OUT}'}"
         )
-    if not isinstance(releases, Iterable):
-        raise TypeError(f"{name} takes releases in the order of time, and got a {type(releases).__name__}.")
+    if isinstance(releases, History | View | pd.DataFrame | str | bytes | dict):
+        raise TypeError(f"{name} takes releases in the order of time, and got a {type(releases).__name__}. {WAY_OUT}")
     for release in releases:
         if not isinstance(getattr(release, "observation", None), Observation):
-            raise TypeError(
-                f"{name} takes releases, and got a {type(release).__name__}; publish views first, or make a PublishedTable of a "
-                "table with groups."
-            )
+            raise TypeError(f"{name} takes releases, and got a {type(release).__name__}. {WAY_OUT}")
         yield release
+
+
+def check_adversary(attack: object, adversary: Any) -> None:
+    """Raise TypeError unless an argument is an `Adversary`; the message names the attack."""
+    name = type(attack).__name__
+    if isinstance(adversary, type):
+        kind = adversary.__name__
+        raise TypeError(f"{name}: adversary is the class {kind}; write {name}({kind}(...)), with an object of it.")
+    takes = "is an Adversary; make one by Adversary(prior), as Adversary(UniformPrior())"
+    check_kind(name, "adversary", adversary, Adversary, takes)
+
+
+def check_order_1(attack: object, adversary: Adversary) -> None:
+    """Raise ValueError unless an adversary has transitions of order 1; the message names the attack."""
+    order = None if adversary.transitions is None else adversary.transitions.at(0).order
+    if order != 1:
+        raise ValueError(
+            f"{type(attack).__name__} needs transitions of order 1; the adversary's are {'missing' if order is None else order}. "
+            "Truncate the chain, or use SequentialAttack."
+        )
 
 
 class Attack(Protocol):

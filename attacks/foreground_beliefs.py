@@ -9,7 +9,7 @@ import pandas as pd
 from foreknow.models import Beliefs, GlobalDistribution
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import SensitiveSet
-from foreknow.models.settings import GREATEST_FLOAT, is_number
+from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
 
 ROUNDING_ERROR = 1e-9
 """Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
@@ -38,12 +38,31 @@ class ForegroundBeliefs(Beliefs):
         solutions, or that groups were computed by the law of large numbers.
     sensitive_set : SensitiveSet, optional
         The sensitive set within its domain, or all values; None where there is no release.
+
+    Raises
+    ------
+    TypeError
+        If the knowledge, the positions or the sensitive set are of another kind.
+    ValueError
+        If the times do not increase.
     """
 
     knowledge: tuple[tuple[GlobalDistribution, ...], ...] = ()
     worst: tuple[IntArray, ...] = ()
     intervals: tuple[FloatArray, ...] | None = None
     sensitive_set: SensitiveSet | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parts: tuple[tuple[str, Any, type, str], ...] = (
+            ("knowledge", self.knowledge, tuple, "is a tuple with the tuple of global distributions of each release"),
+            ("worst", self.worst, np.ndarray, "is a tuple with an int array for each release"),
+        )
+        for name, value, kind, takes in parts:
+            for one in value if isinstance(value, tuple) else (value,):
+                check_kind("ForegroundBeliefs", name, one, kind, f"{takes}; ForegroundAttack makes both")
+        takes = "is a SensitiveSet or None; ForegroundAttack(sensitive=...) makes it"
+        check_kind("ForegroundBeliefs", "sensitive_set", self.sensitive_set, (SensitiveSet, type(None)), takes)
 
     def __repr__(self) -> str:
         return f"ForegroundBeliefs(times={self.times!r}, attribute sets={tuple(map(len, self.knowledge))!r})"

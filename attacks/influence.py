@@ -7,10 +7,11 @@ from typing import Any
 import networkx as nx
 import pandas as pd
 
-from foreknow.attacks.attack import each_release
+from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
 from foreknow.models.divergence import jensen_shannon
+from foreknow.models.settings import check_range, is_number
 
 LEAST = 1e-6
 """Default threshold in bits; smaller divergences are rounding errors."""
@@ -34,8 +35,11 @@ class Influence:
 
     Raises
     ------
+    TypeError
+        If ``adversary`` is no `Adversary`; when called, if the respondent, the value or the time is not hashable.
     ValueError
-        If the adversary has no cascade; when called, if the record does not fit the releases.
+        If the adversary has no cascade or ``least`` is negative; when called, if there is no release, or the record does not fit
+        the releases.
 
     Notes
     -----
@@ -47,6 +51,8 @@ class Influence:
     least: float = LEAST
 
     def __post_init__(self) -> None:
+        check_adversary(self, self.adversary)
+        check_range("Influence", "least", self.least, 0, what="a divergence in bits")
         if self.adversary.cascade is None:
             raise ValueError(
                 "the adversary has no cascade, so that no record can spread; give it one, as PriorCascade()."
@@ -65,29 +71,50 @@ class Influence:
             attribute ``source`` is the record's node.
         """
         published = tuple(each_release(self, releases))
-        record = pd.DataFrame(
-            {"respondent": [respondent], "value": [value], "time": [time], "confidence": [float(confidence)]}
-        )
-        before = self.adversary.compromised
-        if before is not None:
-            held = before.frame
-            same = (held["respondent"] == respondent) & (held["value"] == value) & (held["time"] == time)
-            if same.any():
-                raise ValueError(
-                    f"the adversary already has a record that respondent {respondent!r} has {value!r} at {time!r}; leave it out of "
-                    "the compromised records to follow it."
-                )
-        records = record if before is None else pd.concat([before.frame, record], ignore_index=True)
-        told = replace(
-            self.adversary,
-            compromised=CompromisedRecords(records, before.contradicted if before is not None else "raise"),
-        )
-        without, with_record = (
-            SequentialAttack(self.adversary)(published),
-            SequentialAttack(told)(published),
-        )
+        if not published:
+            raise ValueError("Influence: there is no release; give those that the record is about, as a list.")
+        claim = _checked_claim(respondent, value, time)
+        if not is_number(confidence, 0, 1):
+            raise ValueError(f"Influence: confidence is {confidence!r}; it is a number over 0 and at most 1.")
+        records = _with_claim(self.adversary.compromised, claim, float(confidence))
+        informed = replace(self.adversary, compromised=records)
+        without, with_record = (SequentialAttack(each)(published) for each in (self.adversary, informed))
         chain = self.adversary.transitions
         return _graph(without, with_record, (respondent, time), self.least, 0 if chain is None else chain.at(0).order)
+
+
+def _checked_claim(respondent: Hashable, value: Hashable, time: Any) -> tuple[Hashable, Hashable, Hashable]:
+    """The claim of a compromised record, of three hashable values."""
+    for name, cell in (("respondent", respondent), ("value", value), ("time", time)):
+        try:
+            hash(cell)
+        except TypeError:
+            raise TypeError(
+                f"Influence: {name} is a {type(cell).__name__}; it is one value, as in the column of the records."
+            ) from None
+    return respondent, value, time
+
+
+def _with_claim(
+    before: CompromisedRecords | None, claim: tuple[Hashable, Hashable, Hashable], confidence: float
+) -> CompromisedRecords:
+    """Compromised records with one more.
+
+    Raises
+    ------
+    ValueError
+        If the claim is among them already.
+    """
+    respondent, value, time = claim
+    record = pd.DataFrame({"respondent": [respondent], "value": [value], "time": [time], "confidence": [confidence]})
+    if before is None:
+        return CompromisedRecords(record)
+    if claim in zip(*(before.frame[name] for name in ("respondent", "value", "time")), strict=True):
+        raise ValueError(
+            f"the adversary already has a record that respondent {respondent!r} has {value!r} at {time!r}; leave it out of "
+            "the compromised records to follow it."
+        )
+    return CompromisedRecords(pd.concat([before.frame, record], ignore_index=True), before.contradicted)
 
 
 def _graph(

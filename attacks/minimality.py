@@ -2,7 +2,7 @@
 
 from math import comb
 
-from foreknow.models.settings import check_whole
+from foreknow.models.settings import check_whole, is_whole
 
 
 def merge_credibility(first: int, second: int, sensitive: int, l: int) -> tuple[float, float]:  # noqa: E741
@@ -46,10 +46,11 @@ def merge_credibility(first: int, second: int, sensitive: int, l: int) -> tuple[
     """
     for name, number in (("first", first), ("second", second), ("l", l)):
         check_whole("merge_credibility", name, number, "records")
-    if not 0 <= sensitive <= first + second:
+    if not is_whole(sensitive, 0) or sensitive > first + second:
         raise ValueError(
             f"merge_credibility: {sensitive} records of {first + second} are sensitive; it is 0 to all of them."
         )
+    first, second, sensitive, l = int(first), int(second), int(sensitive), int(l)  # noqa: E741
     possible = range(max(0, sensitive - second), min(first, sensitive) + 1)
     kept = [i for i in possible if i * l > first or (sensitive - i) * l > second]
     if not kept:

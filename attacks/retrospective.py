@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from foreknow.attacks.attack import each_release
+from foreknow.attacks.attack import check_adversary, check_order_1, each_release
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.attacks.sequential import steps
 from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release, ReleaseBeliefs
@@ -33,6 +33,8 @@ class RetrospectiveAttack:
 
     Raises
     ------
+    TypeError
+        If ``adversary`` is no `Adversary`.
     ValueError
         If the adversary has no transitions of order 1.
 
@@ -47,12 +49,8 @@ class RetrospectiveAttack:
     adversary: Adversary
 
     def __post_init__(self) -> None:
-        order = None if self.adversary.transitions is None else self.adversary.transitions.at(0).order
-        if order != 1:
-            raise ValueError(
-                f"RetrospectiveAttack needs transitions of order 1; the adversary's are {'missing' if order is None else order}. "
-                "Truncate the chain, or use SequentialAttack."
-            )
+        check_adversary(self, self.adversary)
+        check_order_1(self, self.adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release, the posterior given all releases. Only observations are read."""

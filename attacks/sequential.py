@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from foreknow.attacks.attack import each_release
+from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
@@ -18,6 +18,8 @@ class SequentialAttack:
 
     Raises
     ------
+    TypeError
+        If ``adversary`` is no `Adversary`.
     ValueError
         When called, if a compromised record concerns a time without release.
 
@@ -28,6 +30,9 @@ class SequentialAttack:
     """
 
     adversary: Adversary
+
+    def __post_init__(self) -> None:
+        check_adversary(self, self.adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.attacks.attack import each_release
+from foreknow.attacks.attack import check_adversary, check_order_1, each_release
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Observation, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -45,6 +45,8 @@ class SignatureAttack:
 
     Raises
     ------
+    TypeError
+        If ``adversary`` is no `Adversary`.
     ValueError
         If the adversary has no transitions of order 1. When called, if a release is not of m-invariance: a group
         shows a value twice, or values are distorted; or if a compromised record is about a time without release.
@@ -65,12 +67,8 @@ class SignatureAttack:
     adversary: Adversary
 
     def __post_init__(self) -> None:
-        order = None if self.adversary.transitions is None else self.adversary.transitions.at(0).order
-        if order != 1:
-            raise ValueError(
-                f"SignatureAttack needs transitions of order 1; the adversary's are {'missing' if order is None else order}. "
-                "Truncate the chain, or use SequentialAttack."
-            )
+        check_adversary(self, self.adversary)
+        check_order_1(self, self.adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from foreknow.attacks.attack import each_release
+from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
 
@@ -16,9 +16,19 @@ class SnapshotAttack:
     ----------
     adversary : Adversary
         Only its prior, compromised records and settings of inference are read.
+
+    Raises
+    ------
+    TypeError
+        If ``adversary`` is no `Adversary`.
+    ValueError
+        When called, if a compromised record concerns a time without release.
     """
 
     adversary: Adversary
+
+    def __post_init__(self) -> None:
+        check_adversary(self, self.adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""

@@ -9,7 +9,7 @@ foreknow.defenses
 foreknow.evaluation
     Risk and loss measures, independent checkers, data sets, experiments, plots, the command line.
 foreknow.testing
-    Checks for estimators, attacks, defenses and priors of your own.
+    Checks for estimators, attacks, defenses, requirements and priors of your own.
 
 Each package loads when it is first used: ``import foreknow`` alone is fast.
 

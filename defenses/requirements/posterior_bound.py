@@ -12,7 +12,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
-from foreknow.models.settings import is_number
+from foreknow.models.settings import check_kind, is_number
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,7 @@ class PosteriorBound(Requirement):
 
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
         """Keep the prior, shape ``(n, m)``, of the view's records."""
+        check_kind("PosteriorBound.bind", "view", view, View, "is a View; make one by View(frame, schema)")
         if self.sensitive is None:
             return MemberPredicate(self, BeliefLevel(prior, self.estimator, _largest(self.of, prior.shape[1])))
         sensitive_set = SensitiveSet.of(view.schema.values, self.sensitive, "PosteriorBound")

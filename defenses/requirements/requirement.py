@@ -102,8 +102,14 @@ class GroupPredicate(Requirement):
         """Level of each group: float array, shape ``(b,)``. Cost: O(b m)."""
 
     def __call__(self, summary: Summary) -> BoolArray:
-        """Return whether each group satisfies the requirement: bool array, shape ``(b,)``."""
-        check_kind(type(self).__name__, "summary", summary, Summary, "is a Summary, as summarize_groups makes them")
+        """Return whether each group satisfies the requirement: bool array, shape ``(b,)``; TypeError for another argument."""
+        check_kind(
+            type(self).__name__,
+            "summary",
+            summary,
+            Summary,
+            "is a Summary; make one by summarize_groups(records, labels)",
+        )
         level = self.level(summary)
         if self.sense == "at least":
             return level >= self.bound - LEVEL_TOLERANCE

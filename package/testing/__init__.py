@@ -1,4 +1,4 @@
-"""Checks for estimators, attacks, defenses and priors, of foreknow or of another package.
+"""Checks for estimators, attacks, defenses, requirements and priors, of foreknow or of another package.
 
 Each ``check_*`` function raises AssertionError, with the name of the check that failed, and returns nothing otherwise. Call them
 from a test::
@@ -13,5 +13,6 @@ from foreknow.testing.attack import check_attack
 from foreknow.testing.defense import check_defense
 from foreknow.testing.estimator import check_estimator
 from foreknow.testing.prior import check_prior
+from foreknow.testing.requirement import check_requirement
 
-__all__ = ["check_attack", "check_defense", "check_estimator", "check_prior"]
+__all__ = ["check_attack", "check_defense", "check_estimator", "check_prior", "check_requirement"]

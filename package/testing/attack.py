@@ -7,11 +7,10 @@ from typing import Literal
 import numpy as np
 
 from foreknow.attacks import Attack
-from foreknow.models import Adversary, Beliefs, Release
-from foreknow.models.tables.view import View
+from foreknow.models import Adversary, Beliefs, Release, View
 from foreknow.testing import examples
 from foreknow.testing.estimator import assert_distributions
-from foreknow.testing.running import run
+from foreknow.testing.running import assert_settings_object, run
 
 STAGES: tuple[Literal["prior", "revised", "posterior"], ...] = ("prior", "revised", "posterior")
 
@@ -34,9 +33,12 @@ def check_attack(make: Callable[[Adversary], Attack], *, hindsight: bool = False
 
     Notes
     -----
-    Checked: beliefs about every release, as distributions; nothing is read but ``release.observation``, and exchanging the true
-    values within groups changes no belief; the first release meets the prior; any iterable of releases is accepted; two calls
-    agree; releases out of order and a value of another kind are refused. Cost: 12 calls on three releases of twelve records.
+    Checked: the attack is a frozen dataclass; it gives beliefs about every release, as distributions, in the order of its
+    respondents; nothing is read but ``release.observation``; exchanging the true values within groups, the records that show a
+    distorted value, or a counterfeit with a true value changes no belief; the order of records changes no belief; the first
+    release meets the prior; later releases change no revised prior and, without hindsight, no posterior; any iterable of
+    releases is accepted; two calls agree; releases out of order and a value of another kind are refused. An attack may refuse
+    distorted values or counterfeits by ValueError. Cost: 30 calls on at most three releases of twelve records.
 
     Examples
     --------
@@ -49,12 +51,19 @@ def check_attack(make: Callable[[Adversary], Attack], *, hindsight: bool = False
         run("check_attack", attack, (_later_releases_change_nothing_earlier,), attack)
 
 
+def _is_a_settings_object(attack: Attack) -> None:
+    assert_settings_object(attack)
+
+
 def _gives_beliefs_about_every_release(attack: Attack) -> None:
     releases = examples.releases()
     beliefs = attack(releases)
     assert isinstance(beliefs, Beliefs), f"it returns a {type(beliefs).__name__}, not Beliefs"
     assert beliefs.times == tuple(release.time for release in releases), "a release has no beliefs"
+    assert all(isinstance(note, str) for note in beliefs.notes), "a note is no text"
     for belief, release in zip(beliefs, releases, strict=True):
+        named = belief.observation.people.respondents
+        assert np.array_equal(named, release.view.people.respondents), "the respondents are in another order"
         for stage in STAGES:
             rows = belief.at(stage)
             assert rows.shape == (len(release.view), len(examples.DOMAIN)), f"the {stage} has the shape {rows.shape}"
@@ -98,6 +107,27 @@ def _true_values_change_no_belief(attack: Attack) -> None:
         _compare(attack(exchanged), attack(examples.releases()), "true values exchanged within groups change a belief")
 
 
+def _order_of_records_changes_no_belief(attack: Attack) -> None:
+    turned = [
+        Release(View(release.view.frame.iloc[::-1], examples.SCHEMA, release.time), release.group[::-1])
+        for release in examples.releases()
+    ]
+    _compare(attack(turned), attack(examples.releases()), "the order of records changes a belief", tolerance=1e-9)
+
+
+def _place_of_a_distorted_value_changes_no_belief(attack: Attack) -> None:
+    for seed in range(5):
+        _compare_unless_refused(
+            attack, examples.distorted_releases(seed), "the record that shows a distorted value changes a belief"
+        )
+
+
+def _which_value_is_invented_changes_no_belief(attack: Attack) -> None:
+    _compare_unless_refused(
+        attack, examples.counterfeit_releases(), "a counterfeit exchanged with a true value changes a belief"
+    )
+
+
 def _refuses_releases_out_of_order(attack: Attack) -> None:
     try:
         attack(examples.releases()[::-1])
@@ -119,6 +149,12 @@ def _refuses_what_is_no_release(attack: Attack) -> None:
         raise AssertionError(f"called with a {type(wrong).__name__}, it raises nothing")
 
 
+def _later_releases_change_no_revised_prior(attack: Attack) -> None:
+    whole, part = attack(examples.releases()), attack(examples.releases()[:2])
+    for time in part.times:
+        assert whole.revised(time).equals(part.revised(time)), "a later release changes an earlier revised prior"
+
+
 def _later_releases_change_nothing_earlier(attack: Attack) -> None:
     whole, part = attack(examples.releases()), attack(examples.releases()[:2])
     for time in part.times:
@@ -127,19 +163,37 @@ def _later_releases_change_nothing_earlier(attack: Attack) -> None:
 
 
 CHECKS = (
+    _is_a_settings_object,
     _gives_beliefs_about_every_release,
     _first_release_meets_the_prior,
     _accepts_any_iterable_and_repeats,
     _reads_observations_only,
     _true_values_change_no_belief,
+    _order_of_records_changes_no_belief,
+    _place_of_a_distorted_value_changes_no_belief,
+    _which_value_is_invented_changes_no_belief,
+    _later_releases_change_no_revised_prior,
     _refuses_releases_out_of_order,
     _refuses_what_is_no_release,
 )
 
 
-def _compare(one: Beliefs, other: Beliefs, what: str) -> None:
-    """Compare beliefs, respondent by respondent."""
+def _compare_unless_refused(
+    attack: Attack, releases: tuple[tuple[Release, ...], tuple[Release, ...]], what: str
+) -> None:
+    """Compare beliefs after two series of releases with equal observations, unless the attack refuses them by ValueError."""
+    one, other = releases
+    try:
+        beliefs = attack(one)
+    except ValueError:
+        return
+    _compare(beliefs, attack(other), what)
+
+
+def _compare(one: Beliefs, other: Beliefs, what: str, tolerance: float = 0.0) -> None:
+    """Compare beliefs of all stages, respondent by respondent."""
     for a, b in zip(one, other, strict=True):
         rows = {name: row for row, name in enumerate(b.observation.people.respondents)}
         order = [rows[name] for name in a.observation.people.respondents]
-        assert np.array_equal(a.at("posterior"), b.at("posterior")[order]), what
+        for stage in STAGES:
+            assert np.allclose(a.at(stage), b.at(stage)[order], rtol=0, atol=tolerance), what

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from foreknow.models import Adversary, Exact, History, MarkovChain, Numeric, People, Problem, Release, Schema, View
+from foreknow.models import (
+    Adversary,
+    Exact,
+    Grouping,
+    History,
+    MarkovChain,
+    Numeric,
+    People,
+    Problem,
+    Release,
+    Schema,
+    View,
+)
 from foreknow.models.arrays import FloatArray, IntArray
 
 DOMAIN = ("a", "b", "c")
@@ -18,12 +30,13 @@ STEP = np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]])
 
 @dataclass(frozen=True)
 class PriorByName:
-    """A prior in which every respondent has a positive row that depends on the name alone."""
+    """A prior in which every respondent has a positive row that depends on the name and the number of values alone."""
 
     def __call__(self, people: People) -> FloatArray:
-        """Prior beliefs: shape ``(n, 3)``."""
+        """Prior beliefs: shape ``(n, m)``."""
         seeds = [int.from_bytes(str(name).encode(), "big") for name in people.respondents]
-        return np.array([np.random.default_rng(seed).dirichlet(np.ones(3)) * 0.97 + 0.01 for seed in seeds])
+        m = len(people.schema.values)
+        return np.array([np.random.default_rng(seed).dirichlet(np.ones(m)) * 0.97 + 0.03 / m for seed in seeds])
 
 
 def adversary() -> Adversary:
@@ -82,11 +95,45 @@ def releases(seed: int = 0) -> tuple[Release, ...]:
 
     Some records are suppressed, and groups change from release to release.
     """
-    found = []
+    published = []
     for time in range(1, 4):
         rng = np.random.default_rng([seed, time])
         people = rng.permutation(12)
         frame = pd.DataFrame({"id": [f"p{i}" for i in people], "age": 20 + people, "weight": 50 + people})
         frame["result"] = np.tile(DOMAIN, 4)
-        found.append(Release(View(frame, SCHEMA, time), np.repeat([0, 1, 2, -1], 3)))
-    return tuple(found)
+        published.append(Release(View(frame, SCHEMA, time), np.repeat([0, 1, 2, -1], 3)))
+    return tuple(published)
+
+
+def distorted_releases(seed: int = 0) -> tuple[tuple[Release, ...], tuple[Release, ...]]:
+    """Two series of releases with equal observations, in which the records of each group change places.
+
+    Two records show another value than their own. A record keeps the value that it shows.
+    """
+    one, other = [], []
+    for release in releases():
+        rng, frame = np.random.default_rng([seed, release.time]), release.view.frame
+        shown = release.view.sensitive.copy()
+        shown[[0, 3]] = (shown[[0, 3]] + 1) % len(DOMAIN)
+        order = np.arange(len(shown))
+        for label in np.unique(release.group[release.group >= 0]):
+            order[release.group == label] = rng.permutation(order[release.group == label])
+        one.append(Release(release.view, Grouping(release.group, values=shown)))
+        moved = frame.assign(result=frame["result"].to_numpy()[order])
+        other.append(Release(View(moved, SCHEMA, release.time), Grouping(release.group, values=shown[order])))
+    return tuple(one), tuple(other)
+
+
+def counterfeit_releases() -> tuple[tuple[Release, ...], tuple[Release, ...]]:
+    """Two series of releases with equal observations: the counterfeit of a group of three values is the last, or the first."""
+    one, other = [], []
+    for time in (1, 2):
+        rng = np.random.default_rng(time)
+        values = [rng.permutation(len(DOMAIN)) for _ in range(2)]
+        for series, turned in ((one, 1), (other, -1)):
+            shown = [each[::turned] for each in values]
+            frame = pd.DataFrame({"id": [f"p{i}" for i in range(4)], "age": range(20, 24), "weight": range(50, 54)})
+            frame["result"] = [DOMAIN[value] for each in shown for value in each[:2]]
+            counterfeits = np.array([[group, each[2]] for group, each in enumerate(shown)])
+            series.append(Release(View(frame, SCHEMA, time), Grouping([0, 0, 1, 1], counterfeits=counterfeits)))
+    return tuple(one), tuple(other)

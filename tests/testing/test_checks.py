@@ -1,10 +1,11 @@
-"""The test kit for extensions: it passes what the package offers, and names what is wrong with broken objects."""
+"""Test kit for extensions: objects of the package pass, and broken ones fail with the name of the check."""
 
 import dataclasses
 from typing import ClassVar
 
 import numpy as np
 import pytest
+from strategies import view_of
 
 from foreknow.attacks import ATTACKS, SequentialAttack
 from foreknow.defenses import (
@@ -14,33 +15,33 @@ from foreknow.defenses import (
     UHRA,
     Anatomy,
     ForegroundSafe,
+    FrequencyDiversity,
     FullDomain,
+    GroupPredicate,
     Injector,
     JSReduce,
     KAnonymity,
     KPrimacy,
     MInvariance,
     Mondrian,
+    TCloseness,
 )
 from foreknow.models import (
-    ESTIMATORS,
     ClassFrequencies,
     Exact,
     Grouping,
+    Hierarchy,
     KernelPrior,
     Posterior,
     SwapChain,
     UniformPrior,
 )
-from foreknow.testing import check_attack, check_defense, check_estimator, check_prior, examples
+from foreknow.testing import check_attack, check_defense, check_estimator, check_prior, check_requirement, examples
 
 
 def drawn():
     return np.random.default_rng(1)
 
-
-DISTANCE = {"sinkhorn": 1e-7, "belief-propagation": 2e-7}
-"""Distance of two answers of an estimator that stops at a tolerance."""
 
 MADE = {
     "js-reduce": lambda: JSReduce(3, 0.5, 0.6),
@@ -57,22 +58,25 @@ MADE = {
 }
 
 
+PROMISED = {
+    "js-reduce": KAnonymity(3) & TCloseness(0.5),
+    "mondrian": KAnonymity(3),
+    "full-domain": KAnonymity(3),
+    "anatomy": FrequencyDiversity(2),
+    "m-invariance": FrequencyDiversity(2),
+}
+"""Requirements that groups of the defenses above satisfy."""
+
+
 class TestOffered:
-    @pytest.mark.parametrize("name", ESTIMATORS)
-    def test_estimators(self, name):
-        check_estimator(ESTIMATORS[name](), tolerance=DISTANCE.get(name, 1e-9))
+    """Estimators, attacks and requirements are passed to the kit by their own conformance tests."""
 
     def test_a_sampling_estimator(self):
         check_estimator(SwapChain(rng=drawn()))
 
-    @pytest.mark.parametrize("name", ATTACKS)
-    def test_attacks(self, name):
-        make = (lambda _: ATTACKS[name](support=1)) if name == "foreground" else ATTACKS[name]
-        check_attack(make, hindsight=name == "retrospective")
-
     @pytest.mark.parametrize("name", DEFENSES)
     def test_defenses(self, name):
-        check_defense(MADE[name])
+        check_defense(MADE[name], promises=PROMISED.get(name))
 
     def test_priors(self):
         history = examples.history()
@@ -162,3 +166,156 @@ class TestBroken:
 
         with pytest.raises(AssertionError, match="depends on the other respondents"):
             check_prior(crowd)
+
+    def test_a_defense_that_weighs_beliefs_in_silence(self):
+        def by_prior(view, prior, past):
+            if len(view) == 1:
+                raise ValueError("too small")
+            return Grouping((prior[:, 0] > np.median(prior[:, 0])).astype(int))
+
+        with pytest.raises(AssertionError, match="weighs_beliefs is not True"):
+            check_defense(lambda: by_prior)
+
+    def test_a_defense_that_can_be_changed(self):
+        @dataclasses.dataclass
+        class Settings:
+            def __call__(self, view, *_):
+                return Grouping(np.zeros(len(view), int))
+
+        with pytest.raises(AssertionError, match="the dataclass is not frozen"):
+            check_defense(Settings)
+
+    def test_a_defense_that_publishes_fewer_records_than_it_says(self):
+        @dataclasses.dataclass(frozen=True)
+        class Optimist:
+            smallest: int = 5
+
+            def __call__(self, view, *_):
+                return Grouping(np.zeros(len(view), int))
+
+        with pytest.raises(AssertionError, match="is published, and smallest is 5"):
+            check_defense(Optimist)
+
+    def test_a_broken_promise(self):
+        with pytest.raises(AssertionError, match=r"a group does not satisfy KAnonymity\(k=4\)"):
+            check_defense(lambda: Mondrian(KAnonymity(3)), promises=KAnonymity(4))
+        with pytest.raises(AssertionError, match="a group does not satisfy Share"):
+            check_defense(lambda: Mondrian(KAnonymity(3)), promises=Share(0.1))
+
+    def test_an_attack_that_depends_on_the_order_of_records(self):
+        @dataclasses.dataclass(frozen=True)
+        class First:
+            adversary: object
+
+            def __call__(self, releases):
+                beliefs = SequentialAttack(self.adversary)(releases)
+                for each in beliefs:
+                    each.revised[0] = each.prior[0] = [1, 0, 0]
+                return beliefs
+
+        with pytest.raises(AssertionError, match=r"changes a belief|is not the prior"):
+            check_attack(First)
+
+    def test_an_error_of_another_type_names_the_check(self):
+        @dataclasses.dataclass(frozen=True)
+        class Fails:
+            exact: ClassVar[bool] = False
+
+            def __call__(self, problem):
+                return problem.prior[99]
+
+        with pytest.raises(AssertionError, match="fails 'is a function': it raises IndexError"):
+            check_estimator(Fails())
+
+
+@dataclasses.dataclass(frozen=True)
+class Share(GroupPredicate):
+    """A requirement of another package: every value has at most a share p of a group. With one fault, if it has one."""
+
+    p: float
+    fault: str = ""
+
+    sense: ClassVar[str] = "at most"
+    reads_prior: ClassVar[bool] = False
+
+    @property
+    def smallest(self):
+        return {"smallest": 4, "smallest of 0": 0}.get(self.fault, 1)
+
+    @property
+    def bound(self):
+        return int(self.p + 1) if self.fault == "bound" else float(self.p)
+
+    def __repr__(self):
+        return "Share()" if self.fault == "repr" else f"Share(p={self.p}, fault={self.fault!r})"
+
+    def bind(self, _, prior):
+        if self.fault == "bind":
+            prior[:] = 1 / prior.shape[1]
+        return Share(self.p, self.fault) if self.fault == "rebound" else self
+
+    def level(self, summary):
+        level = (summary.counts / summary.size[:, None]).max(axis=1)
+        if self.fault == "batch":
+            level = level + (len(level) > 1) / 8
+        if self.fault == "prior":
+            level = level + 1e-3 * summary.prior[:, 0]
+        if self.fault == "members":
+            level = level + 1e-3 * np.diff(summary.members.starts)
+        return level
+
+    def __call__(self, summary):
+        holds = super().__call__(summary)
+        return ~holds if self.fault == "call" else holds
+
+
+class TestRequirement:
+    def test_one_of_another_package(self):
+        check_requirement(Share(0.5))
+
+    def test_a_view_of_another_schema(self):
+        hierarchy = Hierarchy([("a", "x", "*"), ("b", "x", "*"), ("d", "y", "*")])
+        with pytest.raises(AssertionError, match="it raises"):
+            check_requirement(TCloseness(0.5, hierarchy))
+        check_requirement(TCloseness(0.5, hierarchy), view=view_of("ABCDEFGH", "abdabdaa", domain="abd"))
+
+    @pytest.mark.parametrize(
+        ("fault", "message"),
+        [
+            ("bound", "its bound is 1, no float"),
+            ("smallest of 0", "smallest is 0"),
+            ("repr", r"its repr Share\(\) does not name p, fault"),
+            ("bind", "binding modified the prior|read-only"),
+            ("rebound", "a predicate that is bound again is another object"),
+            ("batch", "depends on the batch"),
+            ("call", "do not compare the levels"),
+            ("prior", "reads more than reads_prior=False"),
+            ("members", "reads more than reads_prior=False and reads_members=False"),
+            ("smallest", "satisfies, and smallest is 4"),
+        ],
+    )
+    def test_faults(self, fault, message):
+        with pytest.raises(AssertionError, match=message):
+            check_requirement(Share(0.7, fault))
+
+    def test_a_false_claim_of_monotonicity(self):
+        @dataclasses.dataclass(frozen=True)
+        class Distinct(GroupPredicate):
+            most: float
+            sense: ClassVar[str] = "at most"
+            is_monotone: ClassVar[bool] = True
+
+            @property
+            def bound(self):
+                return float(self.most)
+
+            def level(self, summary):
+                return (summary.counts > 0).sum(axis=1).astype(float)
+
+        with pytest.raises(AssertionError, match="is_monotone is True, and a union of satisfying groups fails"):
+            check_requirement(Distinct(2))
+
+    def test_a_class_and_a_function(self):
+        for wrong in (KAnonymity, len):
+            with pytest.raises(AssertionError, match="extends no Requirement"):
+                check_requirement(wrong)

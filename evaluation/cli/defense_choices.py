@@ -165,7 +165,10 @@ BUILT_IN: dict[str, DefenseChoice] = {
 }
 """The defenses of `DEFENSES` that need no sensitive set."""
 
-FLAGS = {name: f"-{name}" if len(name) == 1 else f"--{name}" for name in DefenseOptions.__dataclass_fields__}
+FLAGS = {
+    name: f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+    for name in DefenseOptions.__dataclass_fields__
+}
 """The flag of each option that another package's defense may have as a parameter."""
 
 

@@ -12,7 +12,7 @@ FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.p
 NAMES = [path.relative_to(ROOT).as_posix() for path in FILES]
 
 FOLDERS_OF_PAGES = ("docs", "docs/methods", "notebooks", "benchmarks")
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md"]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(path for folder in FOLDERS_OF_PAGES for path in (ROOT / folder).glob("*.md"))
 """Pages of the documentation."""
 

@@ -2,7 +2,7 @@
 
 The paper lists only some transitions; the rest of each row is given to a disease that no group shows. It prints Table 9
 normalized over the three values of group 3; the toolkit's rows are over the whole domain, so where the paper's
-normalization matters its rows are given as priors. Exact numbers beside the printed, truncated ones: METHODS B.3.
+normalization matters its rows are given as priors. The exact numbers beside the printed, truncated ones are worked by hand.
 """
 
 import itertools
@@ -167,7 +167,7 @@ class TestFirstRelease:
             assert np.allclose(posterior.loc[people].drop(columns=list(shown)), 0)
 
     def test_the_procedure_as_written_would_not_give_table_8(self):
-        """Erratum (METHODS B.3, 2): all six permutations tie, step 1 draws one, and knowledge is invented: 3/7 and 2/7."""
+        """Erratum of the paper: all six permutations tie, step 1 draws one, and knowledge is invented: 3/7 and 2/7."""
         posterior = attack(ties="first").posterior(1)
         for people, shown in (
             (["Alice", "Beth", "Cayla"], FIRST_WEEK[:3]),
@@ -247,7 +247,7 @@ class TestExample2:
         ],
     )
     def test_what_other_adversaries_believe(self, estimator, cayla, dior):
-        """METHODS B.3, from the exact Table 9; the rules' definitions are checked by enumeration in test_estimators."""
+        """Worked by hand from the exact Table 9; the rules' definitions are checked by enumeration in test_estimators."""
         found = estimator(Problem(RPD.to_numpy(), np.zeros(3, int), np.ones((1, 3), int))).probabilities
         assert found[0] == pytest.approx(cayla, abs=6e-5)
         assert found[1] == pytest.approx(dior, abs=6e-5)

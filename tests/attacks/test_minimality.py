@@ -32,7 +32,7 @@ def test_equals_the_count_over_all_worlds(first, second, l, share):  # noqa: E74
 
 
 def test_the_worked_example():
-    """METHODS A.5: a = 2, b = 4, k = 2, l = 2, where one in three is sensitive and one class surely is."""
+    """Worked by hand: a = 2, b = 4, k = 2, l = 2, where one in three is sensitive and one class surely is."""
     assert merge_credibility(2, 4, 2, 2) == (1.0, 0.0)
 
 

@@ -139,7 +139,7 @@ def test_table_4b_the_revised_prior(estimator):
     ],
 )
 def test_table_4c_the_posterior(estimator, alice, carol):
-    """Example 2: .62 / .69 under the paper's rule; METHODS B.1 has the others'."""
+    """Example 2: .62 / .69 under the paper's rule; the others are worked by hand."""
     posterior = attack(estimator).posterior(2)
     assert posterior.loc["Alice", "BCM-pos"] == pytest.approx(alice, abs=5e-6)
     assert posterior.loc["Carol", "PNE-pos"] == pytest.approx(carol, abs=5e-6)

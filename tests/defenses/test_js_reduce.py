@@ -260,7 +260,7 @@ class TestSettings:
             assert verify(release, defense.requirement, prior=prior)["holds"].all()
 
     def test_the_base_of_the_logarithm_decides(self):
-        """BayFrame's group 3: .7911 bits are .5483 nats, so j = .6 accepts it in nats only (METHODS B.3)."""
+        """BayFrame's group 3: .7911 bits are .5483 nats, so j = .6 accepts it in nats only (worked by hand)."""
         rows = np.array([[0.74293, 0.00738, 0.24969], [0.00371, 0.95916, 0.03713], [0.00371, 0.95916, 0.03713]])
         prior = rows / rows.sum(axis=1, keepdims=True)
         assert oracle.divergence(prior) == pytest.approx(0.7911, abs=1e-4)

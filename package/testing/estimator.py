@@ -81,7 +81,7 @@ def _handles_corner_cases(estimator: Estimator) -> None:
 
 def _reads_or_refuses_evidence(estimator: Estimator) -> None:
     plain = Problem(np.full((2, 2), 0.5), np.zeros(2, dtype=np.int64), np.array([[1, 1]]))
-    answers = []
+    answers: list[Posterior | None] = []
     for evidence in (np.array([[0.0, 1], [0, 0]]), np.zeros((2, 2))):
         try:
             answers.append(estimator(dataclasses.replace(plain, evidence=evidence)))
@@ -103,7 +103,8 @@ def _rows_are_distributions(estimator: Estimator, problem: Problem) -> None:
     assert_distributions(posterior.probabilities)
     assert np.shape(posterior.status) == (len(problem.counts),), "the status has not one entry per group"
     if _sampled(posterior):
-        sizes = [np.shape(each) for each in (posterior.standard_error, posterior.ess, posterior.rhat)]
+        sampled = (posterior.standard_error, posterior.ess, posterior.rhat)
+        sizes = [None if each is None else each.shape for each in sampled]
         assert sizes == [shape] * 3, (
             f"standard_error, ess and rhat of sampled beliefs have the shapes {sizes}, not {shape}"
         )

@@ -110,7 +110,7 @@ def distorted_releases(seed: int = 0) -> tuple[tuple[Release, ...], tuple[Releas
 
     Two records show another value than their own. A record keeps the value that it shows.
     """
-    one, other = [], []
+    one, other = list[Release](), list[Release]()
     for release in releases():
         rng, frame = np.random.default_rng([seed, release.time]), release.view.frame
         shown = release.view.sensitive.copy()
@@ -126,7 +126,7 @@ def distorted_releases(seed: int = 0) -> tuple[tuple[Release, ...], tuple[Releas
 
 def counterfeit_releases() -> tuple[tuple[Release, ...], tuple[Release, ...]]:
     """Two series of releases with equal observations: the counterfeit of a group of three values is the last, or the first."""
-    one, other = [], []
+    one, other = list[Release](), list[Release]()
     for time in (1, 2):
         rng = np.random.default_rng(time)
         values = [rng.permutation(len(DOMAIN)) for _ in range(2)]
@@ -135,5 +135,7 @@ def counterfeit_releases() -> tuple[tuple[Release, ...], tuple[Release, ...]]:
             frame = pd.DataFrame({"id": [f"p{i}" for i in range(4)], "age": range(20, 24), "weight": range(50, 54)})
             frame["result"] = [DOMAIN[value] for each in shown for value in each[:2]]
             counterfeits = np.array([[group, each[2]] for group, each in enumerate(shown)])
-            series.append(Release(View(frame, SCHEMA, time), Grouping([0, 0, 1, 1], counterfeits=counterfeits)))
+            series.append(
+                Release(View(frame, SCHEMA, time), Grouping(np.array([0, 0, 1, 1]), counterfeits=counterfeits))
+            )
     return tuple(one), tuple(other)

@@ -54,7 +54,7 @@ class RetrospectiveAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release, the posterior given all releases. Only observations are read."""
-        held, untold, heard = self._forward(releases)
+        held, without_claims, with_evidence = self._forward(releases)
         after: dict[Hashable, tuple[int, FloatArray]] = {}
         found: list[ReleaseBeliefs] = []
         for number in range(len(held) - 1, -1, -1):
@@ -65,26 +65,26 @@ class RetrospectiveAttack:
             # Where later releases contradict every value with a belief, the forward belief is kept.
             posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
             found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
-            told = release.posterior.probabilities / np.maximum(untold[number], SMALLEST)
-            for row in np.flatnonzero(heard[number]):
-                message = told[row] * later[row]
+            likelihood = release.posterior.probabilities / np.maximum(without_claims[number], SMALLEST)
+            for row in np.flatnonzero(with_evidence[number]):
+                message = likelihood[row] * later[row]
                 after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
         beliefs = tuple(reversed(found))
         return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))
 
     def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
         """Sequential beliefs, revised priors without compromised records, and the rows with evidence, per release."""
-        held, untold, heard = [], [], []
+        held, without_claims, with_evidence = [], [], []
         for memory, belief in steps(self.adversary, each_release(self, releases)):
             seen = belief.observation
             held.append(belief)
-            untold.append(self.adversary.revise(memory, seen.people, prior=belief.prior))
-            heard.append(
+            without_claims.append(self.adversary.revise(memory, seen.people, prior=belief.prior))
+            with_evidence.append(
                 (seen.group >= 0)
                 | self.adversary.affected_by_claims(memory, seen, belief.posterior, prior=belief.prior)
             )
         self.adversary.check_claim_times([belief.observation.time for belief in held])
-        return held, untold, heard
+        return held, without_claims, with_evidence
 
     def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
         """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""

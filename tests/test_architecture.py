@@ -8,7 +8,7 @@ import pytest
 from places import ROOT
 
 MAY_SEE = {
-    "package": {"models", "attacks", "defenses", "evaluation"},
+    "package": {"models", "attacks", "defenses", "evaluation", "testing"},
     "models": {"models"},
     "attacks": {"models", "attacks"},
     "defenses": {"models", "defenses"},

@@ -60,7 +60,7 @@ DISTRIBUTION_TERMS = {
 MOST_ATTRIBUTE_SETS = 12
 """Number of attribute sets of a release that are printed."""
 
-ROUNDING = 1e-9
+MIN_DIFFERENCE = 1e-9
 """Difference between a belief and a share that is not counted as a change."""
 
 
@@ -142,7 +142,7 @@ def _is_affected(release: ReleaseBeliefs) -> BoolArray:
     seen, belief = release.observation, release.posterior.probabilities
     shares = seen.counts / np.maximum(seen.counts.sum(axis=1, keepdims=True), 1)
     affected = seen.group >= 0
-    affected[affected] = (np.abs(belief[affected] - shares[seen.group[affected]]) > ROUNDING).any(axis=1)
+    affected[affected] = (np.abs(belief[affected] - shares[seen.group[affected]]) > MIN_DIFFERENCE).any(axis=1)
     return np.asarray(affected)
 
 

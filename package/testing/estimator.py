@@ -4,7 +4,6 @@ import dataclasses
 import itertools
 from collections.abc import Iterable
 from math import factorial
-from typing import Any
 
 import numpy as np
 
@@ -104,8 +103,8 @@ def _rows_are_distributions(estimator: Estimator, problem: Problem) -> None:
     assert_distributions(posterior.probabilities)
     assert np.shape(posterior.status) == (len(problem.counts),), "the status has not one entry per group"
     if _sampled(posterior):
-        errors: tuple[Any, ...] = (posterior.standard_error, posterior.ess, posterior.rhat)
-        sizes = [np.shape(each) for each in errors]
+        sampled = (posterior.standard_error, posterior.ess, posterior.rhat)
+        sizes = [None if each is None else each.shape for each in sampled]
         assert sizes == [shape] * 3, (
             f"standard_error, ess and rhat of sampled beliefs have the shapes {sizes}, not {shape}"
         )

@@ -110,7 +110,7 @@ def distorted_releases(seed: int = 0) -> tuple[tuple[Release, ...], tuple[Releas
 
     Two records show another value than their own. A record keeps the value that it shows.
     """
-    one, other = [], []
+    one, other = list[Release](), list[Release]()
     for release in releases():
         rng, frame = np.random.default_rng([seed, release.time]), release.view.frame
         shown = release.view.sensitive.copy()

@@ -1,4 +1,4 @@
-"""Attacks against one another's definitions, written out in plain Python over all assignments and all paths."""
+"""All attacks: conformance, and their definitions in plain Python over all assignments and all paths."""
 
 import dataclasses
 import itertools
@@ -35,13 +35,13 @@ ORDER_1 = {"retrospective", "signature"}
 REFUSES_DISTORTED = {"signature"}
 """Attacks on a defense that distorts no value."""
 
-KNOWS_NOTHING = {"foreground"}
-"""Which take no adversary."""
+WITHOUT_ADVERSARY = {"foreground"}
+"""Attacks that take no adversary."""
 
 
 @dataclasses.dataclass(frozen=True)
 class ByName:
-    """A prior that gives everybody a row of their own, all positive."""
+    """Prior in which every respondent has a positive row."""
 
     seed: int
 
@@ -54,7 +54,7 @@ class ByName:
 
 @st.composite
 def histories(draw):
-    """One to four releases of some of the people, in groups of at most four, some suppressed."""
+    """One to four releases of some respondents, in groups of at most four, some suppressed."""
     releases = []
     for time in range(1, draw(st.integers(1, 4)) + 1):
         ids = draw(st.lists(st.sampled_from(PEOPLE), min_size=1, max_size=8, unique=True))
@@ -78,7 +78,7 @@ def chain(order, seed=5):
 
 
 def posterior(rows, release):
-    """Each person's belief after a release, by enumeration; ``rows`` are beliefs before it."""
+    """Belief about each respondent after a release, by enumeration; ``rows`` are beliefs before it."""
     after = dict(rows)
     for g in range(release.groups):
         members = [r for r, group in zip(release.view.people.respondents, release.group, strict=True) if group == g]
@@ -88,10 +88,10 @@ def posterior(rows, release):
 
 
 class Person:
-    """What is remembered of one person, and three ways to look ahead: sums over all sequences, or over all paths so far.
+    """Memory of one respondent, and three revisions: sums over all sequences, or over all paths so far.
 
     ``beliefs`` are those after each release the person was in; ``paths`` weighs every path of values so far by the chain
-    and by what each release told of its value, posterior over revised prior.
+    and by the evidence of each release on its value, posterior over revised prior.
     """
 
     def __init__(self, transitions, first):
@@ -132,7 +132,7 @@ class TestOracle:
     @pytest.mark.parametrize("gaps", ["ignore", "power"])
     @given(releases=histories(), order=st.integers(1, 3), seed=st.integers(0, 3))
     def test_sequential_by_every_revision_and_over_gaps(self, revision, gaps, releases, order, seed):
-        """Groups by enumeration, people by their paths; a gap is a step of the chain, or nothing."""
+        """Groups by enumeration, respondents by their paths; a gap is a step of the chain, or none."""
         transitions, prior = chain(order), ByName(seed)
         beliefs = SequentialAttack(Adversary(prior, transitions, revision=revision, gaps=gaps))(releases)
         remembered = {}
@@ -195,7 +195,7 @@ def released(records=RELEASES):
 
 
 def permuted_within_groups(rng):
-    """The same releases of another truth: values exchanged within groups; suppressed people's redrawn."""
+    """The same releases with other true values: exchanged within groups, and redrawn for suppressed records."""
     for ids, results, labels in RELEASES:
         results, labels = np.array(list(results)), np.array(labels)
         for label in set(labels.tolist()) - {-1}:
@@ -208,20 +208,20 @@ def permuted_within_groups(rng):
 class TestConformance:
     def attack(self, name, estimator="exact"):
         rule = ESTIMATORS[estimator]()
-        if name in KNOWS_NOTHING:  # Rules that only approximate need not converge.
+        if name in WITHOUT_ADVERSARY:  # Rules that only approximate need not converge.
             return ATTACKS[name](support=1, estimator=rule, fit=ExpectationMaximization(iterations=3))
         transitions = chain(1 if name in ORDER_1 else 2)
         return ATTACKS[name](Adversary(ByName(1), transitions, estimator=rule))
 
     def attack_of_examples(self, name):
         """The attack by the adversary of the kit, with transitions of order 1."""
-        return self.attack(name) if name in KNOWS_NOTHING else ATTACKS[name](examples.adversary())
+        return self.attack(name) if name in WITHOUT_ADVERSARY else ATTACKS[name](examples.adversary())
 
     def test_passes_the_kit(self, name):
         """With transitions of order 2 where the attack takes them."""
 
         def make(adversary):
-            if name in KNOWS_NOTHING:
+            if name in WITHOUT_ADVERSARY:
                 return self.attack(name)
             order = 1 if name in ORDER_1 else 2
             return ATTACKS[name](dataclasses.replace(adversary, transitions=chain(order)))
@@ -247,7 +247,7 @@ class TestConformance:
 
     @pytest.mark.parametrize("estimator", ESTIMATORS)
     @pytest.mark.parametrize("seed", range(5))
-    def test_who_in_a_group_truly_has_what_changes_no_belief(self, name, estimator, seed):
+    def test_true_values_exchanged_within_groups_change_no_belief(self, name, estimator, seed):
         changed = list(permuted_within_groups(np.random.default_rng(seed)))
         before, after = (self.attack(name, estimator)(released(records)) for records in (RELEASES, changed))
         for expected, found in zip(before, after, strict=True):
@@ -269,14 +269,14 @@ class TestConformance:
         releases, _ = examples.counterfeit_releases()
         assert self.attack_of_examples(name)(releases).times == (1, 2)
 
-    def test_releases_out_of_the_order_of_time_are_one_clear_error(self, name):
+    def test_releases_out_of_order_are_refused(self, name):
         with pytest.raises(ValueError, match="time 2 comes after time 3"):
             self.attack(name)(released()[::-1])
 
 
 CALLS = {
     **{
-        name: ATTACKS[name](support=1) if name in KNOWS_NOTHING else ATTACKS[name](Adversary(ByName(1), chain(1)))
+        name: ATTACKS[name](support=1) if name in WITHOUT_ADVERSARY else ATTACKS[name](Adversary(ByName(1), chain(1)))
         for name in ATTACKS
     },
     "linking": LinkingAttack(Linking(ExternalKnowledge({"flu": ["a", "b"]}), "result")),
@@ -288,21 +288,21 @@ CALLS = {
 
 @pytest.mark.parametrize("attack", CALLS.values(), ids=CALLS)
 class TestWhatIsAttacked:
-    def test_one_release_is_one_clear_error(self, attack):
+    def test_one_release_is_refused(self, attack):
         with pytest.raises(
             TypeError, match=r"(Attack|Influence) takes releases.*, and got one Release; put it into a list"
         ):
             attack(released()[0])
 
     @pytest.mark.parametrize("wrong", [[view_of("AB", "ab")], [None], ["release"]])
-    def test_what_is_no_release_is_one_clear_error(self, attack, wrong):
+    def test_another_element_is_refused(self, attack, wrong):
         with pytest.raises(TypeError, match=r"(takes releases, and got a|View is no|NoneType is no|str is no)"):
             attack(wrong)
 
 
 @pytest.mark.parametrize("wrong", [None, 3])
-@pytest.mark.parametrize("name", sorted(set(ATTACKS) - KNOWS_NOTHING))
-def test_what_holds_no_releases_is_one_clear_error(name, wrong):
+@pytest.mark.parametrize("name", sorted(set(ATTACKS) - WITHOUT_ADVERSARY))
+def test_no_list_of_releases_is_refused(name, wrong):
     with pytest.raises(
         TypeError, match=rf"Attack takes releases in the order of time, and got a {type(wrong).__name__}"
     ):
@@ -310,14 +310,14 @@ def test_what_holds_no_releases_is_one_clear_error(name, wrong):
 
 
 def test_the_permuted_truths_differ():
-    """Otherwise the test above would show nothing."""
+    """A condition of the test of true values above."""
     changed = [list(permuted_within_groups(np.random.default_rng(seed))) for seed in range(5)]
     assert any(
         "".join(r) != old for records in changed for (_, r, _), (_, old, _) in zip(records, RELEASES, strict=True)
     )
 
 
-def test_one_person_s_belief_does_not_depend_on_who_else_is_listed_first():
+def test_beliefs_do_not_depend_on_the_order_of_records():
     attack = SequentialAttack(Adversary(ByName(1), chain(1)))
     turned = tuple((ids[::-1], results[::-1], labels[::-1]) for ids, results, labels in RELEASES)
     before, after = attack(released()), attack(released(turned))

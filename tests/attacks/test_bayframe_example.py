@@ -2,7 +2,8 @@
 
 The paper lists only some transitions; the rest of each row is given to a disease that no group shows. It prints Table 9
 normalized over the three values of group 3; the toolkit's rows are over the whole domain, so where the paper's
-normalization matters its rows are given as priors. The exact numbers beside the printed, truncated ones are worked by hand.
+normalization matters its rows are given as priors. Exact numbers beside the printed, truncated ones are
+worked by hand (docs/methods/errata.md).
 """
 
 import itertools
@@ -167,7 +168,7 @@ class TestFirstRelease:
             assert np.allclose(posterior.loc[people].drop(columns=list(shown)), 0)
 
     def test_the_procedure_as_written_would_not_give_table_8(self):
-        """Erratum of the paper: all six permutations tie, step 1 draws one, and knowledge is invented: 3/7 and 2/7."""
+        """Erratum: all six permutations tie, step 1 draws one, and the posterior gains knowledge: 3/7 and 2/7."""
         posterior = attack(ties="first").posterior(1)
         for people, shown in (
             (["Alice", "Beth", "Cayla"], FIRST_WEEK[:3]),
@@ -246,8 +247,8 @@ class TestExample2:
             (Omega(), (0.5611, 0.0022, 0.4368), (0.0080, 0.8064, 0.1856)),
         ],
     )
-    def test_what_other_adversaries_believe(self, estimator, cayla, dior):
-        """Worked by hand from the exact Table 9; the rules' definitions are checked by enumeration in test_estimators."""
+    def test_beliefs_of_other_estimators(self, estimator, cayla, dior):
+        """Worked by hand from the exact Table 9; test_estimators checks the definitions by enumeration."""
         found = estimator(Problem(RPD.to_numpy(), np.zeros(3, int), np.ones((1, 3), int))).probabilities
         assert found[0] == pytest.approx(cayla, abs=6e-5)
         assert found[1] == pytest.approx(dior, abs=6e-5)
@@ -283,9 +284,9 @@ class TestExample4:
         draws = {"first": [(1, 0), (0, 1)], "average": [(0.5, 0.5)]}[ties]
         expected = [beliefs_of(np.add(self.A, [*draw, 0, 0, 0, 0])) for draw in draws]
         if ties == "first":
-            # The first release would invent knowledge (see above): it is taken from the adversary who averages.
+            # The first release would gain knowledge (see above); the adversary who averages supplies it.
             adversary = Adversary(UniformPrior(), CHAIN, estimator=DirichletMultinomial(ties="first"), **self.known())
-            posterior = adversary.posterior(attack().revised(2).to_numpy(), RELEASES[1].observation)
+            posterior = adversary.weigh(attack().revised(2).to_numpy(), RELEASES[1].observation)
             found = posterior.probabilities[:3, [DISEASES.index(s) for s in THREE]]
         else:
             found = group_3(attack(**self.known()))

@@ -1,4 +1,4 @@
-"""The influence of one record, against two attacks and their divergences in plain Python."""
+"""Influence of one record against two attacks and their divergences in plain Python."""
 
 import dataclasses
 import math
@@ -39,7 +39,7 @@ RECORDS = (
 
 @dataclasses.dataclass(frozen=True)
 class ByName:
-    """A prior that gives everybody a row of their own, all positive."""
+    """Prior in which every respondent has a positive row."""
 
     def __call__(self, people):
         rows = [np.random.default_rng([5, ord(r)]).dirichlet(np.full(3, 9)) for r in people.respondents]
@@ -85,7 +85,7 @@ def expected_bits(adversary, releases, *record):
 
 
 def published(releases):
-    """{(respondent, time): group} of those who are published."""
+    """{(respondent, time): group} of the published records."""
     return {
         (r, release.time): int(g)
         for release in releases
@@ -95,7 +95,7 @@ def published(releases):
 
 
 def next_of(place, places):
-    """The same person's next published release."""
+    """Next release in which the same respondent is published."""
     later = sorted(time for r, time in places if r == place[0] and time > place[1])
     return (place[0], later[0]) if later else None
 
@@ -141,14 +141,14 @@ CASCADES = {
 class TestOracle:
     @pytest.mark.parametrize("record", [("A", "a", 1), ("D", "c", 2), ("E", "b", 1), ("F", "b", 3), ("H", "a", 4)])
     @pytest.mark.parametrize("gaps", ["ignore", "power"])
-    def test_is_two_attacks_and_the_shortest_ways_between_what_they_differ_in(self, cascade, record, gaps):
+    def test_equals_two_attacks_and_shortest_paths_between_changed_beliefs(self, cascade, record, gaps):
         how, confidence, settings = CASCADES[cascade]
         adversary = adversary_of(how, gaps=gaps, **settings)
         graph = Influence(adversary)(released(), *record, confidence)
         assert len(graph) > 1
         assert_is_the_influence_of(graph, adversary, released(), *record, confidence)
 
-    def test_beside_what_else_is_compromised(self, cascade):
+    def test_with_other_compromised_records(self, cascade):
         how, confidence, settings = CASCADES[cascade]
         adversary = adversary_of(how, ("B", "b", 1, 1.0), ("F", "a", 2, confidence), **settings)
         graph = Influence(adversary)(released(), "A", "a", 1, confidence)
@@ -171,7 +171,7 @@ class TestOracle:
 
 @st.composite
 def histories(draw):
-    """Two to four releases of some people, everybody published, in up to three groups of two or more, and a record."""
+    """Two to four releases without suppressed records, in up to three groups of two or more, and a record."""
     releases = []
     for t in range(1, draw(st.integers(2, 4)) + 1):
         ids = draw(st.lists(st.sampled_from("ABCDEFGH"), min_size=2, max_size=8, unique=True))
@@ -185,8 +185,8 @@ def histories(draw):
 
 @given(drawn=histories())
 @settings(max_examples=25)
-def test_everybody_whose_belief_differs_is_in_the_graph(drawn):
-    """Priors and chain are positive; where a group leaves no doubt the next test says what happens."""
+def test_every_changed_belief_is_in_the_graph(drawn):
+    """Priors and chain are positive; the next test covers groups that leave no doubt."""
     releases, record = drawn
     adversary = adversary_of(EvidenceCascade())
     bits, places = expected_bits(adversary, releases, *record, 0.9), published(releases)
@@ -195,7 +195,7 @@ def test_everybody_whose_belief_differs_is_in_the_graph(drawn):
     assert all(b >= LEAST / 2 for place, b in graph.nodes("bits") if place != graph.graph["source"])
 
 
-def test_a_person_may_be_reached_sooner_at_a_later_release():
+def test_a_respondent_may_be_reached_sooner_at_a_later_release():
     """A is absent at 2: she reaches P at 3 in two steps, and at 2 through B in three; the step from 2 to 3 is one too."""
     releases = released((("AB", "ab", [0, 0]), ("BP", "ab", [0, 0]), ("AP", "ab", [0, 0])))
     adversary = adversary_of()
@@ -207,10 +207,10 @@ def test_a_person_may_be_reached_sooner_at_a_later_release():
 
 
 class TestWhereALinkIsHidden:
-    """A passes through a release in which nothing is in doubt about her: no influence to see there."""
+    """A passes through a release that leaves no doubt about her value, so that influence is not visible there."""
 
     def test_a_path_through_others_goes_around(self):
-        """A and B at 1; A alone at 2 (sure in any case), B with C; then all three: A is reached again, through the group."""
+        """A and B at 1; A alone at 2, where her value is certain, and B with C; then all three: the group reaches A again."""
         releases = released((("AB", "ab", [0, 0]), ("ABC", "abc", [0, 1, 1]), ("ABC", "abc", [0, 0, 0])))
         adversary = adversary_of()
         graph = Influence(adversary)(releases, "A", "a", 1)
@@ -218,16 +218,16 @@ class TestWhereALinkIsHidden:
         assert nx.shortest_path_length(graph, ("A", 1), ("A", 3)) == 4
         assert_is_the_influence_of(graph, adversary, releases, "A", "a", 1, 1.0)
 
-    def test_no_edge_leaps_over_a_release(self):
-        """The same, but the record is about B: A's way from 1 to 3 is not through A alone at 2."""
+    def test_no_edge_skips_a_release(self):
+        """The same with a record about B: the path of A from 1 to 3 does not pass A alone at 2."""
         releases = released((("AB", "ab", [0, 0]), ("ABC", "abc", [0, 1, 1]), ("ABC", "abc", [0, 0, 0])))
         adversary = adversary_of()
         graph = Influence(adversary)(releases, "B", "b", 1)
         assert ("A", 2) not in graph
         assert_is_the_influence_of(graph, adversary, releases, "B", "b", 1, 1.0)
 
-    def test_with_a_longer_look_back_influence_leaps(self):
-        """Of order 2: A's value at 1 bears on 3, although at 2 A is alone and sure in any case."""
+    def test_with_a_longer_chain_influence_skips_a_release(self):
+        """With order 2, A's value at 1 affects 3, although at 2 A is alone and her value certain."""
         chain = MarkovChain(2, np.random.default_rng(2).dirichlet(np.ones(3), size=(3, 3)))
         releases = released((("AB", "ab", [0, 0]), ("A", "a", [0]), ("AC", "bc", [0, 0])))
         adversary = adversary_of(transitions=chain)
@@ -236,22 +236,22 @@ class TestWhereALinkIsHidden:
         assert {("A", 1), ("B", 1), ("A", 3), ("C", 3)} <= set(Influence(adversary)(releases, "A", "a", 1))
 
 
-def test_somebody_suppressed_is_believed_differently_too():
-    """A is not published at 2, and is believed there what the chain says: the record at 1 changes it."""
+def test_beliefs_about_suppressed_records_change_too():
+    """A is not published at 2; the belief about A there is the chain's, which the record at 1 changes."""
     releases = released((("AB", "ab", [0, 0]), ("ABC", "abc", [-1, 0, 0])))
     adversary = adversary_of()
     assert expected_bits(adversary, releases, "B", "b", 1, 1.0)["A", 2] > LEAST
     assert ("A", 2) in Influence(adversary)(releases, "B", "b", 1)
 
 
-def test_from_somebody_suppressed_nothing_spreads_to_a_group():
+def test_suppressed_records_spread_to_no_group():
     graph = Influence(adversary_of())(released((("ABC", "abc", [-1, 0, 0]),)), "A", "a", 1)
     assert list(graph) == [("A", 1)]
     assert graph.nodes["A", 1]["group"] == -1
     assert graph.nodes["A", 1]["bits"] > 0
 
 
-def test_more_is_left_out_where_more_is_asked():
+def test_a_larger_threshold_leaves_out_more():
     every = Influence(adversary_of())(released(), "A", "a", 1)
     strong = Influence(adversary_of(), least=0.05)(released(), "A", "a", 1)
     assert {place for place, b in every.nodes("bits") if b >= 0.05} >= set(strong)
@@ -259,7 +259,7 @@ def test_more_is_left_out_where_more_is_asked():
     assert all(b >= 0.05 for _, b in strong.nodes("bits"))
 
 
-def test_any_iterable_of_releases_and_the_adversary_is_left_alone():
+def test_any_iterable_of_releases_and_an_unmodified_adversary():
     adversary = adversary_of()
     graph = Influence(adversary)(iter(released()), "A", "a", 1)
     assert nx.utils.graphs_equal(graph, Influence(adversary)(released(), "A", "a", 1))
@@ -288,7 +288,7 @@ class TestErrors:
         with pytest.raises(ValueError, match=message):
             Influence(adversary_of())(released(), *record)
 
-    def test_nor_may_it_contradict_what_is_known(self):
+    def test_a_record_that_contradicts_the_others(self):
         with pytest.raises(ValueError, match="sum to 2"):
             Influence(adversary_of(None, ("A", "a", 1, 1.0)))(released(), "A", "b", 1)
 
@@ -305,6 +305,6 @@ class TestDivergence:
         assert (found >= 0).all()
 
     def test_by_hand(self):
-        """Of two certainties one bit; of (1, 0) and (.5, .5): h(1/4) - 1/2 = .311278."""
+        """One bit for two certainties; h(1/4) - 1/2 = .311278 for (1, 0) and (.5, .5)."""
         assert divergence_bits(np.eye(2), np.eye(2)[::-1]).tolist() == [1, 1]
         assert divergence_bits(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]))[0] == pytest.approx(0.311278, abs=5e-7)

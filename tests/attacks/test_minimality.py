@@ -1,4 +1,4 @@
-"""What a merge gives away, against all worlds counted one by one."""
+"""Credibility after a merge against enumeration of all worlds."""
 
 import itertools
 from fractions import Fraction
@@ -11,7 +11,7 @@ from foreknow.attacks import merge_credibility
 
 
 def by_worlds(first, second, sensitive, l):  # noqa: E741
-    """Every choice of the sensitive records of both classes that makes one of them violate is as likely as any other."""
+    """Worlds are choices of the sensitive records of both classes by which one class violates; all are equally likely."""
     worlds = [
         set(world)
         for world in itertools.combinations(range(first + second), sensitive)
@@ -32,7 +32,7 @@ def test_equals_the_count_over_all_worlds(first, second, l, share):  # noqa: E74
 
 
 def test_the_worked_example():
-    """Worked by hand: a = 2, b = 4, k = 2, l = 2, where one in three is sensitive and one class surely is."""
+    """Worked by hand: a = 2, b = 4, two sensitive records and l = 2; all members of one class are sensitive for certain."""
     assert merge_credibility(2, 4, 2, 2) == (1.0, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Evidence counted twice: the share of repeated pairs against enumeration of all pairs, and the note that says it."""
+"""Share of repeated pairs against enumeration of all pairs, and the note on evidence counted twice."""
 
 from itertools import combinations
 
@@ -18,7 +18,7 @@ ADVERSARY = Adversary(UniformPrior(), CHAIN, estimator=Omega())
 
 
 def share_by_pairs(releases):
-    """Every pair of every group, one by one, by looking each person's last publication up in all releases before."""
+    """Share by enumeration of every pair of every group, with a search of the last publication in all earlier releases."""
     met = pairs = 0
     for number, release in enumerate(releases):
         groups = dict(zip(release.view.people.respondents, release.group, strict=True))
@@ -43,7 +43,7 @@ def last_place(releases, who):
 
 @st.composite
 def histories(draw):
-    """Up to four releases of up to seven people each, some of them suppressed."""
+    """At most four releases of at most seven respondents each, some of them suppressed."""
     releases = []
     for time in range(draw(st.integers(1, 4))):
         who = draw(st.lists(st.sampled_from("ABCDEFG"), min_size=1, unique=True))
@@ -53,12 +53,12 @@ def histories(draw):
 
 
 @given(histories())
-def test_as_all_pairs_one_by_one(releases):
+def test_equals_enumeration_of_all_pairs(releases):
     assert repeated_pairs(release.observation for release in releases) == pytest.approx(share_by_pairs(releases))
 
 
 def test_by_hand():
-    """A and B meet again; C and D, who last stood in other groups of other releases, do not. E was not published before."""
+    """A and B share a group again; C and D were last in other groups of other releases; E was not published before."""
     releases = [
         Release(view_of("ABCD", "abca", time=1), [0, 0, 0, 1]),
         Release(view_of("CD", "ab", time=2), [0, -1]),
@@ -68,7 +68,7 @@ def test_by_hand():
 
 
 def cohort(groups, times=4, n=24):
-    """Releases of the same people, all published every time; ``groups(time)`` labels them."""
+    """Releases of the same respondents, none suppressed; ``groups(time)`` labels them."""
     ids = [f"p{i:02d}" for i in range(n)]
     views = [view_of(ids, "abc" * (n // 3), [30] * n, time=time) for time in range(times)]
     return [Release(view, groups(number)) for number, view in enumerate(views)]
@@ -98,7 +98,7 @@ class TestNotes:
     def test_one_release_has_none(self):
         assert SequentialAttack(ADVERSARY)(cohort(self.SAME, times=1)).notes == ()
 
-    def test_what_the_note_warns_of(self):
+    def test_evidence_counted_twice_by_hand(self):
         """A and B show a and b at every release, never change, and have a with .6 and .4: by Bayes, A has a with
         .6 .6 / (.6 .6 + .4 .4) after any number of releases. The attack's odds are squared at each."""
         prior = GivenPrior(pd.DataFrame([[0.6, 0.4], [0.4, 0.6]], index=["A", "B"], columns=["a", "b"]))

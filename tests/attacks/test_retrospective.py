@@ -1,4 +1,4 @@
-"""Looking back, against enumeration over all paths of values of one person among strangers."""
+"""Retrospective attack against enumeration of all paths of values of one respondent in groups of others."""
 
 import dataclasses
 import itertools
@@ -33,7 +33,7 @@ FEWER = settings(max_examples=20)
 
 
 def rows_of(seed, alike):
-    """Who is believed to have what at first; strangers all alike, or each with a row of their own."""
+    """Prior of all respondents; the others have one row, or a row each."""
     rng = np.random.default_rng(seed)
     rows = {name: rng.dirichlet(np.ones(3)) * 0.97 + 0.01 for name in "AQ" + STRANGERS}
     return rows | ({name: np.full(3, 1 / 3) for name in STRANGERS} if alike else {})
@@ -49,7 +49,7 @@ def chain_of(seed):
 
 @st.composite
 def followed(draw, longest=4, gaps=False):
-    """Per release: None where A is absent; else one or two strangers who never come back, the group's values, and
+    """Per release: None where A is absent; else one or two others who are in no later release, the group's values, and
     whether A is published at all. A is there at the first and the last."""
     seen, names = [], iter(STRANGERS)
     t = draw(st.integers(2, longest))
@@ -57,9 +57,11 @@ def followed(draw, longest=4, gaps=False):
         if gaps and 0 < number < t - 1 and draw(st.booleans()):
             seen.append(None)
             continue
-        strangers = [next(names) for _ in range(draw(st.integers(1, 2)))]
-        results = draw(st.lists(st.sampled_from("abc"), min_size=len(strangers) + 1, max_size=len(strangers) + 1))
-        seen.append((strangers, "".join(results)))
+        others_present = [next(names) for _ in range(draw(st.integers(1, 2)))]
+        results = draw(
+            st.lists(st.sampled_from("abc"), min_size=len(others_present) + 1, max_size=len(others_present) + 1)
+        )
+        seen.append((others_present, "".join(results)))
     return seen
 
 
@@ -72,8 +74,8 @@ def released(seen):
     ]
 
 
-def likelihood_of(strangers, results, rows):
-    """How likely a group is for each value of A: the weight of all ways the strangers can have what is left."""
+def likelihood_of(others_present, results, rows):
+    """Likelihood of a group for each value of A: the weight of all assignments of the remaining values to the others."""
     found = []
     for s in "abc":
         left = list(results)
@@ -82,13 +84,13 @@ def likelihood_of(strangers, results, rows):
             left.remove(s)
             ways = set(itertools.permutations(left))
         found.append(
-            sum(math.prod(rows[n]["abc".index(v)] for n, v in zip(strangers, way, strict=True)) for way in ways)
+            sum(math.prod(rows[n]["abc".index(v)] for n, v in zip(others_present, way, strict=True)) for way in ways)
         )
     return found
 
 
 def smoothed(first, tables, likelihoods):
-    """The law of a person's value at every release, given all releases: (t, m); ``tables[i]`` leads into release i."""
+    """Distribution of a respondent's value at every release, given all releases: (t, m); ``tables[i]`` leads into release i."""
     t, m = len(likelihoods), len(first)
     found = np.zeros((t, m))
     for path in itertools.product(range(m), repeat=t):
@@ -131,8 +133,8 @@ class TestOracle:
 
     @given(seen=followed(), seed=st.integers(0, 50), at=st.integers(0, 3))
     @FEWER
-    def test_somebody_suppressed_is_seen_by_what_comes_before_and_after(self, seen, seed, at):
-        """With a step at every release, the belief about a release that does not publish A."""
+    def test_belief_about_a_suppressed_record_follows_from_releases_before_and_after(self, seen, seed, at):
+        """Belief about a release that does not publish A, with a step of the chain at every release."""
         at = at % len(seen)
         rows, chain = rows_of(seed, False), chain_of(seed)
         releases = released(seen)
@@ -140,15 +142,15 @@ class TestOracle:
         releases[at] = Release(view, np.where(view.people.respondents == "A", -1, 0))
         found = RetrospectiveAttack(adversary_of(rows, chain, gaps="power"))(releases)
         if at == 0:
-            return  # whoever was never published is not remembered: there is nothing to look back from
+            return  # a respondent who was never published is not remembered
         likelihoods = [likelihood_of(*s, rows) if t != at else [1.0] * 3 for t, s in enumerate(seen)]
         expected = smoothed(rows["A"], [chain.probabilities] * len(seen), likelihoods)
         for t, row in enumerate(expected, 1):
             assert np.allclose(found.posterior(t).loc["A"], row)
 
     @pytest.mark.parametrize("gaps", ["ignore", "power"])
-    def test_a_release_that_does_not_publish_somebody_is_no_observation(self, gaps):
-        """A is in the view at 2 and suppressed: in the papers' way the chain leads from 1 to 3 in one step."""
+    def test_a_release_that_suppresses_a_record_is_no_observation(self, gaps):
+        """A is suppressed at 2; as in the papers, the chain leads from 1 to 3 in one step."""
         seen = [(["S"], "ab"), (["T"], "bc"), (["U", "V"], "abc")]
         rows, chain = rows_of(5, False), chain_of(5)
         releases = released(seen)
@@ -160,7 +162,7 @@ class TestOracle:
         assert np.allclose(found.posterior(1).loc["A"], expected[0])
         assert np.allclose(found.posterior(3).loc["A"], expected[-1])
 
-    def test_strangers_learn_from_nobody(self):
+    def test_respondents_of_one_release_gain_no_evidence(self):
         seen = [(["S"], "ab"), (["T", "U"], "abc"), (["V"], "cc")]
         rows, chain = rows_of(3, False), chain_of(3)
         adversary = adversary_of(rows, chain)
@@ -169,7 +171,7 @@ class TestOracle:
             assert np.allclose(held.posterior(t).drop("A"), found.posterior(t).drop("A"))
 
     def test_by_hand(self):
-        """a or b at first, alike; whoever has a keeps it with .9, who has b with .6. Later A alone shows a: 9 : 4."""
+        """a and b are equally likely at first; a is kept with .9 and b with .6. Later A alone shows a: 9 : 4."""
         chain = MarkovChain(1, np.array([[0.9, 0.1], [0.4, 0.6]]))
         releases = [
             Release(view_of("AS", "ab", domain="ab"), [0, 0]),
@@ -182,7 +184,7 @@ class TestOracle:
 
 
 class TestWithCompromisedRecords:
-    """A is followed among strangers; what is known of A at the second of three releases."""
+    """Three releases of A with others, and a claim about A at the second."""
 
     SEEN = ((["S"], "ab"), (["T"], "ab"), (["U"], "bc"))
 
@@ -199,21 +201,21 @@ class TestWithCompromisedRecords:
         return smoothed(self.rows["A"], [self.chain.probabilities] * 3, likelihoods)
 
     @pytest.mark.parametrize("cascade", [RemoveKnown(), PriorCascade(), EvidenceCascade()], ids=repr)
-    def test_a_sure_record_tells_of_before_and_after(self, cascade):
+    def test_a_claim_of_confidence_1_affects_releases_before_and_after(self, cascade):
         found = self.found(cascade, 1.0)
         for t, row in enumerate(self.expected(np.array([1, 0, 0])), 1):
             assert np.allclose(found.posterior(t).loc["A"], row)
 
-    def test_an_unsure_record_tells_of_its_own_time_and_after(self):
+    def test_another_claim_affects_its_own_release_and_later_ones(self):
         found = self.found(EvidenceCascade(), 0.9)
         for t, row in enumerate(self.expected(np.array([0.9, 0.05, 0.05])), 1):
             assert t == 1 or np.allclose(found.posterior(t).loc["A"], row)
 
-    def test_and_of_before(self):
+    def test_another_claim_affects_earlier_releases(self):
         found = self.found(EvidenceCascade(), 0.9)
         assert np.allclose(found.posterior(1).loc["A"], self.expected(np.array([0.9, 0.05, 0.05]))[0])
 
-    def test_evidence_in_the_posterior_is_looked_back_from(self):
+    def test_evidence_in_the_posterior_affects_earlier_releases(self):
         silent = self.found(PosteriorCascade(), 1e-9, DirichletMultinomial())
         told = self.found(PosteriorCascade(), 0.99, DirichletMultinomial())
         assert np.abs(silent.posterior(1).loc["A"] - told.posterior(1).loc["A"]).max() > 0.01
@@ -232,7 +234,7 @@ class TestLaws:
         ]
 
     @pytest.mark.parametrize("gaps", ["ignore", "power"])
-    def test_the_last_release_is_believed_as_by_the_sequential_attack(self, gaps):
+    def test_beliefs_about_the_last_release_are_the_sequential_attack_s(self, gaps):
         adversary = Adversary(UniformPrior(), chain_of(1), gaps=gaps)
         held, found = (attack(adversary)(self.released()) for attack in (SequentialAttack, RetrospectiveAttack))
         assert np.allclose(held.posterior(3), found.posterior(3), rtol=1e-12, atol=0)
@@ -242,12 +244,12 @@ class TestLaws:
         assert not np.allclose(held.posterior(1), found.posterior(1))
         assert [r.posterior.status.tolist() for r in held] == [r.posterior.status.tolist() for r in found]
 
-    def test_of_one_release_there_is_nothing_to_look_back_on(self):
+    def test_one_release_equals_the_sequential_attack(self):
         adversary = Adversary(UniformPrior(), chain_of(1))
         held, found = (attack(adversary)(self.released()[:1]) for attack in (SequentialAttack, RetrospectiveAttack))
         assert np.allclose(held.posterior(1), found.posterior(1), rtol=1e-12, atol=0)
 
-    def test_where_values_are_drawn_anew_every_time_nothing_is_learned_looking_back(self):
+    def test_independent_values_gain_nothing_from_later_releases(self):
         adversary = Adversary(UniformPrior(), MarkovChain(1, np.tile([0.5, 0.3, 0.2], (3, 1))))
         held, found = (attack(adversary)(self.released()) for attack in (SequentialAttack, RetrospectiveAttack))
         for t in (1, 2, 3):
@@ -255,8 +257,8 @@ class TestLaws:
 
     @given(data=st.data(), gaps=st.sampled_from(["ignore", "power"]))
     @FEWER
-    def test_rows_are_distributions_whatever_contradicts_whatever(self, data, gaps):
-        """Sure priors, chains that never move or always do, and releases that do not care."""
+    def test_rows_are_distributions_under_contradictions(self, data, gaps):
+        """Certain priors, chains that keep or change every value, and releases that contradict them."""
         kinds = st.sampled_from([(1, 0, 0), (0, 1, 0), (0.5, 0.5, 0), (1 / 3, 1 / 3, 1 / 3)])
         rows = {name: np.array(data.draw(kinds), dtype=float) for name in "ABC"}
         chain = MarkovChain(1, np.array([data.draw(kinds) for _ in range(3)], dtype=float))
@@ -273,8 +275,8 @@ class TestLaws:
             assert (belief >= 0).all()
             assert np.allclose(belief.sum(axis=1), 1)
 
-    def test_what_later_releases_contradict_altogether_stands(self):
-        """Nobody ever moves, A has a, and then b: what was believed of the first release is kept."""
+    def test_beliefs_that_later_releases_contradict_are_kept(self):
+        """No value changes by the chain, and A shows a, then b: the beliefs about the first release are kept."""
         chain = MarkovChain(1, np.eye(2))
         releases = [Release(view_of("A", r, time=t, domain="ab"), [0]) for t, r in enumerate("ab", 1)]
         found = RetrospectiveAttack(Adversary(UniformPrior(), chain))(releases)
@@ -302,7 +304,7 @@ class TestErrors:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_a_suppressed_record_is_no_observation_whatever_the_numbers(seed):
-    """A record that is not published adds no step of the chain: rounding must not make it heard."""
+    """A record that is not published adds no step of the chain: rounding must not count as evidence."""
     rng = np.random.default_rng(seed)
     chain = MarkovChain(1, rng.dirichlet(np.ones(3), size=3))
     rows = dict(zip("AB", rng.dirichlet(np.ones(3), size=2), strict=True))

@@ -53,7 +53,7 @@ GROUPS = {1: [1, 1, 2, 2], 2: [3, 3, 4, 4, 4]}
 
 
 def rows(listed):
-    """Rows over the whole domain: what is listed, and the rest on `another`."""
+    """Rows over the whole domain: the listed probabilities, and the rest on `another`."""
     table = pd.DataFrame(listed).T.reindex(columns=RESULTS).fillna(0.0)
     table["another"] += 1 - table.sum(axis=1)
     return table
@@ -148,7 +148,7 @@ def test_table_4c_the_posterior(estimator, alice, carol):
 
 
 def test_the_gain():
-    """(.89855 - .5) / .5 = .7971 for Alice and for Carol, nothing for the other three, who are all alike."""
+    """(.89855 - .5) / .5 = .7971 for Alice and for Carol, 0 for the other three, whose priors are equal."""
     gain = adversary_gain(attack(ConfidenceSum()), HISTORY).set_index("time")["gain"]
     alice = (0.62 / 0.69 - 0.5) / 0.5
     assert alice == pytest.approx(0.7971, abs=5e-5)
@@ -170,7 +170,7 @@ def test_a_snapshot_cannot_tell_alice_from_carol():
 
 
 def test_the_divergence_of_group_3():
-    """Its rows normalized over the two results (.8611, .1389) and (.0606, .9394): .53999 bits, .37429 nats."""
+    """Rows normalized over the two results (.8611, .1389) and (.0606, .9394): .53999 bits, .37429 nats."""
     revised = attack(ConfidenceSum()).revised(2).loc[["Alice", "Carol"], ["BCM-pos", "PNE-pos"]].to_numpy()
     two = revised / revised.sum(axis=1, keepdims=True)
     group = Summary(

@@ -1,4 +1,4 @@
-"""The attack that knows m-invariance's rule, against enumeration of all tables and all orders of records."""
+"""Signature attack against enumeration of all tables and all orders of records."""
 
 import itertools
 import math
@@ -25,7 +25,7 @@ def sticky(m=3, stay=0.7):
 
 @st.composite
 def moving(draw, values=4, people=8):
-    """Two to four views of people who come, go, return and change their value; m."""
+    """Two to four views of respondents who come, go, return and change their value; and m."""
     m, held, views = draw(st.integers(1, 3)), {}, []
     for time in range(1, draw(st.integers(2, 4)) + 1):
         present = sorted(draw(st.sets(st.sampled_from("ABCDEFGH"[:people]), min_size=max(m, 2))))
@@ -120,7 +120,7 @@ RULE = MInvariance(2)
 
 
 def groups_of(release):
-    """What is seen of a release: who is together, and what each group shows."""
+    """Observation of a release: the members of each group, and the values that it shows."""
     members = [[], *([] for _ in release.counts)]
     for who, group in zip(release.view.people.respondents, release.group, strict=True):
         members[group + 1].append(who)
@@ -128,7 +128,7 @@ def groups_of(release):
 
 
 def possible(release):
-    """All tables of a release: each group's people have different values that it shows."""
+    """All tables of a release: the members of a group have different values that it shows."""
     ids = release.view.people.respondents
     for values in itertools.product(range(3), repeat=len(ids)):
         true = np.zeros_like(release.counts)
@@ -138,7 +138,7 @@ def possible(release):
 
 
 def chance(release, values, past):
-    """The share of all orders of the records in which the rule gives just these groups."""
+    """Share of all orders of the records in which the rule gives exactly these groups."""
     ids, results = release.view.people.respondents, ["abc"[v] for v in values]
     orders = list(itertools.permutations(range(len(ids))))
     hits = 0
@@ -149,7 +149,7 @@ def chance(release, values, past):
 
 
 def of_all_tables(releases, prior, step):
-    """Beliefs at the second of two releases, of the same people, over all pairs of tables."""
+    """Beliefs at the second of two releases of the same respondents, over all pairs of tables."""
     first, second = releases
     ids = first.view.people.respondents
     belief = np.zeros((len(ids), 3))
@@ -212,7 +212,7 @@ def test_transitions_of_another_order(transitions, match):
 
 
 def test_what_chain_and_rule_rule_out_is_reported():
-    """Nobody ever changes, and A has another signature: the signature is not read."""
+    """No value changes by the chain, and A has another signature: the signature is not read."""
     releases = (Release(view_of("AB", "ab"), [0, 0]), Release(view_of("AC", "ac", time=2), [0, 0]))
     found = SignatureAttack(Adversary(UniformPrior(), MarkovChain(1, np.eye(3)), estimator=Exact()))(releases)
     assert found.releases[1].posterior.status[0] & Status.CONTRADICTED

@@ -1,4 +1,4 @@
-"""Calibration of the signature attack on releases that the defense made, of a population that comes, goes and changes."""
+"""Calibration of the signature attack on m-invariant releases of respondents who come, go and change their value."""
 
 import numpy as np
 import pandas as pd
@@ -51,7 +51,7 @@ def priors(history, exact):
 
 
 def surplus(attack, releases, history):
-    """Expected less actual number of right guesses (the likeliest value of each record), in standard deviations.
+    """Expected minus actual number of records whose likeliest value is the true one, in standard deviations.
 
     The deviation is that of independent guesses. Guesses are dependent within a group of m people and between the
     T releases of a person, so that the true standard deviation is at most about sqrt(m T) times as large.
@@ -67,7 +67,7 @@ def surplus(attack, releases, history):
 @pytest.mark.parametrize("known", ["exact", "by time", "pooled"])
 @pytest.mark.parametrize("m", [2, 3])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_as_often_right_as_expected(seed, m, known):
+def test_is_right_as_often_as_expected(seed, m, known):
     history, exact, chain = drifting(seed)
     rng = np.random.default_rng(seed)
     releases = publish(history, MInvariance(m, rng=rng), rng=rng)

@@ -17,7 +17,7 @@ Examples
 --------
 >>> import foreknow
 >>> foreknow.defenses.KAnonymity(3) & foreknow.defenses.TCloseness(0.5)
-KAnonymity(3) & TCloseness(0.5)
+KAnonymity(k=3) & TCloseness(t=0.5)
 """
 
 from importlib import import_module

@@ -175,4 +175,4 @@ def test_the_demo_runs_from_the_wheel(installed):
     for name in ("gain.png", "belief.png", "groups.png"):
         assert (pictures / name).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         assert (pictures / name).stat().st_size > 10_000
-    assert "Pictures and tables are in pictures" in printed
+    assert "Plots and tables are in pictures" in printed

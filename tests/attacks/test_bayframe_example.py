@@ -286,7 +286,7 @@ class TestExample4:
         if ties == "first":
             # The first release would gain knowledge (see above); the adversary who averages supplies it.
             adversary = Adversary(UniformPrior(), CHAIN, estimator=DirichletMultinomial(ties="first"), **self.known())
-            posterior = adversary.weigh(attack().revised(2).to_numpy(), RELEASES[1].observation)
+            posterior = adversary.posterior(attack().revised(2).to_numpy(), RELEASES[1].observation)
             found = posterior.probabilities[:3, [DISEASES.index(s) for s in THREE]]
         else:
             found = group_3(attack(**self.known()))

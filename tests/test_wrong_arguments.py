@@ -54,60 +54,6 @@ SKIPPED = {
 }
 """Names that the test leaves out, and the reason."""
 
-KNOWN = {
-    ("Beliefs", "AttributeError"): "models/beliefs.py: releases of another kind",
-    ("ForegroundBeliefs", "AttributeError"): "models/beliefs.py: releases of another kind",
-    ("ClassFrequencies", "AttributeError"): "models/knowledge/priors.py: cuts that are no mapping",
-    ("ClassFrequencies", "OverflowError"): "models/knowledge/priors.py: probabilities that are 10**400",
-    ("ClassFrequencies.fit", "AttributeError"): "models/knowledge/priors.py: history that is no History",
-    ("DirichletFrequencies", "AttributeError"): "models/knowledge/priors.py: cuts that are no mapping",
-    (
-        "DirichletFrequencies",
-        "OverflowError",
-    ): "models/knowledge/dirichlet_knowledge.py: concentrations that are 10**400",
-    ("DirichletFrequencies.fit", "AttributeError"): "models/knowledge/priors.py: history that is no History",
-    (
-        "DirichletChain.fit",
-        "IndexError",
-    ): "models/knowledge/sequences.py: sequences that are an empty array of two axes",
-    (
-        "CompromisedRecords.sample",
-        "AttributeError",
-    ): "models/knowledge/compromised_records.py: rng that is an integer seed",
-    (
-        "GivenPrior",
-        "AttributeError",
-    ): "models/knowledge/priors.py: frame that is no DataFrame; people that are no People",
-    ("IncrementalChain", "AttributeError"): "models/knowledge/markov_chain.py: chains that are no MarkovChain",
-    ("IncrementalChain.fit", "AttributeError"): "models/knowledge/markov_chain.py: history that is no History",
-    ("InhomogeneousChain", "AttributeError"): "models/knowledge/markov_chain.py: chains that are no MarkovChain",
-    ("KernelPrior", "AttributeError"): "models/knowledge/kernel_prior.py: schema that is no Schema",
-    ("KernelPrior.fit", "AttributeError"): "models/knowledge/kernel_prior.py: history that is no History",
-    ("MarkovChain", "OverflowError"): "models/knowledge/markov_chain.py: order that is 10**400",
-    ("UniformPrior", "AttributeError"): "models/knowledge/priors.py: people that are no People",
-    ("compare", "AttributeError"): "evaluation/experiment.py: progress that is a Prior",
-    (
-        "FullDomain",
-        "AttributeError",
-    ): "defenses/full_domain/full_domain.py: widths that are no mapping; view that is no View",
-    ("Mondrian", "AttributeError"): "defenses/mondrian/mondrian.py: view that is no View",
-    ("Mondrian", "TypingError"): "defenses/mondrian/mondrian.py: strict and below_median are not checked",
-    ("Summary", "AttributeError"): "defenses/requirements/summary.py: table that is no TableCounts",
-    ("summarize_groups", "AttributeError"): "defenses/requirements/summary.py: table that is no TableCounts",
-    ("grow", "AttributeError"): "defenses/growing/growth.py: records that are no Summary",
-    ("grow", "IndexError"): "defenses/growing/growth.py: records that are no Summary; order that is no array of rows",
-    ("hilbert_index", "AttributeError"): "defenses/growing/hilbert.py: points that are no array",
-    ("hilbert_index", "IndexError"): "defenses/growing/hilbert.py: points that are an array of one axis",
-    ("hilbert_order", "AttributeError"): "defenses/growing/hilbert.py: people that are no People",
-    ("matching_diversity", "OverflowError"): "defenses/buckets/matchings.py: values that are 2**70",
-    ("nearest_point_order", "AttributeError"): "defenses/growing/nearest_point.py: people that are no People",
-    ("negative_rules", "AttributeError"): "defenses/buckets/rule_items.py: view that is no View",
-    ("publish", "AttributeError"): "defenses/publish.py: views that are no views; adversary that is no Adversary",
-}
-"""Calls that still end in another error: (name, error) to the file that needs a check, and the argument.
-
-An entry is removed with its repair. The test does not fail for an entry whose call is repaired."""
-
 HISTORY = history_of(("ABC", "abc"), ("AB", "ba"))
 VIEW = HISTORY[0]
 RELEASES = [Release(HISTORY[0], [0, 0, 1]), Release(HISTORY[1], [0, 0])]
@@ -254,11 +200,9 @@ def findings(name, calls):
 
 def test_what_is_skipped_is_public():
     assert set(SKIPPED) <= set(TARGETS)
-    assert all(name in TARGETS for name, _ in KNOWN)
 
 
 @pytest.mark.parametrize("name", sorted(set(TARGETS) - set(SKIPPED)))
 def test_only_type_and_value_errors_leave_a_public_call(name):
     found = [(type(error).__name__, error, call) for error, *call in findings(name, CALLS_PER_NAME)]
-    new = [each for each in found if (name, each[0]) not in KNOWN]
-    assert not new, new[0]
+    assert not found, found[0]

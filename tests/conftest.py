@@ -1,4 +1,4 @@
-"""What every test of this tree shares: where oracles are found, and fixed draws."""
+"""Settings of all tests: the path of the oracles, and the profile of Hypothesis."""
 
 import sys
 from pathlib import Path

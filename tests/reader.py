@@ -34,7 +34,7 @@ def ages_of(release):
 
 
 def cells(row, ages):
-    """Which values of age, job and sex a published row may have, of all ages that occur."""
+    """Values of age, job and sex that a published row may have, among all ages that occur."""
     ends = [int(float(end)) for end in str(row["age"]).strip("[]").split(",")]
     job, sex = row["job"], row["sex"]
     return [
@@ -45,7 +45,7 @@ def cells(row, ages):
 
 
 def readings(release):
-    """How many records of each value may lie where: pairs of sets of values, and a dict of numbers by sensitive value."""
+    """Number of records of each sensitive value per published row: pairs of sets of values and a dict of numbers."""
     if not release.bucketized:
         return [(cells(row, ages_of(release)), {row["result"]: 1.0}) for row in release.table.to_dict("records")]
     identifiers, sensitive = release.tables

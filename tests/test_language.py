@@ -10,6 +10,8 @@ from places import ROOT
 FOLDERS = ("package", "models", "attacks", "defenses", "evaluation", "benchmarks")
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 NAMES = [path.relative_to(ROOT).as_posix() for path in FILES]
+TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if path.name != "test_language.py")
+FILES_AND_TESTS = [*FILES, *TESTS]
 
 FOLDERS_OF_PAGES = ("docs", "docs/methods", "notebooks", "benchmarks")
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
@@ -60,7 +62,7 @@ def prose(path):
                 yield token.start[0], token.string
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
+@pytest.mark.parametrize("path", FILES_AND_TESTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_first_lines_name_the_thing(path):
     opening = {line: text.split("\n")[0] for line, text in docstrings(path)}
     assert not {line: first for line, first in opening.items() if first.split()[0].lower().strip("`,.") in CLAUSES}
@@ -72,7 +74,7 @@ def test_roles_instead_of_pronouns(path):
     assert not found
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
+@pytest.mark.parametrize("path", FILES_AND_TESTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_no_document_outside_the_repository(path):
     assert not {line: match[0] for line, text in prose(path) if (match := OUTSIDE.search(text))}
 

@@ -1,4 +1,4 @@
-"""What type checkers see of the installation that `make` made: a user's file, by mypy and by Pyright."""
+"""Type checks of a user's file against the installation that `make` makes, by mypy and by Pyright."""
 
 import json
 import subprocess

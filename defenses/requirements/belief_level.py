@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -57,12 +56,3 @@ class BeliefLevel:
         having, alike = np.unique(prior[:, 0], return_inverse=True)
         rows = np.column_stack([having, 1.0 - having])
         return posterior_beliefs(Evidence(alike, group, counts, rows[0]), self.estimator, rows)
-
-
-def check_estimator(owner: str, estimator: Any) -> None:
-    """Raise TypeError unless an argument is an estimator object."""
-    if isinstance(estimator, type) or not (callable(estimator) and hasattr(estimator, "exact")):
-        raise TypeError(
-            f"{owner}: estimator is {estimator!r}; it is an estimator with its settings, as Omega() or Auto(). Wrap a function of "
-            "a group's priors and counts by PerGroup(function)."
-        )

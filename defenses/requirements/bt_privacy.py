@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, override
 
-from foreknow.defenses.requirements.belief_level import BeliefLevel, check_estimator
+from foreknow.defenses.requirements.belief_level import BeliefLevel
 from foreknow.defenses.requirements.closeness import check_distance
 from foreknow.defenses.requirements.member_predicate import MemberPredicate
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense, all_of
@@ -13,6 +13,7 @@ from foreknow.defenses.requirements.similarity import check_base
 from foreknow.defenses.requirements.smoothed_divergence import SmoothedDivergence, smoothing_weights
 from foreknow.models import Estimator, Hierarchy, History, KernelPrior, Omega, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.settings import is_number
 
 
@@ -85,7 +86,7 @@ class BTPrivacy(Requirement):
         _check_positive("smoothing", self.smoothing)
         if not is_number(self.t, 0):
             raise ValueError(f"BTPrivacy: t is {self.t!r}; it is a divergence, 0 or more.")
-        check_estimator("BTPrivacy", self.estimator)
+        check_is_estimator("BTPrivacy", "estimator", self.estimator)
         check_distance("BTPrivacy", self.distance)
         check_base("BTPrivacy", self.base)
 

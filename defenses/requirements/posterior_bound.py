@@ -6,11 +6,12 @@ from typing import ClassVar, Literal, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.belief_level import BeliefLevel, Gain, check_estimator
+from foreknow.defenses.requirements.belief_level import BeliefLevel, Gain
 from foreknow.defenses.requirements.member_predicate import MemberPredicate
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import check_kind, is_number
 
@@ -87,7 +88,7 @@ class PosteriorBound(Requirement):
         if not is_number(self.most, 0, 1):
             what = "a difference of probabilities" if self.of == "gain" else "a probability"
             raise ValueError(f"PosteriorBound: most is {self.most!r}; it is {what}, from 0 to 1.")
-        check_estimator("PosteriorBound", self.estimator)
+        check_is_estimator("PosteriorBound", "estimator", self.estimator)
         if self.sensitive is not None:
             object.__setattr__(self, "sensitive", as_sensitive_values("PosteriorBound", self.sensitive))
 

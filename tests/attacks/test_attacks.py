@@ -255,7 +255,7 @@ class TestConformance:
                 assert np.array_equal(expected.at(stage), found.at(stage))
 
     def test_distorted_values_are_refused_by_name_or_answered(self, name):
-        """That their places change no belief is in the kit, which accepts any refusal."""
+        """The kit checks that their places change no belief, and accepts any refusal."""
         releases, _ = examples.distorted_releases()
         assert all(release.observation.distorted for release in releases)
         attack = self.attack_of_examples(name)

@@ -45,7 +45,7 @@ def beta_like(values, whole, beta, enhanced):
 
 
 def satisfies(view, prior, k, beta, j, enhanced):
-    """Whether a group is good in a table: ``(group, published records)``."""
+    """Return whether a group satisfies in a table: ``(group, published records)``."""
     results = view.frame["result"].tolist()
 
     def judge(group, published):
@@ -247,7 +247,7 @@ def test_what_else_is_asked_is_kept(drawn, leftovers):
 
 @dataclass(frozen=True)
 class Consistent(GroupPredicate):
-    """That who is said to be in a group are as many as it has, and show what it shows."""
+    """Predicate that the members given for a group have its size and its values."""
 
     shown: tuple[int, ...]
 

@@ -21,7 +21,7 @@ BUCKETIZERS = [Anatomy, MInvariance]
 
 
 def shares(kind, people, values, **chance):
-    """What twenty insiders of each of five tables claim of other groups, and rightly."""
+    """Claims of twenty insiders of each of five tables about other groups, and the share that is right."""
     found = []
     for seed in range(5):
         rng = np.random.default_rng(seed)

@@ -51,7 +51,7 @@ def algorithm_4(view, prior, k, t, j, patience):
 
 
 def said_to_be_suppressed(grouping):
-    """How many records the notes own up to."""
+    """Number of suppressed records that the notes report."""
     return sum(int(note.split()[0]) for note in grouping.notes if note.endswith("suppressed."))
 
 

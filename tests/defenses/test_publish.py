@@ -339,7 +339,7 @@ def defense_of(name):
 
 
 def group(name, view, prior):
-    """What the defense decides; tables that it cannot publish are passed over."""
+    """Grouping by the defense; tables that it cannot publish are left out."""
     try:
         return defense_of(name)(view, prior, ())
     except Infeasible:
@@ -540,7 +540,7 @@ def test_without_chance_records_are_dealt_to_neighbours(kind):
 
 @pytest.mark.parametrize("kind", [Anatomy, Injector, MInvariance, partial(MASK, 4, sensitive=("a",)), SAFE])
 class TestChance:
-    """What a defense draws comes from fresh entropy, unless it is told otherwise."""
+    """Random choices of a defense: fresh entropy, unless a generator is given."""
 
     VIEW = view_of("ABCDEFGHIJKLMNOP", "aaaaaabcbcdbcdbc", [20] * 8 + [60] * 8, domain="abcd")
 

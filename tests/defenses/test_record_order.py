@@ -55,7 +55,7 @@ class Laid(np.random.Generator):
 
 
 def law(defense, frame):
-    """How often each outcome comes, over all that `publish` can draw: who stands in which group, and what is shown."""
+    """Frequency of each outcome (members and values of the groups) over all draws of `publish`."""
     outcomes = Counter()
     for records, groups in itertools.product(itertools.permutations(range(5)), itertools.permutations(range(3))):
         (release,) = publish([View(frame, SCHEMA, 1)], defense, NOBODY, rng=Laid(records, groups))

@@ -171,7 +171,7 @@ def test_conjunctions_of_monotone_requirements_are_monotone():
 
 
 def pairs(labels):
-    """Whether the first two records are a group, the next two, and the last two."""
+    """Return whether the first two records are a group, and the next two, and the last two."""
     return len(set(labels[::2])) == 3 and np.array_equal(labels[::2], labels[1::2])
 
 

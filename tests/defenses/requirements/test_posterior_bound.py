@@ -68,7 +68,7 @@ class TestLevel:
 class TestOfASet:
     @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, of=st.sampled_from(["gain", "belief"]))
     def test_a_set_of_one_value_is_that_value_in_a_domain_of_two(self, drawn, data, estimator, of):
-        """Where only a and b are, with priors that rule out neither, b's posterior is 1 minus a's."""
+        """In groups of a and b only, with priors that exclude neither, b's posterior is 1 minus a's."""
         view, _ = drawn
         view = view_of([f"p{i}" for i in range(len(view))], view.frame["result"].replace("c", "b"), domain="ab")
         labels = np.zeros(len(view), dtype=int)

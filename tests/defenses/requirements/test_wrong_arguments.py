@@ -142,7 +142,7 @@ def test_what_a_constructor_takes_can_be_bound_or_says_why(name):
     ("call", "error", "match"),
     [
         (lambda: BTPrivacy(0.5, 0.3, len), TypeError, r"BTPrivacy: estimator is .*PerGroup\(function\)"),
-        (lambda: PosteriorBound(0.5, Omega), TypeError, "PosteriorBound: estimator is .*with its settings"),
+        (lambda: PosteriorBound(0.5, Omega), TypeError, "PosteriorBound: estimator is the class Omega; write estimator=Omega"),
         (lambda: PosteriorBound(0.5, None), TypeError, "PosteriorBound: estimator is None"),
         (lambda: BTPrivacy({1: 0.5}, 0.3), TypeError, "BTPrivacy: bandwidth names 1; .* by their names"),
         (lambda: BTPrivacy.skyline(3), TypeError, "pairs is 3; it is a list of pairs"),

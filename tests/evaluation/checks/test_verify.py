@@ -325,7 +325,7 @@ def enforced(requirement, view, prior, release):
 class TestAgreement:
     @given(drawn=tables(), data=st.data(), requirement=REQUIREMENTS | BELIEFS)
     def test_level_by_level(self, drawn, data, requirement):
-        """What the checker reads off the table is what the defense reads off its summaries, for any grouping."""
+        """Levels of the checker, read from the table, equal those of the defense, read from summaries, for any grouping."""
         view, prior = drawn
         labels = data.draw(st.lists(st.integers(-1, 3), min_size=len(view), max_size=len(view)))
         release = Release(view, np.array(labels))

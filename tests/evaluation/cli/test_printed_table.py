@@ -137,7 +137,7 @@ class TestCommands:
 
 
 class TestWholeOutput:
-    """What a terminal of 80 columns shows, of the parts above and all else on standard output."""
+    """Text on a terminal of 80 columns: the parts above and the rest of standard output."""
 
     def test_it_is_at_most_as_wide(self, tmp_path, monkeypatch):
         monkeypatch.setattr(terminal, "console", Console(width=WIDTH))

@@ -322,7 +322,7 @@ class TestAgainstPlainLoops:
 
 
 class TestLeavingOut:
-    """What is believed of those who are not compromised, as in the Figure 4b of BayFrame."""
+    """Beliefs about respondents who are not compromised, as in Figure 4b of BayFrame."""
 
     RECORDS = CompromisedRecords(
         pd.DataFrame({"respondent": ["A", "H"], "value": ["a", "a"], "time": [1, 1], "confidence": [0.9, 0.5]})

@@ -93,7 +93,7 @@ def dirichlet_by_worlds(prior, counts, worth=None, concentration=1.0):
 
 
 def definition_6(prior, counts, stated, keep_stated):
-    """What each claim is worth: {(person, value): confidence}, of ``stated`` = {person: {value: CR}} within a group."""
+    """Confidence of each claim: {(person, value): confidence}, of ``stated`` = {person: {value: CR}} within a group."""
     worth = {}
     for person, claims in stated.items():
         over = {s: c for s, c in claims.items() if c > prior[person][s] + 1e-12}

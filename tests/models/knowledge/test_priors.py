@@ -1,4 +1,4 @@
-"""What is believed before anything is published."""
+"""Priors: beliefs before any release."""
 
 import numpy as np
 import pandas as pd

@@ -313,7 +313,7 @@ class TestBucketized:
         assert [len(table) for table in (release.table, *release.tables)] == [0, 0, 0]
 
     def test_the_worst_case_adversary_holds_the_same(self):
-        """That adversary knows the members of each group, however the quasi-identifiers are published."""
+        """The adversary knows the members of each group, however the quasi-identifiers are published."""
         bucketized, generalized = both(VIEW, LABELS)
         assert leaves(bucketized.observation) == leaves(generalized.observation)
 

@@ -38,9 +38,9 @@ def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -
     listed: tuple[Any, ...] = (releases,) if isinstance(releases, pd.DataFrame) else tuple(releases)
     for each in listed:
         if not isinstance(each, kind):
-            held = "" if each is releases else f" that holds a {type(each).__name__}"
+            held = "" if each is releases else f" that holds {_with_article(each)}"
             raise TypeError(
-                f"{owner} takes several releases, each of the type {kind.__name__}, and got a {type(releases).__name__}{held}; "
+                f"{owner} takes several releases, each of the type {kind.__name__}, and got {_with_article(releases)}{held}; "
                 f"{ITEM_RELEASES if kind is ItemRelease else _way_to_releases(each)}."
             )
     return listed
@@ -95,3 +95,8 @@ def _way_to_releases(given: object) -> str:
     if isinstance(given, pd.DataFrame | PublishedTable | Observation):
         return "a measure reads the original records too: make a Release(view, labels)"
     return "publish views, as publish(history, defense), or make each a Release(view, labels)"
+
+
+def _with_article(value: object) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

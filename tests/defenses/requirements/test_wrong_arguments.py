@@ -162,7 +162,7 @@ def test_what_a_constructor_takes_can_be_bound_or_says_why(name):
         (lambda: verify_table(RELEASE.table, "x", "abc", KAnonymity(3)), ValueError, "the table has no column 'x'"),
         (lambda: verify_table(RELEASE.table, "result", "abc", KAnonymity(3), {}), ValueError, "has no rows for group 0"),
         (lambda: m_invariance([RELEASE], "x"), ValueError, "m is 'x'; it is a number of values, 1 or more"),
-        (lambda: m_invariance([3], 2), TypeError, "each of the type Release, and got a list that holds a int"),
+        (lambda: m_invariance([3], 2), TypeError, "each of the type Release, and got a list that holds an int"),
     ],
 )  # fmt: skip
 def test_messages_say_the_way_out(call, error, match):

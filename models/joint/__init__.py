@@ -1,0 +1,1 @@
+"""Joint law of a history: all respondents and all releases together, and its solvers."""

@@ -1,0 +1,63 @@
+"""Posterior of a joint problem."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.joint.problem import JointProblem
+
+
+@dataclass(frozen=True, eq=False)
+class JointPosterior:
+    """Posterior beliefs about all records of a history.
+
+    Attributes
+    ----------
+    problem : JointProblem
+    beliefs : float array, shape (B,)
+        Belief in each possible value of each record; those of record r are at ``starts[r]`` to ``starts[r + 1]``.
+    status : int array, shape (G,)
+        `Status` of each group.
+    gap : float array, shape (G,)
+        Largest relative deviation of an expected count of each group from the published one; 0 for exact solvers.
+    rounds : int
+        Sweeps of an iteration.
+    standard_error, ess, rhat : float array, shape (B,), optional
+        Monte Carlo diagnostics of each belief, from solvers that sample.
+    rule : str
+        Name of the solver.
+    """
+
+    problem: JointProblem
+    beliefs: FloatArray
+    status: IntArray
+    gap: FloatArray
+    rounds: int = 0
+    standard_error: FloatArray | None = None
+    ess: FloatArray | None = None
+    rhat: FloatArray | None = None
+    rule: str = ""
+
+    @property
+    def starts(self) -> IntArray:
+        """Position of the first belief of each record, and the number of beliefs: int array, shape ``(R + 1,)``."""
+        return belief_starts(self.problem)
+
+    def rows(self, records: IntArray, numbers: FloatArray | None = None) -> FloatArray:
+        """Beliefs about some records over the whole domain: float array, shape ``(len(records), m)``."""
+        records = np.asarray(records, dtype=np.int64)
+        at, group = self.problem.layout, self.problem.group[records]
+        width = np.diff(at.value_starts)[group]
+        row = np.repeat(np.arange(len(records)), width)
+        place = np.arange(len(row)) - np.repeat(np.cumsum(width) - width, width)
+        dense = np.zeros((len(records), self.problem.values))
+        source = self.beliefs if numbers is None else numbers
+        dense[row, at.values[at.value_starts[group][row] + place]] = source[self.starts[records][row] + place]
+        return dense
+
+
+def belief_starts(problem: JointProblem) -> IntArray:
+    """Position of the first belief of each record, in record order, and the number of beliefs."""
+    width = np.diff(problem.layout.value_starts)[problem.group]
+    return np.concatenate([[0], np.cumsum(width)]).astype(np.int64)

@@ -155,7 +155,7 @@ class Adversary:
             totals = predicted.sum(axis=1)
             continued = totals > 0
             revised[seen[continued]] = predicted[continued] / totals[continued, None]
-        claims = self._claims(time, people)
+        claims = self.claims(time, people)
         return revised if claims is None or self.cascade is None else self.cascade.revise(revised, claims)
 
     def posterior(self, revised: FloatArray, observation: Observation) -> Posterior:
@@ -177,13 +177,13 @@ class Adversary:
 
         `posterior` calls it once, or once per round where the distribution of counterfeits or distorted values is estimated.
         """
-        claims = self._claims(observation.time, observation.people)
+        claims = self.claims(observation.time, observation.people)
         contradicted = np.zeros(len(observation.counts), dtype=np.bool_)
         if claims is not None and self.distortion == "counted" and observation.distorted:
             # A group need not show a value known with certainty: the claim is in the prior, and no member is removed.
             claims = claims.unsure
         elif claims is not None:
-            contradicted[self._contradicted(claims, observation)] = True
+            contradicted[self.contradicted_groups(claims, observation)] = True
         try:
             if claims is None or self.cascade is None:
                 answer = self.estimator(problem)
@@ -224,7 +224,7 @@ class Adversary:
         already computed.
         """
         affected = np.zeros(len(observation.people), dtype=np.bool_)
-        claims = self._claims(observation.time, observation.people)
+        claims = self.claims(observation.time, observation.people)
         if claims is not None and len(claims.rows):
             rows = np.unique(claims.rows)
             without = self.revise(memory, observation.people[rows], prior=None if prior is None else prior[rows])
@@ -240,10 +240,11 @@ class Adversary:
                     "time, or leave the record out."
                 )
 
-    def _claims(self, time: Any, people: People) -> Claims | None:
+    def claims(self, time: Any, people: People) -> Claims | None:
+        """Compromised records of a time, as rows of some respondents; None if there are none or no time is given."""
         return None if self.compromised is None or time is None else self.compromised.at(time, people)
 
-    def _contradicted(self, claims: Claims, observation: Observation) -> IntArray:
+    def contradicted_groups(self, claims: Claims, observation: Observation) -> IntArray:
         """Groups that do not show a claimed value of one of their members; raises ValueError if asked to."""
         group = observation.group[claims.rows]
         inside = np.flatnonzero(group >= 0)

@@ -12,6 +12,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.chain_steps import chain_steps
 from foreknow.models.joint.claims import claim_evidence
 from foreknow.models.joint.problem import JointProblem
+from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.tables.observation import Observation
 
 
@@ -116,6 +117,14 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
     return JointHistory(problem, adversary, observations, *_places(observations, who, records, place))
+
+
+def _checked_claims(adversary: Adversary, observation: Observation) -> Claims | None:
+    """Compromised records of a release; raises ValueError where a group does not show a claimed value, if asked to."""
+    claims = adversary.claims(observation.time, observation.people)
+    if claims is not None and not (adversary.distortion == "counted" and observation.distorted):
+        adversary.contradicted_groups(claims, observation)
+    return claims
 
 
 def _domain_size(observations: tuple[Observation, ...]) -> int:

@@ -61,3 +61,14 @@ def belief_starts(problem: JointProblem) -> IntArray:
     """Position of the first belief of each record, in record order, and the number of beliefs."""
     width = np.diff(problem.layout.value_starts)[problem.group]
     return np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+
+
+def record_beliefs(problem: JointProblem, states: FloatArray) -> FloatArray:
+    """Beliefs in the last value of each state: normalized sums over the states of each record, shape ``(B,)``."""
+    at, starts = problem.layout, belief_starts(problem)
+    width = np.diff(starts)
+    record = np.repeat(np.arange(len(width)), np.diff(at.state_starts))
+    place = (np.arange(len(record)) - at.state_starts[record]) % width[record]
+    beliefs = np.bincount(starts[record] + place, weights=states, minlength=int(starts[-1]))
+    totals = np.add.reduceat(beliefs, starts[:-1]) if len(width) else beliefs
+    return np.asarray(beliefs / np.repeat(totals, width))

@@ -1,6 +1,6 @@
 """Estimation problem of a whole history, as arrays."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint.layout import Layout, layout
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import shown
+from foreknow.models.settings import check_kind, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,3 +163,25 @@ def _check_shapes(problem: JointProblem, m: int) -> None:
             f"JointProblem: group {g} has {sizes[g]} records and counts that sum to {problem.counts[g].sum()}; a group shows one "
             "value per record. Add a path for each counterfeit."
         )
+
+
+def check_joint_problem(solver: object, problem: Any) -> None:
+    """Raise TypeError unless a solver is called with a `JointProblem`."""
+    takes = "is a JointProblem; make one by joint_history(adversary, observations).problem"
+    check_kind(type(solver).__name__, "problem", problem, JointProblem, takes)
+
+
+def first_releases(problem: JointProblem, releases: int) -> JointProblem:
+    """Problem of the first releases of a problem; paths keep their numbers. Cost: that of the layout."""
+    groups = int(problem.layout.release_starts[releases])
+    records = int(problem.layout.group_starts[groups])
+    return replace(
+        problem,
+        path=problem.path[:records],
+        group=problem.group[:records],
+        chain=problem.chain[:records],
+        counts=problem.counts[:groups],
+        release=problem.release[:groups],
+        evidence_row=problem.evidence_row[:records],
+        emission_row=problem.emission_row[:groups],
+    )

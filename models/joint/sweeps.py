@@ -1,109 +1,98 @@
-"""Sweeps of block coordinate ascent over the tilts of all groups."""
+"""Sweeps of block coordinate ascent over the groups whose messages have changed."""
 
-import numpy as np
-
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import FloatArray, compiled
+from foreknow.models.joint.group_visit import Scratch, visit
 from foreknow.models.joint.layout import Layout
-from foreknow.models.joint.messages import (
-    Messages,
-    Potentials,
-    write_backward,
-    write_forward,
-    write_likelihood,
-    write_published,
-    write_weights,
-)
+from foreknow.models.joint.messages import Factors, Messages
 
-INNER_ROUNDS = 3
-"""Rounds of scaling of one group for each visit of a sweep."""
+MAX_SCALINGS = 500
+"""Largest number of rounds of scaling of a group for each visit."""
+
+FIRST_CHANGE = 0.3
+"""Change of the messages to a group, in total variation, over which the first sweeps visit it."""
+
+CHANGE_FACTOR = 3.0
+"""Factor by which this threshold decreases once no group exceeds it."""
 
 
 @compiled
-def sweep_forward(
-    at: Layout, factors: Potentials, messages: Messages, gap: FloatArray, first: int, last: int, update: bool
-) -> None:
-    """Forward messages and tilts of releases ``first`` to ``last - 1``, in the order of time.
+def fit_tilts(
+    groups: int,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    scratch: Scratch,
+    pending: FloatArray,
+    gap: FloatArray,
+    tolerance: float,
+    max_visits: float,
+) -> int:
+    """Fit the tilts of the first ``groups`` groups until all expected counts are within a tolerance; return the number of visits.
 
-    ``gap[g]`` becomes the largest relative deviation of an expected count from the published one, before the update.
+    Sweeps go forward and backward in time, and visit the groups whose messages have changed by more than a threshold since their
+    last visit. The threshold decreases until every group meets the tolerance.
+
+    Parameters
+    ----------
+    groups : int
+    at, factors, messages, scratch, pending
+        As for `visit`; the last three are overwritten. ``pending`` is infinite for groups that were never visited.
+    gap : float array, shape (G,)
+        Overwritten with the relative deviation of each group.
+    tolerance : float
+    max_visits : float
+        Number of visits at which the iteration stops; checked after each sweep.
     """
-    for t in range(first, last):
-        for g in range(at.release_starts[t], at.release_starts[t + 1]):
-            for r in range(at.group_starts[g], at.group_starts[g + 1]):
-                p = at.previous[r]
-                before = factors.group[p] if p >= 0 else g
-                likelihood = np.empty(at.value_starts[before + 1] - at.value_starts[before])
-                write_likelihood(likelihood, before, at, factors, messages.tilt)
-                write_forward(r, at, factors, messages, likelihood)
-            gap[g] = scale_group(g, at, factors, messages, update)
+    visits, change = 0, FIRST_CHANGE
+    while visits < max_visits:
+        made = _sweep(groups, at, factors, messages, scratch, pending, change, tolerance / 2)
+        visits += made
+        if made > 0:
+            continue
+        if change <= tolerance and measure_gaps(gap, groups, at, factors, messages, scratch, pending) <= tolerance:
+            return visits
+        change /= CHANGE_FACTOR
+        if change < tolerance * 1e-6:
+            break
+    measure_gaps(gap, groups, at, factors, messages, scratch, pending)
+    return visits
 
 
 @compiled
-def sweep_backward(at: Layout, factors: Potentials, messages: Messages, gap: FloatArray, first: int, last: int) -> None:
-    """Tilts and backward messages of releases ``last - 1`` to ``first``, against the order of time."""
-    for t in range(last - 1, first - 1, -1):
-        for g in range(at.release_starts[t], at.release_starts[t + 1]):
-            gap[g] = scale_group(g, at, factors, messages, True)
-            likelihood = np.empty(at.value_starts[g + 1] - at.value_starts[g])
-            write_likelihood(likelihood, g, at, factors, messages.tilt)
-            for r in range(at.group_starts[g], at.group_starts[g + 1]):
-                if at.previous[r] >= 0:
-                    write_backward(r, at, factors, messages, likelihood)
+def _sweep(
+    groups: int,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    scratch: Scratch,
+    pending: FloatArray,
+    change: float,
+    tolerance: float,
+) -> int:
+    """Visit the groups whose messages changed by more than ``change``, forward and then backward; return their number."""
+    visits = 0
+    records = at.group_starts[groups]
+    for step in range(2 * groups):
+        g = step if step < groups else 2 * groups - 1 - step
+        if pending[g] > change:
+            visit(g, records, at, factors, messages, scratch, pending, MAX_SCALINGS, tolerance)
+            visits += 1
+    return visits
 
 
 @compiled
-def scale_group(g: int, at: Layout, factors: Potentials, messages: Messages, update: bool) -> float:
-    """Scale the tilts of a group towards its counts; return the largest relative deviation of a count before."""
-    start, stop = at.value_starts[g], at.value_starts[g + 1]
-    members = at.group_starts[g + 1] - at.group_starts[g]
-    if at.shown[start:stop].sum() == 0.0 or members == 0:
-        return 0.0
-    weights = np.empty((members, stop - start))
-    published = np.empty_like(weights)
-    write_weights(weights, g, at, messages)
-    write_published(published, weights, g, factors)
-    tilt, shown = messages.tilt[start:stop], at.shown[start:stop]
-    expected = np.empty(stop - start)
-    deviation = expected_counts(expected, published, tilt, shown)
-    for _ in range(INNER_ROUNDS if update else 0):
-        for s in range(len(tilt)):
-            if shown[s] > 0.0:
-                tilt[s] *= shown[s] / max(expected[s], 1e-300)
-        tilt /= tilt.max()
-        expected_counts(expected, published, tilt, shown)
-    return deviation
-
-
-@compiled
-def expected_counts(expected: FloatArray, published: FloatArray, tilt: FloatArray, shown: FloatArray) -> float:
-    """Expected number of members with each published value; return the largest deviation relative to the count."""
-    expected[:] = 0.0
-    for i in range(len(published)):
-        total = 0.0
-        for s in range(len(tilt)):
-            total += published[i, s] * tilt[s]
-        if total > 0.0:
-            for s in range(len(tilt)):
-                expected[s] += published[i, s] * tilt[s] / total
-    deviation = 0.0
-    for s in range(len(tilt)):
-        if shown[s] > 0.0:
-            deviation = max(deviation, abs(expected[s] - shown[s]) / shown[s])
-    return deviation
-
-
-@compiled
-def state_beliefs(at: Layout, factors: Potentials, messages: Messages, belief: FloatArray, starts: IntArray) -> None:
-    """Belief in each value of each record: written to ``belief`` from position ``starts[r]`` on."""
-    for g in range(len(at.group_starts) - 1):
-        members, width = at.group_starts[g + 1] - at.group_starts[g], at.value_starts[g + 1] - at.value_starts[g]
-        weights, likelihood = np.empty((members, width)), np.empty(width)
-        write_weights(weights, g, at, messages)
-        write_likelihood(likelihood, g, at, factors, messages.tilt)
-        for i in range(members):
-            low = starts[at.group_starts[g] + i]
-            total = 0.0
-            for s in range(width):
-                belief[low + s] = weights[i, s] * likelihood[s]
-                total += belief[low + s]
-            for s in range(width):
-                belief[low + s] = belief[low + s] / total if total > 0.0 else 1.0 / width
+def measure_gaps(
+    gap: FloatArray,
+    groups: int,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    scratch: Scratch,
+    pending: FloatArray,
+) -> float:
+    """Largest relative deviation of an expected count of each of the first ``groups`` groups; return the largest of all."""
+    largest = 0.0
+    for g in range(groups):
+        gap[g] = visit(g, at.group_starts[groups], at, factors, messages, scratch, pending, 0, 0.0)
+        largest = max(largest, gap[g])
+    return largest

@@ -1,0 +1,243 @@
+"""Visit of one group by block coordinate ascent: messages to its records, tilts, and messages to the neighbouring records."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, compiled
+from foreknow.models.joint.layout import Layout
+from foreknow.models.joint.messages import Factors, Messages, multiply_evidence, normalize, write_predicted
+from foreknow.models.joint.problem import JointProblem
+
+
+class Scratch(NamedTuple):
+    """Arrays that every visit overwrites, of the size of the largest group.
+
+    Attributes
+    ----------
+    predicted : float array, shape (states of the records of a group,)
+    weights, published : float array, shape (members of a group, values of a group)
+        Weight of each own and of each published value of a record given all other releases.
+    expected, likelihood : float array, shape (values of a group,)
+    message, onward : float array, shape (states of a record,)
+    """
+
+    predicted: FloatArray
+    weights: FloatArray
+    published: FloatArray
+    expected: FloatArray
+    likelihood: FloatArray
+    message: FloatArray
+    onward: FloatArray
+
+
+def scratch_of(problem: JointProblem) -> Scratch:
+    """Scratch arrays for the groups of a problem."""
+    at = problem.layout
+    members, width = np.diff(at.group_starts), np.diff(at.value_starts)
+    states = np.diff(at.state_starts)
+    of_group = np.diff(at.state_starts[at.group_starts])
+    largest = int(states.max(initial=1))
+    shape = (int(members.max(initial=1)), int(width.max(initial=1)))
+    return Scratch(
+        np.zeros(int(of_group.max(initial=1))),
+        np.zeros(shape),
+        np.zeros(shape),
+        np.zeros(shape[1]),
+        np.zeros(shape[1]),
+        np.zeros(largest),
+        np.zeros(largest),
+    )
+
+
+@compiled
+def visit(
+    g: int,
+    records: int,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    scratch: Scratch,
+    pending: FloatArray,
+    rounds: int,
+    tolerance: float,
+) -> float:
+    """Scale the tilts of a group to its counts, given all other releases, and send messages to neighbouring records.
+
+    Parameters
+    ----------
+    g : int
+    records : int
+        Records from this number on are not part of the problem.
+    at, factors, messages, scratch
+        ``messages`` and ``scratch`` are overwritten.
+    pending : float array, shape (G,)
+        Change of the messages to each group since its last visit, in total variation of the beliefs of its neighbours; overwritten.
+    rounds : int
+        Largest number of rounds of scaling; 0 to measure only.
+    tolerance : float
+        Deviation at which scaling stops.
+
+    Returns
+    -------
+    float
+        Largest relative deviation of an expected count from the published one, before scaling.
+    """
+    first, members = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
+    start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
+    base = at.state_starts[first]
+    weights, published = scratch.weights[:members, :width], scratch.published[:members, :width]
+    for i in range(members):
+        low, high = at.state_starts[first + i], at.state_starts[first + i + 1]
+        predicted = scratch.predicted[low - base : high - base]
+        write_predicted(predicted, first + i, at, factors, messages.forward)
+        for s in range(width):
+            weights[i, s] = 0.0
+        for state in range(high - low):
+            weights[i, state % width] += predicted[state] * messages.backward[low + state]
+        normalize(weights[i])
+    tilt, shown = messages.tilt[start : start + width], at.shown[start : start + width]
+    deviation = 0.0
+    if shown.sum() > 0.0:
+        _through_channel(
+            published, weights, factors.emission_row[g], factors.emission, at.values[start : start + width]
+        )
+        deviation = _scale(tilt, shown, published, scratch.expected[:width], rounds, tolerance)
+    if rounds > 0:
+        likelihood = scratch.likelihood[:width]
+        _write_likelihood(likelihood, tilt, factors.emission_row[g], factors.emission, at.values[start : start + width])
+        pending[g] = 0.0
+        for i in range(members):
+            _send(first + i, start, base, records, at, factors, messages, scratch, likelihood, pending)
+    return deviation
+
+
+@compiled
+def _through_channel(
+    published: FloatArray, weights: FloatArray, row: int, emission: FloatArray, values: "np.ndarray"
+) -> None:
+    """Weight of each published value of each record: that of the own value, or through the channel of distorted values."""
+    if row < 0:
+        published[:] = weights
+        return
+    published[:] = 0.0
+    for i in range(len(weights)):
+        for s in range(len(values)):
+            for shown in range(len(values)):
+                published[i, shown] += weights[i, s] * emission[row, values[s], values[shown]]
+
+
+@compiled
+def _write_likelihood(
+    likelihood: FloatArray, tilt: FloatArray, row: int, emission: FloatArray, values: "np.ndarray"
+) -> None:
+    """Likelihood of each own value: the tilt, or the expected tilt of the published value."""
+    likelihood[:] = tilt
+    if row >= 0:
+        likelihood[:] = 0.0
+        for s in range(len(values)):
+            for shown in range(len(values)):
+                likelihood[s] += emission[row, values[s], values[shown]] * tilt[shown]
+
+
+@compiled
+def _scale(
+    tilt: FloatArray, shown: FloatArray, published: FloatArray, expected: FloatArray, rounds: int, tolerance: float
+) -> float:
+    """Scale tilts in place until expected counts are the published ones; return the largest deviation before."""
+    before = _deviation(tilt, shown, published, expected)
+    after = before
+    for _ in range(rounds):
+        if after <= tolerance:
+            break
+        largest = 0.0
+        for s in range(len(tilt)):
+            if shown[s] > 0.0:
+                tilt[s] *= shown[s] / max(expected[s], 1e-300)
+                largest = max(largest, tilt[s])
+        for s in range(len(tilt)):
+            tilt[s] /= largest
+        after = _deviation(tilt, shown, published, expected)
+    return before
+
+
+@compiled
+def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expected: FloatArray) -> float:
+    """Largest deviation of an expected count from the published one, relative to it; write the expected counts."""
+    expected[:] = 0.0
+    for i in range(len(published)):
+        total = 0.0
+        for s in range(len(tilt)):
+            total += published[i, s] * tilt[s]
+        if total > 0.0:
+            for s in range(len(tilt)):
+                expected[s] += published[i, s] * tilt[s] / total
+    deviation = 0.0
+    for s in range(len(tilt)):
+        if shown[s] > 0.0:
+            deviation = max(deviation, abs(expected[s] - shown[s]) / shown[s])
+    return deviation
+
+
+@compiled
+def _send(
+    r: int,
+    start: int,
+    base: int,
+    records: int,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    scratch: Scratch,
+    likelihood: FloatArray,
+    pending: FloatArray,
+) -> None:
+    """Messages of a record to the next and the previous one of its path, and the change that they are for their groups."""
+    low, width = at.state_starts[r], len(likelihood)
+    states = at.state_starts[r + 1] - low
+    message = scratch.message[:states]
+    for state in range(states):
+        message[state] = scratch.predicted[low - base + state] * likelihood[state % width]
+    normalize(message)
+    forward, backward = messages.forward[low : low + states], messages.backward[low : low + states]
+    if 0 <= at.following[r] < records:
+        pending[factors.group[at.following[r]]] += _change(forward, message, backward)
+    forward[:] = message
+    p = at.previous[r]
+    if p < 0:
+        return
+    onward = scratch.onward[:states]
+    for state in range(states):
+        onward[state] = backward[state] * likelihood[state % width]
+    multiply_evidence(onward, r, start, width, at, factors)
+    first = at.state_starts[p]
+    before = at.state_starts[p + 1] - first
+    message = scratch.message[:before]
+    contexts, largest = states // width, 0.0
+    for state in range(before):
+        row, begin = at.state_rows[first + state], (state % contexts) * width
+        total = 0.0
+        for s in range(width):
+            total += at.table[row, at.values[start + s]] * onward[begin + s]
+        message[state] = total
+        largest = max(largest, total)
+    for state in range(before):
+        message[state] = message[state] / largest if largest > 0.0 else 1.0
+    backward = messages.backward[first : first + before]
+    pending[factors.group[p]] += _change(backward, message, messages.forward[first : first + before])
+    backward[:] = message
+
+
+@compiled
+def _change(old: FloatArray, new: FloatArray, other: FloatArray) -> float:
+    """Total variation between the beliefs ``old * other`` and ``new * other``; 1 where one of them is zero."""
+    total_old = total_new = 0.0
+    for state in range(len(old)):
+        total_old += old[state] * other[state]
+        total_new += new[state] * other[state]
+    if total_old <= 0.0 or total_new <= 0.0:
+        return 1.0
+    change = 0.0
+    for state in range(len(old)):
+        change += abs(old[state] / total_old - new[state] / total_new) * other[state]
+    return change / 2

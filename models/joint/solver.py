@@ -1,0 +1,51 @@
+"""Protocol of the solvers of the joint law."""
+
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray
+from foreknow.models.joint.posterior import JointPosterior
+from foreknow.models.joint.problem import JointProblem, first_releases
+
+
+class JointSolver(Protocol):
+    """Rule that computes the posterior of a joint problem; a frozen settings object."""
+
+    exact: ClassVar[bool]
+    """True if it computes the Bayesian posterior without approximation."""
+
+    def __call__(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given all releases."""
+        ...
+
+    def forward(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given the releases up to it."""
+        ...
+
+
+def forward_by_prefixes(solver: JointSolver, problem: JointProblem) -> JointPosterior:
+    """Posterior of each release given the releases up to it, by a solution of each prefix: T times the cost of a solver."""
+    if not problem.releases:
+        return solver(problem)
+    at = problem.layout
+    parts = [solver(first_releases(problem, t + 1)) for t in range(problem.releases)]
+    groups = [slice(at.release_starts[t], at.release_starts[t + 1]) for t in range(len(parts))]
+    beliefs = [slice(*part.starts[at.group_starts[[g.start, g.stop]]]) for part, g in zip(parts, groups, strict=True)]
+
+    def joined(name: str) -> FloatArray | None:
+        arrays = [getattr(part, name) for part in parts]
+        complete = all(array is not None for array in arrays)
+        return np.concatenate([array[own] for array, own in zip(arrays, beliefs, strict=True)]) if complete else None
+
+    return JointPosterior(
+        problem,
+        np.concatenate([part.beliefs[own] for part, own in zip(parts, beliefs, strict=True)]),
+        np.concatenate([part.status[own] for part, own in zip(parts, groups, strict=True)]),
+        np.concatenate([part.gap[own] for part, own in zip(parts, groups, strict=True)]),
+        max(part.rounds for part in parts),
+        joined("standard_error"),
+        joined("ess"),
+        joined("rhat"),
+        parts[0].rule,
+    )

@@ -81,7 +81,7 @@ def visit(
     Returns
     -------
     float
-        Largest relative deviation of an expected count from the published one, before scaling.
+        Total variation between the expected and the published counts before scaling, as a share of the members.
     """
     first, members = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
     start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
@@ -144,7 +144,7 @@ def _write_likelihood(
 def _scale(
     tilt: FloatArray, shown: FloatArray, published: FloatArray, expected: FloatArray, rounds: int, tolerance: float
 ) -> float:
-    """Scale tilts in place until expected counts are the published ones; return the largest deviation before."""
+    """Scale tilts in place until expected counts are the published ones; return the deviation before."""
     before = _deviation(tilt, shown, published, expected)
     after = before
     for _ in range(rounds):
@@ -163,7 +163,7 @@ def _scale(
 
 @compiled
 def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expected: FloatArray) -> float:
-    """Largest deviation of an expected count from the published one, relative to it; write the expected counts."""
+    """Total variation between expected and published counts, as a share of the members; write the expected counts."""
     expected[:] = 0.0
     for i in range(len(published)):
         total = 0.0
@@ -174,9 +174,8 @@ def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expec
                 expected[s] += published[i, s] * tilt[s] / total
     deviation = 0.0
     for s in range(len(tilt)):
-        if shown[s] > 0.0:
-            deviation = max(deviation, abs(expected[s] - shown[s]) / shown[s])
-    return deviation
+        deviation += abs(expected[s] - shown[s])
+    return deviation / (2 * len(published))
 
 
 @compiled

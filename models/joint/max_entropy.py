@@ -35,7 +35,8 @@ class MaxEntropy:
     Parameters
     ----------
     tolerance : float
-        Largest relative deviation of an expected count from the published one at which the iteration stops.
+        Largest share of the records of a group by which its expected counts may differ from the published ones (total
+        variation, ``sum over s of |expected_s - n_s| / 2k``) when the iteration stops.
     rounds : int
         Largest number of visits of all groups, on average. Groups that need more are reported as `Status.UNCONVERGED`.
 

@@ -20,7 +20,8 @@ class JointPosterior:
     status : int array, shape (G,)
         `Status` of each group.
     gap : float array, shape (G,)
-        Largest relative deviation of an expected count of each group from the published one; 0 for exact solvers.
+        Share of the records of each group by which its expected counts differ from the published ones (total variation); 0 for
+        solvers that keep the counts.
     rounds : int
         Sweeps of an iteration.
     standard_error, ess, rhat : float array, shape (B,), optional

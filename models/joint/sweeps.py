@@ -38,7 +38,7 @@ def fit_tilts(
     at, factors, messages, scratch, pending
         As for `visit`; the last three are overwritten. ``pending`` is infinite for groups that were never visited.
     gap : float array, shape (G,)
-        Overwritten with the relative deviation of each group.
+        Overwritten with the deviation of each group, as `visit` returns it.
     tolerance : float
     max_visits : float
         Number of visits at which the iteration stops; checked after each sweep.
@@ -90,7 +90,7 @@ def measure_gaps(
     scratch: Scratch,
     pending: FloatArray,
 ) -> float:
-    """Largest relative deviation of an expected count of each of the first ``groups`` groups; return the largest of all."""
+    """Deviation of the counts of each of the first ``groups`` groups, written to ``gap``; return the largest."""
     largest = 0.0
     for g in range(groups):
         gap[g] = visit(g, at.group_starts[groups], at, factors, messages, scratch, pending, 0, 0.0)

@@ -24,6 +24,7 @@ from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
 from foreknow.models.foreground.gibbs_sampling import GibbsSampling
 from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.newton import Newton
+from foreknow.models.joint import JOINT_SOLVERS, Enumeration, JointAuto, JointPosterior, JointProblem, MaxEntropy
 from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain, DirichletFrequencies
@@ -58,6 +59,7 @@ from foreknow.models.tables.view import View
 
 __all__ = [
     "ESTIMATORS",
+    "JOINT_SOLVERS",
     "NONE",
     "Adversary",
     "Auto",
@@ -72,6 +74,7 @@ __all__ = [
     "DirichletChain",
     "DirichletFrequencies",
     "DirichletMultinomial",
+    "Enumeration",
     "Estimator",
     "Evidence",
     "EvidenceCascade",
@@ -92,10 +95,14 @@ __all__ = [
     "ItemObservation",
     "ItemRelease",
     "Items",
+    "JointAuto",
+    "JointPosterior",
+    "JointProblem",
     "KernelPrior",
     "Linking",
     "Links",
     "MarkovChain",
+    "MaxEntropy",
     "Memory",
     "Mixed",
     "Newton",

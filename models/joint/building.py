@@ -10,7 +10,7 @@ import pandas as pd
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.chain_steps import chain_steps
-from foreknow.models.joint.claims import claim_evidence
+from foreknow.models.joint.claims import check_claims, claim_evidence
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.tables.observation import Observation
 
@@ -89,6 +89,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     claims = [
         None if adversary.compromised is None else adversary.compromised.at(o.time, o.people) for o in observations
     ]
+    check_claims(adversary, observations, claims)
     claimed = [np.zeros(0, dtype=np.int64) if claim is None else np.unique(claim.rows) for claim in claims]
     who = _respondents(observations)
     records = _records(adversary, observations, who, claimed)
@@ -144,7 +145,8 @@ def _records(
 ) -> Records:
     """Records that enter the law: published ones, claimed ones, and with ``gaps="power"`` those of hidden steps."""
     number = int(max((rows.max(initial=-1) for rows in who), default=-1)) + 1
-    first, seen = np.full(number, len(observations)), []
+    nothing = np.zeros(0, dtype=np.int64)
+    first, seen = np.full(number, len(observations)), [Records(nothing, nothing, nothing, nothing)]
     for t, (observation, rows) in enumerate(zip(observations, who, strict=True)):
         included = observation.group >= 0
         included[claimed[t]] = True
@@ -153,7 +155,7 @@ def _records(
             included |= first[rows] < t
         kept = np.flatnonzero(included)
         seen.append(Records(rows[kept], np.full(len(kept), t), kept, observation.group[kept]))
-    records = Records(*(np.concatenate([np.zeros(0, dtype=np.int64), *parts]) for parts in zip(*seen, strict=True)))
+    records = Records(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
     if adversary.gaps == "power" and adversary.transitions is not None and adversary.transitions.at(0).order > 1:
         records = _with_hidden_steps(records, number, len(observations))
     # Unpublished records stand behind the groups of their release.

@@ -4,10 +4,33 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.chain_steps import ChainSteps
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.problem import DOUBT
+from foreknow.models.tables.observation import Observation
+
+
+def check_claims(adversary: Adversary, observations: Sequence[Observation], claims: Sequence[Claims | None]) -> None:
+    """Raise ValueError if a group does not show the claimed value of a member, as far as the adversary asks for it.
+
+    Releases with distorted values are not checked: their groups need not show the value of a member.
+    """
+    if adversary.compromised is None or adversary.compromised.contradicted != "raise":
+        return
+    for observation, claim in zip(observations, claims, strict=True):
+        if claim is None or observation.distorted:
+            continue
+        group = observation.group[claim.rows]
+        missing = (group >= 0) & (observation.counts[group, claim.values] == 0)
+        if missing.any():
+            line = int(missing.argmax())
+            raise ValueError(
+                f"a compromised record says that respondent {observation.people.respondents[claim.rows[line]]!r} has "
+                f"{observation.people.schema.values[claim.values[line]]!r} at {observation.time!r}, and group {group[line]} does "
+                "not show it. Correct it, or report such groups with CompromisedRecords(frame, contradicted='report')."
+            )
 
 
 def claim_evidence(
@@ -58,7 +81,7 @@ def claim_evidence(
             reference = np.maximum(_unconditional(record, steps, prior), DOUBT)
             evidence_row[record] = len(evidence)
             evidence.append(max(1 - share.sum(), 0.0) + share / reference)
-    return np.array(evidence).reshape(-1, m), evidence_row
+    return np.array(evidence).reshape(len(evidence), m), evidence_row
 
 
 def _unconditional(record: int, steps: ChainSteps, prior: FloatArray) -> FloatArray:

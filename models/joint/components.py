@@ -15,8 +15,8 @@ from foreknow.models.joint.problem import JointProblem
 class Components(NamedTuple):
     """Records of each connected component: those of component c are ``order[starts[c]:starts[c + 1]]``, ascending.
 
-    Paths of one component are connected by groups that publish a multiset. Groups that publish none connect nothing. The joint law is
-    the product of the laws of the components.
+    Paths of one component are connected by groups that publish a multiset. Groups that publish none connect nothing. The joint
+    law is the product of the laws of the components.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ def sub_problem(problem: JointProblem, records: IntArray) -> JointProblem:
     Returns
     -------
     JointProblem
-        Its records, paths and groups are in the order of the problem, numbered anew; releases keep their numbers, and a record keeps
-        its possible values.
+        Its records, paths and groups are in the order of the problem, numbered anew. Releases keep their numbers, and records
+        keep their possible values.
 
     Raises
     ------

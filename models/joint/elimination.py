@@ -216,7 +216,7 @@ def _log_factor(problem: JointProblem, factors: LogFactors, r: int, states: Stat
     known = states.known.get(path, ())
     rows = factors.tables[len(known) - 1][problem.chain[r]][known] if known else factors.prior[path][None]
     line = problem.evidence_row[r]
-    return rows + factors.evidence[line] if line >= 0 else rows
+    return np.asarray(rows + factors.evidence[line] if line >= 0 else rows)
 
 
 def _row_numbers(columns: list[IntArray], rows: int) -> tuple[IntArray, IntArray]:

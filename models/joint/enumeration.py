@@ -128,7 +128,7 @@ def _too_large(problem: JointProblem, records: IntArray, limit: int) -> str:
     return (
         f"the component of {len(paths)} respondents (paths {_first(paths)}) who share {len(groups)} groups ({_first(groups)}) has "
         f"more than {limit} transitions between joint states. Use MaxEntropy() or PathSampler(rng=...), which approximate, "
-        "JointAuto(), which enumerates only small components, or Enumeration(limit=...) if there is time and memory (60 bytes each)."
+        "JointAuto(), which enumerates only small components, or Enumeration(limit=...) if there is memory (60 bytes each)."
     )
 
 

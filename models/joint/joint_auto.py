@@ -72,13 +72,11 @@ class JointAuto:
         status[groups] |= posterior.status
         gap[groups] = posterior.gap
         other = _rule(posterior.rule or type(self.otherwise).__name__, problem, rest)
-        diagnostics = (posterior.standard_error, posterior.ess, posterior.rhat)
-        filled = (
-            _filled(numbers, place, len(beliefs), exact)
-            for numbers, exact in zip(diagnostics, (0.0, np.inf, 1.0), strict=True)
-        )
+        error = _filled(posterior.standard_error, place, len(beliefs), 0.0)
+        ess = _filled(posterior.ess, place, len(beliefs), np.inf)
+        rhat = _filled(posterior.rhat, place, len(beliefs), 1.0)
         text = "; ".join(filter(None, (rule, other)))
-        return JointPosterior(problem, beliefs, status, gap, posterior.rounds, *filled, rule=text)
+        return JointPosterior(problem, beliefs, status, gap, posterior.rounds, error, ess, rhat, text)
 
 
 def _filled(numbers: FloatArray | None, place: IntArray, size: int, exact: float) -> FloatArray | None:

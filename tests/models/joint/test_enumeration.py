@@ -292,7 +292,7 @@ class TestJointAuto:
 
     @pytest.mark.parametrize("other", [MaxEntropy, None, 3, len, lambda problem: problem])
     def test_otherwise_is_a_solver(self, other):
-        with pytest.raises(TypeError, match="JointAuto: otherwise is .* joint solver"):
+        with pytest.raises(TypeError, match=r"JointAuto: otherwise is .* joint solver"):
             JointAuto(otherwise=other)
 
 

@@ -103,7 +103,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     extra = int(invented.sum())
     paths = len(prior)
     problem = JointProblem(
-        prior=np.vstack([prior, np.full((extra, m), 1.0 / m)]),
+        prior=np.vstack([prior, np.full((extra, m), 1.0 / max(m, 1))]),
         tables=steps.tables,
         path=np.concatenate([steps.path, paths + np.arange(extra)])[order],
         group=np.concatenate([group, np.repeat(np.arange(len(counts)), invented)])[order],

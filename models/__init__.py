@@ -37,6 +37,7 @@ from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
     compromised_model,
     foreground_model,
+    history_model,
     markov_model,
     permutation_model,
     release_model,
@@ -134,6 +135,7 @@ __all__ = [
     "View",
     "compromised_model",
     "foreground_model",
+    "history_model",
     "links",
     "markov_model",
     "permutation_model",

@@ -91,12 +91,12 @@ class TestPosterior:
     def cohort(self):
         """Three respondents over two releases, one of whom is absent from the second."""
         return {
-            "prior": np.array([[0.6, 0.4]] * 3),
-            "tables": (np.array([[[0.8, 0.2], [0.3, 0.7]]]),),
+            "prior": np.array([[0.5, 0.3, 0.2]] * 3),
+            "tables": (np.array([[[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.2, 0.2, 0.6]]]),),
             "path": np.array([0, 1, 2, 0, 1]),
             "group": np.array([0, 0, 0, 1, 1]),
             "chain": np.zeros(5, dtype=int),
-            "counts": np.array([[2, 1], [2, 0]]),
+            "counts": np.array([[2, 1, 0], [1, 0, 1]]),
             "release": np.array([0, 1]),
         }
 
@@ -123,11 +123,11 @@ class TestPosterior:
         rng, total, weights = np.random.default_rng(4), 0.0, 0.0
         for _ in range(4_000):
             drawn = arrays | {
-                "prior": np.repeat(rng.dirichlet(np.ones(2), size=1), 3, axis=0),
-                "tables": (rng.dirichlet(np.ones(2), size=(1, 2)),),
+                "prior": np.repeat(rng.dirichlet(np.ones(3), size=1), 3, axis=0),
+                "tables": (rng.dirichlet(np.ones(3), size=(1, 3)),),
             }
             values, weight = joint_oracle.joint_law(drawn)
-            total = total + np.array([np.bincount(column, weights=weight, minlength=2) for column in values.T])
+            total = total + np.array([np.bincount(column, weights=weight, minlength=3) for column in values.T])
             weights += weight.sum()
         found = trace.posterior["belief"].to_numpy()[0].mean(axis=0)
         # Both are means of beliefs in [0, 1] over some hundred effective draws or more: six standard errors of .5 / sqrt(1,000).
@@ -174,7 +174,7 @@ class TestChecks:
 
     @pytest.mark.parametrize("classes", ["x", [0.5, 0.5], [[0], [0, 1]]])
     def test_classes_are_whole_numbers(self, classes):
-        with pytest.raises(TypeError, match="classes is .* an int array"):
+        with pytest.raises(TypeError, match=r"classes is .* an int array"):
             history_model(self.problem(), classes)
 
     @pytest.mark.parametrize("name", ["frequency_concentration", "transition_concentration"])
@@ -194,7 +194,7 @@ class TestChecks:
             history_model(problem)
 
     def test_impossible_evidence(self):
-        arguments = dict(evidence=[[0.0, 1.0]], evidence_row=[0, 0])
+        arguments = {"evidence": [[0.0, 1.0]], "evidence_row": [0, 0]}
         problem = JointProblem(np.full((2, 2), 0.5), (), [0, 1], [0, 0], [0, 0], [[1, 1]], [0], **arguments)
         with pytest.raises(ValueError, match=r"rules out every assignment of groups \[0\]"):
             history_model(problem)

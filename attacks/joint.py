@@ -8,7 +8,7 @@ from foreknow.models import Adversary, Beliefs, Release
 from foreknow.models.joint.building import joint_history
 from foreknow.models.joint.max_entropy import MaxEntropy
 from foreknow.models.joint.release_beliefs import release_beliefs
-from foreknow.models.joint.solver import JointSolver
+from foreknow.models.joint.solver import JointSolver, check_is_solver
 from foreknow.models.settings import check_flag
 
 
@@ -50,6 +50,7 @@ class JointAttack:
 
     def __post_init__(self) -> None:
         check_adversary(self, self.adversary)
+        check_is_solver("JointAttack", "solver", self.solver)
         check_flag("JointAttack", "hindsight", self.hindsight)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:

@@ -24,6 +24,7 @@ from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
 from foreknow.models.foreground.gibbs_sampling import GibbsSampling
 from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.newton import Newton
+from foreknow.models.joint import JOINT_SOLVERS, Enumeration, JointAuto, JointPosterior, JointProblem, MaxEntropy
 from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain, DirichletFrequencies
@@ -36,6 +37,7 @@ from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
     compromised_model,
     foreground_model,
+    history_model,
     markov_model,
     permutation_model,
     release_model,
@@ -58,6 +60,7 @@ from foreknow.models.tables.view import View
 
 __all__ = [
     "ESTIMATORS",
+    "JOINT_SOLVERS",
     "NONE",
     "Adversary",
     "Auto",
@@ -72,6 +75,7 @@ __all__ = [
     "DirichletChain",
     "DirichletFrequencies",
     "DirichletMultinomial",
+    "Enumeration",
     "Estimator",
     "Evidence",
     "EvidenceCascade",
@@ -92,10 +96,14 @@ __all__ = [
     "ItemObservation",
     "ItemRelease",
     "Items",
+    "JointAuto",
+    "JointPosterior",
+    "JointProblem",
     "KernelPrior",
     "Linking",
     "Links",
     "MarkovChain",
+    "MaxEntropy",
     "Memory",
     "Mixed",
     "Newton",
@@ -127,6 +135,7 @@ __all__ = [
     "View",
     "compromised_model",
     "foreground_model",
+    "history_model",
     "links",
     "markov_model",
     "permutation_model",

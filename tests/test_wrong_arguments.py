@@ -48,7 +48,10 @@ SKIPPED = {
         "draws with Matplotlib; tests/evaluation/plots/test_wrong_arguments.py covers it",
     ),
     **dict.fromkeys(
-        ["compromised_model", "foreground_model", "markov_model", "permutation_model", "release_model"],
+        [
+            *("compromised_model", "foreground_model", "history_model", "markov_model", "permutation_model"),
+            "release_model",
+        ],
         "compiles PyMC models; tests/models/programs/test_wrong_arguments.py covers it",
     ),
 }

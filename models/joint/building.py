@@ -87,9 +87,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     """
     observations = tuple(observations)
     m = _domain_size(observations)
-    claims = [
-        None if adversary.compromised is None else adversary.compromised.at(o.time, o.people) for o in observations
-    ]
+    claims = [_checked_claims(adversary, observation) for observation in observations]
     claimed = [np.zeros(0, dtype=np.int64) if claim is None else np.unique(claim.rows) for claim in claims]
     who = _respondents(observations)
     records = _records(adversary, observations, who, claimed)
@@ -103,7 +101,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     extra = int(invented.sum())
     paths = len(prior)
     problem = JointProblem(
-        prior=np.vstack([prior, np.full((extra, m), 1.0 / m)]),
+        prior=np.vstack([prior, np.full((extra, m), 1.0 / max(m, 1))]),
         tables=steps.tables,
         path=np.concatenate([steps.path, paths + np.arange(extra)])[order],
         group=np.concatenate([group, np.repeat(np.arange(len(counts)), invented)])[order],
@@ -153,7 +151,8 @@ def _records(
 ) -> Records:
     """Records that enter the law: published ones, claimed ones, and with ``gaps="power"`` those of hidden steps."""
     number = int(max((rows.max(initial=-1) for rows in who), default=-1)) + 1
-    first, seen = np.full(number, len(observations)), []
+    nothing = np.zeros(0, dtype=np.int64)
+    first, seen = np.full(number, len(observations)), [Records(nothing, nothing, nothing, nothing)]
     for t, (observation, rows) in enumerate(zip(observations, who, strict=True)):
         included = observation.group >= 0
         included[claimed[t]] = True
@@ -162,7 +161,7 @@ def _records(
             included |= first[rows] < t
         kept = np.flatnonzero(included)
         seen.append(Records(rows[kept], np.full(len(kept), t), kept, observation.group[kept]))
-    records = Records(*(np.concatenate([np.zeros(0, dtype=np.int64), *parts]) for parts in zip(*seen, strict=True)))
+    records = Records(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
     if adversary.gaps == "power" and adversary.transitions is not None and adversary.transitions.at(0).order > 1:
         records = _with_hidden_steps(records, number, len(observations))
     # Unpublished records stand behind the groups of their release.

@@ -58,7 +58,7 @@ def claim_evidence(
             reference = np.maximum(_unconditional(record, steps, prior), DOUBT)
             evidence_row[record] = len(evidence)
             evidence.append(max(1 - share.sum(), 0.0) + share / reference)
-    return np.array(evidence).reshape(-1, m), evidence_row
+    return np.array(evidence).reshape(len(evidence), m), evidence_row
 
 
 def _unconditional(record: int, steps: ChainSteps, prior: FloatArray) -> FloatArray:

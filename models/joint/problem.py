@@ -7,8 +7,8 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint.layout import Layout, layout
-from foreknow.models.problem import probability_rows
-from foreknow.models.settings import check_kind, shown
+from foreknow.models.problem import ROW_SUM_TOLERANCE, probability_rows
+from foreknow.models.settings import as_floats, check_kind, is_whole, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ class JointProblem:
     TypeError
         If an argument is no array of numbers.
     ValueError
-        If shapes do not fit, numbers do not exist or decrease, a row is not a distribution, the counts of a group do not sum to
-        its size, or the states are too many (`layout`).
+        If shapes do not fit, numbers do not exist or decrease, a row is not a distribution, the counts of a group are negative or
+        do not sum to its size, a path has two records in a release, or the states are too many (`layout`).
 
     Notes
     -----
@@ -79,23 +79,29 @@ class JointProblem:
     def __post_init__(self) -> None:
         for name in ("path", "group", "chain", "counts", "release"):
             object.__setattr__(self, name, _integers(name, getattr(self, name)))
+        object.__setattr__(self, "prior", _floats("prior", self.prior))
+        object.__setattr__(self, "tables", _tables(self.tables))
         m = self.counts.shape[1] if self.counts.ndim == 2 else 0
-        empty = np.zeros((0, m))
         optional = {
-            "evidence": empty,
-            "evidence_row": np.full(len(self.path), -1),
-            "emission": np.zeros((0, m, m)),
-            "emission_row": np.full(len(self.counts), -1),
-            "respondents": len(self.prior),
+            "evidence": (_floats, np.zeros((0, m))),
+            "evidence_row": (_integers, np.full(len(self.path), -1)),
+            "emission": (_floats, np.zeros((0, m, m))),
+            "emission_row": (_integers, np.full(len(self.counts), -1)),
         }
-        for name, default in optional.items():
-            if getattr(self, name) is None:
-                object.__setattr__(self, name, default)
+        for name, (converted, default) in optional.items():
+            given = getattr(self, name)
+            object.__setattr__(self, name, default if given is None else converted(name, given))
+        if self.respondents is None:
+            object.__setattr__(self, "respondents", len(self.prior))
         _check_shapes(self, m)
+        _check_numbers(self)
+        _check_counts(self)
+        _check_rows(self)
         object.__setattr__(self, "prior", probability_rows(self.prior, "the prior of path"))
         free = ~self.constrained | (self.emission_row >= 0)
         shape = (self.path, self.group, self.chain, self.counts, self.release, free, self.tables)
         object.__setattr__(self, "layout", layout(*shape))
+        _check_releases(self)
 
     @property
     def values(self) -> int:
@@ -118,24 +124,47 @@ class JointProblem:
         return np.asarray(self.counts.any(axis=1))
 
 
+def check_joint_problem(solver: object, problem: Any) -> None:
+    """Raise TypeError unless a solver is called with a `JointProblem`."""
+    takes = "is a JointProblem; make one by joint_history(adversary, observations).problem"
+    check_kind(type(solver).__name__, "problem", problem, JointProblem, takes)
+
+
 def _integers(name: str, value: Any) -> IntArray:
-    array = np.asarray(value)
-    if array.dtype.kind not in "iub":
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.array("ragged")
+    if array.dtype.kind not in "iub" and (array.size or array.dtype.kind != "f"):
         raise TypeError(f"JointProblem: {name} is {shown(value)}; it is an array of integers.")
-    return array.astype(np.int64)
+    return np.atleast_1d(array.astype(np.int64))
+
+
+def _floats(name: str, value: Any) -> FloatArray:
+    return np.atleast_1d(as_floats("JointProblem", name, value, "is an array of numbers"))
+
+
+def _tables(value: Any) -> tuple[FloatArray, ...]:
+    if not isinstance(value, tuple | list):
+        raise TypeError(
+            f"JointProblem: tables is {shown(value)}; it is a tuple of arrays, one for each length of the past."
+        )
+    return tuple(_floats(f"table {length}", table) for length, table in enumerate(value, start=1))
 
 
 def _check_shapes(problem: JointProblem, m: int) -> None:
-    """Raise ValueError unless shapes fit and numbers exist."""
+    """Raise ValueError unless shapes fit."""
     records, groups = len(problem.path), len(problem.counts)
     shapes = {
+        "counts": (groups, m),
         "prior": (len(problem.prior), m),
         "path": (records,),
         "group": (records,),
         "chain": (records,),
-        "counts": (groups, m),
         "release": (groups,),
+        "evidence": (len(problem.evidence), m),
         "evidence_row": (records,),
+        "emission": (len(problem.emission), m, m),
         "emission_row": (groups,),
     }
     for name, shape in shapes.items():
@@ -147,28 +176,71 @@ def _check_shapes(problem: JointProblem, m: int) -> None:
             raise ValueError(
                 f"JointProblem: table {length} has shape {np.shape(table)}; it needs {(chains, *(m,) * (length + 1))}."
             )
-    limits = {"path": len(problem.prior), "group": groups, "chain": max(chains, 1)}
-    for name, limit in limits.items():
+
+
+def _check_numbers(problem: JointProblem) -> None:
+    """Raise ValueError unless numbers exist, and records and groups are sorted."""
+    chains = len(problem.tables[0]) if problem.tables else 1
+    limits = {
+        "path": (0, len(problem.prior)),
+        "group": (0, len(problem.counts)),
+        "chain": (0, chains),
+        "release": (0, np.iinfo(np.int32).max),
+        "evidence_row": (-1, len(problem.evidence)),
+        "emission_row": (-1, len(problem.emission)),
+    }
+    for name, (least, limit) in limits.items():
         numbers = getattr(problem, name)
-        if records and not (numbers.min() >= 0 and numbers.max() < limit):
-            raise ValueError(f"JointProblem: {name} holds numbers outside 0..{limit - 1}.")
+        if len(numbers) and not (numbers.min() >= least and numbers.max() < limit):
+            raise ValueError(f"JointProblem: {name} holds numbers outside {least}..{limit - 1}.")
     for name in ("group", "release"):
         if (np.diff(getattr(problem, name)) < 0).any():
             raise ValueError(f"JointProblem: {name} decreases; sort records by group, and groups by release.")
-    sizes = np.bincount(problem.group, minlength=groups)
-    unfit = problem.counts.any(axis=1) & (problem.counts.sum(axis=1) != sizes)
-    if unfit.any():
-        g = int(unfit.argmax())
+    if not is_whole(problem.respondents, 0) or problem.respondents > len(problem.prior):
         raise ValueError(
-            f"JointProblem: group {g} has {sizes[g]} records and counts that sum to {problem.counts[g].sum()}; a group shows one "
-            "value per record. Add a path for each counterfeit."
+            f"JointProblem: respondents is {shown(problem.respondents)}; it is a number of paths, from 0 to {len(problem.prior)}."
         )
 
 
-def check_joint_problem(solver: object, problem: Any) -> None:
-    """Raise TypeError unless a solver is called with a `JointProblem`."""
-    takes = "is a JointProblem; make one by joint_history(adversary, observations).problem"
-    check_kind(type(solver).__name__, "problem", problem, JointProblem, takes)
+def _check_counts(problem: JointProblem) -> None:
+    """Raise ValueError unless the counts of each group sum to its size, or all are 0."""
+    sizes = np.bincount(problem.group, minlength=len(problem.counts))
+    negative = (problem.counts < 0).any(axis=1)
+    unfit = negative | (problem.counts.any(axis=1) & (problem.counts.sum(axis=1) != sizes))
+    if unfit.any():
+        g = int(unfit.argmax())
+        raise ValueError(
+            f"JointProblem: group {g} has {sizes[g]} records and counts that sum to {problem.counts[g].sum()}"
+            f"{', some of them negative' if negative[g] else ''}; a group shows one value per record. Add a path for each "
+            "counterfeit."
+        )
+
+
+def _check_rows(problem: JointProblem) -> None:
+    """Raise ValueError unless transitions and channels are probabilities and likelihoods are positive and finite."""
+    tables = {f"table {length}": table for length, table in enumerate(problem.tables, start=1)}
+    for name, table in {**tables, "emission": problem.emission}.items():
+        total = table.sum(axis=-1)
+        if not ((table >= 0).all() and (total <= 1 + ROW_SUM_TOLERANCE).all()):
+            raise ValueError(
+                f"JointProblem: {name} has a row that is no distribution; its numbers are at least 0 and sum to at most 1."
+            )
+    wrong = ~(np.isfinite(problem.evidence) & (problem.evidence >= 0)).all(axis=1)
+    if wrong.any():
+        raise ValueError(
+            f"JointProblem: row {int(wrong.argmax())} of evidence is not finite or negative; it holds the likelihood of each value."
+        )
+
+
+def _check_releases(problem: JointProblem) -> None:
+    """Raise ValueError if a path has two records in a release."""
+    previous, when = problem.layout.previous, problem.release[problem.group]
+    twice = (previous >= 0) & (when == when[previous])
+    if twice.any():
+        r = int(twice.argmax())
+        raise ValueError(
+            f"JointProblem: path {problem.path[r]} has two records in release {when[r]}; a path has one value in a release."
+        )
 
 
 def first_releases(problem: JointProblem, releases: int) -> JointProblem:

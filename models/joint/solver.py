@@ -1,12 +1,13 @@
 """Protocol of the solvers of the joint law."""
 
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.joint.posterior import JointPosterior
 from foreknow.models.joint.problem import JointProblem, first_releases
+from foreknow.models.settings import shown
 
 
 class JointSolver(Protocol):
@@ -22,6 +23,14 @@ class JointSolver(Protocol):
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it."""
         ...
+
+
+def check_is_solver(owner: str, name: str, value: Any) -> None:
+    """Raise TypeError unless a setting is a solver object."""
+    if isinstance(value, type) or not callable(value) or not hasattr(value, "forward"):
+        raise TypeError(
+            f"{owner}: {name} is {shown(value)}; it is a joint solver, as MaxEntropy() or PathSampler(rng=1)."
+        )
 
 
 def forward_by_prefixes(solver: JointSolver, problem: JointProblem) -> JointPosterior:

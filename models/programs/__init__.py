@@ -6,7 +6,8 @@ Each file is named for what its model treats as unknown. PyMC is imported when a
 - ``unknown_global_distribution``: the distributions of signatures (foreground knowledge);
 - ``unknown_transitions``: the transitions of a Markov chain;
 - ``unknown_reliability``: the reliability of a source of compromised records;
-- ``unknown_assignment``: the assignment of one group, as BayFrame prints it.
+- ``unknown_assignment``: the assignment of one group, as BayFrame prints it;
+- ``history_model``: class frequencies and transitions, for all releases of a small history together.
 
 The other files hold what several share:
 
@@ -15,10 +16,18 @@ The other files hold what several share:
 - ``log_permanent`` and ``group_weights``: the log-probability of published multisets as a PyTensor operation, and its kernel.
 """
 
+from foreknow.models.programs.history_model import history_model
 from foreknow.models.programs.unknown_assignment import permutation_model
 from foreknow.models.programs.unknown_global_distribution import foreground_model
 from foreknow.models.programs.unknown_prior import release_model
 from foreknow.models.programs.unknown_reliability import compromised_model
 from foreknow.models.programs.unknown_transitions import markov_model
 
-__all__ = ["compromised_model", "foreground_model", "markov_model", "permutation_model", "release_model"]
+__all__ = [
+    "compromised_model",
+    "foreground_model",
+    "history_model",
+    "markov_model",
+    "permutation_model",
+    "release_model",
+]

@@ -11,12 +11,14 @@ from strategies import view_of
 from foreknow.models import (
     Beliefs,
     Evidence,
+    JointProblem,
     Posterior,
     Problem,
     Release,
     ReleaseBeliefs,
     compromised_model,
     foreground_model,
+    history_model,
     markov_model,
     permutation_model,
     release_model,
@@ -25,6 +27,7 @@ from foreknow.models.programs.log_permanent import LogPermanent
 
 PROBLEM = Problem(np.full((2, 2), 0.5), np.zeros(2, int), np.array([[1, 1]]))
 EVIDENCE = Evidence(np.array([0, 1]), np.zeros(2, int), np.array([[1, 1]]), np.array([0.5, 0.5]))
+JOINT = JointProblem(np.full((2, 2), 0.5), (), [0, 1], [0, 0], [0, 0], [[1, 1]], [0])
 CLAIMS = pd.DataFrame({"respondent": ["A"], "value": ["a"], "time": [1]})
 
 
@@ -77,6 +80,10 @@ CALLS = {
     "compromised_model beliefs": lambda x: compromised_model(CLAIMS, x),
     "compromised_model reliability": lambda x: compromised_model(CLAIMS, BELIEFS, x),
     "foreground_model evidence": foreground_model,
+    "history_model history": history_model,
+    "history_model classes": lambda x: history_model(JOINT, x),
+    "history_model frequency_concentration": lambda x: history_model(JOINT, frequency_concentration=x),
+    "history_model transition_concentration": lambda x: history_model(JOINT, transition_concentration=x),
     "foreground_model concentration": lambda x: foreground_model(EVIDENCE, x),
     "markov_model sequences": markov_model,
     "markov_model order": lambda x: markov_model([[0, 1, 1]], x),

@@ -1,0 +1,97 @@
+"""Choice of a joint solver for each component: `Enumeration` where it is affordable, another solver elsewhere."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.arguments import check_state_limit
+from foreknow.models.joint.components import sub_problem
+from foreknow.models.joint.enumeration import enumerate_components
+from foreknow.models.joint.max_entropy import MaxEntropy
+from foreknow.models.joint.posterior import JointPosterior, belief_starts
+from foreknow.models.joint.problem import JointProblem, check_joint_problem
+from foreknow.models.joint.solver import JointSolver, check_is_solver, forward_by_prefixes
+
+
+@dataclass(frozen=True)
+class JointAuto:
+    """`Enumeration` for components with few transitions, another solver for the rest of the history.
+
+    The posterior's ``rule`` says how many records and groups each solver has. Where the other solver samples, its diagnostics are
+    kept; enumerated beliefs have the standard error 0, an infinite effective sample size and the R-hat 1.
+
+    Parameters
+    ----------
+    limit : int
+        Largest number of transitions of a component for `Enumeration`; 2^16 take some 20 milliseconds.
+    otherwise : joint solver
+        Solver of the other components, all together: `MaxEntropy`, or ``PathSampler(rng=...)``.
+
+    Raises
+    ------
+    ValueError
+        If the limit is not a whole number in its range.
+    TypeError
+        If ``otherwise`` is no solver. When called with anything but a `JointProblem`.
+
+    Examples
+    --------
+    >>> problem = JointProblem([[0.9, 0.1], [0.5, 0.5]], (), [0, 1], [0, 0], [0, 0], [[1, 1]], [0])
+    >>> posterior = JointAuto()(problem)
+    >>> posterior.rows(np.array([0, 1])).round(3).tolist(), posterior.rule
+    ([[0.9, 0.1], [0.1, 0.9]], 'Enumeration: 2 records in 1 group')
+    """
+
+    limit: int = 2**16
+    otherwise: JointSolver = field(default_factory=MaxEntropy)
+    exact: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_state_limit("JointAuto", self.limit)
+        check_is_solver("JointAuto", "otherwise", self.otherwise)
+
+    def __call__(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of a whole history."""
+        check_joint_problem(self, problem)
+        beliefs, status, rest = enumerate_components(problem, self.limit, stop=False)
+        enumerated = np.ones(len(problem.path), dtype=np.bool_)
+        enumerated[rest] = False
+        gap, rule = np.zeros(len(problem.counts)), _rule("Enumeration", problem, np.flatnonzero(enumerated))
+        if not len(rest):
+            return JointPosterior(problem, beliefs, status, gap, rule=rule)
+        posterior = self.otherwise(sub_problem(problem, rest))
+        groups = np.unique(problem.group[rest])
+        starts = belief_starts(problem)
+        place = np.flatnonzero(np.repeat(~enumerated, np.diff(starts)))
+        beliefs[place] = posterior.beliefs
+        status[groups] |= posterior.status
+        gap[groups] = posterior.gap
+        other = _rule(posterior.rule or type(self.otherwise).__name__, problem, rest)
+        error = _filled(posterior.standard_error, place, len(beliefs), 0.0)
+        ess = _filled(posterior.ess, place, len(beliefs), np.inf)
+        rhat = _filled(posterior.rhat, place, len(beliefs), 1.0)
+        text = "; ".join(filter(None, (rule, other)))
+        return JointPosterior(problem, beliefs, status, gap, posterior.rounds, error, ess, rhat, text)
+
+    def forward(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given the releases up to it; each prefix is solved anew."""
+        check_joint_problem(self, problem)
+        return forward_by_prefixes(self, problem)
+
+
+def _filled(numbers: FloatArray | None, place: IntArray, size: int, exact: float) -> FloatArray | None:
+    """Diagnostics of all beliefs: those of a sampler at their places, that of an exact belief elsewhere."""
+    if numbers is None:
+        return None
+    filled = np.full(size, exact)
+    filled[place] = numbers
+    return filled
+
+
+def _rule(name: str, problem: JointProblem, records: IntArray) -> str:
+    if not len(records):
+        return ""
+    groups = len(np.unique(problem.group[records]))
+    return f"{name}: {len(records)} record{'s'[: len(records) != 1]} in {groups} group{'s'[: groups != 1]}"

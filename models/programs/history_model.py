@@ -1,0 +1,289 @@
+"""PyMC model of a whole history in which class frequencies and transitions are unknown, for small histories."""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.beliefs import coordinate
+from foreknow.models.estimators.arguments import check_positive
+from foreknow.models.estimators.exact import TooLarge
+from foreknow.models.joint.building import JointHistory
+from foreknow.models.joint.components import components
+from foreknow.models.joint.problem import JointProblem
+from foreknow.models.knowledge.dirichlet_knowledge import positive_concentrations
+from foreknow.models.programs.arguments import as_floats
+from foreknow.models.settings import shown
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+MOST_CELLS = 2**22
+"""Largest number of values in the assignments of all components: assignments times records."""
+
+
+class Assignments(NamedTuple):
+    """Joint assignments of a component that the published multisets allow.
+
+    Attributes
+    ----------
+    records : int array, shape (r,)
+    values : int array, shape (a, r)
+    parameter : int array, shape (a, r)
+        Position of the factor of each value: in the frequencies, then in the transitions, then a last one of logarithm 0.
+    log_known : float array, shape (a,)
+        Logarithm of the factors that are known: evidence, channels of distorted values, counterfeits.
+    """
+
+    records: IntArray
+    values: IntArray
+    parameter: IntArray
+    log_known: FloatArray
+
+
+def history_model(
+    history: JointHistory | JointProblem,
+    classes: IntArray | None = None,
+    frequency_concentration: "float | FloatArray" = 1.0,
+    transition_concentration: "float | FloatArray" = 1.0,
+) -> "pm.Model":
+    """Return the joint law of all values of a history and of the knowledge that explains them.
+
+    The first value of a respondent is drawn from the frequencies of the respondent's class, each next one from the row of the
+    transitions after the last value. All rows are unknown, ``Dirichlet(concentration)``. Each group publishes the multiset of its
+    values. The values are summed over: a component of respondents who share groups has the likelihood
+    ``sum over its assignments of the product of their probabilities``.
+
+    Parameters
+    ----------
+    history : JointHistory or JointProblem
+        Of `joint_history`. **Its prior and transitions are not read**: the model has its own.
+    classes : int array, shape (N,), optional
+        Class of each respondent (path), 0 to c - 1. One class by default.
+    frequency_concentration : float, or float array of shape (c, m)
+        Of all rows, or of each.
+    transition_concentration : float, or float array of shape (m, m)
+        Of all rows, or of each.
+
+    Returns
+    -------
+    pymc.Model
+        With the variables
+
+        - ``frequencies``, dims ``class, value``;
+        - ``transitions``, dims ``last, value``, if the problem has transitions;
+        - ``published``, a potential, dim ``component``: log-probability of the published multisets of each component;
+        - ``belief``, dims ``record, value``: the exact posterior of each record, given frequencies and transitions. Its mean over
+          the draws is the belief of an adversary who knows neither. Records are those of the problem, counterfeits included.
+
+    Raises
+    ------
+    TypeError
+        If ``history`` is neither a `JointHistory` nor a `JointProblem`, or classes or concentrations are no numbers.
+    ValueError
+        If the chain has an order over 1 or differs between steps, no assignment of a component is possible, a class is not a whole
+        number from 0, or a concentration is not positive or has another shape.
+    TooLarge
+        If the assignments of all components hold more than `MOST_CELLS` values.
+
+    Notes
+    -----
+    Exact. Counterfeits keep their uniform distribution. Evidence of claims is read as likelihoods, which `joint_history` computed
+    with the adversary's own knowledge. Cost of a density: O(assignments * records). With known frequencies and transitions the
+    beliefs are those of `Enumeration`, by another algorithm.
+
+    PyMC warns that the potential is left out of predictive draws.
+
+    Examples
+    --------
+    >>> half = np.full((2, 2), 0.5)
+    >>> problem = JointProblem(half, (half[None],), [0, 1, 0, 1], [0, 0, 1, 1], [0] * 4, [[1, 1], [2, 0]], [0, 1])
+    >>> model = history_model(problem)
+    >>> model.free_RVs, model.potentials, model.deterministics
+    ([frequencies, transitions], [published], [belief])
+    """
+    import pymc as pm
+    import pytensor.tensor
+
+    pt: Any = pytensor.tensor
+    problem, domain = _problem_and_domain(history)
+    m = problem.values
+    of_path = _classes(problem, classes)
+    number = int(of_path.max(initial=0)) + 1
+    parts = _assignments(problem, of_path, number)
+    shapes = {"frequency_concentration": (number, m), "transition_concentration": (m, m)}
+    frequency = _concentrations("frequency_concentration", frequency_concentration, shapes["frequency_concentration"])
+    transition = _concentrations(
+        "transition_concentration", transition_concentration, shapes["transition_concentration"]
+    )
+    coords = {
+        "class": range(number),
+        "value": domain,
+        "last": domain,
+        "component": range(len(parts)),
+        "record": range(len(problem.path)),
+    }
+    with pm.Model(coords=coords) as model:
+        rows = [pm.Dirichlet("frequencies", frequency, dims=("class", "value"))]
+        if problem.order:
+            rows.append(pm.Dirichlet("transitions", transition, dims=("last", "value")))
+        log_factor = pt.concatenate([*(pt.log(row).flatten() for row in rows), np.zeros(1)])
+        log_weights = [log_factor[part.parameter].sum(axis=1) + part.log_known for part in parts]
+        pm.Potential("published", pt.stack([pt.logsumexp(weight) for weight in log_weights]), dims="component")
+        beliefs = pt.concatenate([_beliefs(part, weight, m) for part, weight in zip(parts, log_weights, strict=True)])
+        place = np.argsort(np.concatenate([part.records for part in parts]))
+        pm.Deterministic("belief", beliefs[place], dims=("record", "value"))
+    return model
+
+
+def _beliefs(part: Assignments, log_weight: Any, m: int) -> Any:
+    """Fraction of the weight of the assignments in which each record has each value: tensor, shape ``(r, m)``."""
+    import pytensor.tensor
+
+    pt: Any = pytensor.tensor
+    weight = pt.special.softmax(log_weight)
+    return pt.stack([weight @ (part.values == s).astype(np.float64) for s in range(m)], axis=1)
+
+
+def _problem_and_domain(history: Any) -> tuple[JointProblem, list[Any]]:
+    if isinstance(history, JointHistory):
+        domain = history.observations[0].people.schema.values if history.observations else ()
+        problem, names = history.problem, [coordinate(value) for value in domain]
+    elif isinstance(history, JointProblem):
+        problem, names = history, list(range(history.values))
+    else:
+        raise TypeError(
+            f"history_model: history is {shown(history)}; it is a JointHistory or a JointProblem, as joint_history(adversary, "
+            "observations)."
+        )
+    if problem.order > 1 or (problem.order and len(problem.tables[0]) != 1):
+        raise ValueError(
+            f"history_model: the problem has chains of order {problem.order}, {len(problem.tables[0])} of them; the model has one "
+            'chain of order 1. Use transitions.truncate(1), one chain for all releases, and gaps="ignore".'
+        )
+    if not len(problem.path):
+        raise ValueError("history_model: the problem has no records; it needs one at least.")
+    return problem, names
+
+
+def _classes(problem: JointProblem, classes: Any) -> IntArray:
+    """Class of each path; 0 for counterfeits, whose class is not read."""
+    if classes is None:
+        return np.zeros(len(problem.prior), dtype=np.int64)
+    try:
+        array = np.asarray(classes)
+    except ValueError:
+        array = np.array("ragged")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"history_model: classes is {shown(classes)}; it is an int array, a class for each respondent.")
+    if array.shape != (problem.respondents,) or array.min(initial=0) < 0 or array.max(initial=0) > len(array):
+        raise ValueError(
+            f"history_model: classes has shape {array.shape} and numbers to {array.max(initial=0)}; it needs a class from 0 on for "
+            f"each of the {problem.respondents} respondents, and at most one class for each."
+        )
+    return np.concatenate([array, np.zeros(len(problem.prior) - len(array))]).astype(np.int64)
+
+
+def _concentrations(name: str, concentration: Any, shape: tuple[int, int]) -> FloatArray:
+    takes = f"it is a positive number, or an array of shape {shape}"
+    array = as_floats("history_model", name, concentration, takes)
+    if array.ndim == 0:
+        check_positive("history_model", name, float(array), "1 for uniform rows")
+        return np.full(shape, float(array))
+    if array.shape != shape:
+        raise ValueError(f"history_model: {name} has shape {array.shape}; {takes}.")
+    return positive_concentrations(array, "row")
+
+
+def _assignments(problem: JointProblem, of_path: IntArray, classes: int) -> list[Assignments]:
+    """Assignments of each component; raises TooLarge if they hold too many values."""
+    parts, room = components(problem), MOST_CELLS
+    found = []
+    for component in range(len(parts)):
+        records = parts.records(component)
+        listed = _group_options(problem, records, room // len(records))
+        values = np.array([sum((own for own, _ in each), ()) for each in listed], dtype=np.int64)
+        log_known = np.array([sum(known for _, known in each) for each in listed])
+        found.append(_with_factors(problem, of_path, classes, records, values.reshape(-1, len(records)), log_known))
+        room -= values.size
+    return found
+
+
+def _group_options(problem: JointProblem, records: IntArray, most: int) -> list[Any]:
+    """Assignments of a component as tuples over its groups of (values, log-weight); TooLarge if they are more than ``most``."""
+    options: list[list[tuple[tuple[int, ...], float]]] = []
+    total = 1
+    for g in np.unique(problem.group[records]).tolist():
+        options.append([])
+        for option in _options_of(problem, g, int((problem.group[records] == g).sum())):
+            options[-1].append(option)
+            if total * len(options[-1]) > most:
+                raise TooLarge(
+                    f"history_model: the assignments of {len(problem.path)} records hold more than {MOST_CELLS} values. Model a "
+                    "smaller history, or use PathSampler(rng=...), which samples the same law."
+                )
+        total *= len(options[-1])
+    return list(product(*options))
+
+
+def _options_of(problem: JointProblem, g: int, size: int) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Own values of the members of a group, and the logarithm of the probability of its multiset given them."""
+    counts, row = problem.counts[g], int(problem.emission_row[g])
+    if counts.any() and row < 0:
+        yield from ((values, 0.0) for values in _arrangements(counts.tolist()))
+        return
+    published = list(_arrangements(counts.tolist())) if counts.any() else []
+    for values in product(range(problem.values), repeat=size):
+        if published:
+            channel = problem.emission[row]
+            weight = float(sum(channel[list(values), list(other)].prod() for other in published))
+            if weight > 0:
+                yield values, float(np.log(weight))
+        else:
+            yield values, 0.0
+
+
+def _arrangements(counts: list[int]) -> Iterator[tuple[int, ...]]:
+    """Distinct orders of a multiset."""
+    if not any(counts):
+        yield ()
+    for s, count in enumerate(counts):
+        if count:
+            rest = [*counts[:s], count - 1, *counts[s + 1 :]]
+            yield from ((s, *others) for others in _arrangements(rest))
+
+
+def _with_factors(
+    problem: JointProblem,
+    of_path: IntArray,
+    classes: int,
+    records: IntArray,
+    values: IntArray,
+    log_known: FloatArray,
+) -> Assignments:
+    """Assignments with the position of the factor of each value, and the known factors; impossible ones are left out."""
+    m, at = problem.values, problem.layout
+    column = {int(r): place for place, r in enumerate(records)}
+    parameter = np.empty_like(values)
+    log_known = log_known.copy()
+    with np.errstate(divide="ignore"):
+        for place, r in enumerate(records.tolist()):
+            path, before = int(problem.path[r]), int(at.previous[r])
+            if before >= 0:
+                parameter[:, place] = (classes + values[:, column[before]]) * m + values[:, place]
+            elif path < problem.respondents:
+                parameter[:, place] = of_path[path] * m + values[:, place]
+            else:
+                parameter[:, place] = (classes + (m if problem.order else 0)) * m
+                log_known += np.log(problem.prior[path])[values[:, place]]
+            if problem.evidence_row[r] >= 0:
+                log_known += np.log(problem.evidence[problem.evidence_row[r]])[values[:, place]]
+    kept = np.isfinite(log_known)
+    if not kept.any():
+        raise ValueError(
+            f"history_model: the evidence rules out every assignment of groups {np.unique(problem.group[records]).tolist()[:6]}. "
+            "Correct the compromised records, or leave them out."
+        )
+    return Assignments(records, values[kept], parameter[kept], log_known[kept])

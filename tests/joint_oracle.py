@@ -1,0 +1,168 @@
+"""Joint law of a history in plain NumPy, by enumeration of all assignments; and random small histories."""
+
+import itertools
+
+import numpy as np
+
+MOST_ASSIGNMENTS = 20_000
+"""Largest number of joint assignments of a random history."""
+
+
+# --- the law of the arrays of a problem -------------------------------------------------------------------------------
+
+
+def arrangements(counts):
+    """All distinct orders of a multiset."""
+    shown = [value for value, count in enumerate(counts) for _ in range(count)]
+    return sorted(set(itertools.permutations(shown)))
+
+
+def group_options(size, counts, emission):
+    """All tuples of own values of a group, and the weight of its multiset given each."""
+    m = len(counts)
+    if not any(counts):
+        return [(values, 1.0) for values in itertools.product(range(m), repeat=size)]
+    if emission is None:
+        return [(values, 1.0) for values in arrangements(counts)]
+    published = arrangements(counts)
+    return [
+        (values, sum(np.prod([emission[x, y] for x, y in zip(values, shown, strict=True)]) for shown in published))
+        for values in itertools.product(range(m), repeat=size)
+    ]
+
+
+def number_of_assignments(arrays):
+    sizes = np.bincount(arrays["group"], minlength=len(arrays["counts"]))
+    rows = arrays.get("emission_row", np.full(len(sizes), -1))
+    m, total = arrays["counts"].shape[1], 1
+    for size, counts, row in zip(sizes, arrays["counts"], rows, strict=True):
+        free = row >= 0 or not counts.any()
+        total *= m**size if free else len(arrangements(counts))
+        if total > MOST_ASSIGNMENTS:
+            return total
+    return total
+
+
+def joint_law(arrays):
+    """All joint assignments, shape ``(a, R)``, and their weights, shape ``(a,)``, by the definition of `JointProblem`."""
+    group, path, release = arrays["group"], arrays["path"], arrays["release"]
+    tables = arrays["tables"]
+    emissions = [
+        None if row < 0 else arrays["emission"][row] for row in arrays.get("emission_row", [-1] * len(release))
+    ]
+    options = [
+        group_options(int((group == g).sum()), counts.tolist(), emissions[g])
+        for g, counts in enumerate(arrays["counts"])
+    ]
+    joint = list(itertools.product(*options))
+    values = np.array([sum((part for part, _ in each), ()) for each in joint], dtype=int).reshape(
+        len(joint), len(group)
+    )
+    weight = np.array([np.prod([w for _, w in each]) for each in joint])
+    for i in np.unique(path):
+        records = sorted(np.flatnonzero(path == i), key=lambda r: release[group[r]])
+        for j, r in enumerate(records):
+            known = min(j, len(tables))
+            last = tuple(values[:, before] for before in records[j - known : j])
+            weight = weight * (
+                tables[known - 1][(arrays["chain"][r], *last, values[:, r])]
+                if known
+                else arrays["prior"][i][values[:, r]]
+            )
+    for r, row in enumerate(arrays.get("evidence_row", [])):
+        if row >= 0:
+            weight = weight * arrays["evidence"][row][values[:, r]]
+    return values, weight
+
+
+def shares(values, weight, m):
+    """Fraction of the weight of the assignments in which each record has each value; None if all weights are 0."""
+    if not weight.sum() > 0:
+        return None
+    return np.array([np.bincount(column, weights=weight, minlength=m) for column in values.T]) / weight.sum()
+
+
+def joint_beliefs(arrays):
+    """Beliefs by enumeration: float array, shape ``(R, m)``; None where the knowledge rules out what is published."""
+    return shares(*joint_law(arrays), arrays["counts"].shape[1])
+
+
+# --- random small histories -------------------------------------------------------------------------------------------
+
+
+def rows_with_zeros(rng, shape, zeros):
+    rows = rng.dirichlet(np.ones(shape[-1]), size=shape[:-1])
+    rows[rng.random(shape) < zeros] = 0.0
+    rows[..., 0] += rows.sum(axis=-1) == 0
+    return rows / rows.sum(axis=-1, keepdims=True)
+
+
+def random_arrays(rng, emission=False):
+    """Arguments of a `JointProblem`: some releases, respondents who come and go, claims, counterfeits and zeros in the chain."""
+    while True:
+        arrays = _random_arrays(rng, emission)
+        if arrays is not None and number_of_assignments(arrays) <= MOST_ASSIGNMENTS:
+            return arrays
+
+
+def _random_arrays(rng, emission):
+    releases, m, order = rng.integers(2, 5), rng.integers(2, 4), rng.integers(0, 3)
+    people, chains, zeros = rng.integers(2, 7), rng.integers(1, 4), rng.choice([0, 0.3])
+    prior = rows_with_zeros(rng, (people, m), zeros)
+    tables = tuple(rows_with_zeros(rng, (chains, *(m,) * (length + 1)), zeros) for length in range(1, order + 1))
+    channel = rows_with_zeros(rng, (1, m, m), zeros) + 0.5 * np.eye(m)
+    channel /= channel.sum(axis=-1, keepdims=True)
+    rows, counts, when, channels, evidence, priors = [], [], [], [], [], []
+    truth, paths = {}, {}
+
+    def add_path(row):
+        priors.append(row)
+        return len(priors) - 1
+
+    invented = []
+    for t in range(releases):
+        present = rng.permutation(np.flatnonzero(rng.random(people) < 0.75)).tolist()
+        while present:
+            members = [present.pop() for _ in range(min(len(present), rng.integers(1, 5)))]
+            published, distorted = rng.random() < 0.9, emission and rng.random() < 0.5
+            shown = np.zeros(m, dtype=int)
+            for i in members:
+                past, chain = truth.setdefault(i, []) if order else [], int(rng.integers(chains))
+                known = min(len(past), order)
+                law = tables[known - 1][(chain, *past[len(past) - known :])] if known else prior[i]
+                x = int(rng.choice(m, p=law))
+                past.append(x)
+                path = paths.setdefault(i, None) if order else None
+                if path is None:
+                    path = paths[i] = add_path(prior[i])
+                claim = rng.random() < 0.15
+                rows.append((path, len(counts), chain if order else 0, len(evidence) if claim else -1))
+                if claim:
+                    evidence.append(rng.choice([0.0, 0.5]) + 3.0 * (np.arange(m) == x))
+                shown[rng.choice(m, p=channel[0][x]) if distorted else x] += 1
+            if published and rng.random() < 0.15:
+                invented.append(len(counts))
+                shown[rng.integers(m)] += 1
+            counts.append(shown if published else np.zeros(m, dtype=int))
+            channels.append(0 if distorted and published else -1)
+            when.append(t)
+    if not rows:
+        return None
+    respondents = len(priors)
+    rows += [(add_path(np.full(m, 1 / m)), g, 0, -1) for g in invented]
+    rows.sort(key=lambda row: row[1])
+    path, group, chain, evidence_row = np.array(rows).T
+    return {
+        "prior": np.array(priors),
+        "tables": tables,
+        "path": path,
+        "group": group,
+        "chain": chain,
+        "counts": np.array(counts),
+        "release": np.array(when),
+        "evidence": np.array(evidence).reshape(-1, m),
+        "evidence_row": evidence_row,
+        "emission": channel,
+        "emission_row": np.array(channels),
+        "respondents": respondents,
+    }

@@ -1,0 +1,165 @@
+"""MaxEntropy against a general convex solver, against Sinkhorn, and its properties."""
+
+import itertools
+
+import joint_oracle
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from foreknow.models import JointProblem, MaxEntropy, Problem, Sinkhorn, Status
+
+PRECISE = MaxEntropy(tolerance=1e-9, rounds=20_000)
+
+
+def positive_arrays(rng, **options):
+    """A random history without zeros in its knowledge, for which the dual has a solution."""
+    while True:
+        arrays = joint_oracle.random_arrays(rng, **options)
+        knowledge = (arrays["prior"], *arrays["tables"], arrays["evidence"], arrays["emission"])
+        if all((rows > 0).all() for rows in knowledge):
+            return arrays
+
+
+def sequences(arrays):
+    """For each path its records, all sequences of possible values, and the logarithm of their weights."""
+    release, emission_row = arrays["release"], arrays["emission_row"]
+    for i in np.unique(arrays["path"]):
+        records = sorted(np.flatnonzero(arrays["path"] == i), key=lambda r: release[arrays["group"][r]])
+        groups = arrays["group"][records]
+        m = arrays["counts"].shape[1]
+        every = [
+            np.arange(m)
+            if emission_row[g] >= 0 or not arrays["counts"][g].any()
+            else np.flatnonzero(arrays["counts"][g])
+            for g in groups
+        ]
+        values = np.array(list(itertools.product(*every)))
+        weight = np.ones(len(values))
+        for j, r in enumerate(records):
+            known = min(j, len(arrays["tables"]))
+            last = tuple(values[:, j - known : j].T)
+            rows = arrays["tables"][known - 1][(arrays["chain"][r], *last)] if known else arrays["prior"][i][None]
+            weight *= np.broadcast_to(rows, (len(values), m))[np.arange(len(values)), values[:, j]]
+            if arrays["evidence_row"][r] >= 0:
+                weight *= arrays["evidence"][arrays["evidence_row"][r]][values[:, j]]
+        yield records, values, np.log(weight)
+
+
+def dual_beliefs(arrays):
+    """Beliefs of the law of least relative entropy, by L-BFGS on the dual over the logarithms of all tilts."""
+    counts, paths = arrays["counts"], list(sequences(arrays))
+    shown = np.argwhere(counts > 0)
+    place = np.full(counts.shape, -1)
+    place[tuple(shown.T)] = np.arange(len(shown))
+
+    def joint(log_tilt, records, values, log_weight):
+        total = log_weight.copy()
+        for column, r in zip(values.T, records, strict=True):
+            g = arrays["group"][r]
+            if counts[g].any():
+                total += log_tilt[place[g, column]]
+        return total
+
+    def negative_dual(log_tilt):
+        value, slope = counts[tuple(shown.T)] @ log_tilt, counts[tuple(shown.T)].astype(float)
+        for records, values, log_weight in paths:
+            total = joint(log_tilt, records, values, log_weight)
+            value -= logsumexp(total)
+            p = np.exp(total - logsumexp(total))
+            for column, r in zip(values.T, records, strict=True):
+                g = arrays["group"][r]
+                if counts[g].any():
+                    np.subtract.at(slope, place[g, column], p)
+        return -value, -slope
+
+    options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5_000}
+    solution = minimize(negative_dual, np.zeros(len(shown)), jac=True, method="L-BFGS-B", options=options).x
+    beliefs = np.zeros((len(arrays["path"]), counts.shape[1]))
+    for records, values, log_weight in paths:
+        total = joint(solution, records, values, log_weight)
+        p = np.exp(total - logsumexp(total))
+        for column, r in zip(values.T, records, strict=True):
+            np.add.at(beliefs[r], column, p)
+    return beliefs
+
+
+def all_rows(posterior):
+    return posterior.rows(np.arange(len(posterior.problem.path)))
+
+
+class TestConvexSolver:
+    @pytest.mark.parametrize("seed", range(10))
+    def test_agrees_with_the_dual(self, seed):
+        rng = np.random.default_rng([17, seed])
+        for _ in range(6):
+            arrays = positive_arrays(rng)
+            posterior = PRECISE(JointProblem(**arrays))
+            assert not posterior.status.any()
+            assert np.allclose(all_rows(posterior), dual_beliefs(arrays), atol=1e-5)
+
+
+class TestCounts:
+    @pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
+    def test_expected_counts_are_published_ones_to_the_tolerance(self, tolerance):
+        rng = np.random.default_rng(18)
+        for _ in range(30):
+            arrays = positive_arrays(rng)
+            posterior = MaxEntropy(tolerance, rounds=20_000)(JointProblem(**arrays))
+            found = all_rows(posterior)
+            for g, counts in enumerate(arrays["counts"]):
+                shown = counts > 0
+                if shown.any():
+                    expected = found[arrays["group"] == g].sum(axis=0)
+                    deviation = np.abs(expected[shown] - counts[shown]) / counts[shown]
+                    # Beliefs are computed after the last update, which narrows the deviation; 2 covers groups that moved.
+                    assert deviation.max() <= 2 * tolerance + 1e-12
+            assert not posterior.status.any()
+            assert posterior.gap.max() <= tolerance
+
+    def test_too_few_rounds_are_reported(self):
+        arrays = positive_arrays(np.random.default_rng(19))
+        posterior = MaxEntropy(1e-12, rounds=1)(JointProblem(**arrays))
+        assert (posterior.status == Status.UNCONVERGED).any()
+        assert (posterior.gap[posterior.status > 0] > 1e-12).all()
+
+
+class TestOneRelease:
+    @pytest.mark.parametrize("seed", range(10))
+    def test_is_sinkhorn(self, seed):
+        rng = np.random.default_rng(seed)
+        k, m = rng.integers(2, 9, size=3), 4
+        group = np.repeat(np.arange(3), k)
+        prior = rng.dirichlet(np.ones(m), size=len(group))
+        counts = np.array([np.bincount(rng.integers(m, size=size), minlength=m) for size in k])
+        nothing = np.zeros(len(group), dtype=int)
+        joint = JointProblem(prior, (), np.arange(len(group)), group, nothing, counts, np.zeros(3, dtype=int))
+        expected = Sinkhorn(tolerance=1e-12, iterations=10**5)(Problem(prior, group, counts)).probabilities
+        assert np.allclose(all_rows(PRECISE(joint)), expected, atol=1e-7)
+
+
+class TestEqualPeople:
+    def test_have_equal_beliefs(self):
+        """Two respondents of equal priors who meet at some releases and are apart in equal groups at others."""
+        rng = np.random.default_rng(20)
+        m, prior = 3, rng.dirichlet(np.ones(3), size=4)
+        prior[1] = prior[0]
+        counts = np.array([[1, 2, 1], [1, 1, 0], [1, 1, 0], [0, 2, 2]])
+        prior[3] = prior[2]
+        arrays = {
+            "prior": prior,
+            "tables": (rng.dirichlet(np.ones(m), size=(1, m)),),
+            "path": np.array([0, 1, 2, 3, 0, 2, 1, 3, 0, 1, 2, 3]),
+            "group": np.array([0] * 4 + [1, 1, 2, 2] + [3] * 4),
+            "chain": np.zeros(12, dtype=int),
+            "counts": counts,
+            "release": np.array([0, 1, 1, 2]),
+        }
+        found = all_rows(PRECISE(JointProblem(**arrays)))
+        assert np.allclose(found[[0, 2, 4, 5, 8, 10]], found[[1, 3, 6, 7, 9, 11]], atol=1e-8)
+
+    @pytest.mark.parametrize("settings", [{"tolerance": 0}, {"tolerance": -1}, {"rounds": 0}, {"rounds": 1.5}])
+    def test_settings_are_checked(self, settings):
+        with pytest.raises(ValueError, match="MaxEntropy"):
+            MaxEntropy(**settings)

@@ -10,12 +10,13 @@ from matplotlib.ticker import PercentFormatter
 
 from foreknow.evaluation.plots.arguments import check_table, check_titled
 from foreknow.evaluation.plots.style import color_and_marker, hide_frame, without_mathtext
+from foreknow.evaluation.risk.reliability_curve import ROWS_AT
 
 PANELS_PER_ROW = 3
-HISTOGRAM_BINS = 20
-"""Number of bars of the numbers of beliefs."""
 WIDTH = 3.1
 """Width of a panel in inches: three fit a notebook."""
+HEIGHT = 3.4
+"""Height of a curve in inches."""
 
 
 def reliability_plot(curves: Mapping[str, pd.DataFrame]) -> Figure:
@@ -41,7 +42,9 @@ def reliability_plot(curves: Mapping[str, pd.DataFrame]) -> Figure:
     _check_curves(curves)
     across = min(len(curves), PANELS_PER_ROW)
     down = -(-len(curves) // across)
-    figure = Figure(figsize=(0.9 + WIDTH * max(across, 1.35), (WIDTH + 1.4) * down + 0.3), layout="constrained")
+    figure = Figure(
+        figsize=(0.9 + WIDTH * max(across, HEIGHT / WIDTH), (HEIGHT + 1.2) * down + 0.3), layout="constrained"
+    )
     panels = figure.subplots(2 * down, across, sharex=True, squeeze=False, height_ratios=[4, 1] * down)
     for number, (title, table) in enumerate(curves.items()):
         row, column = divmod(number, across)
@@ -69,16 +72,16 @@ def _draw_curve(axes: Axes, table: pd.DataFrame, color: str) -> None:
         low, high = (table[name].to_numpy(dtype=float) for name in ("observed_low", "observed_high"))
         axes.fill_between(believed, low, high, color=color, alpha=0.22, linewidth=0)
     axes.plot(believed, observed, color=color, linewidth=1.6)
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     axes.yaxis.set_major_formatter(PercentFormatter(1))
     hide_frame(axes)
 
 
 def _draw_numbers(axes: Axes, table: pd.DataFrame, color: str) -> None:
     number, edges = np.histogram(
-        np.clip(table["believed"], 0, 1), HISTOGRAM_BINS, range=(0, 1), weights=table["beliefs"].to_numpy(dtype=float)
+        np.clip(table["believed"], 0, 1), ROWS_AT, range=(0, 1), weights=table["beliefs"].to_numpy(dtype=float)
     )
-    axes.bar((edges[1:] + edges[:-1]) / 2, number, 0.9 / HISTOGRAM_BINS, color=color, alpha=0.7)
+    axes.bar((edges[1:] + edges[:-1]) / 2, number, 0.9 / ROWS_AT, color=color, alpha=0.7)
     if (number > 0).any():
         axes.set(yscale="log", ylim=(0.5, None))
     axes.xaxis.set_major_formatter(PercentFormatter(1))

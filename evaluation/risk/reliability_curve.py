@@ -12,6 +12,9 @@ from foreknow.evaluation.risk.respondent_bootstrap import Bootstrap, as_bootstra
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
 
+ROWS_AT = 20
+"""Number of equal parts of 0 to 1, each of which has a row at its first belief, so that the numbers of beliefs give a histogram."""
+
 
 def reliability_curve(
     beliefs: Beliefs,
@@ -43,9 +46,10 @@ def reliability_curve(
     Returns
     -------
     DataFrame
-        One row per end of a block of beliefs with one observed frequency, in rising order; the curve is linear between them.
-        Columns ``believed``; ``observed``; ``beliefs``, the number of beliefs from this row's to the next row's, the latter
-        excluded, which sum to all beliefs; with ``draws``, ``observed_low`` and ``observed_high``, pointwise intervals.
+        One row per end of a block of beliefs with one observed frequency, and for the first belief of each twentieth of 0 to 1,
+        in rising order; the curve is linear between them. Columns ``believed``; ``observed``; ``beliefs``, the number of
+        beliefs from this row's to the next row's, the latter excluded, which sum to all beliefs; with ``draws``,
+        ``observed_low`` and ``observed_high``, pointwise intervals.
 
     Raises
     ------
@@ -78,7 +82,7 @@ def reliability_curve(
     distinct = distinct_beliefs(forecasts("reliability_curve", beliefs, history, sensitive, leaving_out))
     tallies = distinct.tallies()
     observed = recalibrated(tallies)
-    ends = _block_ends(observed)
+    ends = _block_ends(observed) | _first_of_each_part(tallies.belief)
     number = np.add.reduceat(tallies.total, np.flatnonzero(ends)) if ends.any() else np.zeros(0)
     table = pd.DataFrame(
         {"believed": tallies.belief[ends], "observed": observed[ends], "beliefs": number.astype(np.int64)}
@@ -94,6 +98,11 @@ def _block_ends(observed: FloatArray) -> BoolArray:
     changes = np.diff(observed) != 0
     edge = np.ones(min(len(observed), 1), dtype=np.bool_)
     return np.asarray(np.concatenate([edge, changes]) | np.concatenate([changes, edge]))
+
+
+def _first_of_each_part(belief: FloatArray) -> BoolArray:
+    """Mask of the first belief of each of `ROWS_AT` parts of 0 to 1: shape ``(u,)``."""
+    return np.asarray(np.diff(np.minimum((belief * ROWS_AT).astype(np.int64), ROWS_AT - 1), prepend=-1) != 0)
 
 
 def _drawn_curves(distinct: DistinctBeliefs, places: FloatArray, bootstrap: Bootstrap) -> FloatArray:

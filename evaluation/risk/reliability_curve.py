@@ -112,7 +112,7 @@ def _drawn_curves(distinct: DistinctBeliefs, places: FloatArray, bootstrap: Boot
         for batch in bootstrap.weights(distinct.found.respondents)
         for weights in batch
     ]
-    return np.array(drawn).reshape(-1, len(places))
+    return np.array(drawn).reshape(len(drawn), len(places))
 
 
 def _curve(tallies: Tallies, places: FloatArray) -> FloatArray:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from foreknow.evaluation.arguments import check_beliefs
 from foreknow.evaluation.release_table import release_table
 from foreknow.evaluation.risk.belief_accuracy import RELATIVE_TIE
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
@@ -91,6 +92,7 @@ def information_flow(
     0                  0.8                    0.941    0.234                 1.0
     """
     check_choice("information_flow", "before", before, ("prior", "revised"))
+    check_beliefs("information_flow", beliefs)
     given = None if gains is None else _as_gains(gains)
     measured = beliefs_and_truth("information_flow", beliefs, history, leaving_out)
     rows = (_flow(one, release.at(before), given) for one, release in zip(measured, beliefs, strict=True))

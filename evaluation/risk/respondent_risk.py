@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.evaluation.arguments import check_beliefs
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth
 from foreknow.evaluation.risk.forecasts import numbered
 from foreknow.models import Beliefs, History, ReleaseBeliefs
@@ -61,6 +62,7 @@ def respondent_risk(
     for n records in all.
     """
     check_flag("respondent_risk", "show_values", show_values)
+    check_beliefs("respondent_risk", beliefs)
     if most is not None:
         check_whole("respondent_risk", "most", most, "respondents")
     measured = beliefs_and_truth("respondent_risk", beliefs, history, leaving_out)

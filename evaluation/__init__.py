@@ -40,7 +40,7 @@ from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.evaluation.risk.retroactive_leak import retroactive_leak
 from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.evaluation.risk.score_decomposition import brier_score, score_decomposition
-from foreknow.evaluation.worst_case import worst_case
+from foreknow.evaluation.worst_case_table import worst_case
 
 __all__ = [
     "BELIEF_MEASURES",

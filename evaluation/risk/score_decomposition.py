@@ -136,9 +136,9 @@ def score_decomposition(
     ``1 - 1/m``. Beliefs that agree to nine decimals are one.
 
     The miscalibration and the expected calibration error are over 0 for calibrated beliefs too, because they are fitted to the
-    same records; the more so, the fewer the records. ``corrected`` and the interval allow for this bias, so that the value may
+    same records; the more so, the fewer the records. ``corrected`` and the interval reduce this bias, so that the value may
     lie over ``high``. A negative end counts as 0; the interval of ``within_bins``, which may be negative, is the percentile
-    interval. They do not remove it: of 120,000 simulated records with calibrated, continuous beliefs the interval of the
+    interval. The bias is not removed: of 120,000 simulated records with calibrated, continuous beliefs the interval of the
     isotonic miscalibration was 0.9e-4 to 1.7e-4, without 0. A small positive ``low`` is no evidence of miscalibration.
     Respondents are drawn with all their records (`calibration`). Cost: O(c log c) for c forecasts, and O(c) per draw.
     """

@@ -19,9 +19,10 @@ import pandas as pd  # noqa: E402
 from agreement import agreement  # noqa: E402
 from environments import FOLDER, Program, Unavailable, output_of, python_of  # noqa: E402
 from judged import judged  # noqa: E402
+from leakage import leakages  # noqa: E402
 from records import QUASI_IDENTIFIERS, SENSITIVE, K, L, T, records  # noqa: E402
 from run import machine  # noqa: E402
-from written import MEASURED, agreed, keep, table  # noqa: E402
+from written import LEAKAGES, MEASURED, agreed, keep, table  # noqa: E402
 
 from foreknow.evaluation import adult  # noqa: E402
 from foreknow.models import View  # noqa: E402
@@ -37,6 +38,8 @@ training rows, full-domain generalization, at most a tenth of the records suppre
 groups, 1,899 records suppressed), 0.12 s for l (747 groups), 0.15 s for t (169 groups, 4,118 suppressed)."""
 
 ANY = ("3.13", "3.12", "3.11")
+COMPARED = ("pycanon", "qif")
+"""Programs that publish nothing: their measures are compared with those of foreknow."""
 PROGRAMS = {
     program.name: program
     for program in (
@@ -56,6 +59,7 @@ PROGRAMS = {
         ),
         Program("privattacks", ("privattacks==1.4",), ANY, "run_privattacks.py", ("posterior vulnerability",)),
         Program("pycanon", ("pycanon==1.3.5",), ANY, "run_pycanon.py", ()),
+        Program("qif", ("qif==1.6.0",), ANY, "run_qif.py", ()),
     )
 }
 
@@ -127,11 +131,14 @@ def main() -> None:
         "1; and of the labels as published.",
         "",
     ]
-    lines += table(MEASURED, [row for program in wanted if program.name != "pycanon" for row in measured(program)])
+    lines += table(MEASURED, [row for program in wanted if program.name not in COMPARED for row in measured(program)])
     lines += ["", NOT_RUN]
     if PROGRAMS["pycanon"] in wanted:
         lines += ["", "### pycanon and foreknow on the same tables", ""]
         lines += agreed(*agreement(PROGRAMS["pycanon"], view, DATA))
+    if PROGRAMS["qif"] in wanted:
+        lines += ["", "### Information flow by qif, privattacks and foreknow", ""]
+        lines += table(LEAKAGES, leakages(PROGRAMS["qif"], PROGRAMS["privattacks"], view, DATA))
     print("\n".join(lines))
     if not sys.argv[1:]:
         keep("\n".join(lines), RESULTS)

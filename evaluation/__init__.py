@@ -21,17 +21,26 @@ from foreknow.evaluation.plots.breach_plots import breach_curve, reliability_dia
 from foreknow.evaluation.plots.foreground_map import foreground_map
 from foreknow.evaluation.plots.group_sizes import group_sizes
 from foreknow.evaluation.plots.influence_plots import influence_map, influence_over_distance
+from foreknow.evaluation.plots.leak_plot import leak_plot
+from foreknow.evaluation.plots.reliability_plot import reliability_plot
 from foreknow.evaluation.plots.risk_utility import risk_utility_map
 from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
 from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.calibration import calibration
+from foreknow.evaluation.risk.exposing_members import exposing_members
 from foreknow.evaluation.risk.global_errors import global_errors, global_probabilities
 from foreknow.evaluation.risk.greatest_differences import greatest_differences
 from foreknow.evaluation.risk.influence import influence_by_distance, influence_by_release
+from foreknow.evaluation.risk.information_flow import information_flow
 from foreknow.evaluation.risk.label_disclosure import label_disclosure
 from foreknow.evaluation.risk.record_linkage import record_linkage
+from foreknow.evaluation.risk.reliability_curve import reliability_curve
+from foreknow.evaluation.risk.respondent_risk import respondent_risk
+from foreknow.evaluation.risk.retroactive_leak import retroactive_leak
 from foreknow.evaluation.risk.risk_table import risk_table
+from foreknow.evaluation.risk.score_decomposition import brier_score, score_decomposition
+from foreknow.evaluation.worst_case_table import worst_case
 
 __all__ = [
     "BELIEF_MEASURES",
@@ -49,11 +58,13 @@ __all__ = [
     "belief_over_time",
     "breach_curve",
     "breaches",
+    "brier_score",
     "calibration",
     "compare",
     "discernibility",
     "disclosures",
     "exams",
+    "exposing_members",
     "foreground_map",
     "gain_over_time",
     "gcp",
@@ -65,9 +76,11 @@ __all__ = [
     "influence_by_release",
     "influence_map",
     "influence_over_distance",
+    "information_flow",
     "items_lost",
     "kl_loss",
     "label_disclosure",
+    "leak_plot",
     "log_score",
     "m_invariance",
     "pbc",
@@ -76,13 +89,19 @@ __all__ = [
     "random_items",
     "random_knowledge",
     "record_linkage",
+    "reliability_curve",
     "reliability_diagram",
+    "reliability_plot",
+    "respondent_risk",
+    "retroactive_leak",
     "risk_table",
     "risk_utility_map",
+    "score_decomposition",
     "success_rate",
     "suppressed",
     "total_risk",
     "verify",
     "verify_items",
     "verify_table",
+    "worst_case",
 ]

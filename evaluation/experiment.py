@@ -18,8 +18,9 @@ from foreknow.evaluation.risk.adversary_gain import with_certain
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
 from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.evaluation.risk.risk_table import risk_table
+from foreknow.evaluation.risk.worst_attacks import WORST, with_right_share, worst_attacks
 from foreknow.models import Adversary, Beliefs, History, Release
-from foreknow.models.settings import as_generator, check_kind
+from foreknow.models.settings import as_generator, check_flag, check_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +154,38 @@ class Comparison:
             for defense, attack in self.beliefs
         )
 
+    def worst_case(self, *, by_release: bool = False, sure: float = 0.9, least: float = 2.0**-20) -> pd.DataFrame:
+        """Largest gain, total risk, log score and share of sure and right beliefs of any attack, and the attack.
+
+        Parameters
+        ----------
+        by_release : bool
+            True for one row per defense and release; False for one per defense, over all releases as in `summary`.
+        sure, least
+            As in `risk`.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``defense``, and ``time`` by release; ``gain``, ``total_risk``, ``log_score`` and ``right_share``, the share
+            of the published records with a sure and right belief, each the largest of any attack; ``gain_attack``,
+            ``total_risk_attack``, ``log_score_attack`` and ``right_share_attack``, the first attack that reaches it, None where
+            no attack has a number. The attack is chosen with the truth known; see `foreknow.evaluation.worst_case`.
+        """
+        check_flag("Comparison.worst_case", "by_release", by_release)
+        risk = self.risk(sure=sure, least=least)
+        if risk.empty:
+            return worst_attacks(
+                risk.reindex(columns=["defense", "attack", "time", *WORST]), ["defense", "time"][: 1 + by_release]
+            )
+        if by_release:
+            return worst_attacks(with_right_share(risk), ["defense", "time"])
+        total = pd.DataFrame(
+            {"defense": defense, "attack": attack, "published": of_pair["published"].sum()} | _total_of_risk(of_pair)
+            for (defense, attack), of_pair in risk.groupby(["defense", "attack"], sort=False)
+        )
+        return worst_attacks(with_right_share(total), ["defense"])
+
 
 def compare(
     history: History,
@@ -178,13 +211,13 @@ def compare(
     leaving_out : CompromisedRecords or collection of respondents, optional
         Respondents that no risk measure counts, as in `adversary_gain`. They are published and attacked like the others.
     bucketized : bool, optional
-        True publishes all quasi-identifiers as they are, False generalizes all, as in `publish`; by default each defense does as
-        it is made.
+        True publishes all quasi-identifiers as they are, False generalizes all, as in `publish`; by default each defense does
+        as it is made.
     progress : callable, optional
         Wrapper of the iteration over the names of the defenses, as ``rich.progress.track``.
     rng : numpy.random.Generator or int, optional
-        Random generator of the order of records and the numbers of groups, as in `publish`, or a seed. All defenses draw from it
-        in turn. By default fresh entropy.
+        Random generator of the order of records and the numbers of groups, as in `publish`, or a seed. All defenses draw from
+        it in turn. By default fresh entropy.
 
     Raises
     ------
@@ -195,8 +228,8 @@ def compare(
     """
     takes = "takes the original records; make a History, as History(views) or History.read(frame, schema)"
     check_kind("compare", "history", history, History, takes)
-    _check_named("defenses", defenses, '{"Mondrian": Mondrian(KAnonymity(3))}')
-    _check_named("attacks", attacks, '{"snapshot": SnapshotAttack(adversary)}')
+    check_named("compare", "defenses", defenses, '{"Mondrian": Mondrian(KAnonymity(3))}')
+    check_named("compare", "attacks", attacks, '{"snapshot": SnapshotAttack(adversary)}')
     if not defenses:
         raise ValueError('compare: defenses is empty; name at least one, as {"Mondrian": Mondrian(KAnonymity(3))}.')
     check_kind(
@@ -213,13 +246,13 @@ def compare(
     return Comparison(history, releases, beliefs, leaving_out)
 
 
-def _check_named(name: str, named: Any, example: str) -> None:
+def check_named(owner: str, name: str, named: Any, example: str) -> None:
     """Raise TypeError unless an argument is a mapping of names to callables."""
     if not isinstance(named, Mapping):
-        raise TypeError(f"compare: {name} is a {type(named).__name__}; it is a mapping of names, as {example}.")
+        raise TypeError(f"{owner}: {name} is a {type(named).__name__}; it is a mapping of names, as {example}.")
     for key, each in named.items():
         if not callable(each) or isinstance(each, type):
-            raise TypeError(f"compare: {name}[{key!r}] is {each!r}; it is a settings object, as in {example}.")
+            raise TypeError(f"{owner}: {name}[{key!r}] is {each!r}; it is a settings object, as in {example}.")
 
 
 def _total_of_risk(risk: pd.DataFrame) -> dict[str, object]:

@@ -11,8 +11,10 @@ from foreknow.evaluation.loss.queries import query_error
 from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
 from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
 from foreknow.evaluation.risk.breaches import breaches
+from foreknow.evaluation.risk.information_flow import information_flow
 from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.evaluation.risk.risk_table import risk_table
+from foreknow.evaluation.risk.score_decomposition import brier_score
 
 type Measure = Callable[..., pd.DataFrame]
 """A function that returns one row per release; options are keyword-only."""
@@ -21,7 +23,9 @@ BELIEF_MEASURES: dict[str, Measure] = {
     "adversary_confidence": adversary_confidence,
     "adversary_gain": adversary_gain,
     "breaches": breaches,
+    "brier_score": brier_score,
     "disclosures": disclosures,
+    "information_flow": information_flow,
     "log_score": log_score,
     "risk_table": risk_table,
     "success_rate": success_rate,
@@ -57,6 +61,18 @@ COLUMNS: dict[str, str] = {
     "confidence": "mean belief in the true value",
     "success": "fraction of records whose value of highest belief is the true one",
     "log_score": "mean log2 of the belief in the true value, in bits",
+    "brier_score": "mean sum over values of the squared difference of belief and truth",
+    "miscalibration": "part of the Brier score that recalibration of the beliefs removes",
+    "discrimination": "part of the uncertainty that recalibrated beliefs remove",
+    "uncertainty": "Brier score of the overall frequency as the belief",
+    "within_bins": "Brier score less that of the mean belief of each bin",
+    "calibration_error": "mean over beliefs of the distance of their bin's mean from its observed frequency",
+    "prior_vulnerability": "mean expected gain of the best guess before the release",
+    "posterior_vulnerability": "mean expected gain of the best guess after the release",
+    "leakage": "log2 of posterior over prior vulnerability, in bits",
+    "realized_prior": "mean gain of the best guess before the release for the true value",
+    "realized_posterior": "mean gain of the best guess after the release for the true value",
+    "realized_leakage": "log2 of the realized posterior over the realized prior gain, in bits",
     "sure": "number of records with a belief of at least the threshold",
     "right": "number of sure records whose value of highest belief is the true one",
     "expected": "sum of the highest beliefs of the sure records",

@@ -43,7 +43,7 @@ SKIPPED = {
     **dict.fromkeys(
         [
             *("belief_over_time", "breach_curve", "foreground_map", "gain_over_time", "group_sizes", "influence_map"),
-            *("influence_over_distance", "reliability_diagram", "risk_utility_map"),
+            *("influence_over_distance", "leak_plot", "reliability_diagram", "reliability_plot", "risk_utility_map"),
         ],
         "draws with Matplotlib; tests/evaluation/plots/test_wrong_arguments.py covers it",
     ),
@@ -92,6 +92,8 @@ WRONG = (
 RIGHT = {
     "adversary": ADVERSARY,
     "beliefs": BELIEFS,
+    "forward": BELIEFS,
+    "hindsight": BELIEFS,
     "counts": PROBLEM.counts,
     "defense": Mondrian(KAnonymity(2)),
     "defenses": {"halved": Mondrian(KAnonymity(1))},

@@ -10,7 +10,9 @@ def main() -> None:
     folder, _ = asked()
     attack = privattacks.Attack(privattacks.Data(dataframe=records(folder)[[*QUASI_IDENTIFIERS, SENSITIVE]]))
     found, seconds = clocked(lambda: attack.posterior_vulnerability("ai", QUASI_IDENTIFIERS, [SENSITIVE]))
-    print(json.dumps({"seconds": seconds, "peak": peak(), "vulnerability": float(found[SENSITIVE])}))
+    prior = attack.prior_vulnerability("ai", [SENSITIVE])[SENSITIVE]
+    answer = {"seconds": seconds, "peak": peak(), "vulnerability": float(found[SENSITIVE]), "prior": float(prior)}
+    print(json.dumps(answer))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ MEASURED = (
     "k, l, t",
     "satisfied",
 )
+LEAKAGES = ("program", "case", "measure", "numbers", "program's mean", "foreknow's mean", "largest difference")
 COUNTED = ("measure", "groups by", "numbers", "agree", "differ by a rule of pycanon", "differ otherwise")
 LISTED = (
     "release",

@@ -32,6 +32,8 @@ class BeliefsAndTruth:
         Each value's share of the published group.
     group : int array, shape (n',)
         Published group.
+    rows : int array, shape (n',)
+        Row of each respondent in the view.
     suppressed : int
         Number of suppressed records.
     compromised : int, optional
@@ -43,6 +45,7 @@ class BeliefsAndTruth:
     true: IntArray
     shares: FloatArray
     group: IntArray
+    rows: IntArray
     suppressed: int
     compromised: int | None = None
 
@@ -122,7 +125,7 @@ def beliefs_and_truth(
         true, group = view.sensitive[kept], seen.group[kept]
         shares = (seen.counts / seen.counts.sum(axis=1, keepdims=True))[group]
         belief = release.posterior.probabilities[kept]
-        yield BeliefsAndTruth(seen.time, belief, true, shares, group, suppressed, compromised)
+        yield BeliefsAndTruth(seen.time, belief, true, shares, group, np.flatnonzero(kept), suppressed, compromised)
 
 
 def set_beliefs_and_truth(

@@ -1,18 +1,17 @@
 """Calibration: observed frequency of beliefs of each size."""
 
 from collections.abc import Collection, Hashable
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
-from foreknow.evaluation.risk.beliefs_and_truth import (
-    BeliefsAndTruth,
-    LeftOut,
-    beliefs_and_truth,
-    set_beliefs_and_truth,
-)
+from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
+from foreknow.evaluation.risk.forecasts import Forecasts, forecasts
+from foreknow.evaluation.risk.respondent_bootstrap import Bootstrap, as_bootstrap
 from foreknow.models import Beliefs, History
-from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import is_whole
 
 MOST_BINS = 2**31
@@ -26,6 +25,9 @@ def calibration(
     bins: int = 10,
     leaving_out: LeftOut = None,
     sensitive: Collection[Hashable] | None = None,
+    draws: int = 0,
+    level: float = 0.9,
+    rng: np.random.Generator | int | None = None,
 ) -> pd.DataFrame:
     """Observed frequency of true values among beliefs of each size, over all releases.
 
@@ -43,40 +45,66 @@ def calibration(
         See `adversary_gain`.
     sensitive : collection of values, optional
         Sensitive set: the beliefs are then that a respondent has one of its values. By default, the beliefs in each value.
+    draws : int
+        Number of bootstrap draws; 0 for no intervals.
+    level : float
+        Probability of an interval, over 0 and under 1.
+    rng : numpy.random.Generator or int, optional
+        Random generator of the draws, or a seed. By default fresh entropy.
 
     Returns
     -------
     DataFrame
-        One row per bin that holds a belief. Columns ``low`` and ``high``, its ends (a belief on an end belongs to the higher bin,
-        1 to the last); ``believed``, the mean belief; ``observed``, the fraction of the beliefs whose value (or set) is the
-        respondent's; ``beliefs``, their number: one for each published respondent and value or, of a set, for each published
-        respondent. Releases are pooled; suppressed records are left out.
+        One row per bin that holds a belief. Columns ``low`` and ``high``, its ends (a belief on an end belongs to the higher
+        bin, 1 to the last); ``believed``, the mean belief; ``observed``, the fraction of the beliefs whose value (or set) is
+        the respondent's; ``beliefs``, their number: one for each published respondent and value or, of a set, for each
+        published respondent. Releases are pooled; suppressed records are left out. With ``draws``, also ``observed_low`` and
+        ``observed_high``, the percentile interval of ``observed``.
 
     Raises
     ------
     TypeError, ValueError
-        As `adversary_gain`; if ``bins`` is no whole number from 1 to 2**31; if the set is empty, not in the domain, or all of it.
+        As `adversary_gain`; if ``bins`` is no whole number from 1 to 2**31; if the set is empty, not in the domain, or all of
+        it; if ``draws`` is no whole number from 0 to 100,000, or ``level`` is not between 0 and 1.
+
+    Notes
+    -----
+    The records of a respondent in several releases are not independent, so the bootstrap draws respondents with all their
+    records (a cluster bootstrap; Davison, Hinkley 1997). Members of a group are dependent too, which it ignores: intervals of
+    few large groups are approximate. Where all or none of the beliefs of a bin are right, the interval is a point. Cost: O(n m)
+    for n records in all, and O(n m) per draw at most.
     """
-    if not (is_whole(bins) and bins <= MOST_BINS):
-        raise ValueError(f"calibration: bins is {bins!r}; it is a number of parts of 0 to 1, from 1 to {MOST_BINS}.")
-    bins = int(bins)
-    pairs: list[tuple[FloatArray, BoolArray]]
-    if sensitive is None:
-        by_value = beliefs_and_truth("calibration", beliefs, history, leaving_out)
-        pairs = [(release.belief.ravel(), _true_values(release).ravel()) for release in by_value]
-    else:
-        of_set = set_beliefs_and_truth("calibration", beliefs, history, sensitive, leaving_out)
-        pairs = [(release.belief, release.holds) for release in of_set]
-    belief = np.concatenate([np.zeros(0), *(belief for belief, _ in pairs)])
-    observed = np.concatenate([np.zeros(0), *(true for _, true in pairs)])
-    number = np.minimum((belief * bins).astype(np.int64), bins - 1)
-    grouped = pd.DataFrame({"bin": number, "believed": belief, "observed": observed}).groupby("bin")
+    number_of_bins = check_bins("calibration", bins)
+    bootstrap = as_bootstrap("calibration", draws, level, rng)
+    found = forecasts("calibration", beliefs, history, sensitive, leaving_out)
+    number = np.minimum((found.belief * number_of_bins).astype(np.int64), number_of_bins - 1)
+    pooled = pd.DataFrame({"bin": number, "believed": found.belief, "observed": found.outcome.astype(np.float64)})
+    grouped = pooled.groupby("bin")
     table = grouped.mean()
-    table.insert(0, "low", table.index / bins)
-    table.insert(1, "high", (table.index + 1) / bins)
-    return table.assign(beliefs=grouped.size()).reset_index(drop=True)
+    table.insert(0, "low", table.index / number_of_bins)
+    table.insert(1, "high", (table.index + 1) / number_of_bins)
+    table = table.assign(beliefs=grouped.size()).reset_index(drop=True)
+    if not bootstrap.draws:
+        return table
+    low, high = bootstrap.interval(_drawn_frequencies(found, np.unique(number, return_inverse=True)[1], bootstrap))
+    return table.assign(observed_low=low, observed_high=high)
 
 
-def _true_values(release: BeliefsAndTruth) -> BoolArray:
-    """Mask of each respondent's true value: shape ``(n', m)``."""
-    return np.asarray(release.true[:, None] == np.arange(release.belief.shape[1]))
+def check_bins(owner: str, bins: Any) -> int:
+    """Return a number of bins of 0 to 1; raises ValueError unless it is from 1 to `MOST_BINS`."""
+    if not (is_whole(bins) and bins <= MOST_BINS):
+        raise ValueError(f"{owner}: bins is {bins!r}; it is a number of parts of 0 to 1, from 1 to {MOST_BINS}.")
+    return int(bins)
+
+
+def _drawn_frequencies(found: Forecasts, place: IntArray, bootstrap: Bootstrap) -> FloatArray:
+    """Observed frequency of each occupied bin in each draw, NaN where a draw has none of its beliefs: ``(draws, bins)``."""
+    shape = (found.respondents, int(place.max(initial=-1)) + 1)
+    ones = np.ones(len(place))
+    number = csr_array((ones, (found.respondent, place)), shape=shape)
+    right = csr_array((found.outcome.astype(np.float64), (found.respondent, place)), shape=shape)
+    drawn = [np.zeros((0, shape[1]))]
+    for weights in bootstrap.weights(found.respondents):
+        total = np.asarray(weights @ number)
+        drawn.append(np.divide(weights @ right, total, out=np.full(total.shape, np.nan), where=total > 0))
+    return np.concatenate(drawn)

@@ -22,12 +22,18 @@ from foreknow.evaluation import (
     compare,
     disclosures,
     exams,
+    exposing_members,
     gcp,
     influence_by_distance,
     influence_by_release,
     log_score,
     query_errors,
+    reliability_curve,
+    respondent_risk,
+    retroactive_leak,
+    score_decomposition,
     total_risk,
+    worst_case,
 )
 from foreknow.evaluation.datasets.disease_rates import exam_transitions
 from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
@@ -67,6 +73,12 @@ CALLS = {
     **{name: (measure, ["beliefs", "history"]) for name, measure in BELIEF_MEASURES.items() if name != "breaches"},
     "breaches": (breaches, ["beliefs", "history", "sensitive", "r"]),
     "calibration": (calibration, ["beliefs", "history"]),
+    "score_decomposition": (score_decomposition, ["beliefs", "history"]),
+    "reliability_curve": (reliability_curve, ["beliefs", "history"]),
+    "respondent_risk": (respondent_risk, ["beliefs", "history"]),
+    "retroactive_leak": (retroactive_leak, ["beliefs", "beliefs", "history"]),
+    "exposing_members": (exposing_members, ["beliefs", "respondent", "time"]),
+    "worst_case": (worst_case, ["releases", "attacks"]),
     **{name: (measure, ["releases"]) for name, measure in RELEASE_MEASURES.items() if name != "query_error"},
     "query_error": (MEASURES["query_error"], ["releases", "workload"]),
     "query_errors": (query_errors, ["release", "workload"]),
@@ -81,7 +93,7 @@ CALLS = {
 RIGHT = {
     "beliefs": BELIEFS, "history": HISTORY, "sensitive": {"a"}, "r": 2, "releases": RELEASES, "release": RELEASES[0],
     "workload": WORKLOAD, "defenses": {"halved": Mondrian(KAnonymity(1))}, "attacks": {"snapshot": ATTACK},
-    "titled": {("halved", "snapshot"): BELIEFS}, "weeks": 1,
+    "respondent": "A", "time": 1, "titled": {("halved", "snapshot"): BELIEFS}, "weeks": 1,
     "graph": nx.DiGraph(),
 }  # fmt: skip
 OPTIONS = {
@@ -90,7 +102,17 @@ OPTIONS = {
     "disclosures": ["leaving_out", "sure"],
     "log_score": ["leaving_out", "least"],
     "risk_table": ["leaving_out", "least", "sure"],
-    "calibration": ["bins", "leaving_out", "sensitive"],
+    "brier_score": ["bins", "decomposition", "leaving_out"],
+    "information_flow": ["gains", "before", "leaving_out"],
+    "calibration": ["bins", "leaving_out", "sensitive", "draws", "level", "rng"],
+    "score_decomposition": [
+        *("score", "decomposition", "bins", "sensitive", "least", "leaving_out", "draws", "level", "rng")
+    ],
+    "reliability_curve": ["sensitive", "leaving_out", "draws", "level", "rng"],
+    "respondent_risk": ["most", "show_values", "leaving_out"],
+    "retroactive_leak": ["sure", "least", "leaving_out"],
+    "exposing_members": ["value", "estimator", "without", "most"],
+    "worst_case": ["by_release", "leaving_out", "sure", "least"],
     "average_group_size": ["k"],
     "gcp": ["penalize_suppressed", "width"],
     "kl_loss": ["penalize_suppressed"],

@@ -19,7 +19,11 @@ from foreknow.evaluation import (
     group_sizes,
     influence_map,
     influence_over_distance,
+    leak_plot,
+    reliability_curve,
     reliability_diagram,
+    reliability_plot,
+    retroactive_leak,
     risk_utility_map,
 )
 from foreknow.models import Adversary, History, Release, UniformPrior
@@ -38,6 +42,8 @@ CALLS = {
     group_sizes: {"releases": {"one": [RELEASE]}},
     breach_curve: {"beliefs": BELIEFS, "history": HISTORY, "sensitive": {"x"}, "r": 2, "leaving_out": {"A"}},
     reliability_diagram: {"calibrations": {"one": calibration(BELIEFS, HISTORY)}},
+    reliability_plot: {"curves": {"one": reliability_curve(BELIEFS, HISTORY, draws=2, rng=1)}},
+    leak_plot: {"table": retroactive_leak(BELIEFS, BELIEFS, HISTORY), "time": "release"},
     influence_map: {"graph": GRAPH, "time": "release", "most": 3},
     influence_over_distance: {"graph": GRAPH},
     risk_utility_map: {"table": RISK, "risk": "gain", "cost": "gcp", "along": None, "curve": "defense", "panel": None},

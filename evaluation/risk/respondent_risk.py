@@ -1,0 +1,120 @@
+"""Risk of each respondent: the highest belief in the true value, and the release that led to it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.evaluation.arguments import check_beliefs
+from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth
+from foreknow.evaluation.risk.forecasts import numbered
+from foreknow.models import Beliefs, History, ReleaseBeliefs
+from foreknow.models.arrays import ObjectArray
+from foreknow.models.settings import check_flag, check_whole
+
+NORMAL_90 = 1.6448536269514722
+"""Quantile .95 of the standard normal distribution: half the width of a 90 % interval, in standard errors."""
+
+
+def respondent_risk(
+    beliefs: Beliefs,
+    history: History,
+    *,
+    most: int | None = None,
+    show_values: bool = True,
+    leaving_out: LeftOut = None,
+) -> pd.DataFrame:
+    """Highest belief in the true value of each respondent over all releases, and the release at which it was reached.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+        The result of an attack.
+    history : History
+        The original records.
+    most : int, optional
+        Number of respondents to return, those of highest risk. By default all.
+    show_values : bool
+        If False, the column of true values is left out. The table still shows who is at risk: keep it as the records are kept.
+    leaving_out : CompromisedRecords or collection of respondents, optional
+        See `adversary_gain`.
+
+    Returns
+    -------
+    DataFrame
+        One row per respondent with a published record that is not left out, in decreasing order of the belief; ties are in the
+        order of first appearance. Columns ``respondent``; ``belief``, the highest belief in the true value; ``low`` and
+        ``high``, its 90 % interval for the Monte Carlo error of an estimator that samples, otherwise NaN; ``time``, the release
+        (the first of several with the same belief); ``value``, the true value there; ``before``, the belief in it before that
+        release, and ``prior``, before any release; ``rise``, belief less ``before``; ``share``, the value's share of the
+        published group; ``members``, the number of group members; ``published``, the number of releases with a record.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `adversary_gain`; if ``most`` is no whole number of 1 or more.
+
+    Notes
+    -----
+    The highest of several beliefs is chosen after the fact, with the truth known, so it overstates what the adversary can know
+    to be right; compare `calibration`. An interval does not allow for this choice, nor for wrong knowledge. Cost: O(n log n)
+    for n records in all.
+    """
+    check_flag("respondent_risk", "show_values", show_values)
+    check_beliefs("respondent_risk", beliefs)
+    if most is not None:
+        check_whole("respondent_risk", "most", most, "respondents")
+    measured = beliefs_and_truth("respondent_risk", beliefs, history, leaving_out)
+    each = [_NONE, *(_records(one, release) for one, release in zip(measured, beliefs, strict=True))]
+    records = {name: np.concatenate([columns[name] for columns in each]) for name in _NONE}
+    number = numbered({}, records["respondent"])
+    order = np.lexsort((-records["belief"], number))
+    highest = order[np.diff(number[order], prepend=-1) != 0]
+    published = np.bincount(number)
+    highest = highest[np.argsort(-records["belief"][highest], kind="stable")]
+    highest = highest if most is None else highest[: int(most)]
+    table = pd.DataFrame({name: column[highest] for name, column in records.items()}).infer_objects()
+    table["published"] = published[number[highest]] if len(highest) else np.zeros(0, dtype=np.int64)
+    return table if show_values else table.drop(columns="value")
+
+
+_NONE: dict[str, np.ndarray[Any, Any]] = (
+    {"respondent": np.empty(0, dtype=object)}
+    | {name: np.zeros(0) for name in ("belief", "low", "high")}
+    | {name: np.empty(0, dtype=object) for name in ("time", "value")}
+    | {name: np.zeros(0) for name in ("before", "prior", "rise", "share")}
+    | {"members": np.zeros(0, dtype=np.int64)}
+)
+"""Columns of a release without records."""
+
+
+def _records(one: BeliefsAndTruth, release: ReleaseBeliefs) -> dict[str, np.ndarray[Any, Any]]:
+    """Columns of one release, one entry per measured record."""
+    people = release.observation.people
+    belief, before, prior = (
+        stage[one.rows, one.true] for stage in (release.posterior.probabilities, release.revised, release.prior)
+    )
+    error = release.posterior.standard_error
+    width = np.full(len(belief), np.nan) if error is None else NORMAL_90 * error[one.rows, one.true]
+    return {
+        "respondent": people.respondents[one.rows],
+        "belief": belief,
+        "low": np.clip(belief - width, 0, 1),
+        "high": np.clip(belief + width, 0, 1),
+        "time": as_objects([one.time] * len(belief)),
+        "value": as_objects(people.schema.values)[one.true],
+        "before": before,
+        "prior": prior,
+        "rise": belief - before,
+        "share": one.share,
+        "members": np.bincount(release.observation.group[release.observation.group >= 0])[one.group],
+    }
+
+
+def as_objects(labels: Sequence[Any]) -> ObjectArray:
+    """One-dimensional object array of labels, which may be tuples."""
+    array = np.empty(len(labels), dtype=object)
+    for place, label in enumerate(labels):
+        array[place] = label
+    return array

@@ -13,8 +13,8 @@ from foreknow.defenses.requirements.requirement import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import as_sensitive_values
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 
 @dataclass(frozen=True)

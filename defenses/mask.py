@@ -14,8 +14,8 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasib
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from foreknow.defenses.requirements.requirement import Infeasible, Requirement
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind
-from foreknow.models.tables.times import check_order
+from foreknow.models.tables.columns.times import check_order
 
 
 class Defense(Protocol):

@@ -21,8 +21,8 @@ from foreknow.models.foreground.attribute_signatures import (
 )
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import Fitting
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)

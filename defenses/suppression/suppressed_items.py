@@ -10,7 +10,7 @@ from foreknow.defenses.suppression.group_items import GroupItems, harmonic_numbe
 from foreknow.defenses.suppression.item_search import TimedSearch
 from foreknow.models import ItemRelease, Items
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.required_columns import check_columns
 
 COLUMNS = (
     "group",

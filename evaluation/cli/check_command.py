@@ -18,7 +18,7 @@ from foreknow.evaluation.cli.defense_choices import DefenseOptions
 from foreknow.evaluation.cli.options import Beta, Encoding, L, Missing, Sensitive, T
 from foreknow.evaluation.cli.printed_table import PrintedTable
 from foreknow.evaluation.cli.terminal import show
-from foreknow.models.tables.table_files import read_table
+from foreknow.models.tables.files.table_files import read_table
 
 DEFAULT_K = 3
 """The threshold of k-anonymity if no threshold is given."""

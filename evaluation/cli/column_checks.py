@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models import Numeric, Schema
-from foreknow.models.tables.plain_columns import MAX_EXACT_INTEGER, is_hashable
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, is_hashable
+from foreknow.models.tables.columns.required_columns import check_columns
 
 MOST_CODES = 10
 """A numeric quasi-identifier with at most this number of distinct values may hold codes."""

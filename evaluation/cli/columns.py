@@ -16,7 +16,7 @@ from foreknow.evaluation.cli.column_checks import (
     holds_whole_numbers,
 )
 from foreknow.models import Categorical, Hierarchy, Numeric, Schema
-from foreknow.models.tables.table_files import read_table
+from foreknow.models.tables.files.table_files import read_table
 
 RESERVED_COLUMNS = ("group", "published")
 """Columns that `foreknow publish` writes and `foreknow attack` reads."""

@@ -11,7 +11,7 @@ from foreknow.evaluation.cli.column_checks import check_roles
 from foreknow.evaluation.cli.columns import RESERVED_COLUMNS, Columns
 from foreknow.models import Grouping, History, Release, Schema, View
 from foreknow.models.arrays import IntArray
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.required_columns import check_columns
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:

@@ -12,8 +12,8 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import are_probabilities, probability_rows
 from foreknow.models.settings import GREATEST_FLOAT, as_floats, check_kind, is_number, is_whole, shown
 from foreknow.models.tables.attributes import Categorical
+from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.history import History
-from foreknow.models.tables.lookalikes import lookalike
 from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Schema
 

@@ -18,8 +18,8 @@ from foreknow.models.programs.missing_visits import (
     stretches_with_missing,
 )
 from foreknow.models.settings import check_whole
+from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.history import History
-from foreknow.models.tables.lookalikes import lookalike
 
 if TYPE_CHECKING:
     import pymc as pm

@@ -11,7 +11,7 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items, check_separator
 from foreknow.models.settings import check_choice, check_kind, is_whole
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.required_columns import check_columns
 from foreknow.models.tables.view import View
 
 type Words = NDArray[np.uint64]

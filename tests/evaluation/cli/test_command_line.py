@@ -22,7 +22,7 @@ from foreknow.evaluation.cli import command_line, terminal
 from foreknow.evaluation.cli.columns import Columns
 from foreknow.evaluation.cli.release_files import read_releases
 from foreknow.models import Categorical, Numeric, Schema
-from foreknow.models.tables.table_files import read_table
+from foreknow.models.tables.files.table_files import read_table
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
 SCHEMA = Schema({"age": Numeric(), "town": Categorical(tuple(TOWNS))}, "result", tuple("abc"))

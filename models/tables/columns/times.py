@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import IntArray
-from foreknow.models.tables.plain_columns import describe_missing, plain_column, plain_value
+from foreknow.models.tables.columns.plain_columns import describe_missing, plain_column, plain_value
 
 MIDNIGHT = time()
 

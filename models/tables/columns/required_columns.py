@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from foreknow.models.tables.lookalikes import lookalike
-from foreknow.models.tables.plain_columns import is_hashable, is_missing
+from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns.plain_columns import is_hashable, is_missing
 
 
 def check_columns(frame: pd.DataFrame, names: Iterable[Hashable]) -> None:

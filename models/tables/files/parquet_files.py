@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.models.tables.csv_files import MAX_COLUMNS
+from foreknow.models.tables.files.csv_files import MAX_COLUMNS
 
 NULLABLE_DTYPES = {
     pa.int8(): pd.Int8Dtype(),

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from foreknow.models.tables.plain_columns import is_hashable, is_missing, plain_column, plain_values
+from foreknow.models.tables.columns.plain_columns import is_hashable, is_missing, plain_column, plain_values
 
 
 def checked_domain(values: Iterable[Any], owner: str) -> tuple[Hashable, ...]:

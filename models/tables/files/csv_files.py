@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.models.tables.plain_columns import MAX_EXACT_INTEGER
-from foreknow.models.tables.text_encodings import NAME_ENCODING
+from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER
+from foreknow.models.tables.files.text_encodings import NAME_ENCODING
 
 MAX_COLUMNS = 16_384
 """Largest number of columns of a table, as in spreadsheets: pandas takes minutes to read a line of a million commas."""

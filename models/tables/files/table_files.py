@@ -9,10 +9,10 @@ import pandas as pd
 import pyarrow as pa
 
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.argument_lists import as_list
-from foreknow.models.tables.csv_files import read_csv
-from foreknow.models.tables.parquet_files import read_parquet
-from foreknow.models.tables.text_encodings import check_encoding, undecodable
+from foreknow.models.tables.arguments import as_list
+from foreknow.models.tables.files.csv_files import read_csv
+from foreknow.models.tables.files.parquet_files import read_parquet
+from foreknow.models.tables.files.text_encodings import check_encoding, undecodable
 
 
 def read_table(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.tables.lookalikes import lookalike
+from foreknow.models.tables.columns.lookalikes import lookalike
 
 VALUES_SHOWN = 12
 """Largest number of values of a domain in an error message."""

@@ -1,6 +1,6 @@
 """Expected number of records with a value in each cell of a group: exact polynomials, and a saddlepoint for large groups.
 
-The law is that of independent Bernoulli variables given their sum (conditional Bernoulli). `foreknow.models.foreground.polynomials`
+The law is that of independent Bernoulli variables given their sum (conditional Bernoulli). `foreknow.models.foreground.conditional_bernoulli.polynomials`
 has the notation.
 """
 
@@ -9,7 +9,13 @@ import math
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.foreground.polynomials import binomial, multiply, odds_shares, tilt, undecided
+from foreknow.models.foreground.conditional_bernoulli.polynomials import (
+    binomial,
+    multiply,
+    odds_shares,
+    tilt,
+    undecided,
+)
 
 MIN_SADDLEPOINT_VARIANCE = 50.0
 """Smallest variance of the number of records with x at which the saddlepoint approximation is used."""

@@ -6,7 +6,7 @@ SciPy's bipartite matching has no capacities and cannot be called from compiled 
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.estimators.assignments import shown_priors
+from foreknow.models.estimators.assignments.group_beliefs import shown_priors
 from foreknow.models.problem import DOUBT
 
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from foreknow.models.foreground.group_expectations import (
+from foreknow.models.foreground.conditional_bernoulli.cell_covariances import cell_covariances
+from foreknow.models.foreground.conditional_bernoulli.group_expectations import (
     MIN_SADDLEPOINT_VARIANCE,
     cell_expectations,
     group_expectations,
 )
-from foreknow.models.foreground.newton_direction import cell_covariances
 
 CHANCES = st.one_of(st.sampled_from([0.0, 1.0, 0.5, 0.1, 1e-3, 1e-9, 1 - 1e-3]), st.floats(0.01, 0.99))
 

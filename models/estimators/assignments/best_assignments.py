@@ -3,8 +3,8 @@
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.estimators.assignments import group_beliefs, proportional_rows
-from foreknow.models.estimators.forward_backward import state_count
+from foreknow.models.estimators.assignments.forward_backward import state_count
+from foreknow.models.estimators.assignments.group_beliefs import group_beliefs, proportional_rows
 
 SUM_TOLERANCE = 1e-12
 """Largest difference, for each of k members, between sums of k priors that count as equal."""

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.estimators.forward_backward import forward_backward, state_count
+from foreknow.models.estimators.assignments.forward_backward import forward_backward, state_count
 
 MOST_COMPARED_KINDS = 64
 """Number of kinds of rows after which `proportional_rows` compares no more: a larger number exceeds every limit of states."""

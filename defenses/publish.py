@@ -6,7 +6,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement
+from foreknow.defenses.requirements.feasibility import Infeasible
+from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind

@@ -9,7 +9,7 @@ from foreknow.defenses.foreground_safe.group_attack import GroupAttack
 from foreknow.defenses.foreground_safe.log_odds_points import log_odds_points
 from foreknow.defenses.foreground_safe.sensitive_groups import enlarge_groups, group_around_sensitive, nearest_record
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
+from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray

@@ -13,14 +13,8 @@ from foreknow.defenses.full_domain.generalization_levels import (
     generalization_levels,
 )
 from foreknow.defenses.full_domain.lattice import Node, minimal_nodes
-from foreknow.defenses.requirements.requirement import (
-    GroupPredicate,
-    Infeasible,
-    Requirement,
-    check_requirement,
-    check_smallest,
-    shortfall,
-)
+from foreknow.defenses.requirements.feasibility import Infeasible, check_smallest, shortfall
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray

@@ -5,15 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.defenses.mondrian.cuts import Parts, Rows, count_values, cut_parts, relative_widths, sum_by_part
+from foreknow.defenses.requirements.feasibility import Infeasible, check_smallest, shortfall
 from foreknow.defenses.requirements.membership import slices
-from foreknow.defenses.requirements.requirement import (
-    GroupPredicate,
-    Infeasible,
-    Requirement,
-    check_requirement,
-    check_smallest,
-    shortfall,
-)
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray

@@ -9,7 +9,8 @@ from foreknow.defenses.suppression.label_workspace import LabelWorkspace, label_
 from foreknow.models import Items, Linking, Links, Release
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.group_rows import group_rows
-from foreknow.models.quasi_sensitive.linking import Words, links
+from foreknow.models.quasi_sensitive.label_sets import Words
+from foreknow.models.quasi_sensitive.links import links
 
 
 def removal_cost(before: ArrayLike, after: ArrayLike) -> float:

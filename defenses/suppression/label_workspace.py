@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.quasi_sensitive.linking import Words, add_record, total_prevalence
+from foreknow.models.quasi_sensitive.label_sets import Words, add_record, total_prevalence
 
 
 class LabelWorkspace(NamedTuple):

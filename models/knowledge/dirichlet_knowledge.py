@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_counts
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.knowledge.priors import ClassFrequencies, class_counts
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, sequences_for_order
 from foreknow.models.settings import GREATEST_FLOAT, as_floats, as_generator, check_kind, is_number, shown
 from foreknow.models.tables.history import History

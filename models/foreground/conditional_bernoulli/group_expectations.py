@@ -1,7 +1,6 @@
 """Expected number of records with a value in each cell of a group: exact polynomials, and a saddlepoint for large groups.
 
-The law is that of independent Bernoulli variables given their sum (conditional Bernoulli). `foreknow.models.foreground.conditional_bernoulli.polynomials`
-has the notation.
+The law is that of independent Bernoulli variables given their sum (conditional Bernoulli). `polynomials` has the notation.
 """
 
 import math

@@ -67,12 +67,16 @@ class Requirement(ABC):
         )
 
     def __and__(self, other: "Requirement") -> "Requirement":
-        from foreknow.defenses.requirements.combinations import all_of  # combinations are requirements: imported when used
+        from foreknow.defenses.requirements.combinations import (
+            all_of,  # combinations are requirements: imported when used
+        )
 
         return all_of(self, other)
 
     def __or__(self, other: "Requirement") -> "Requirement":
-        from foreknow.defenses.requirements.combinations import any_of  # combinations are requirements: imported when used
+        from foreknow.defenses.requirements.combinations import (
+            any_of,  # combinations are requirements: imported when used
+        )
 
         return any_of(self, other)
 

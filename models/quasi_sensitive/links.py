@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items
-from foreknow.models.quasi_sensitive.label_sets import Words, link_records, group_beliefs
+from foreknow.models.quasi_sensitive.label_sets import Words, group_beliefs, link_records
 from foreknow.models.settings import check_choice, check_kind, is_whole
 
 type Reading = Literal["counted", "fractional", "uniform"]

@@ -49,6 +49,22 @@ class BeliefDefense(Protocol):
         ...
 
 
+class RequirementDefense:
+    """A defense whose smallest group, and whose dependence on the prior, are those of its requirement."""
+
+    requirement: Requirement
+
+    @property
+    def smallest(self) -> int:
+        """Smallest number of records of a group that can satisfy the requirement."""
+        return self.requirement.smallest
+
+    @property
+    def weighs_beliefs(self) -> bool:
+        """True if the requirement depends on the prior given to the defense."""
+        return self.requirement.weighs_beliefs
+
+
 def publish(
     views: Iterable[View],
     defense: Defense,

@@ -11,7 +11,6 @@ from rich.console import RenderableType
 from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs
 from foreknow.evaluation.cli import entry_points
 from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_knowledge
-from foreknow.evaluation.cli.atomic_output import atomic_output, check_output, write_table
 from foreknow.evaluation.cli.attack_choices import (
     ATTACK_OPTIONS,
     DEFAULT_R,
@@ -20,9 +19,11 @@ from foreknow.evaluation.cli.attack_choices import (
     estimator_choice,
     foreground_attack,
 )
-from foreknow.evaluation.cli.attack_tables import foreground_tables, posterior_table, risk_tables
-from foreknow.evaluation.cli.checksums import KEY, check_key
-from foreknow.evaluation.cli.columns import Columns
+from foreknow.evaluation.cli.commands.publish_report import notice_codes
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
+from foreknow.evaluation.cli.files.checksums import KEY, check_key
+from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.release_files import read_releases
 from foreknow.evaluation.cli.options import (
     INPUT_PANEL,
     KNOWLEDGE_PANEL,
@@ -47,9 +48,8 @@ from foreknow.evaluation.cli.options import (
     learning,
     refuse_unread_options,
 )
-from foreknow.evaluation.cli.publish_command import notice_codes
-from foreknow.evaluation.cli.release_files import read_releases
-from foreknow.evaluation.cli.terminal import notice, say, show, tracked
+from foreknow.evaluation.cli.printing.attack_tables import foreground_tables, posterior_table, risk_tables
+from foreknow.evaluation.cli.printing.terminal import notice, say, show, tracked
 from foreknow.models import ESTIMATORS, Beliefs, Estimator, History, Release, Schema
 
 FOREGROUND_PANEL = "Foreground attack"

@@ -9,11 +9,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from foreknow.evaluation.cli import demo
-from foreknow.evaluation.cli.atomic_output import atomic_output, check_output
-from foreknow.evaluation.cli.attack_tables import HEADINGS
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
 from foreknow.evaluation.cli.options import Overwrite
-from foreknow.evaluation.cli.printed_table import PrintedTable, definitions
-from foreknow.evaluation.cli.terminal import error_console, notice, say, show, tracked
+from foreknow.evaluation.cli.printing.attack_tables import HEADINGS
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show, tracked
 
 STRONGEST_ATTACK_TERMS = {
     "confidence": "mean belief in the true value",

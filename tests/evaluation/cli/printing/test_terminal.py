@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from foreknow.evaluation.cli import terminal
-from foreknow.evaluation.cli.terminal import literal, tracked, visible
+from foreknow.evaluation.cli.printing import terminal
+from foreknow.evaluation.cli.printing.terminal import literal, tracked, visible
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from foreknow.evaluation.cli import attack_command, check_command, demo, demo_command, publish_command, terminal
+from foreknow.evaluation.cli import demo
 from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS
+from foreknow.evaluation.cli.commands import attack_command, check_command, demo_command, publish_report
 from foreknow.evaluation.cli.defense_choices import BUILT_IN
-from foreknow.evaluation.cli.printed_table import PrintedTable, definitions
+from foreknow.evaluation.cli.printing import terminal
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
 
 WIDTH = 80
 
@@ -81,7 +83,7 @@ def shown(monkeypatch):
     parts = []
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     monkeypatch.setattr(terminal, "console", Console(width=WIDTH))
-    for module in (publish_command, attack_command, check_command, demo_command):
+    for module in (publish_report, attack_command, check_command, demo_command):
         monkeypatch.setattr(module, "show", parts.append)
     return parts
 

@@ -8,16 +8,16 @@ import typer
 
 from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.checks.verify import verify_table
-from foreknow.evaluation.cli.column_checks import (
+from foreknow.evaluation.cli.defense_choices import DefenseOptions
+from foreknow.evaluation.cli.files.column_checks import (
     check_complete,
     check_encoding_used,
     check_roles,
     column_varying_within_groups,
 )
-from foreknow.evaluation.cli.defense_choices import DefenseOptions
-from foreknow.evaluation.cli.options import Beta, Encoding, L, Missing, Sensitive, T
-from foreknow.evaluation.cli.printed_table import PrintedTable
-from foreknow.evaluation.cli.terminal import show
+from foreknow.evaluation.cli.options import Beta, Encoding, Missing, Sensitive, T
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable
+from foreknow.evaluation.cli.printing.terminal import show
 from foreknow.models.tables.files.table_files import read_table
 
 DEFAULT_K = 3
@@ -46,7 +46,10 @@ def check_command(
             "-k", min=1, metavar="N", help="Least number of records in a group; 3 if no other threshold is given."
         ),
     ] = None,
-    l: L = None,  # noqa: E741
+    l: Annotated[  # noqa: E741
+        int | None,
+        typer.Option("-l", min=1, metavar="N", help="Least number of distinct sensitive values in a group."),
+    ] = None,
     t: T = None,
     beta: Beta = None,
     encoding: Encoding = "utf-8",

@@ -7,7 +7,7 @@ import pandas as pd
 from rich.console import RenderableType
 
 from foreknow.attacks import ForegroundBeliefs
-from foreknow.evaluation.cli.printed_table import PrintedTable, definitions
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.models import Beliefs, FitStatus, History, ReleaseBeliefs, Status

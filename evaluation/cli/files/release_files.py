@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.cli.column_checks import check_roles
-from foreknow.evaluation.cli.columns import RESERVED_COLUMNS, Columns
+from foreknow.evaluation.cli.files.column_checks import check_roles
+from foreknow.evaluation.cli.files.columns import RESERVED_COLUMNS, Columns
 from foreknow.models import Grouping, History, Release, Schema, View
 from foreknow.models.arrays import IntArray
 from foreknow.models.tables.columns.required_columns import check_columns

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.cli.column_checks import (
+from foreknow.evaluation.cli.files.column_checks import (
     check_encoding_used,
     check_numbers,
     check_roles,

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from foreknow.evaluation.cli.terminal import literal
+from foreknow.evaluation.cli.printing.terminal import literal
 
 COLUMN_GAP = 2
 """Spaces between two columns: the padding of a cell, and the box's empty divider."""

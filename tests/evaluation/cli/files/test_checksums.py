@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from foreknow.defenses import MASK, Anatomy, DistinctDiversity, JSReduce
-from foreknow.evaluation.cli.checksums import check_key, checksum, settings, write_key, write_release
+from foreknow.evaluation.cli.files.checksums import check_key, checksum, settings, write_key, write_release
 
 FILES = {"public/published.csv": "a", "private/groups.csv": "b", "records.csv": "c"}
 

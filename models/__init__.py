@@ -27,10 +27,12 @@ from foreknow.models.foreground.newton import Newton
 from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
-from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain, DirichletFrequencies
+from foreknow.models.knowledge.dirichlet_chain import DirichletChain
+from foreknow.models.knowledge.dirichlet_frequencies import DirichletFrequencies
+from foreknow.models.knowledge.incremental_chain import IncrementalChain
 from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
 from foreknow.models.knowledge.kernel_prior import KernelPrior
-from foreknow.models.knowledge.markov_chain import IncrementalChain, MarkovChain, Transitions
+from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
 from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, UniformPrior
 from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status

@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.arguments import check_positive
-from foreknow.models.knowledge.dirichlet_knowledge import positive_concentrations
+from foreknow.models.knowledge.dirichlet_rows import positive_concentrations
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_longest
 from foreknow.models.programs.arguments import as_floats
 from foreknow.models.programs.missing_visits import (

@@ -21,7 +21,8 @@ from foreknow.models import (
     Schema,
     View,
 )
-from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain, DirichletFrequencies
+from foreknow.models.knowledge.dirichlet_chain import DirichletChain
+from foreknow.models.knowledge.dirichlet_frequencies import DirichletFrequencies
 
 DRAWS = 4000
 SIGMAS = 5

@@ -8,8 +8,8 @@ import pandas as pd
 
 from foreknow.models import Beliefs, GlobalDistribution
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 ROUNDING_ERROR = 1e-9
 """Largest excess of a belief over 1/r that counts as rounding, not as a breach."""

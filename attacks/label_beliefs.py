@@ -13,7 +13,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.settings import check_kind, check_range, is_whole
-from foreknow.models.tables.times import check_order
+from foreknow.models.tables.columns.times import check_order
 
 BELIEF_TOLERANCE = 1e-9
 """Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""

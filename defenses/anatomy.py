@@ -9,12 +9,12 @@ import numpy as np
 from foreknow.defenses.buckets.group_creation import create_groups
 from foreknow.defenses.buckets.value_classes import value_classes
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
+from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import as_sensitive_values
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 
 @dataclass(frozen=True)

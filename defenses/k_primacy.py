@@ -15,8 +15,10 @@ from foreknow.defenses.clusters.group_clusters import (
 from foreknow.defenses.clusters.group_index import GroupLimits
 from foreknow.defenses.clusters.primacy_groups import primacy_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.combinations import all_of
+from foreknow.defenses.requirements.feasibility import check_size
 from foreknow.defenses.requirements.likeness import BetaLikeness
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of, check_size
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate
 from foreknow.defenses.requirements.summary import TableCounts, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray

@@ -10,12 +10,13 @@ from foreknow.defenses.buckets.value_classes import value_classes
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
 from foreknow.defenses.requirements.anonymity import KAnonymity
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
+from foreknow.defenses.requirements.feasibility import Infeasible
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import Posterior
 from foreknow.models.settings import check_choice, check_kind
-from foreknow.models.tables.lookalikes import lookalike
+from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns.times import check_order
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.schema import Schema
-from foreknow.models.tables.times import check_order
 
 if TYPE_CHECKING:
     import xarray

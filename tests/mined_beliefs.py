@@ -18,7 +18,7 @@ from foreknow.models import (
     View,
 )
 from foreknow.models.foreground.attribute_signatures import attribute_signatures
-from foreknow.models.foreground.sensitive_set import SensitiveSet
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 FRAME = pd.DataFrame(
     {

@@ -6,7 +6,7 @@ import numpy as np
 
 from foreknow.defenses.buckets.bucketization import RecordTypes
 from foreknow.models.arrays import IntArray, compiled
-from foreknow.models.estimators.support import possible_pairs
+from foreknow.models.estimators.assignments.support import possible_pairs
 
 
 class Buckets(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 
 from foreknow.models import View
 from foreknow.models.arrays import IntArray
-from foreknow.models.foreground.sensitive_set import sensitive_codes
+from foreknow.models.tables.sensitive_set import sensitive_codes
 
 
 def value_classes(

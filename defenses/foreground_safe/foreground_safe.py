@@ -9,7 +9,7 @@ from foreknow.defenses.foreground_safe.group_attack import GroupAttack
 from foreknow.defenses.foreground_safe.log_odds_points import log_odds_points
 from foreknow.defenses.foreground_safe.sensitive_groups import enlarge_groups, group_around_sensitive, nearest_record
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
+from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -21,8 +21,8 @@ from foreknow.models.foreground.attribute_signatures import (
 )
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import Fitting
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)

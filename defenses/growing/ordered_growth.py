@@ -10,7 +10,8 @@ import numpy as np
 from foreknow.defenses.growing.enforce_on_published import enforce_on_published
 from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.growing.leftovers import join_nearest, relax
-from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasible
+from foreknow.defenses.requirements.feasibility import Infeasible
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
 from foreknow.models.arrays import FloatArray, IntArray

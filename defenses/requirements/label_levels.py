@@ -11,7 +11,7 @@ import numpy as np
 
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.quasi_sensitive.linking import Words, add_record
+from foreknow.models.quasi_sensitive.label_sets import Words, add_record
 
 NEGLIGIBLE = 1e-12
 """Largest belief that counts as 0: adding and removing records leaves rounding errors of this size."""

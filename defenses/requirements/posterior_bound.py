@@ -12,8 +12,8 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_is_estimator
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import check_kind, is_number
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)

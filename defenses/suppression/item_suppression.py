@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foreknow.defenses.requirements.combinations import AllOf
+from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.label_levels import diversity_ratio, label_distance
 from foreknow.defenses.requirements.qs_closeness import QSCloseness
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, AllOf, Infeasible, Requirement
-from foreknow.defenses.suppression.group_items import GroupItems
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Requirement
 from foreknow.defenses.suppression.item_search import (
     SEARCH_ORDERS,
     Progress,
@@ -23,7 +24,7 @@ from foreknow.defenses.suppression.item_search import (
     share_time,
 )
 from foreknow.defenses.suppression.label_shortfall import LabelBounds, LabelRequirement, label_bounds, shortfall
-from foreknow.defenses.suppression.label_workspace import LabelWorkspace, fresh_workspace, set_removed
+from foreknow.defenses.suppression.label_workspace import GroupItems, LabelWorkspace, fresh_workspace, set_removed
 from foreknow.defenses.suppression.suppressed_items import SuppressedItems, group_report
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import BoolArray, FloatArray

@@ -11,7 +11,7 @@ from foreknow.defenses.requirements.qs_diversity import QSDiversity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.suppression.label_workspace import LabelWorkspace
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.quasi_sensitive.linking import Links
+from foreknow.models.quasi_sensitive.links import Links
 
 type LabelRequirement = QSDiversity | QSCloseness
 """A requirement that the search for items to remove can enforce."""

@@ -9,7 +9,7 @@ import pandas as pd
 
 from foreknow.attacks import Attack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian
-from foreknow.evaluation.cli.atomic_output import write_table
+from foreknow.evaluation.cli.files.atomic_output import write_table
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
 from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time

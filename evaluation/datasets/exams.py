@@ -8,8 +8,8 @@ import pandas as pd
 
 from foreknow.evaluation.datasets.disease_rates import ALZHEIMER, ENDS, HIV, LIVER, RESULTS, SEPSIS, exam_transitions
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.knowledge.priors import ClassFrequencies
 from foreknow.models.settings import as_generator, is_whole
 from foreknow.models.simulation import Simulation
 from foreknow.models.tables.attributes import Numeric

@@ -16,7 +16,7 @@ from foreknow.evaluation.risk.global_errors import signature_table
 from foreknow.evaluation.risk.mined_distributions import attribute_names, global_distributions, set_probabilities
 from foreknow.models import GlobalDistribution, History, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.foreground.sensitive_set import as_sensitive_values
+from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 MAX_MARKER_DIAMETER = 18.0
 """Diameter of the largest marker, in points; the areas of the others are in proportion to their support."""

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from foreknow.evaluation.plots.arguments import check_table, check_text
 from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend, without_mathtext
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.required_columns import check_columns
 
 AXIS_LABELS = {
     "gain": "gain of the adversary",

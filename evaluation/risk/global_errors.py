@@ -16,8 +16,8 @@ from foreknow.evaluation.risk.mined_distributions import (
 from foreknow.models import GlobalDistribution, History, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.beliefs import INTERVAL
-from foreknow.models.foreground.sensitive_set import as_sensitive_values, sensitive_codes
 from foreknow.models.settings import check_flag
+from foreknow.models.tables.sensitive_set import as_sensitive_values, sensitive_codes
 
 COLUMNS = ("time", "attributes", "signature", "support", "probability", "frequency")
 

@@ -15,8 +15,8 @@ from foreknow.evaluation.risk.mined_distributions import (
 )
 from foreknow.models import GlobalDistribution, Observation
 from foreknow.models.arrays import FloatArray
-from foreknow.models.foreground.sensitive_set import as_sensitive_values
 from foreknow.models.settings import check_flag
+from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 
 def greatest_differences(

@@ -8,8 +8,8 @@ import numpy as np
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.models import GlobalDistribution, Observation
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 
 def global_distributions(

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_positive, check_problem
-from foreknow.models.estimators.best_assignments import average_of_best
+from foreknow.models.estimators.assignments.best_assignments import average_of_best
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.group_rows import GroupRows, group_rows
 from foreknow.models.problem import Posterior, Problem

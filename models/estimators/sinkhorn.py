@@ -7,8 +7,8 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_iteration, check_problem
-from foreknow.models.estimators.assignments import LEAST_DIVISOR, write_group_beliefs
-from foreknow.models.estimators.support import weights_and_possible_pairs
+from foreknow.models.estimators.assignments.group_beliefs import LEAST_DIVISOR, write_group_beliefs
+from foreknow.models.estimators.assignments.support import weights_and_possible_pairs
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 

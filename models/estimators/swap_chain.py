@@ -8,11 +8,11 @@ from scipy.optimize import linear_sum_assignment
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_problem
-from foreknow.models.estimators.assignments import group_beliefs, write_group_beliefs
+from foreknow.models.estimators.assignments.group_beliefs import group_beliefs, write_group_beliefs
+from foreknow.models.estimators.assignments.support import weights_and_possible_pairs
+from foreknow.models.estimators.assignments.swap_moves import sample_probabilities, summarize_chains
 from foreknow.models.estimators.convergence import FEWEST_DRAWS, LARGEST_RHAT
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.estimators.support import weights_and_possible_pairs
-from foreknow.models.estimators.swap_moves import sample_probabilities, summarize_chains
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 from foreknow.models.settings import as_generator, is_whole

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.foreground.conditional_bernoulli.polynomials import multiply
 from foreknow.models.foreground.evidence import Cells, Evidence
-from foreknow.models.foreground.polynomials import multiply
 from foreknow.models.group_rows import group_rows
 
 type Sweep = Callable[[FloatArray], IntArray]

@@ -11,10 +11,10 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.settings import as_generator, check_choice, check_kind, check_range, is_number
 from foreknow.models.tables.attributes import Numeric
+from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns.plain_columns import describe_missing, plain_columns, plain_value
 from foreknow.models.tables.history import History
-from foreknow.models.tables.lookalikes import lookalike
 from foreknow.models.tables.people import People
-from foreknow.models.tables.plain_columns import describe_missing, plain_columns, plain_value
 
 COLUMNS = ("respondent", "value", "time", "confidence")
 

@@ -12,7 +12,7 @@ from numba import carray, types  # type: ignore[attr-defined]
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.compilation_cache import compiled_callback
-from foreknow.models.estimators.assignments import log_weight_and_beliefs, write_group_beliefs
+from foreknow.models.estimators.assignments.group_beliefs import log_weight_and_beliefs, write_group_beliefs
 
 
 @compiled

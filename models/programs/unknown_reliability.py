@@ -10,7 +10,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs, coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords
 from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.required_columns import check_columns
 
 if TYPE_CHECKING:
     import pymc as pm

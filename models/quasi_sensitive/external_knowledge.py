@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
 from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
-from foreknow.models.tables.plain_columns import is_hashable, plain_value
-from foreknow.models.tables.required_columns import check_columns
-from foreknow.models.tables.table_files import read_table
+from foreknow.models.tables.columns.plain_columns import is_hashable, plain_value
+from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.files.table_files import read_table
 
 NONE = "none"
 """Name of the outcome that a record links to no label."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.plain_columns import is_hashable, plain_values
+from foreknow.models.tables.columns.plain_columns import is_hashable, plain_values
 
 WAY_OUT = "Items.of(cells) makes them from a column"
 """Advice in messages about wrong arrays."""

@@ -14,9 +14,9 @@ import numpy as np
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.arguments import as_list
+from foreknow.models.tables.files.text_encodings import check_encoding, existing_file, undecodable
 from foreknow.models.tables.hierarchy_rows import checked_rows, rows_of_graph
-from foreknow.models.tables.text_encodings import check_encoding, existing_file, undecodable
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import Problem
 from foreknow.models.settings import check_kind, is_whole
-from foreknow.models.tables.number_arrays import as_floats, as_integers
+from foreknow.models.tables.arguments import as_floats, as_integers
+from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.people import People
-from foreknow.models.tables.times import check_time
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,15 @@ import pandas as pd
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_flag
-from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Categorical, Numeric
-from foreknow.models.tables.domains import checked_domain
+from foreknow.models.tables.columns.domains import checked_domain
+from foreknow.models.tables.columns.plain_columns import describe_missing, plain_column, plain_columns
+from foreknow.models.tables.columns.required_columns import check_columns, is_column_name
+from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.people import People
-from foreknow.models.tables.plain_columns import describe_missing, plain_column, plain_columns
-from foreknow.models.tables.required_columns import check_columns, is_column_name
 from foreknow.models.tables.schema import Schema
-from foreknow.models.tables.times import check_time
 
 MAX_RESPONDENTS = 2**31
 """Largest number of respondents of a table: each has a row of an array."""

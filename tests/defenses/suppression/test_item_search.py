@@ -15,7 +15,7 @@ from foreknow.defenses.suppression.item_search import SEARCH_ORDERS, item_search
 from foreknow.defenses.suppression.label_shortfall import label_bounds, shortfall, shortfalls_after_removal
 from foreknow.defenses.suppression.label_workspace import label_workspace, set_cell
 from foreknow.models import ExternalKnowledge, Items, Linking
-from foreknow.models.quasi_sensitive.linking import links
+from foreknow.models.quasi_sensitive.links import links
 
 SLACK = 1e-9
 

@@ -18,11 +18,12 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from foreknow.defenses import DEFENSES, ForegroundSafe
-from foreknow.evaluation.cli import command_line, terminal
-from foreknow.evaluation.cli.columns import Columns
-from foreknow.evaluation.cli.release_files import read_releases
+from foreknow.evaluation.cli import command_line
+from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.release_files import read_releases
+from foreknow.evaluation.cli.printing import terminal
 from foreknow.models import Categorical, Numeric, Schema
-from foreknow.models.tables.table_files import read_table
+from foreknow.models.tables.files.table_files import read_table
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))
 SCHEMA = Schema({"age": Numeric(), "town": Categorical(tuple(TOWNS))}, "result", tuple("abc"))

@@ -10,8 +10,10 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.evaluation.cli import command_line, publish_command, terminal
+from foreknow.evaluation.cli import command_line
+from foreknow.evaluation.cli.commands import publish_command
 from foreknow.evaluation.cli.defense_choices import BUILT_IN, DefenseOptions, seeded_generator
+from foreknow.evaluation.cli.printing import terminal
 
 SEED = 987654321
 

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, TCloseness
 from foreknow.evaluation import pbc, verify
-from foreknow.evaluation.cli import demo, demo_command
+from foreknow.evaluation.cli import demo
+from foreknow.evaluation.cli.commands import demo_command
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -25,7 +25,7 @@ from foreknow.models import (
     Release,
     SampleSize,
 )
-from foreknow.models.foreground.sensitive_set import SensitiveSet
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 ODD = [
     None,

@@ -22,7 +22,7 @@ from pytensor.compile.mode import Mode
 from scipy import stats
 from strategies import history_of
 
-from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain
+from foreknow.models.knowledge.dirichlet_chain import DirichletChain
 from foreknow.models.programs import missing_visits
 from foreknow.models.programs.unknown_transitions import markov_model
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from patients import DISEASES, FIGURE_1D, LINKING, beta, linkable, patients, possible, view_of_items
 
 from foreknow.models import ExternalKnowledge, Items, Linking
-from foreknow.models.quasi_sensitive.linking import READINGS, links
+from foreknow.models.quasi_sensitive.links import READINGS, links
 
 
 def linked(sets, items_of, prevalence=None):

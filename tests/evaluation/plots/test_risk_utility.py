@@ -6,9 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from foreknow.evaluation import risk_utility_map
+from foreknow.evaluation.plots.risk_utility import SHARED_COLOR
 from foreknow.evaluation.plots.style import COLORS
 
 TABLE = pd.DataFrame(
@@ -62,6 +64,35 @@ def test_the_same_words_are_not_written_over_each_other():
     ]
     axes = risk_utility_map(pd.DataFrame(rows, columns=["defense", "k", "gain", "gcp"]), along="k").axes[0]
     assert sorted(text.get_text() for text in axes.texts) == ["9", "k=3"]
+    assert {text.get_color() for text in axes.texts} == {SHARED_COLOR}
+
+
+CROWDED = pd.DataFrame(
+    [
+        ("one", 3, 0.21, 0.135), ("one", 10, 0.21, 0.15), ("two", 3, 0.62, 0.04), ("two", 10, 0.235, 0.095),
+        ("three", 3, 0.585, 0.03), ("three", 10, 0.22, 0.095), ("four", 3, 0.235, 0.36), ("four", 10, 0.165, 0.42),
+        ("five", 3, 0.155, 0.42), ("five", 10, 0.155, 0.395), ("six", 3, 0.275, 0.565), ("six", 10, 0.19, 0.505),
+    ],
+    columns=["defense", "k", "gain", "gcp"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "scale"), [((7.5, 4.8), "linear"), ((14.0, 6.4), "linear"), ((7.5, 4.8), "log")])
+def test_labels_overlap_neither_each_other_nor_markers(size, scale):
+    """Also after the size of the figure or the scale of an axis was changed."""
+    figure = risk_utility_map(CROWDED, along="k")
+    figure.set_size_inches(*size)
+    axes = figure.axes[0]
+    axes.set(xscale=scale)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    boxes = [text.get_window_extent(renderer) for text in axes.texts]
+    assert len(boxes) > 8
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+    markers = axes.transData.transform(CROWDED[["gcp", "gain"]].to_numpy())
+    assert not any(box.contains(*marker) for box in boxes for marker in markers)
+    frame = axes.get_window_extent(renderer)
+    assert all(frame.contains(*corner) for box in boxes for corner in box.corners())
 
 
 def test_a_point_per_defense_and_a_panel_per_attack(tmp_path):

@@ -20,7 +20,7 @@ SIDES = ("left", "center", "right"), ("bottom", "center", "top")
 """Horizontal and vertical alignment of a label right of, at and left of its point, and above, at and below it."""
 
 MARKER_RADIUS = 4.0
-"""Half of the side of the square that a marker takes, in points."""
+"""Half of the side of the square that a marker takes, and the least distance of two labels, in points."""
 
 STEPS = 60
 """Points of a line between two markers at which it is compared with a label."""
@@ -85,7 +85,7 @@ class _Obstacles(NamedTuple):
         )
         return (
             OUTSIDE * (not inside)
-            + ON_LABEL * sum(bool(box.overlaps(other)) for other in taken)
+            + ON_LABEL * sum(bool(box.padded(self.radius).overlaps(other)) for other in taken)
             + ON_MARKER * int(_within(self.markers, box.padded(self.radius)).sum())
             + ON_LINE * sum(bool(_within(line, box).any()) for line in self.lines)
         )

@@ -29,7 +29,7 @@ AXIS_LABELS = {
 }
 """Labels of the columns of `Comparison.summary` on the axes."""
 
-LABEL_DISTANCE = 0.06
+LABEL_DISTANCE = 0.02
 """Distance, as a share of the axes, within which two ends of curves with the same label get one label."""
 
 SHARED_COLOR = "0.35"

@@ -78,7 +78,7 @@ class TestCheck:
         run("check", other, "--sensitive", "result", "--time", "month", "-k", size, status=1)
 
 
-def test_values_that_look_like_markup(self, tmp_path, capsys, monkeypatch):
+def test_values_that_look_like_markup(tmp_path, capsys, monkeypatch):
     """Text in brackets is printed as text, in tables and errors."""
     table = pd.DataFrame({"group": ["[red]x", "[/y]", "[/y]"], "result": list("aab")})
     source = write(table, tmp_path / "[bold]t.csv")

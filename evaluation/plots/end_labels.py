@@ -19,6 +19,12 @@ DISTANCES = (7.0, 13.0, 20.0)
 SIDES = ("left", "center", "right"), ("bottom", "center", "top")
 """Horizontal and vertical alignment of a label right of, at and left of its point, and above, at and below it."""
 
+SAME_PLACE = 8.0
+"""Distance of two points, in points, within which equal labels are written once."""
+
+SHARED_COLOR = "0.35"
+"""Colour of a label that several points share."""
+
 MARKER_RADIUS = 4.0
 """Half of the side of the square that a marker takes, and the least distance of two labels, in points."""
 
@@ -33,7 +39,7 @@ class LabelPlacement(Artist):
     """Invisible artist that moves the labels of its axes before they are drawn.
 
     A position depends on the size of the figure and on the scales of the axes. Both may change after the plot is made, so
-    labels are placed at each drawing.
+    labels are placed at each drawing. Equal labels of points that almost coincide are written once, in grey.
 
     Parameters
     ----------
@@ -45,19 +51,36 @@ class LabelPlacement(Artist):
         super().__init__()
         self.labels = labels
         self.preferred = [np.sign(label.get_position()) for label in labels]
+        self.colors = [label.get_color() for label in labels]
         self.set_zorder(-1)  # drawn before the labels
         self.set_in_layout(False)
 
     def draw(self, renderer: RendererBase) -> None:
         """Place the labels one after the other, each at the position of the least cost."""
-        if isinstance(self.axes, Axes):
-            obstacles, taken = _obstacles(self.axes, renderer), list[Bbox]()
-            for label, preferred in zip(self.labels, self.preferred, strict=True):
-                best = min(
-                    _positions(label, preferred, renderer), key=lambda one: one.cost + obstacles.cost(one.box, taken)
-                )
+        if not isinstance(self.axes, Axes):
+            return
+        self._hide_repeated(_pixels(renderer, SAME_PLACE))
+        obstacles, taken = _obstacles(self.axes, renderer), list[Bbox]()
+        for label, preferred in zip(self.labels, self.preferred, strict=True):
+            if label.get_visible():
+                positions = _positions(label, preferred, renderer)
+                best = min(positions, key=lambda position: position.cost + obstacles.cost(position.box, taken))
                 label.set(position=best.offset, horizontalalignment=best.across, verticalalignment=best.along)
                 taken.append(best.box)
+
+    def _hide_repeated(self, distance: float) -> None:
+        """Hide each label that has an equal one within a distance in pixels, and draw the other in grey."""
+        written: list[tuple[FloatArray, Annotation]] = []
+        for label, color in zip(self.labels, self.colors, strict=True):
+            label.set(visible=True, color=color)
+            place = _place(label)
+            for at, other in written:
+                if other.get_text() == label.get_text() and np.hypot(*(at - place)) < distance:
+                    label.set_visible(False)
+                    other.set_color(SHARED_COLOR)
+                    break
+            else:
+                written.append((place, label))
 
 
 class _Position(NamedTuple):
@@ -104,7 +127,7 @@ def _obstacles(axes: Axes, renderer: RendererBase) -> _Obstacles:
 def _positions(label: Annotation, preferred: FloatArray, renderer: RendererBase) -> Iterator[_Position]:
     """Positions in eight directions, at each distance."""
     width, height = label.get_window_extent(renderer).size
-    x, y = label.axes.transData.transform(label.xy)  # type: ignore[union-attr]
+    x, y = _place(label)
     for step, distance in enumerate(DISTANCES):
         for right in (1, 0, -1):
             for up in (1, 0, -1):
@@ -117,6 +140,11 @@ def _positions(label: Annotation, preferred: FloatArray, renderer: RendererBase)
                         offset, SIDES[0][1 - right], SIDES[1][1 - up], Bbox.from_bounds(left, low, width, height),
                         FARTHER * step + TURNED * turned,
                     )  # fmt: skip
+
+
+def _place(label: Annotation) -> FloatArray:
+    """Point of a label in pixels."""
+    return np.asarray(label.axes.transData.transform(label.xy))  # type: ignore[union-attr]
 
 
 def _within(points: FloatArray, box: Bbox) -> FloatArray:

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Annotation
 
 from foreknow.evaluation.plots.arguments import check_table, check_text
 from foreknow.evaluation.plots.end_labels import LabelPlacement
@@ -28,12 +26,6 @@ AXIS_LABELS = {
     "suppressed_share": "share of the records suppressed",
 }
 """Labels of the columns of `Comparison.summary` on the axes."""
-
-LABEL_DISTANCE = 0.02
-"""Distance, as a share of the axes, within which two ends of curves with the same label get one label."""
-
-SHARED_COLOR = "0.35"
-"""Colour of a label that several curves share."""
 
 
 def risk_utility_map(
@@ -148,26 +140,15 @@ def _draw_curve(axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str
 
 
 def _write_labels(axes: Axes, ends: list[_End]) -> None:
-    """Write the labels away from the curves; equal labels close to each other are written once, in grey."""
-    width, height = np.diff(axes.get_xlim())[0], np.diff(axes.get_ylim())[0]
-    written: list[tuple[_End, Annotation]] = []
-    for end in ends:
-        same = [
-            label
-            for other, label in written
-            if end.text == other.text
-            and abs(end.x - other.x) < LABEL_DISTANCE * width
-            and abs(end.y - other.y) < LABEL_DISTANCE * height
-        ]
-        for label in same:
-            label.set_color(SHARED_COLOR)
-        if not same:
-            label = axes.annotate(
-                without_mathtext(end.text), (end.x, end.y), (end.right, end.up), textcoords="offset points", fontsize=8,
-                color=end.color,
-            )  # fmt: skip
-            written.append((end, label))
-    axes.add_artist(LabelPlacement([label for _, label in written]))
+    """Write the labels at the ends of the curves."""
+    labels = [
+        axes.annotate(
+            without_mathtext(end.text), (end.x, end.y), (end.right, end.up), textcoords="offset points", fontsize=8,
+            color=end.color,
+        )
+        for end in ends
+    ]  # fmt: skip
+    axes.add_artist(LabelPlacement(labels))
 
 
 def _style(d: int, joined: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from foreknow.evaluation import risk_utility_map
-from foreknow.evaluation.plots.risk_utility import SHARED_COLOR
+from foreknow.evaluation.plots.end_labels import SHARED_COLOR
 from foreknow.evaluation.plots.style import COLORS
 
 TABLE = pd.DataFrame(
@@ -56,15 +56,20 @@ def test_the_parameter_is_written_at_the_ends():
     assert {text.get_color() for text in axes.texts} == set(COLORS[:3])
 
 
-def test_the_same_words_are_not_written_over_each_other():
+def test_the_same_words_are_not_written_over_each_other(tmp_path):
     rows = [
         (name, k, gain + shift, gcp)
         for name, shift in (("a", 0), ("b", 0.001))
         for k, gain, gcp in ((3, 0.3, 0.1), (9, 0.1, 0.4))
     ]
-    axes = risk_utility_map(pd.DataFrame(rows, columns=["defense", "k", "gain", "gcp"]), along="k").axes[0]
-    assert sorted(text.get_text() for text in axes.texts) == ["9", "k=3"]
-    assert {text.get_color() for text in axes.texts} == {SHARED_COLOR}
+    figure = risk_utility_map(pd.DataFrame(rows, columns=["defense", "k", "gain", "gcp"]), along="k")
+    assert drawn(figure, tmp_path).std() > 0
+    written = [text for text in figure.axes[0].texts if text.get_visible()]
+    assert sorted(text.get_text() for text in written) == ["9", "k=3"]
+    assert {text.get_color() for text in written} == {SHARED_COLOR}
+    figure.axes[0].set_ylim(0.2995, 0.302)  # the points are far from each other now
+    assert drawn(figure, tmp_path).std() > 0
+    assert {text.get_color() for text in figure.axes[0].texts} == set(COLORS[:2])
 
 
 CROWDED = pd.DataFrame(
@@ -86,7 +91,7 @@ def test_labels_overlap_neither_each_other_nor_markers(size, scale):
     axes.set(xscale=scale)
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
-    boxes = [text.get_window_extent(renderer) for text in axes.texts]
+    boxes = [text.get_window_extent(renderer) for text in axes.texts if text.get_visible()]
     assert len(boxes) > 8
     assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
     markers = axes.transData.transform(CROWDED[["gcp", "gain"]].to_numpy())

@@ -35,7 +35,7 @@ from foreknow.models import (
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "estimators.md"
 SIZES = (2, 3, 5, 8, 12, 20)
-SHARPNESS = {"blunt": 10.0, "middling": 1.0, "sharp": 0.1}
+SHARPNESS = {"diffuse": 10.0, "moderate": 1.0, "sharp": 0.1}
 VALUES = 6
 GROUPS = 200
 
@@ -138,7 +138,7 @@ def report(measured: pd.DataFrame) -> list[str]:
         *table(
             measured,
             lambda row: f"{row['microseconds']:.3g}" if row["microseconds"] < 1000 else f"{row['microseconds']:,.0f}",
-            [(name, size) for name in ("middling", "sharp") for size in SIZES[1:]],
+            [(name, size) for name in ("moderate", "sharp") for size in SIZES[1:]],
         ),
         "",
         "`SwapChain` has its default 4 x 250 draws. The median effective sample size of its beliefs is "

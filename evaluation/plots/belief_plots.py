@@ -79,7 +79,7 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
         axes.axhline(0, color="black", linewidth=0.6)
         axes.set(xlabel=without_mathtext(time), title=without_mathtext(f"attack: {here[0]}" if len(shown) > 1 else ""))
     panels[0].set_ylabel(without_mathtext(f"adversary's {measure}"))
-    only = f" under {defenses[0]}" if len(defenses) == 1 else ""
+    only = f"\ndefense: {defenses[0]}" if len(defenses) == 1 else ""
     figure.suptitle(without_mathtext(f"Adversary's {measure} at each release{only}"))
     legend(panels[-1], _line_legend(defenses, attacks, styles, len(shown) > 1))
     return figure

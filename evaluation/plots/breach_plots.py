@@ -29,13 +29,13 @@ def breach_curve(
     r: float | None = None,
     leaving_out: LeftOut = None,
 ) -> Figure:
-    """Recall and precision of the links to a sensitive set, over thresholds 1/r of the belief.
+    """Recall and precision of the breaches of a sensitive set, over thresholds 1/r of the belief.
 
-    Left: of the holders (records with a value of the set) and of the non-holders, the share linked, which means believed over
-    the threshold. Dashed lines link by the share of the set in the group instead of the belief; the attack is worth the difference.
+    Left: the share in breach (belief over the threshold) of the holders, the records with a value of the set, and of the
+    non-holders. Dashed lines have the share of the set in the group in place of the belief; the difference is the attack's gain.
 
-    Right: of the linked records, the share of holders, beside the share that the attack expects (mean belief) and the share
-    expected from the groups alone. If non-holders are many, a small share of them is still a large part of the linked.
+    Right: the share of holders among the records in breach, beside the share that the attack expects (mean belief) and the share
+    expected from the groups alone. If non-holders are many, a small share of them is a large part of the records in breach.
 
     Parameters
     ----------
@@ -75,32 +75,32 @@ def breach_curve(
         axes.yaxis.set_major_formatter(PercentFormatter(1))
         hide_frame(axes)
         axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    figure.suptitle(f"Links to the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records")
+    figure.suptitle(f"Breaches of the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records")
     return figure
 
 
 def _recall(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, threshold: float | None) -> None:
     for color, marker, kind, name in ((COLORS[1], "s", holds, "holders"), (COLORS[0], "o", ~holds, "non-holders")):
         for score, dash, source in ((belief, "-", "attack"), (share, "--", "group shares")):
-            places, linked = _weight_over(score[kind], np.ones(int(kind.sum())))
-            heights = linked / max(int(kind.sum()), 1)
+            places, over_place = _weight_over(score[kind], np.ones(int(kind.sum())))
+            heights = over_place / max(int(kind.sum()), 1)
             _steps(axes, places, heights, color, dash, marker, f"{name}: {source}")
         if threshold is not None and kind.any():
             _mark_threshold(axes, threshold, mean(belief[kind] > threshold), color, "left")
-    axes.set(title="Linked, of the holders and of the non-holders", ylabel="share linked")
+    axes.set(title="Share of holders and of non-holders in breach", ylabel="share in breach")
 
 
 def _precision(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, threshold: float | None) -> None:
     everyone = _weight_over(belief, np.ones(len(belief)))[1]
-    lines = ((holds.astype(np.float64), "-", COLORS[1], "s", "true"), (belief, "-", "0.45", "o", "expected by the attack"),
+    lines = ((holds.astype(np.float64), "-", COLORS[1], "s", "observed"), (belief, "-", "0.45", "o", "expected by the attack"),
              (share, "--", "0.45", "o", "expected from group shares"))  # fmt: skip
     for weight, dash, color, marker, name in lines:
-        places, linked = _weight_over(belief, weight)
-        heights = np.divide(linked, everyone, out=np.full(len(linked), np.nan), where=everyone > 0)
+        places, over_place = _weight_over(belief, weight)
+        heights = np.divide(over_place, everyone, out=np.full(len(over_place), np.nan), where=everyone > 0)
         _steps(axes, places, heights, color, dash, marker, name)
     if threshold is not None and (belief > threshold).any():
         _mark_threshold(axes, threshold, mean(holds[belief > threshold]), COLORS[1], "right")
-    axes.set(title="Holders, of the linked", ylabel="share of holders")
+    axes.set(title="Precision: share of holders among the records in breach", ylabel="share of holders")
 
 
 def _steps(axes: Axes, places: FloatArray, heights: FloatArray, color: str, dash: str, marker: str, label: str) -> None:

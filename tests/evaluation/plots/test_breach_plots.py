@@ -50,7 +50,7 @@ class TestCurve:
         assert at(left["holders: attack"], 1 / r) == pytest.approx(found["breached"])
         assert at(left["non-holders: attack"], 1 / r) == pytest.approx(found["flagged"])
         assert at(left["holders: group shares"], 1 / r) == pytest.approx(found["breached_of_shares"])
-        for name, column in (("true", "precision"), ("expected by the attack", "expected_precision"),
+        for name, column in (("observed", "precision"), ("expected by the attack", "expected_precision"),
                              ("expected from group shares", "expected_precision_of_shares")):  # fmt: skip
             assert at(right[name], 1 / r) == pytest.approx(found[column], nan_ok=True)
 

@@ -39,7 +39,7 @@ class ForegroundAttack:
     ----------
     attribute_sets : "all", or sequence of sequences of str
         The attribute sets: every set of quasi-identifiers, or those listed.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         The sensitive set; its values are not distinguished, nor are the others. By default each value is distinguished, and
         the distribution is over all of them.
     estimator : Estimator
@@ -89,7 +89,7 @@ class ForegroundAttack:
     ...     ),
     ...     sensitive="X",
     ... )
-    >>> beliefs = ForegroundAttack(sensitive={"x"}, support=1)([table])
+    >>> beliefs = ForegroundAttack(sensitive_set={"x"}, support=1)([table])
     >>> beliefs.knowledge[0][0].frame.round(6)
         A  support  probability
     0  s1        3     0.666667
@@ -97,7 +97,7 @@ class ForegroundAttack:
     """
 
     attribute_sets: AttributeSets = "all"
-    sensitive: "Sequence[Hashable] | set[Hashable] | frozenset[Hashable] | None" = None
+    sensitive_set: "Sequence[Hashable] | set[Hashable] | frozenset[Hashable] | None" = None
     estimator: Estimator = field(default_factory=Auto)
     fit: Fitting = field(default_factory=ExpectationMaximization)
     support: int | SampleSize = field(default_factory=SampleSize)
@@ -105,8 +105,8 @@ class ForegroundAttack:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundAttack", self.attribute_sets))
-        if self.sensitive is not None:
-            object.__setattr__(self, "sensitive", as_sensitive_values("ForegroundAttack", self.sensitive))
+        if self.sensitive_set is not None:
+            object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundAttack", self.sensitive_set))
         _check_object(
             "estimator",
             self.estimator,
@@ -153,7 +153,7 @@ class ForegroundAttack:
         return tuple(distribution for distribution, _ in pairs)
 
     def _sensitive_set(self, observation: Observation) -> SensitiveSet:
-        return SensitiveSet.of(observation.people.schema.values, self.sensitive, "ForegroundAttack")
+        return SensitiveSet.of(observation.people.schema.values, self.sensitive_set, "ForegroundAttack")
 
     def _mine(
         self, observation: Observation, sensitive_set: SensitiveSet

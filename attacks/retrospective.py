@@ -11,7 +11,7 @@ from foreknow.attacks.sequential import steps
 from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
 
-SMALLEST = 1e-200
+MIN_REVISED_PRIOR = 1e-200
 """Smallest revised prior by which a posterior is divided; the ratio stays finite."""
 
 
@@ -65,7 +65,7 @@ class RetrospectiveAttack:
             # Where later releases contradict every value with a belief, the forward belief is kept.
             posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
             found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
-            likelihood = release.posterior.probabilities / np.maximum(without_claims[number], SMALLEST)
+            likelihood = release.posterior.probabilities / np.maximum(without_claims[number], MIN_REVISED_PRIOR)
             for row in np.flatnonzero(with_evidence[number]):
                 message = likelihood[row] * later[row]
                 after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))

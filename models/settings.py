@@ -10,7 +10,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray
 
-GREATEST_FLOAT = sys.float_info.max
+MAX_FLOAT = sys.float_info.max
 """Largest finite float."""
 
 
@@ -19,12 +19,12 @@ def is_number(value: Any, least: float, most: float = math.inf) -> bool:
     is_real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     # NumPy would compare in the value's own type, in which the ends may not fit.
     number = value.item() if isinstance(value, np.generic) else value
-    return is_real and bool(least <= number <= most) and not (isinstance(number, int) and abs(number) > GREATEST_FLOAT)
+    return is_real and bool(least <= number <= most) and not (isinstance(number, int) and abs(number) > MAX_FLOAT)
 
 
 def is_whole(value: Any, least: int = 1) -> bool:
     """Return whether a value is a finite whole number of at least ``least``: 2 or 2.0."""
-    return is_number(value, least, GREATEST_FLOAT) and bool(value == int(value))
+    return is_number(value, least, MAX_FLOAT) and bool(value == int(value))
 
 
 def check_whole(owner: str, name: str, value: Any, what: str) -> None:

@@ -115,7 +115,7 @@ RIGHT = {
     "requirement": KAnonymity(2),
     "rng": 1,
     "schema": VIEW.schema,
-    "sensitive": {"a"},
+    "sensitive_set": {"a"},
     "transitions": ADVERSARY.transitions,
     "view": VIEW,
     "views": HISTORY,

@@ -23,7 +23,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
-MARGIN = 1e-12
+MIN_DECREASE = 1e-12
 """Least decrease of a record's squared distance to its centroid for which it moves; it exceeds rounding errors."""
 
 
@@ -98,7 +98,8 @@ def refine(records: Summary, points: FloatArray, labels: IntArray, rule: GroupRu
     Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 2, step 2, and equation 1: a group that a record would break is at infinite
     distance from it, and its own group is at distance 0 if it would break without it. The search for the nearest group is
     exact. The paper does not say when centroids are computed, and under its printed rule records may alternate for ever. Here
-    centroids follow each move, and a record moves only if its squared distance to the centroid decreases by more than `MARGIN`.
+    centroids follow each move, and a record moves only if its squared distance to the centroid decreases by more than
+    `MIN_DECREASE`.
 
     The sweeps end. Let c be the centroid of the own group A, of a records, and c' that of the other group B, of b records, both
     before the move of x. The sum of the squared distances of all records to their centroids falls by ``a / (a - 1) |x - c|^2`` as
@@ -171,7 +172,7 @@ def _nearer_group(partition: Partition, row: int, limits: GroupLimits) -> int:
 def _reach(partition: Partition, row: int) -> float:
     """Squared distance to its own centroid, less the margin, below which a group is nearer to a record than its own."""
     own = partition.labels[row]
-    return squared_distance_within(partition.points[row], partition.groups.centroids[own], np.inf) - MARGIN
+    return squared_distance_within(partition.points[row], partition.groups.centroids[own], np.inf) - MIN_DECREASE
 
 
 @compiled

@@ -13,7 +13,7 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.quasi_sensitive.linking import Words, add_record
 
-NEGLIGIBLE = 1e-12
+NEGLIGIBLE_BELIEF = 1e-12
 """Largest belief that counts as 0: adding and removing records leaves rounding errors of this size."""
 
 UNBOUNDED_L = 2**62
@@ -24,8 +24,8 @@ UNBOUNDED_L = 2**62
 def diversity_ratio(belief: FloatArray, l: int, as_printed: bool) -> float:  # noqa: E741
     """Smallest c for which a row of beliefs, shape ``(e + 1,)``, is (c, l)-diverse: ``p_1 / (p_l + p_(l+1) + ...)``.
 
-    The p are the beliefs over `NEGLIGIBLE`, in decreasing order. Infinite if there are fewer than l. As printed, the level is
-    ``p_1 / (p_1 + p_(l+1) + ...)``, at most 1. Cost: O(e).
+    The p are the beliefs over `NEGLIGIBLE_BELIEF`, in decreasing order. The level is infinite if there are fewer than l. As
+    printed, it is ``p_1 / (p_1 + p_(l+1) + ...)``, at most 1. Cost: O(e).
     """
     above = _believed(belief)
     if len(above) == 0:
@@ -111,13 +111,13 @@ def _believe(bits: Words, weight: FloatArray, prevalence: FloatArray, members: I
 
 @compiled
 def _believed(belief: FloatArray) -> FloatArray:
-    """Beliefs over `NEGLIGIBLE`, in the order of the labels."""
+    """Beliefs over `NEGLIGIBLE_BELIEF`, in the order of the labels."""
     count = 0
     for p in belief:
-        count += p > NEGLIGIBLE
+        count += p > NEGLIGIBLE_BELIEF
     above, count = np.empty(count), 0
     for p in belief:
-        if p > NEGLIGIBLE:
+        if p > NEGLIGIBLE_BELIEF:
             above[count] = p
             count += 1
     return above

@@ -27,7 +27,7 @@ from foreknow.defenses.suppression.label_workspace import LabelWorkspace, fresh_
 from foreknow.defenses.suppression.suppressed_items import SuppressedItems, group_report
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, check_choice, is_number, is_whole
+from foreknow.models.settings import MAX_FLOAT, check_choice, is_number, is_whole
 
 
 @dataclass(frozen=True)
@@ -103,9 +103,7 @@ class ItemSuppression:
 
     def __post_init__(self) -> None:
         _label_requirements(self.requirement)
-        if not (
-            is_number(self.seconds, 0, GREATEST_FLOAT) or (is_number(self.seconds, 0) and self.seconds == math.inf)
-        ):
+        if not (is_number(self.seconds, 0, MAX_FLOAT) or (is_number(self.seconds, 0) and self.seconds == math.inf)):
             raise ValueError(
                 f"ItemSuppression: seconds is {self.seconds!r}; it is a time limit of at least 0, and may be math.inf."
             )

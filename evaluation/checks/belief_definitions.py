@@ -19,8 +19,10 @@ def posterior_gains(part: PosteriorBound, release: Release, prior: FloatArray) -
     """Level of a posterior bound for each group: the largest bounded posterior of a member, or gain over the group's share."""
     problem, domain = release.observation.problem(prior), release.view.schema.values
     bounded = len(domain)
-    if part.sensitive is not None:
-        classes = np.array([[int(value in part.sensitive), int(value not in part.sensitive)] for value in domain])
+    if part.sensitive_set is not None:
+        classes = np.array(
+            [[int(value in part.sensitive_set), int(value not in part.sensitive_set)] for value in domain]
+        )
         problem, bounded = Problem(problem.prior @ classes, problem.group, problem.counts @ classes), 1
     posterior, shown = part.estimator(problem).probabilities.tolist(), problem.counts.tolist()
     gains = [-math.inf] * release.groups

@@ -20,7 +20,7 @@ from foreknow.models.group_rows import group_rows
 type Sweep = Callable[[FloatArray], IntArray]
 """One more sweep under the values' pseudo-counts, shape ``(m,)``; returns the signatures' counts of values, ``(s, m)``."""
 
-MARGIN = 10.0
+LOG_ODDS_MARGIN = 10.0
 """Margin of the bounds between which the tilting factor is searched, in log-odds."""
 
 
@@ -226,7 +226,7 @@ def _log_factor(weights: FloatArray, size: IntArray, c: int) -> float:
     for i in range(len(weights)):
         for b in range(1, min(size[i], c) + 1):
             low, high = min(low, weights[i, b - 1] - weights[i, b]), max(high, weights[i, b - 1] - weights[i, b])
-    low, high = low - MARGIN, high + MARGIN
+    low, high = low - LOG_ODDS_MARGIN, high + LOG_ODDS_MARGIN
     while (high - low) ** 2 * c > 1.0:
         shift, mean = (low + high) / 2, 0.0
         for i in range(len(weights)):

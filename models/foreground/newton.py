@@ -13,7 +13,7 @@ from foreknow.models.foreground.fit import Fit, Solution, best_of, starting_poin
 from foreknow.models.foreground.newton_direction import conjugate_gradients, covariance_product
 from foreknow.models.problem import Estimator
 
-MIN_PROBABILITY = 1e-12
+MIN_INTERIOR_DISTANCE = 1e-12
 """Smallest distance from 0 and 1 that the iteration allows."""
 
 SNAP_DISTANCE = 1e-8
@@ -182,7 +182,7 @@ class _Equations(NamedTuple):
 
 
 def _inside(first: FloatArray) -> FloatArray:
-    return np.clip(first, MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+    return np.clip(first, MIN_INTERIOR_DISTANCE, 1 - MIN_INTERIOR_DISTANCE)
 
 
 def _both(first: FloatArray) -> FloatArray:

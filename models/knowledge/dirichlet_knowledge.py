@@ -9,7 +9,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.priors import ClassFrequencies, class_counts
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, sequences_for_order
-from foreknow.models.settings import GREATEST_FLOAT, as_floats, as_generator, check_kind, is_number, shown
+from foreknow.models.settings import MAX_FLOAT, as_floats, as_generator, check_kind, is_number, shown
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -300,7 +300,7 @@ def _drawn(concentrations: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 def check_concentration(concentration: float) -> None:
     """Raise ValueError unless a concentration is positive and finite."""
-    if not (is_number(concentration, 0, GREATEST_FLOAT) and concentration > 0):
+    if not (is_number(concentration, 0, MAX_FLOAT) and concentration > 0):
         raise ValueError(
             f"concentration is {shown(concentration)}; that of a Dirichlet distribution is a positive number: 1 for a uniform one, "
             "less where rows are expected to be sharp."

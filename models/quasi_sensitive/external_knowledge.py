@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
-from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
 from foreknow.models.tables.plain_columns import is_hashable, plain_value
 from foreknow.models.tables.required_columns import check_columns
 from foreknow.models.tables.table_files import read_table
@@ -219,7 +219,7 @@ def _relative(prevalence: Mapping[Hashable, float], labels: Sequence[Hashable]) 
     numbers = {_stripped(label): number for label, number in prevalence.items()}
     for label in labels:
         number = numbers.get(label)
-        if not is_number(number, 0, GREATEST_FLOAT) or number == 0:
+        if not is_number(number, 0, MAX_FLOAT) or number == 0:
             raise ValueError(
                 f"ExternalKnowledge: the prevalence of {label!r} is {number!r}; each label needs a finite number above 0."
             )

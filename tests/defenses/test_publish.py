@@ -417,7 +417,7 @@ class TestConformance:
         assert all(isinstance(release.table, pd.DataFrame) for release in releases)
 
 
-SAFE = partial(ForegroundSafe, sensitive=("d",), support=1)
+SAFE = partial(ForegroundSafe, sensitive_set=("d",), support=1)
 BELIEFS = KAnonymity(2) & PosteriorBound(0.4) & BTPrivacy(1.5, 0.5)
 COMPOSED = {
     "mondrian": Mondrian,
@@ -538,7 +538,7 @@ def test_without_chance_records_are_dealt_to_neighbours(kind):
     assert all(len(set(near[release.group == g])) == 1 for g in range(8))
 
 
-@pytest.mark.parametrize("kind", [Anatomy, Injector, MInvariance, partial(MASK, 4, sensitive=("a",)), SAFE])
+@pytest.mark.parametrize("kind", [Anatomy, Injector, MInvariance, partial(MASK, 4, sensitive_set=("a",)), SAFE])
 class TestChance:
     """Random choices of a defense: fresh entropy, unless a generator is given."""
 

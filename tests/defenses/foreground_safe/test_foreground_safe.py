@@ -29,14 +29,14 @@ def defended(view, defense):
 
 
 def attack_of(defense):
-    return ForegroundAttack(defense.attribute_sets, defense.sensitive, fit=defense.fit, support=defense.support)
+    return ForegroundAttack(defense.attribute_sets, defense.sensitive_set, fit=defense.fit, support=defense.support)
 
 
 def believed(release, attack):
     """Of everybody, the probability of having a value of the set that the attack finds."""
     values = release.view.schema.values
     (beliefs,) = attack([release]).releases
-    return beliefs.posterior.probabilities[:, [values.index(value) for value in attack.sensitive]].sum(axis=1)
+    return beliefs.posterior.probabilities[:, [values.index(value) for value in attack.sensitive_set]].sum(axis=1)
 
 
 def holders(view, sensitive):
@@ -45,7 +45,7 @@ def holders(view, sensitive):
 
 def check_promise(release, defense):
     """Nobody is over 1/r, whether by the attack or by counting; everybody is published, r or more together."""
-    holds = holders(release.view, defense.sensitive)
+    holds = holders(release.view, defense.sensitive_set)
     assert (release.group >= 0).all()
     assert np.bincount(release.group).min() >= defense.r
     assert (np.bincount(release.group, holds) * defense.r <= np.bincount(release.group)).all()
@@ -71,7 +71,7 @@ class TestPromise:
         view, _ = drawn
         if defense.r > len(view):
             return
-        if holders(view, defense.sensitive).sum() * defense.r > len(view):
+        if holders(view, defense.sensitive_set).sum() * defense.r > len(view):
             with pytest.raises(Infeasible, match="have a value of the sensitive set"):
                 defended(view, defense)
             return
@@ -201,8 +201,8 @@ class TestGroups:
         (lambda: ForegroundSafe(0, {"a"}), ValueError, "ForegroundSafe: r is 0; it is a number of records, 1 or more"),
         (lambda: ForegroundSafe(2.5, {"a"}), ValueError, r"ForegroundSafe: r is 2\.5"),
         (lambda: ForegroundSafe(2, set()), ValueError, "ForegroundSafe: the sensitive set is empty"),
-        (lambda: ForegroundSafe(2, "a"), TypeError, "ForegroundSafe: sensitive is 'a'; it is a set of values"),
-        (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive is None; it is a set of values"),
+        (lambda: ForegroundSafe(2, "a"), TypeError, "ForegroundSafe: sensitive_set is 'a'; it is a set of values"),
+        (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive_set is None; it is a set of values"),
         (lambda: ForegroundSafe(2, {"a"}, "age"), ValueError, "ForegroundSafe: attribute_sets is 'age'; it is 'all'"),
         (lambda: ForegroundSafe(2, {"a"}, support=0), ValueError, "ForegroundSafe: support is 0"),
         (

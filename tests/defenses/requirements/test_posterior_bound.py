@@ -97,7 +97,9 @@ class TestOfASet:
 
     def test_values_outside_the_set_are_not_bounded(self):
         view = view_of("ABC", "bbb")
-        assert level(view, np.full((3, 3), 1 / 3), [0, 0, 0], PosteriorBound(0, sensitive={"a"}, of="belief")) == [0]
+        assert level(view, np.full((3, 3), 1 / 3), [0, 0, 0], PosteriorBound(0, sensitive_set={"a"}, of="belief")) == [
+            0
+        ]
 
     def test_large_groups_are_no_difficulty(self):
         """3000 people of two kinds, 300 with the set: of states there are too many for `Exact`, whose closed form needs none."""
@@ -116,7 +118,7 @@ class TestOfASet:
             (set("abc"), "holds all 3 values"),
         ):
             with pytest.raises(ValueError, match=f"PosteriorBound: the sensitive set {message}"):
-                PosteriorBound(0.5, sensitive=sensitive).bind(view, np.full((2, 3), 1 / 3))
+                PosteriorBound(0.5, sensitive_set=sensitive).bind(view, np.full((2, 3), 1 / 3))
 
 
 class TestInDefenses:

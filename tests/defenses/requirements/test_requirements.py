@@ -510,7 +510,7 @@ class TestCombining:
         (lambda: PosteriorBound(1.1), r"PosteriorBound: most is 1\.1"),
         (lambda: PosteriorBound(1.1, of="belief"), r"PosteriorBound: most is 1\.1; it is a probability, from 0 to 1"),
         (lambda: PosteriorBound(0.5, of="share"), "PosteriorBound: of is 'share'; it is 'gain' or 'belief'"),
-        (lambda: PosteriorBound(0.5, sensitive=()), "PosteriorBound: the sensitive set is empty"),
+        (lambda: PosteriorBound(0.5, sensitive_set=()), "PosteriorBound: the sensitive set is empty"),
         (lambda: QSDiversity(0, 2, LETTERS), "QSDiversity: c is 0; it must be above 0, and finite"),
         (lambda: QSDiversity(math.inf, 2, LETTERS), "QSDiversity: c is inf"),
         (lambda: QSDiversity(math.nan, 2, LETTERS), "QSDiversity: c is nan"),

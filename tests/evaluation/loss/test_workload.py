@@ -38,7 +38,7 @@ class TestWhatIsAskedFor:
             assert all(a or b for a, b in zip(narrow, wide, strict=True))
 
     def test_without_the_sensitive_attribute(self):
-        workload = draw(queries=20, dimensions=2, selectivity=0.25, sensitive=False, sanity_bound=0.1)
+        workload = draw(queries=20, dimensions=2, selectivity=0.25, restrict_sensitive=False, sanity_bound=0.1)
         assert workload.selected_values.all()
         assert {int(column.sum()) for column in workload.selected[0]} <= {3, 6}  # 6 sqrt(.25)
 

@@ -90,7 +90,7 @@ class TestCurve:
 class TestReliability:
     def test_marks_and_bars_are_the_tables(self, tmp_path):
         tables = {
-            "set": calibration(BELIEFS, HISTORY, bins=5, sensitive={"x"}),
+            "set": calibration(BELIEFS, HISTORY, bins=5, sensitive_set={"x"}),
             "values": calibration(BELIEFS, HISTORY, bins=5),
         }
         figure = reliability_diagram(tables)

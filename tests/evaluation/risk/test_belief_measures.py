@@ -385,7 +385,7 @@ class TestProperScores:
 
     def test_calibration_of_a_set_has_one_belief_for_everybody(self):
         beliefs, history = attacked(SURPRISING, Exact())
-        table = calibration(beliefs, history, bins=4, sensitive={"a", "c"})
+        table = calibration(beliefs, history, bins=4, sensitive_set={"a", "c"})
         posterior, truth = beliefs.posterior(1), history[0].frame.set_index("id")["result"]
         people = [(1 - posterior.loc[i, "b"], truth[i] != "b") for i in IDS[:7]]
         assert table["beliefs"].sum() == 7
@@ -397,7 +397,7 @@ class TestProperScores:
 
     def test_calibration_of_a_set_outside_the_domain(self):
         with pytest.raises(ValueError, match="calibration: the sensitive set holds 'd'"):
-            calibration(*attacked(EXPECTED, Exact()), sensitive={"a", "d"})
+            calibration(*attacked(EXPECTED, Exact()), sensitive_set={"a", "d"})
 
     def test_calibration_needs_a_part(self):
         with pytest.raises(ValueError, match="bins is 0"):

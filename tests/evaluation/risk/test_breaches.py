@@ -283,7 +283,7 @@ class TestErrors:
             (set("xyz"), ValueError, "all 3 values"),
             (set(), ValueError, "is empty"),
             ("x", TypeError, "is 'x'; it is a set of values"),
-            (None, TypeError, "sensitive is None; it is a set of values"),
+            (None, TypeError, "sensitive_set is None; it is a set of values"),
         ],
     )
     def test_the_sensitive_set(self, sensitive, error, words):
@@ -299,7 +299,7 @@ def test_foreground_beliefs_are_measured_too():
     """Example 2: with f = (2/3, 0) every value is certain, but in the second group, where both are of s1."""
     frame = pd.DataFrame({"id": range(6), "A": ["s1", "s2", "s1", "s1", "s2", "s2"], "X": list("xyxyyy")})
     view = View(frame, Schema({"A": Categorical(("s1", "s2"))}, "X", ("x", "y")))
-    beliefs = ForegroundAttack(sensitive={"x"}, support=1)([Release(view, [0, 0, 1, 1, 2, 2])])
+    beliefs = ForegroundAttack(sensitive_set={"x"}, support=1)([Release(view, [0, 0, 1, 1, 2, 2])])
     found = only(breaches(beliefs, History([view]), {"x"}, 2))
     assert (found["breached"], found["flagged"]) == (0.5, 0)
     assert found["auc_within"] == pytest.approx((1 + 0.5) / 2)

@@ -137,7 +137,7 @@ CALLS = {
     "attack": lambda odd: ForegroundAttack()(odd),
     "attack on a list": lambda odd: ForegroundAttack()([odd]),
     "attribute sets": lambda odd: ForegroundAttack([odd], support=1)([Release(VIEW, np.arange(8))]),
-    "sensitive": lambda odd: ForegroundAttack(sensitive=odd, support=1)([Release(VIEW, np.zeros(8, int))]),
+    "sensitive": lambda odd: ForegroundAttack(sensitive_set=odd, support=1)([Release(VIEW, np.zeros(8, int))]),
     "over": lambda odd: BELIEFS.over(odd),
     "expectation-maximization": lambda odd: ExpectationMaximization(iterations=1)(odd, Auto()),
     "newton": lambda odd: Newton()(odd, Auto()),

@@ -2,7 +2,7 @@
 
 from math import comb
 
-from foreknow.models.settings import check_whole, is_whole
+from foreknow.models.settings import check_array_size, check_whole, is_whole
 
 
 def merge_credibility(first: int, second: int, holders: int, l: int) -> tuple[float, float]:  # noqa: E741
@@ -51,7 +51,9 @@ def merge_credibility(first: int, second: int, holders: int, l: int) -> tuple[fl
             f"merge_credibility: {holders} records of {first + second} are sensitive; it is 0 to all of them."
         )
     first, second, holders, l = int(first), int(second), int(holders), int(l)  # noqa: E741
-    possible = range(max(0, holders - second), min(first, holders) + 1)
+    fewest, most = max(0, holders - second), min(first, holders)
+    check_array_size("merge_credibility", numbers_of_holders_in_the_first_class=most - fewest + 1)
+    possible = range(fewest, most + 1)
     kept = [i for i in possible if i * l > first or (holders - i) * l > second]
     if not kept:
         raise ValueError(

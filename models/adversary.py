@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from foreknow.models.adversary_settings import check_knowledge, check_rules
+from foreknow.models.adversary_settings import check_cascade, check_knowledge
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import Auto, TooLarge
+from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
@@ -97,7 +98,8 @@ class Adversary:
         check_choice("Adversary", "counterfeits", self.counterfeits, ("estimated", "uniform"))
         check_choice("Adversary", "distortion", self.distortion, ("counted", "ignored"))
         check_knowledge(self.prior, self.transitions, self.compromised)
-        check_rules(self.estimator, self.cascade)
+        check_is_estimator("Adversary", "estimator", self.estimator)
+        check_cascade(self.cascade)
         if self.transitions is not None:
             joint_size(self.transitions.at(0), self.revision)
         if self.compromised is not None and self.cascade is None:

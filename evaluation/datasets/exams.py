@@ -10,7 +10,7 @@ from foreknow.evaluation.datasets.disease_rates import ALZHEIMER, ENDS, HIV, LIV
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.priors import ClassFrequencies
-from foreknow.models.settings import as_generator, is_whole
+from foreknow.models.settings import as_generator, check_array_size, is_whole
 from foreknow.models.simulation import Simulation
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.history import History
@@ -74,7 +74,8 @@ def exams(
     Raises
     ------
     ValueError
-        If ``views`` or ``records`` is not a whole number of at least 1, or ``weeks_per_step`` is not a positive number.
+        If ``views`` or ``records`` is not a whole number of at least 1, their product is over 2^31, or ``weeks_per_step`` is not
+        a positive number.
     TypeError
         If ``rng`` is neither a generator nor a seed.
 
@@ -92,6 +93,7 @@ def exams(
     for name, number in (("views", views), ("records", records)):
         if not is_whole(number) or isinstance(number, float):
             raise ValueError(f"{name} is {number!r}; it is a whole number of {name}, 1 or more.")
+    check_array_size("exams", views=int(views), records=int(records))
     generator = as_generator("exams", rng)
     prior, transitions = _prior(), exam_transitions(weeks_per_step)
     weeks = enumerate(_weeks(int(views), int(records), prior, transitions, generator), start=1)

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.models import ExternalKnowledge, Linking, View
-from foreknow.models.settings import as_generator, check_kind, is_number, is_whole
+from foreknow.models.settings import as_generator, check_array_size, check_kind, is_number, is_whole
 
 DEFAULT_VOCABULARY_SIZE = 200
 """Default number of different items. The paper does not state it, and it determines how many labels a record links to.
@@ -89,6 +89,7 @@ def random_items(
         raise ValueError(
             f"random_items: the view at {view.time!r} has a column {column!r}; give another name for the column of items."
         )
+    check_array_size("random_items", records=len(view), items_of_the_vocabulary=int(vocabulary))
     drawn = generator.random((len(view), int(vocabulary))).argsort(axis=1)[:, : int(items_per_record)]
     texts = [", ".join(_names(sorted(row))) for row in drawn.tolist()]
     return View(view.frame.assign(**{column: texts}), view.schema, view.time)
@@ -142,6 +143,7 @@ def random_knowledge(
             f"random_knowledge: mean_items is {mean_items!r}; it is a number from 0 to {MAX_POISSON_MEAN:g}."
         )
     labels, vocabulary = int(labels), int(vocabulary)
+    check_array_size("random_knowledge", labels=labels, items_of_the_vocabulary=vocabulary)
     sizes = np.clip(generator.poisson(float(mean_items), labels), 1, vocabulary).tolist()
     orders = generator.random((labels, vocabulary)).argsort(axis=1).tolist()
     return ExternalKnowledge(

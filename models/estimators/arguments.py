@@ -1,9 +1,11 @@
 """Checks of the settings of estimators, and of the problem that an estimator is called with."""
 
+import inspect
+from functools import partial
 from typing import Any
 
 from foreknow.models.problem import Problem
-from foreknow.models.settings import MAX_FLOAT, check_kind, is_number, is_whole
+from foreknow.models.settings import MAX_FLOAT, check_kind, check_not_class, is_number, is_whole, shown
 
 MAX_ITERATIONS = 2**63 - 1
 """Largest number of iterations that a compiled kernel counts."""
@@ -36,17 +38,18 @@ def check_problem(estimator: object, problem: Any, reads_evidence: bool = False)
 
 
 def check_is_estimator(owner: str, name: str, value: Any) -> None:
-    """Raise TypeError unless a setting is an estimator object; the message tells classes and plain functions apart."""
-    if isinstance(value, type):
-        kind = value.__name__
-        raise TypeError(f"{owner}: {name} is the class {kind}; write {name}={kind}(...), an object of it.")
-    if callable(value) and not hasattr(value, "exact"):
+    """Raise TypeError unless a setting is an estimator: an object that can be called and has the flag ``exact``."""
+    check_not_class(owner, name, value)
+    if inspect.isroutine(value) or isinstance(value, partial):
         raise TypeError(
-            f"{owner}: {name} is a plain function, {getattr(value, '__name__', value)!r}; it is an estimator. Write "
-            f"{name}=PerGroup(function), where function(prior, counts) takes the arrays of one group."
+            f"{owner}: {name} is a plain function; an estimator is an object. Write {name}=PerGroup(function), where "
+            "function(prior, counts) maps the prior (k, m) and the counts (m,) of one group to beliefs (k, m)."
         )
-    if not callable(value):
-        raise TypeError(f"{owner}: {name} is {value!r:.60}; it is an estimator object, as Exact() or Auto().")
+    if not (callable(value) and hasattr(value, "exact")):
+        raise TypeError(
+            f"{owner}: {name} is {shown(value)}; it is an estimator object, as Exact() or Auto(). An estimator of your own has "
+            "__call__(problem) and exact: ClassVar[bool]."
+        )
 
 
 def check_state_limit(owner: str, limit: Any) -> None:

@@ -14,7 +14,7 @@ from foreknow.models.foreground.expectation import expectation, has_closed_form
 from foreknow.models.foreground.expectation_maximization import check_evidence
 from foreknow.models.foreground.fit import Fit, FitStatus
 from foreknow.models.problem import Estimator
-from foreknow.models.settings import MAX_FLOAT, as_generator, is_number, is_whole
+from foreknow.models.settings import MAX_FLOAT, as_generator, check_array_size, is_number, is_whole
 
 CONCENTRATIONS = np.geomspace(1, 10_000, 33)
 """Grid of an unknown concentration, of equal prior probability."""
@@ -120,6 +120,7 @@ class GibbsSampling:
         check_evidence("GibbsSampling", evidence)
         _check_prior(evidence)
         shape = (evidence.signatures, len(evidence.rest))
+        check_array_size("GibbsSampling", signatures=shape[0], values=shape[1], chains=self.chains, draws=self.draws)
         drawn, mean = np.zeros((*shape, self.chains, self.draws)), np.zeros(shape)
         for chain in range(self.chains):
             mean += self._chain(evidence, drawn[:, :, chain]) / self.chains

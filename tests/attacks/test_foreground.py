@@ -475,8 +475,8 @@ def test_a_release_that_teaches_nothing_has_no_intervals():
 RELEASE = release_of("Afa Amb Bfb Bmc", [0, 0, 1, 1])
 BAD_SETTINGS = {
     "a class of estimators": ({"estimator": Exact}, TypeError, "estimator is the class Exact; write estimator=Exact"),
-    "a name of an estimator": ({"estimator": "exact"}, TypeError, "estimator is 'exact'; it is an Estimator"),
-    "an adversary": ({"estimator": Adversary(UniformPrior())}, TypeError, "it is an Estimator"),
+    "a name of an estimator": ({"estimator": "exact"}, TypeError, "estimator is 'exact'; it is an estimator object"),
+    "an adversary": ({"estimator": Adversary(UniformPrior())}, TypeError, "it is an estimator object"),
     "a class of fits": ({"fit": ExpectationMaximization}, TypeError, "fit is the class ExpectationMaximization"),
     "another reading": ({"unmatched": "half"}, ValueError, "unmatched is 'half'; it is one of 'table', 'uniform'"),
     "an estimator to fit": ({"fit": Exact()}, TypeError, "it is a Fitting, as ExpectationMaximization"),

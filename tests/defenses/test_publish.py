@@ -57,6 +57,7 @@ from foreknow.models import (
     UniformPrior,
     View,
 )
+from foreknow.testing import check_defense
 
 HISTORY = history_of(("ABCD", "abca"), ("ABCE", "bbac"), ("ADEF", "caab"))
 CHAIN = MarkovChain(1, np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]))
@@ -352,13 +353,8 @@ def test_every_defense_is_here():
 
 @pytest.mark.parametrize("name", SETTINGS)
 class TestConformance:
-    def test_is_a_frozen_settings_object(self, name):
-        defense = defense_of(name)
-        assert dataclasses.is_dataclass(defense)
-        assert defense == dataclasses.replace(defense)
-        assert hash(defense) == hash(dataclasses.replace(defense))
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            defense.anything = 1
+    def test_passes_the_kit(self, name):
+        check_defense(lambda: defense_of(name), promises=PROMISED[name])
 
     @given(drawn=st.one_of(tables(most=20), mixed_tables()))
     def test_publishes_what_it_promises_and_says_what_it_left_out(self, name, drawn):
@@ -410,11 +406,6 @@ class TestConformance:
         view = view_of("A", "a")
         with pytest.raises(ValueError, match=r"the view at 1 has 1"):
             defense_of(name)(view, np.full((1, 3), 1 / 3), ())
-
-    def test_a_history_is_published(self, name):
-        releases = publish(HISTORY, defense_of(name), ADVERSARY)
-        assert [release.time for release in releases] == [1, 2, 3]
-        assert all(isinstance(release.table, pd.DataFrame) for release in releases)
 
 
 SAFE = partial(ForegroundSafe, sensitive_set=("d",), support=1)

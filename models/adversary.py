@@ -37,8 +37,8 @@ class Adversary:
     prior : Prior
         Belief in the value of a respondent not seen before: BK^sv. It may depend on the time of the release (`PriorByTime`).
     transitions : MarkovChain, IncrementalChain, InhomogeneousChain or DirichletChain, optional
-        Distribution of a value given earlier values: BK^seq. Without it, a release says nothing about the next one, and every
-        revised prior is the prior.
+        Distribution of a value given earlier values: BK^seq. Without it, releases are independent, and every revised prior is
+        the prior.
     compromised : CompromisedRecords, optional
         Values of some respondents, known from other sources: CR.
     estimator : Estimator
@@ -198,7 +198,7 @@ class Adversary:
     def update_memory(
         self, memory: Memory, observation: Observation, posterior: Posterior, *, prior: FloatArray | None = None
     ) -> Memory:
-        """Memory with the beliefs of one more release; ``memory`` itself is left as it is.
+        """Memory with the beliefs of one more release; ``memory`` itself is not changed.
 
         Respondents who are not published in the release keep their beliefs, unless a compromised record changed them.
         ``prior`` is the result of `prior_rows`, where it is already computed.

@@ -104,7 +104,7 @@ def _precision(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArr
 
 
 def _steps(axes: Axes, places: FloatArray, heights: FloatArray, color: str, dash: str, marker: str, label: str) -> None:
-    """Draw a step curve, with markers that tell it apart in grey: hollow for dashed curves."""
+    """Draw a step curve, with markers that distinguish it in grey: hollow for dashed curves."""
     face = color if dash == "-" else "white"
     axes.plot(
         places, heights, dash, color=color, drawstyle="steps-post", label=label, marker=marker, markersize=5,

@@ -36,16 +36,12 @@ def breaches(
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
     sensitive_set : collection of values
         The set, as the attack was given it.
     r : float
         The threshold is 1/r; 1 or more.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
 
     Returns
     -------
@@ -87,7 +83,7 @@ def breaches(
 
     Examples
     --------
-    Of two groups of two, an attack is right about the first, and cannot tell in the second:
+    Two groups of two. The beliefs of an attack are right in the first group, and equal in the second:
 
     >>> from foreknow.attacks import SnapshotAttack
     >>> from foreknow.models import Adversary, GivenPrior, History, Numeric, Release, Schema, View

@@ -33,14 +33,10 @@ def calibration(
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
     bins : int
         Number of equal parts into which 0 to 1 is cut.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
     sensitive_set : collection of values, optional
         Sensitive set: the beliefs are then that a respondent has one of its values. By default, the beliefs in each value.
 

@@ -23,7 +23,7 @@ class FitStatus(IntFlag):
 
     FINE = 0
     BOUNDARY = 1
-    """A probability is 0 or 1: the fit says for certain that records of a signature have, or lack, a value."""
+    """A probability is 0 or 1: under the fit, all records of a signature have a value, or none has."""
     SEVERAL = 2
     """Other starting points led to other solutions. The most likely one is given, the others are in ``others``. Only fits with
     several starting points can have this flag."""

@@ -65,10 +65,10 @@ class GibbsSampling:
 
     Asymptotically unbiased. The probabilities are means of the distributions' conditional means given each sweep's values
     (Rao-Blackwell); effective sample sizes and R-hats are those of the draws. The status is `FitStatus.UNCONVERGED` where an R-hat
-    is over `MAX_RHAT`. Groups that show many values once each say little about the assignment; their chains need some
-    thousand sweeps. Draws under `MIN_DRAWN_PROBABILITY` are set to it.
+    is over `MAX_RHAT`. Groups that show many values once each carry little information on the assignment; their chains
+    need some thousand sweeps. Draws under `MIN_DRAWN_PROBABILITY` are set to it.
 
-    Integrating the distributions out instead of drawing them in turn with the values: J. Liu, JASA 89 (1994), 958. A posterior
+    Integration over the distributions instead of draws that alternate with the values: J. Liu, JASA 89 (1994), 958. A posterior
     in place of Theorem 1 of the foreground-knowledge paper, as the answer to small samples, is our addition.
 
     Cost: chains * (draws + warmup) sweeps, each O(N c) per group for two values, N records of which c have the rarer one, O(n)

@@ -56,7 +56,7 @@ class CompromisedRecords:
     ----------
     frame : DataFrame
         Columns respondent, value, time and confidence, one row per claim. Repeated equal rows count once. A claim of
-        confidence 0 says nothing about the other values and is refused.
+        confidence 0 does not determine the other values and is refused.
     contradicted : {"raise", "report"}
         Reaction to a respondent whose group does not show the claimed value. ``"raise"``: an error that names the claim.
         ``"report"``: the group has `Status.CONTRADICTED`, and its beliefs are those of the docstring of the cascade.

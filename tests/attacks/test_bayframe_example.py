@@ -132,7 +132,7 @@ def group_3(found):
 
 
 def table_9_as_priors(nudge=0.0):
-    """Priors for a snapshot of the second release. With a nudge Dior's GERD is a hair likelier, and pm_0 better than pm_1."""
+    """Priors for a snapshot of the second release. With a nudge, Dior's GERD is slightly more probable, and pm_0 has a larger sum than pm_1."""
     listed = RPD.copy()
     listed.loc["Dior", "GERD"] += nudge
     listed.loc["Dior", "Cancer-II"] -= nudge
@@ -262,7 +262,7 @@ class TestExample4:
         return {"compromised": CompromisedRecords(EXAMPLE_4), "cascade": PosteriorCascade(keep_stated)}
 
     def told(self, keep_stated=False):
-        """With Table 9's priors, pm_0 a hair better than pm_1, so that it is the one drawn; the claims do not notice."""
+        """Posterior under Table 9's priors, with pm_0 slightly better than pm_1, so that it is drawn; the claims do not change."""
         adversary = Adversary(table_9_as_priors(1e-6), estimator=DirichletMultinomial(), **self.known(keep_stated))
         return group_3(SnapshotAttack(adversary)(RELEASES[1:]))
 

@@ -75,8 +75,8 @@ def insert(groups, left, order, good):
     return groups
 
 
-def settled(groups, order, good, nearest=32):
-    """As `oracle.settle`, but a group that no single one saves is merged with the fewest nearest that do together."""
+def enforced(groups, order, good, nearest=32):
+    """As `oracle.enforce_on_published`; a failing group is merged with the fewest nearest groups with which it satisfies."""
     start = {record: place for place, record in enumerate(order)}
     while True:
         published = [record for group in groups for record in group]
@@ -106,7 +106,7 @@ def algorithm_1(view, prior, k, beta, j, enhanced, patience):
     order = nearest_point_order(view.people).tolist()
     grown, left = oracle.grow(order, lambda group: good(group, everybody), patience)
     joined = insert(grown, left, order, lambda group: good(group, everybody))
-    return oracle.partition(grown), oracle.partition(joined), oracle.partition(settled(joined, order, good))
+    return oracle.partition(grown), oracle.partition(joined), oracle.partition(enforced(joined, order, good))
 
 
 def larger(seed):
@@ -171,9 +171,9 @@ class TestAsPrinted:
 
 
 def test_by_hand():
-    """Ages 20 to 26 and 50: from 50, who is sure of c, down; whoever is with them diverges, so all but them pair up.
+    """Ages 20 to 26 and 50, in order from 50, whose prior is certain of c. Groups with that record diverge; the others pair up.
 
-    With patience. Without it everybody waits for the group that the one who is sure keeps from closing.
+    This takes patience. Without it no group closes, because the first record stays in the open group.
     """
     view = view_of("ABCDEFGH", "abababac", ages=[20, 21, 22, 23, 24, 25, 26, 50])
     prior = np.array([[0.5, 0.5, 0]] * 7 + [[0, 0, 1.0]])
@@ -203,7 +203,7 @@ def test_enhanced_or_basic():
 class TestRelax:
     @given(drawn=tables(most=20), settings=settings_of)
     @example(drawn=(view_of("ABCD", "aaab"), np.full((4, 3), 1 / 3)), settings={"k": 2, "beta": 0, "j": 0.0})
-    def test_everybody_is_published_and_what_fails_is_said(self, drawn, settings):
+    def test_all_records_are_published_and_failures_are_noted(self, drawn, settings):
         view, prior = drawn
         if settings["k"] > len(view):
             return
@@ -226,7 +226,7 @@ class TestRelax:
 
 
 def test_a_counterfeit_value_where_the_own_one_breaks_the_group():
-    """Sevenfold is more than beta allows of a value that one in eight has; so whoever has c, the last, shows a."""
+    """c has a share of 1/8 in the table, and beta forbids 1/2 in a group; so the last record, which has c, shows a."""
     view = view_of("ABCDEFGH", "abababac", ages=[30, 31, 32, 33, 34, 35, 36, 20], domain="abc")
     grouping = BKAA(2, 1, 1.0, enhanced=False, leftovers="counterfeit", patience=2, judged="view")(
         view, np.full((8, 3), 1 / 3)
@@ -269,7 +269,7 @@ class Consistent(GroupPredicate):
 
 
 @given(drawn=tables(most=20), leftovers=st.sampled_from(["join", "suppress", "relax"]))
-def test_requirements_are_told_who_is_in_a_group(drawn, leftovers):
+def test_requirements_receive_the_group_members(drawn, leftovers):
     """One that fails where that is not so changes nothing."""
     view, prior = drawn
     defense = BKAA(2, 1, 0.6, leftovers=leftovers, patience=5)

@@ -46,8 +46,8 @@ def algorithm_4(view, prior, k, t, j, patience):
 
     order, everybody = hilbert_order(view.people).tolist(), range(len(view))
     grown, _ = oracle.grow(order, lambda group: satisfies(group, everybody), patience)
-    settled = oracle.settle(grown, order, satisfies)
-    return oracle.partition(grown), oracle.partition(settled)
+    enforced = oracle.enforce_on_published(grown, order, satisfies)
+    return oracle.partition(grown), oracle.partition(enforced)
 
 
 def said_to_be_suppressed(grouping):
@@ -62,8 +62,8 @@ class TestSuppress:
         if settings["k"] > len(view):
             return
         grouping = JSReduce(**settings)(view, prior)
-        _, settled = algorithm_4(view, prior, **settings)
-        assert oracle.groups_of(grouping.labels) == settled
+        _, enforced = algorithm_4(view, prior, **settings)
+        assert oracle.groups_of(grouping.labels) == enforced
         assert said_to_be_suppressed(grouping) == (grouping.labels < 0).sum()
 
     @pytest.mark.parametrize("seed", range(6))
@@ -77,8 +77,8 @@ class TestSuppress:
         )
         prior = rng.dirichlet(np.full(3, 0.4), size=3)[rng.integers(0, 3, n)]
         grouping = JSReduce(4, 0.12, 0.5, patience=patience)(view, prior)
-        _, settled = algorithm_4(view, prior, 4, 0.12, 0.5, patience)
-        assert oracle.groups_of(grouping.labels) == settled
+        _, enforced = algorithm_4(view, prior, 4, 0.12, 0.5, patience)
+        assert oracle.groups_of(grouping.labels) == enforced
         assert said_to_be_suppressed(grouping) == (grouping.labels < 0).sum()
 
     def test_the_larger_tables_reach_what_they_are_for(self):
@@ -91,9 +91,9 @@ class TestSuppress:
                 [f"p{i}" for i in range(n)], rng.choice(list("abc"), n, p=[0.6, 0.3, 0.1]), ages=rng.integers(0, 90, n)
             )
             prior = rng.dirichlet(np.full(3, 0.4), size=3)[rng.integers(0, 3, n)]
-            grown, settled = algorithm_4(view, prior, 4, 0.12, 0.5, 15)
-            merged += len(settled - grown)
-            withdrawn += len(set().union(*grown) - set().union(*settled))
+            grown, enforced = algorithm_4(view, prior, 4, 0.12, 0.5, 15)
+            merged += len(enforced - grown)
+            withdrawn += len(set().union(*grown) - set().union(*enforced))
         assert merged
         assert withdrawn
 
@@ -131,7 +131,7 @@ class TestSuppress:
 
 class TestRelax:
     @given(drawn=tables(most=20), settings=settings_of)
-    def test_everybody_is_published_and_what_fails_is_said(self, drawn, settings):
+    def test_all_records_are_published_and_failures_are_noted(self, drawn, settings):
         view, prior = drawn
         if settings["k"] > len(view):
             return
@@ -192,7 +192,7 @@ class TestRelax:
 
 class TestCounterfeit:
     @given(drawn=tables(most=20), settings=settings_of)
-    def test_everybody_is_published_or_noted_and_the_table_satisfies(self, drawn, settings):
+    def test_all_records_are_published_or_noted_and_the_table_satisfies(self, drawn, settings):
         view, prior = drawn
         if settings["k"] > len(view):
             return

@@ -1,4 +1,4 @@
-"""The knowledge revision cycle, and what is true of every defense."""
+"""Knowledge revision cycle, and the conformance test of every defense."""
 
 import dataclasses
 import inspect
@@ -65,7 +65,7 @@ ADVERSARY = Adversary(UniformPrior(), CHAIN, estimator=Omega())
 
 
 class Spy:
-    """Groups the first two and the last two people by name, and writes down what it is told of them and when."""
+    """Defense that groups the first two and the last two respondents by name, and records its arguments."""
 
     def __init__(self, diary):
         self.diary = diary
@@ -78,7 +78,7 @@ class Spy:
 
 @dataclasses.dataclass(frozen=True)
 class Watched(Adversary):
-    """An adversary whose every step is written down."""
+    """Adversary that records each of its steps."""
 
     diary: list = dataclasses.field(default_factory=list)
 
@@ -87,11 +87,11 @@ class Watched(Adversary):
         return super().revise(memory, people, time, **computed)
 
     def posterior(self, revised, observation):
-        self.diary.append(("weigh", observation.time))
+        self.diary.append(("posterior", observation.time))
         return super().posterior(revised, observation)
 
     def update_memory(self, memory, observation, posterior, **computed):
-        self.diary.append(("remember", observation.time))
+        self.diary.append(("update_memory", observation.time))
         return super().update_memory(memory, observation, posterior, **computed)
 
 
@@ -100,12 +100,12 @@ class TestCycle:
         diary = []
         publish(HISTORY, Spy(diary), Watched(UniformPrior(), CHAIN, estimator=Omega(), diary=diary))
         assert [(what, when) for what, when, *_ in diary] == [
-            *[("revise", 0), ("group", 1), ("weigh", 1), ("remember", 1)],
-            *[("revise", 1), ("group", 2), ("weigh", 2), ("remember", 2)],
+            *[("revise", 0), ("group", 1), ("posterior", 1), ("update_memory", 1)],
+            *[("revise", 1), ("group", 2), ("posterior", 2), ("update_memory", 2)],
             *[("revise", 2), ("group", 3)],
         ]
 
-    def test_the_defense_is_told_what_an_adversary_believes_by_then(self):
+    def test_the_defense_receives_the_beliefs_of_the_adversary_at_that_time(self):
         diary = []
         releases = publish(HISTORY, Spy(diary), ADVERSARY)
         beliefs = SequentialAttack(ADVERSARY)(releases)
@@ -117,7 +117,7 @@ class TestCycle:
             assert all(earlier is later for earlier, later in zip(past, releases, strict=False))
 
     def test_by_hand(self):
-        """After {A, B} showed a, b: each has either, so the next value of A is half a row of a, half of b."""
+        """{A, B} show a and b, each with probability 1/2: the next prior of A is the mean of the rows of a and b."""
         diary = []
         publish(HISTORY, Spy(diary), ADVERSARY)
         assert np.allclose(diary[0][2], 1 / 3)
@@ -244,7 +244,7 @@ class TestCycle:
             Mondrian(KAnonymity(2) & PosteriorBound(0.1)),
         ],
     )
-    def test_whoever_weighs_beliefs_needs_somebody_s(self, defense):
+    def test_a_defense_that_weighs_beliefs_needs_an_adversary(self, defense):
         with pytest.raises(ValueError, match="no adversary is assumed"):
             publish(HISTORY, defense)
 
@@ -417,7 +417,7 @@ COMPOSED = {
     "bkaa": lambda asked: BKAA(2, 9, 2, enhanced=False, also=asked),
     "uhra": lambda asked: UHRA(2, 0.4, 1, also=asked),
 }
-"""Every defense that takes a requirement, made with one that must be told of the view and of who is in a group."""
+"""Every defense that takes a requirement, made with one that reads the view and the group members."""
 
 
 def test_every_defense_that_takes_a_requirement_is_here():
@@ -519,7 +519,7 @@ def test_a_compromised_record_of_another_time_is_refused():
 
 
 @pytest.mark.parametrize("kind", [Anatomy, Injector, MInvariance])
-def test_without_chance_records_are_dealt_to_neighbours(kind):
+def test_without_chance_records_are_assigned_to_neighbours(kind):
     """Of two far clusters no group spans both, though the rows of one value begin with the one, of the other with the other."""
     ages = [*range(4), *range(90, 98), *range(4, 8)]
     view = view_of("ABCDEFGHIJKLMNOP", "aaaabbbbaaaabbbb", ages)

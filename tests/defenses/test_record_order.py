@@ -101,9 +101,9 @@ def crowd(people=399):
 
 
 def guessed(release, order):
-    """Each person's group, guessed from everybody's quasi-identifiers, the rule and the file's order.
+    """Group of each respondent, guessed from all quasi-identifiers, the rule and the order of the file.
 
-    The published groups are sorted by the places of the people who fit them, and cut off the order by their sizes.
+    The published groups are sorted by the positions of the records that fit them, and cut from the order by their sizes.
     """
     codes, groups = release.view.people.quasi_identifiers, release.group
     low = np.array([codes[groups == g].min(axis=0) for g in range(release.groups)])
@@ -120,7 +120,7 @@ RULES = [(JSReduce(3, 1, 1), hilbert_order), (BKAA(3, 999, 1, enhanced=False), n
 
 
 @pytest.mark.parametrize(("defense", "order"), RULES)
-def test_the_file_s_order_gives_nobody_s_group_away(defense, order):
+def test_the_order_of_the_file_discloses_no_group(defense, order):
     """About twenty people are alike, in seven groups: by chance a guess is right for one in seven.
 
     Without `publish` groups are runs of the order: numbers and sizes tell everything, and boxes alone most.

@@ -1,4 +1,4 @@
-"""The defense against foreground knowledge: what it returns has been attacked, and an attack by the same settings finds nobody."""
+"""Defense against foreground knowledge: an attack with the same settings finds no breach in its groups."""
 
 from dataclasses import replace
 
@@ -33,18 +33,18 @@ def attack_of(defense):
 
 
 def believed(release, attack):
-    """Of everybody, the probability of having a value of the set that the attack finds."""
+    """Belief of the attack in the sensitive set, for each respondent."""
     values = release.view.schema.values
     (beliefs,) = attack([release]).releases
     return beliefs.posterior.probabilities[:, [values.index(value) for value in attack.sensitive_set]].sum(axis=1)
 
 
-def holders(view, sensitive):
-    return view.frame[view.schema.sensitive].isin(list(sensitive)).to_numpy()
+def holders(view, sensitive_set):
+    return view.frame[view.schema.sensitive].isin(list(sensitive_set)).to_numpy()
 
 
 def check_promise(release, defense):
-    """Nobody is over 1/r, whether by the attack or by counting; everybody is published, r or more together."""
+    """Assert that no belief is over 1/r, by the attack and by counting, and that all records are published in groups of at least r."""
     holds = holders(release.view, defense.sensitive_set)
     assert (release.group >= 0).all()
     assert np.bincount(release.group).min() >= defense.r
@@ -67,7 +67,7 @@ DEFENSES = st.builds(
 class TestPromise:
     @settings(deadline=None)
     @given(drawn=st.one_of(tables(most=20, ages=4), mixed_tables(most=20)), defense=DEFENSES)
-    def test_an_attack_finds_nobody(self, drawn, defense):
+    def test_an_attack_finds_no_breach(self, drawn, defense):
         view, _ = drawn
         if defense.r > len(view):
             return
@@ -78,7 +78,7 @@ class TestPromise:
         try:
             release = defended(view, defense)
         except Infeasible:
-            # One group, mined from the shares, tells nothing: only other starts may find somebody there.
+            # One group, mined from the shares, gives no information: only other starting points may find a breach.
             assert defense.fit != ExpectationMaximization(starts=1)
             return
         assert release.bucketized == defense.bucketized
@@ -161,7 +161,7 @@ class TestGroups:
         labels = defended(view, ForegroundSafe(3, {"a"}, support=1)).group
         assert len({*zip(labels.tolist(), sexes, strict=True)}) == len(set(labels.tolist())) == 2
 
-    def test_nobody_is_sensitive(self):
+    def test_no_record_has_a_value_of_the_set(self):
         release = defended(view_of("ABCDE", "bbccb"), ForegroundSafe(2, {"a"}, support=1))
         assert sorted(np.bincount(release.group)) == [2, 3]
         assert release.grouping.notes == ()

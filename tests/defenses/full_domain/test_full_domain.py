@@ -246,7 +246,7 @@ class TestNumbers:
         """Twice .5, doubled until it is 1000 / 64 at least: 16."""
         assert self.labels(self.view([0, 0.5, 1000, 992.5])).notes == ("age in intervals of 16.",)
 
-    def test_rounding_moves_nobody(self):
+    def test_rounding_moves_no_record(self):
         """In binary, .3 is less than three times .1, and .7 over .1 is below 7."""
         grouping = self.labels(self.view([0.3, 0.35, 0.7, 0.75], 0, 1), widths={"age": [0.1, 0.2]})
         assert grouping.labels.tolist() == [0, 0, 1, 1]
@@ -305,7 +305,7 @@ class TestErrors:
 
 
 def test_adult():
-    """Its groups are 5-anonymous, and at every vector one level lower somebody has not 4 who are alike."""
+    """The groups are 5-anonymous, and at every vector one level lower some group has fewer than 5 records."""
     if not (DATA / "adult" / "adult.data").is_file():
         pytest.skip(f"UCI Adult is not at {DATA / 'adult'}")
     names = ["age", "education", "marital-status", "sex"]

@@ -1,4 +1,4 @@
-"""Nearest point next, against looking at everybody left at every step."""
+"""Nearest-point order, against a search of all remaining records at every step."""
 
 import itertools
 import math
@@ -70,7 +70,7 @@ def squares(people):
 
 
 def onward(people, first):
-    """From the first, always to the nearest of those left; of several as near, to the lowest row."""
+    """Order from the first row, each time to the nearest remaining row, and to the lowest of tied rows."""
     far = squares(people).tolist()
     order, left = [first], [row for row in range(len(people)) if row != first]
     while left:
@@ -148,13 +148,13 @@ def test_ties_are_exact_whatever_the_order_in_which_terms_are_added():
 
 
 def test_ties_go_to_the_lowest_row_that_is_left():
-    """White is rarest, so farthest; the others are all as far from it and from each other, but for their like."""
+    """White is rarest and therefore farthest. All different colours are equally far from each other."""
     people = people_of({"colour": [3, 1, 0, 2, 1, 0, 2]})
     assert nearest_point_order(people).tolist() == [0, 1, 4, 2, 5, 3, 6]
 
 
 def test_knows_of_the_hierarchy():
-    """From Delhi everybody in Europe is as far; from Milan all Italians come before the French."""
+    """From Delhi all records in Europe are equally far; from Milan the Italian ones come before the French."""
     codes = [PLACES.leaves.index(town) for town in ("Delhi", "Milan", "Paris", "Rome", "Lyon", "Turin")]
     people = people_of({"town": codes})
     assert nearest_point_order(people).tolist() == [0, 1, 3, 5, 2, 4]

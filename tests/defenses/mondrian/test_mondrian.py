@@ -105,7 +105,7 @@ class TestStrict:
                 assert home.setdefault(tuple(row), label) == label
 
     def test_too_few_above_the_median_are_cut_below_it(self):
-        """1 2 2 2: nobody lies above the median 2, so 1 is cut off. 1 1 2: the median is 1."""
+        """1 2 2 2: no record is above the median 2, so 1 is cut off. 1 1 2: the median is 1."""
         for ages, expected in (([1, 2, 2, 2], {(0,), (1, 2, 3)}), ([1, 1, 2], {(0, 1), (2,)})):
             labels = Mondrian(KAnonymity(1))(
                 view_of("ABCD"[: len(ages)], "aaaa"[: len(ages)], ages), np.full((len(ages), 3), 1 / 3)
@@ -113,7 +113,7 @@ class TestStrict:
             assert oracle.groups_of(labels) == {frozenset(group) for group in expected}
 
     def test_as_printed_there_is_no_cut_below_the_median(self):
-        """1 2 2 2: nobody lies above the median 2."""
+        """1 2 2 2: no record is above the median 2."""
         defense = Mondrian(KAnonymity(1), below_median=False)
         assert defense(view_of("ABCD", "aaaa", [1, 2, 2, 2]), np.full((4, 3), 1 / 3)).labels.tolist() == [0] * 4
 

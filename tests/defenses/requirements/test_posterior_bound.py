@@ -106,7 +106,7 @@ class TestOfASet:
         view = view_of([f"p{i}" for i in range(3000)], "a" * 300 + "b" * 2700, [50] * 3000)
         prior = np.repeat([[0.1, 0.5, 0.4], [0.2, 0.4, 0.4]], 1500, axis=0)
         (found,) = level(view, prior, np.zeros(3000, dtype=int), PosteriorBound(1, Exact(limit=2), {"a"}, "belief"))
-        # Of so many, the odds tell what a person has but for one part in thousands: p1 + p2 = 1/5, odds 4/9 to each other.
+        # In a group of 3000 the odds determine the posteriors up to O(1/k): p1 + p2 = 1/5, odds 4/9 to each other.
         other = 1 / 5 - found
         assert found / (1 - found) == pytest.approx(9 / 4 * other / (1 - other), rel=1e-3)
         assert 0.1 < found < 0.2

@@ -176,7 +176,7 @@ class TestPrinted:
 
     @pytest.mark.parametrize("c", [1, 1.5, 30])
     def test_the_corrected_one_does_not(self, c):
-        """Both have the flu, and nobody anything else."""
+        """Both have the flu, and no other label is linked."""
         linking = knowledge({"flu": "uv", "cold": "xy"})
         for as_printed in (True, False):
             asked, summary = grouped(QSDiversity(c, 2, linking, as_printed), ["u", "uv"], [0, 0])

@@ -709,7 +709,7 @@ BAD_ATTACK = {
     "no column of groups": (lambda d: attack(d, without("group")), "no column 'group'"),
     "no column of ids": (lambda d: attack(d, without("id")), "no column 'id'"),
     "ids of another kind": (lambda d: attack(d, lambda told: told.assign(id=range(72))), "has no group for respondent"),
-    "a value nobody has": (lambda d: attack(d, lambda told: told.assign(published="zzz")), "'zzz'"),
+    "a value that no record has": (lambda d: attack(d, lambda told: told.assign(published="zzz")), "'zzz'"),
     "groups in a binary file": (
         lambda d: [*attack(d, groups=False), "--groups", bytes_of(d, "g.parquet", NOISE)], "cannot be read as parquet",
     ),

@@ -28,7 +28,7 @@ from foreknow.models import (
 )
 
 IDS, TRUE, GROUPS = "ABCDEFGH", "xyxyzxyx", [0, 0, 0, 1, 1, 2, 2, -1]
-"""Of {x}: A and C of ABC, nobody of DE, F of FG; H is suppressed."""
+"""Holders of x: A and C of ABC, none of DE, F of FG; H is suppressed."""
 P = [0.9, 0.6, 0.5, 0.0, 0.0, 0.5, 0.5, 0.4]
 
 
@@ -116,7 +116,7 @@ class TestByHand:
 
 
 class TestNothingToMeasure:
-    def test_nobody_is_sensitive(self):
+    def test_no_record_has_a_value_of_the_set(self):
         found = only(breaches(*example(true="yyzyzyyz"), {"x"}, 2))
         assert (found["flagged"], found["precision"], found["base_rate"]) == (pytest.approx(2 / 7), 0, 0)
         assert found["brier"] == pytest.approx(np.mean(np.array(P[:7]) ** 2))
@@ -126,13 +126,13 @@ class TestNothingToMeasure:
             "top_c_by_chance",
         }  # fmt: skip
 
-    def test_everybody_is_sensitive(self):
+    def test_all_records_have_a_value_of_the_set(self):
         found = only(breaches(*example(true="xxxxxxxx"), {"x"}, 2))
         assert (found["base_rate"], found["precision"], found["lift"], found["mixed"]) == (1, 1, 1, 0)
         assert math.isnan(found["flagged"])
         assert math.isnan(found["auc_within"])
 
-    def test_nobody_is_over(self):
+    def test_no_belief_is_over_the_threshold(self):
         found = only(breaches(*example([0.1] * 8), {"x"}, 2))
         assert (found["breached"], found["flagged"]) == (0, 0)
         assert all(

@@ -62,7 +62,7 @@ LEVELS = (1e-6, 0.02, 0.1, 0.25, 1 / 3, 0.5, 0.8, 0.95, 1 - 1e-9)
 
 
 def worlds(counts):
-    """Every way to hand out a group's published values, equal ones told apart: a tuple of values per way."""
+    """All assignments of a group's published values, equal ones distinguished: a tuple of values for each."""
     shown = [s for s, n in enumerate(counts) for _ in range(n)]
     return list(itertools.permutations(shown))
 
@@ -359,7 +359,7 @@ class TestPosteriorCascade:
         assert np.allclose(found[outside], problem.prior[outside], rtol=1e-12)
 
     @given(data=st.data())
-    def test_with_somebody_surely_known_beside(self, data):
+    def test_with_a_claim_of_confidence_1_beside(self, data):
         problem = data.draw(problems(largest=4, groups=2))
         known = data.draw(surely(problem))
         stated = {row: claims for row, claims in data.draw(unsure(problem)).items() if row not in known}
@@ -450,7 +450,7 @@ class TestEvidenceCascade:
 
     @given(data=st.data())
     def test_it_commutes_with_the_release(self, data):
-        """Of the one who is told about, the posterior without the claim times its likelihood is that with it."""
+        """For the respondent of the claim, the posterior without the claim times its likelihood is the posterior with it."""
         problem = softened(data.draw(problems()))
         stated = data.draw(unsure(problem).filter(lambda stated: len(stated) >= 1))
         row = min(stated)

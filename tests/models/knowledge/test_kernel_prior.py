@@ -121,7 +121,7 @@ class TestFormula:
         rows = KernelPrior.fit(History([view]), 1000)(view.people)
         assert np.abs(rows - [0.4, 0.4, 0.2]).max() < 2e-6
 
-    def test_somebody_far_from_all_has_the_frequencies_of_the_corpus(self):
+    def test_a_respondent_far_from_all_has_the_frequencies_of_the_corpus(self):
         corpus = History([view_of("ABC", "aab", ages=[20, 21, 22])])
         assert np.allclose(KernelPrior.fit(corpus, 0.1)(view_of("D", "c", ages=[80]).people), [[2 / 3, 1 / 3, 0]])
 

@@ -287,7 +287,7 @@ class TestIncrementalChain:
         )
         assert chain.at(17) is chain.at(3)
 
-    def test_is_mined_from_the_views_before_the_release_unless_told_otherwise(self):
+    def test_is_mined_from_the_views_before_the_release_by_default(self):
         before, upto = IncrementalChain.fit(self.HISTORY), IncrementalChain.fit(self.HISTORY, inclusive=True)
         for release in (1, 2, 3, 4):
             assert np.array_equal(before.at(release).probabilities, upto.at(release - 1).probabilities)
@@ -302,7 +302,7 @@ class TestIncrementalChain:
         assert np.array_equal(chain.truncate(1).at(2).probabilities, chain.at(2).shorter[0])
         assert chain.truncate(1).inclusive
 
-    def test_an_order_longer_than_anybodys_values_is_refused(self):
+    def test_an_order_longer_than_all_sequences_is_refused(self):
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):
             with pytest.raises(ValueError, match=r"the order is 3, and no person has more than 3 values.*at most 2"):
                 fit(self.HISTORY, order=3)

@@ -30,7 +30,7 @@ def weights_and_beliefs(
     kind : int array, shape (n,)
         Numbers from 0 within each group, equal for respondents of one row.
     order, starts : int array
-        `Members` of the groups; groups after the last of them have none.
+        Rows of each group, as `group_rows` returns them; groups after the last of them have none.
 
     Returns
     -------

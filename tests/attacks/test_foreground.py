@@ -1,4 +1,4 @@
-"""The attack without background knowledge: the paper's examples, enumeration of assignments, and invariances of beliefs."""
+"""Foreground attack: the paper's examples, enumeration of assignments, and invariances of beliefs."""
 
 import dataclasses
 

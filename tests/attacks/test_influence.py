@@ -196,7 +196,7 @@ def test_every_changed_belief_is_in_the_graph(drawn):
 
 
 def test_a_respondent_may_be_reached_sooner_at_a_later_release():
-    """A is absent at 2: she reaches P at 3 in two steps, and at 2 through B in three; the step from 2 to 3 is one too."""
+    """A is absent at 2. The path to P at 3 has two steps; the path to P at 2, through B, has three."""
     releases = released((("AB", "ab", [0, 0]), ("BP", "ab", [0, 0]), ("AP", "ab", [0, 0])))
     adversary = adversary_of()
     graph = Influence(adversary)(releases, "A", "a", 1)

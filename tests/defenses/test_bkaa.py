@@ -1,4 +1,4 @@
-"""BKAA against its algorithm in plain Python, its answers for leftovers, and what it promises."""
+"""BKAA against its algorithm in plain Python, its treatment of leftovers, and its promises."""
 
 import itertools
 import math
@@ -59,12 +59,12 @@ def satisfies(view, prior, k, beta, j, enhanced):
 
 
 def insert(groups, left, order, good):
-    """Algorithm 1, lines 16 to 24, with the nearest group along the order: the groups, each with who joined it."""
+    """Algorithm 1, lines 16 to 24, with the nearest group along the order: the groups with the records that joined."""
     rank = {record: place for place, record in enumerate(order)}
     groups, grown = [list(group) for group in groups], [list(group) for group in groups]
 
     def distance(number, record):
-        """To the nearest of those with whom the group was grown; of two as near, the one before."""
+        """Distance to the nearest record of the group as grown; ties go to the earlier one."""
         return min((abs(rank[member] - rank[record]), rank[member]) for member in grown[number])
 
     for record in sorted(left, key=rank.get):
@@ -101,7 +101,7 @@ def enforced(groups, order, good, nearest=32):
 
 
 def algorithm_1(view, prior, k, beta, j, enhanced, patience):
-    """The groups as grown, with those who joined, and those that satisfy in the table they make."""
+    """Groups as grown, groups with the records that joined, and groups that satisfy in the published table."""
     good, everybody = satisfies(view, prior, k, beta, j, enhanced), range(len(view))
     order = nearest_point_order(view.people).tolist()
     grown, left = oracle.grow(order, lambda group: good(group, everybody), patience)
@@ -189,7 +189,7 @@ def test_by_hand():
 
 
 def test_enhanced_or_basic():
-    """Three quarters have a: up to a third more is certainty, which the basic allows and the enhanced never does."""
+    """Three quarters of the records have a. A gain of 1/3 is certainty, which basic beta-likeness allows and enhanced does not."""
     view = view_of("ABCD", "aaab", domain="ab")
     prior = np.full((4, 2), 0.5)
     assert oracle.groups_of(BKAA(1, 3, 1.0, enhanced=False)(view, prior).labels) == {frozenset({i}) for i in range(4)}
@@ -270,7 +270,7 @@ class Consistent(GroupPredicate):
 
 @given(drawn=tables(most=20), leftovers=st.sampled_from(["join", "suppress", "relax"]))
 def test_requirements_receive_the_group_members(drawn, leftovers):
-    """One that fails where that is not so changes nothing."""
+    """A requirement that fails for inconsistent members changes nothing."""
     view, prior = drawn
     defense = BKAA(2, 1, 0.6, leftovers=leftovers, patience=5)
     asking = replace(defense, also=Consistent(tuple(view.sensitive.tolist())))

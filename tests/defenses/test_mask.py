@@ -1,4 +1,4 @@
-"""MASK against its choice of groups in plain Python, its changes, and the share of violating groups among those alike."""
+"""MASK against its choice of groups in plain Python, its changes, and the share of violating groups among equal ones."""
 
 from collections import Counter
 

@@ -271,7 +271,7 @@ class TestCycle:
             publish(HISTORY, careless)
 
     def test_the_defender_s_own_adversary_learns_as_little_as_promised(self):
-        """Every group of a release by JS-reduce is J-similar under what the attack then believes beforehand."""
+        """Every group of a release by JS-reduce is J-similar under the revised prior of the attack."""
         defense = JSReduce(2, 1.0, 0.2, patience=4)
         releases = publish(HISTORY, defense, ADVERSARY)
         memory = Memory()
@@ -520,7 +520,7 @@ def test_a_compromised_record_of_another_time_is_refused():
 
 @pytest.mark.parametrize("kind", [Anatomy, Injector, MInvariance])
 def test_without_chance_records_are_assigned_to_neighbours(kind):
-    """Of two far clusters no group spans both, though the rows of one value begin with the one, of the other with the other."""
+    """No group spans two distant clusters, although the rows of the two values are in opposite order."""
     ages = [*range(4), *range(90, 98), *range(4, 8)]
     view = view_of("ABCDEFGHIJKLMNOP", "aaaabbbbaaaabbbb", ages)
     release = Release(view, kind(2, deterministic=True)(view, np.full((16, 3), 1 / 3), ()))
@@ -562,7 +562,7 @@ class TestChance:
         assert same[0] == same[1]
 
     def test_a_seed_is_converted_once(self, kind):
-        """The defense goes on drawing at every call, as with the generator of that seed."""
+        """Every call of the defense continues the generator of that seed."""
         seeded, generated = kind(2, rng=3), kind(2, rng=np.random.default_rng(3))
         draws = [self.drawn(seeded) for _ in range(4)]
         assert draws == [self.drawn(generated) for _ in range(4)]

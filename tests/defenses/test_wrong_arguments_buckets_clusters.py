@@ -30,7 +30,7 @@ RELEASE = Release(VIEW, np.zeros(6, dtype=int))
 
 
 class Bare:
-    """An object of no use."""
+    """Object without any interface."""
 
 
 WRONG = [

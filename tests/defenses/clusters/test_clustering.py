@@ -25,7 +25,7 @@ from foreknow.defenses.requirements.summary import summarize_groups, summarize_r
 
 
 def complete_linkage(rows, j, base=2.0):
-    """Clusters of single records, the nearest two merged while their farthest members are within j; and the heights."""
+    """Complete linkage: merge the two nearest clusters while their farthest members are within j. Also the heights."""
     clusters, heights = [[i] for i in range(len(rows))], []
     apart = [[oracle.divergence([a, b], base) for b in rows] for a in rows]
     while len(clusters) > 1:

@@ -134,7 +134,7 @@ class TestRefine:
             at = now
 
     def test_the_printed_rule_without_a_strictly_nearer_centroid_need_not_end(self):
-        """Two records on one point, and two groups that centre on it: with ``<=`` for ``<`` the first goes back and forth."""
+        """Two records at one point, the centroid of two groups: with ``<=`` for ``<`` the first record alternates between them."""
         points, values, labels = [[0.5], [0.5], [0.5], [0.5]], [0, 0, 0, 0], [0, 0, 0, 1]
         satisfies = keeps(values, 1, 1.0)
         for _ in range(5):

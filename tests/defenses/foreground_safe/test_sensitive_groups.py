@@ -19,7 +19,7 @@ def people(draw, most=14):
 
 
 def nearest(points, among, at):
-    """Some records, nearest to a point first."""
+    """Records sorted by their distance from a point."""
     return sorted(among, key=lambda record: ((points[record] - at) ** 2).sum())
 
 
@@ -46,7 +46,7 @@ def test_each_takes_those_nearest_that_are_free(drawn, others):
 class TestGrowing:
     @given(drawn=people(), data=st.data(), r=st.integers(2, 4))
     def test_takes_the_nearest_records_until_the_bound_holds(self, drawn, data, r):
-        """One group, and free records: an eighth more at least, twice as many at most, the nearest to its middle."""
+        """A group takes the free records nearest to its centroid: at least an eighth of its size, at most its size."""
         points, sensitive, odds = drawn
         size = data.draw(st.integers(1, len(points)))
         labels = np.where(np.arange(len(points)) < size, 0, -1)

@@ -50,9 +50,9 @@ def people_of(columns, kinds=KINDS):
 
 
 def squares(people):
-    """The squared distances between all people in whole numbers, so that ties are exact; in a unit that all attributes share.
+    """Squared distances between all records as integers in a common unit, so that ties are exact.
 
-    An attribute's distance is a whole number over its width in steps: a hundredth for numbers, a level of the tree for others.
+    The distance in an attribute is an integer over its width in steps: 1/100 for numbers, one level for hierarchies.
     """
     whole = []
     for kind, codes in zip(people.schema.quasi_identifiers.values(), people.quasi_identifiers.T, strict=True):
@@ -81,7 +81,7 @@ def onward(people, first):
 
 @st.composite
 def crowds(draw, most=60):
-    """People known by some of the attributes, in any order."""
+    """Records with some of the attributes, in any order."""
     names = draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=4, unique=True))
     n = draw(st.integers(1, most))
     return people_of({name: draw(st.lists(CODES[name], min_size=n, max_size=n)) for name in names})
@@ -97,7 +97,7 @@ def test_always_goes_on_to_the_nearest_left(people):
 @example(people=people_of({"age": [0, 6]}))
 @example(people=people_of({"age": [3, 6, 0, 6, 0]}))
 def test_starts_at_one_of_those_farthest_from_the_centroid(people):
-    """The squared distance from a centroid is the mean of those from its people, less half the mean of all pairs'."""
+    """The squared distance from a centroid is the mean squared distance from its records, minus half the mean over all pairs."""
     far = squares(people)
     from_centroid = 2 * len(people) * far.sum(axis=1) - far.sum()
     first = nearest_point_order(people)[0]
@@ -118,7 +118,7 @@ def test_serves_some_of_the_people(people, data):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("grid", [4, 30, 10**6])
 def test_equals_the_plain_rule_on_larger_tables(seed, grid):
-    """Deep trees; on the coarser grids with ties at every step."""
+    """Deep trees, and coarse grids with ties at every step."""
     rng = np.random.default_rng(seed)
     n = 700
     columns = {"x": rng.integers(0, grid, n), "town": rng.integers(0, 7, n), "y": rng.integers(0, grid, n)}
@@ -135,7 +135,7 @@ def test_by_hand():
 
 
 def test_ties_are_exact_whatever_the_order_in_which_terms_are_added():
-    """All orders of 1/6, 2/6 and 4/6 lie equally far from the origin, and their sums of squares are not all rounded alike."""
+    """All orders of 1/6, 2/6 and 4/6 are equally far from the origin, and their sums of squares are rounded differently."""
     ways = list(itertools.permutations([1, 2, 4]))
     rounded = {((a / 6) ** 2 + (b / 6) ** 2) + (c / 6) ** 2 for a, b, c in ways}
     assert len(rounded) > 1

@@ -1,4 +1,4 @@
-"""The bound on posteriors: the papers' numbers, what it promises against an attack, and every defense that takes it."""
+"""Bound on posteriors: numbers of the papers, its promise against an attack, and every defense that takes it."""
 
 import numpy as np
 import pytest
@@ -50,13 +50,13 @@ class TestLevel:
         assert level(view_of("A", "a"), [[0.1, 0.2, 0.7]], [0], PosteriorBound(0)).tolist() == [0]
 
     def test_a_contradicted_group_is_weighed_as_the_estimator_says(self):
-        """The prior rules out a, which both show: Omega then gives equal beliefs, and Exact the shares."""
+        """The prior rules out a, which the group shows: Omega then gives equal beliefs, and Exact the shares."""
         view, prior = view_of("AB", "aa"), [[0, 1, 0], [0, 0, 1]]
         for estimator in (Omega(), Exact()):
             assert level(view, prior, [0, 0], PosteriorBound(0, estimator)).tolist() == [0]
 
     def test_neither_unions_nor_parts_need_satisfy(self):
-        """A and B are sure of a and b. Alone each gains nothing; together 1/2; C and D are alike, and so are both pairs."""
+        """Priors of A and B are certain of a and b. Alone, neither gains; together, each gains 1/2. C and D have equal priors."""
         view = view_of("ABCD", "abab")
         prior = [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]]
         asked = PosteriorBound(0.4)
@@ -102,7 +102,7 @@ class TestOfASet:
         ]
 
     def test_large_groups_are_no_difficulty(self):
-        """3000 people of two kinds, 300 with the set: of states there are too many for `Exact`, whose closed form needs none."""
+        """3000 records of two kinds, 300 holders: the closed form does not enumerate the states, which are too many for `Exact`."""
         view = view_of([f"p{i}" for i in range(3000)], "a" * 300 + "b" * 2700, [50] * 3000)
         prior = np.repeat([[0.1, 0.5, 0.4], [0.2, 0.4, 0.4]], 1500, axis=0)
         (found,) = level(view, prior, np.zeros(3000, dtype=int), PosteriorBound(1, Exact(limit=2), {"a"}, "belief"))

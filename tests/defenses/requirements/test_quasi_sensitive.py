@@ -45,7 +45,7 @@ def knowledge(items_of, prevalence=None):
 
 
 def grouped(asked, records, labels):
-    """A requirement as it is for some records, and the summaries of groups of them."""
+    """Requirement bound to some records, and the summaries of their groups."""
     view, prior = view_of(records), SURE[:1].repeat(len(records), axis=0)
     return asked.bind(view, prior), summarize_groups(summarize_records(view, prior, members=True), np.array(labels))
 

@@ -60,7 +60,7 @@ def without(group, chosen):
 
 
 def cheapest(group, satisfies):
-    """The least cost of a choice of cells that satisfies, or None: all are tried, from the cheapest on."""
+    """Least cost of a satisfying set of cells, or None; all sets are tried, the cheapest first."""
     cells = [(i, item) for i, items in enumerate(group) for item in items]
     choices = [set(chosen) for size in range(len(cells) + 1) for chosen in itertools.combinations(cells, size)]
     priced = sorted(((cost(group, chosen), chosen) for chosen in choices), key=lambda pair: pair[0])
@@ -108,7 +108,7 @@ def prior_of(knowledge):
 
 
 def advanced(search, nodes, first=False):
-    """The search, after it was advanced."""
+    """Search advanced by a number of nodes."""
     search.advance(nodes, first)
     return search
 
@@ -263,7 +263,7 @@ class TestLimits:
     @pytest.mark.parametrize("l", [8, 12, 20])
     @pytest.mark.parametrize("nodes", [200, 500])
     def test_adaptive_costs_less_than_plain_after_equal_nodes(self, l, nodes):  # noqa: E741
-        """Not in every group: the plain order may begin with the cheapest removal. In few groups, and never in the sum."""
+        """The plain order may begin with the cheapest removal, so that it wins in few groups, but not in the sum."""
         both = [[self.searched(seed, nodes, how, l).lowest for how in ("adaptive", "plain")] for seed in range(60)]
         ours, plain = zip(*both, strict=True)
         assert sum(ours) < sum(plain)

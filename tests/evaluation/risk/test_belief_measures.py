@@ -166,11 +166,11 @@ class TestGain:
 
     def test_a_release_that_tells_all_has_no_gain(self):
         """Groups of one record: rho averages no record, BayFrame's measure is 0."""
-        told = attacked(EXPECTED, Exact(), labels=range(8))
-        found = only(adversary_gain(*told))
+        exact = attacked(EXPECTED, Exact(), labels=range(8))
+        found = only(adversary_gain(*exact))
         assert np.isnan(found["gain"])
         assert (found["measured"], found["certain"]) == (0, 8)
-        assert only(adversary_gain(*told, absolute=True))["gain"] == 0
+        assert only(adversary_gain(*exact, absolute=True))["gain"] == 0
 
 
 class TestConfidenceAndSuccess:

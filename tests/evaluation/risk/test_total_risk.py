@@ -87,7 +87,7 @@ class TestByHand:
     seed=st.integers(0, 99),
 )
 def test_its_laws(results, labels, seed):
-    """At least the share disclosed, at most 1; without disclosed records, the gain or 0; true values of other records do not matter."""
+    """At least the share disclosed, at most 1; the gain or 0 where none is disclosed; true values of others do not matter."""
     prior = believing(np.random.default_rng(seed).dirichlet(np.ones(3), 6))
     beliefs, history = attacked("".join(results), labels, Exact(), prior)
     row, gain = total_risk(beliefs, history).iloc[0], adversary_gain(beliefs, history).iloc[0]

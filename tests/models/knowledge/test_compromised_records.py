@@ -1,4 +1,4 @@
-"""Compromised records: what is refused, what is drawn, and how an adversary meets them."""
+"""Compromised records: refused arguments, random draws, and their use by an adversary."""
 
 import dataclasses
 

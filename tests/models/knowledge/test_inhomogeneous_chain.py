@@ -123,7 +123,7 @@ def released(present, rng):
 
 
 def all_paths(chain, prior, likelihoods, steps):
-    """Beliefs in the value at each visited release, before and after it and in the end, over all paths of values.
+    """Beliefs in the value at each visited release, before it, after it and given all releases, over all paths of values.
 
     ``steps`` are the releases at which the path takes a value; ``likelihoods`` has ones where nothing is seen.
     """
@@ -183,7 +183,7 @@ def test_a_stationary_chain_misleads():
     """In the corpus all values stay from the first view to the second, and change to the third.
 
     By the chain of all steps the next value is either, with probability 1/2, so the first release, which shows the value of Z,
-    says nothing of the next ones. The chain per step follows Z exactly, through a group of two at each release.
+    has no information on the next ones. The chain per step follows Z exactly, through a group of two at each release.
     """
     corpus = history_of(("ABCD", "aabb"), ("ABCD", "aabb"), ("ABCD", "bbaa"), domain="ab")
     releases = [

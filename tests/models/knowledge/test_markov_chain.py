@@ -1,4 +1,4 @@
-"""Sequential knowledge against counts by hand and against counting runs of values one by one."""
+"""Markov chains against counts by hand, and against counts of sequences one by one."""
 
 import itertools
 
@@ -105,7 +105,7 @@ class TestGaps:
         assert np.allclose(MarkovChain.fit(self.HISTORY, gaps="power").probabilities, self.SWAP)
 
     def test_the_chain_of_the_same_gaps_gives_the_adversary_s_beliefs(self):
-        """Z is seen to have a, is away, and comes back with a, surely: the other chain makes it 1/9 + 2/3 = 7/9."""
+        """Z has a, is absent, and has a again with certainty; the other chain gives 1/9 + 2/3 = 7/9."""
         alone = [Release(view_of(r, "a", time=t, domain="ab"), [0]).observation for t, r in enumerate("ZY")]
         known = {}
         for gaps in ("ignore", "power"):
@@ -117,7 +117,7 @@ class TestGaps:
         assert known == {"ignore": pytest.approx(7 / 9), "power": 1.0}
 
     def test_as_sequences_with_missing_visits(self):
-        """-1 stands for the visit of which nothing is known."""
+        """-1 stands for a visit with an unknown value."""
         for order in (1, 2):
             expected = MarkovChain.fit(self.HISTORY, order, gaps="power")
             found = MarkovChain.fit([[0, 1, 0], [1, 0, 1], [0, -1, 0]], order, gaps="power")

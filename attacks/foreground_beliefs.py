@@ -99,10 +99,10 @@ class ForegroundBeliefs(Beliefs):
                 f"{self!r} has {len(self)} releases and the global distributions of {len(self.knowledge)}; beliefs that "
                 "ForegroundAttack returns have those of each."
             )
-        tables = [self._over(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
+        tables = [self._breaches_of_release(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
-    def _over(self, number: int, bound: float) -> pd.DataFrame:
+    def _breaches_of_release(self, number: int, bound: float) -> pd.DataFrame:
         """Rows of one release."""
         release, observation = self.releases[number], self.releases[number].observation
         counts = np.vstack([observation.counts, observation.counts.sum(axis=0)])

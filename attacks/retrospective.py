@@ -59,7 +59,7 @@ class RetrospectiveAttack:
         found: list[ReleaseBeliefs] = []
         for number in range(len(held) - 1, -1, -1):
             release = held[number]
-            later = self._later(release, number, after)
+            later = self._later_likelihood(release, number, after)
             posterior = release.posterior.probabilities * later
             totals = posterior.sum(axis=1, keepdims=True)
             # Where later releases contradict every value with a belief, the forward belief is kept.
@@ -86,7 +86,7 @@ class RetrospectiveAttack:
         self.adversary.check_claim_times([belief.observation.time for belief in held])
         return held, without_claims, with_evidence
 
-    def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
+    def _later_likelihood(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
         """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
         later = np.ones(release.revised.shape)
         for row, respondent in enumerate(release.observation.people.respondents):

@@ -166,11 +166,11 @@ class MASK:
         every_class = np.where(classes < 0, bounded, classes)
         for group, share in zip(np.flatnonzero(violating), rng.choice(shares, violating.sum()), strict=True):
             rows = by_group[starts[group] : starts[group + 1]]
-            most = np.append(np.full(bounded, self._kept(len(rows), share, classes)), len(rows))
+            most = np.append(np.full(bounded, self._class_limit(len(rows), share, classes)), len(rows))
             values[rows] = _distorted(values[rows], every_class, most, table, rng)
         return values, int((values != groups.view.sensitive).sum())
 
-    def _kept(self, size: int, share: float, classes: IntArray) -> int:
+    def _class_limit(self, size: int, share: float, classes: IntArray) -> int:
         """Largest number of records of each class in a group that is to show a share."""
         nearest, allowed = int(np.floor(share * size + 0.5)), size // int(self.l)
         needed = 0 if self.sensitive_set else math.ceil(size / len(classes))

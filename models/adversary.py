@@ -152,7 +152,7 @@ class Adversary:
         rows = memory.rows_of(people)
         seen = np.flatnonzero(rows >= 0)
         if self.transitions is not None and len(seen):
-            chain = _over(self.transitions.at(memory.releases), revised.shape[1])
+            chain = _checked_chain(self.transitions.at(memory.releases), revised.shape[1])
             predicted = predict(memory, chain, self.revision, rows[seen])
             totals = predicted.sum(axis=1)
             continued = totals > 0
@@ -261,7 +261,7 @@ class Adversary:
         return np.asarray(group[missing])
 
 
-def _over(chain: MarkovChain, values: int) -> MarkovChain:
+def _checked_chain(chain: MarkovChain, values: int) -> MarkovChain:
     """The chain; raises ValueError unless it is over the given number of values."""
     if chain.values != values:
         raise ValueError(

@@ -165,11 +165,11 @@ def _nearer_group(partition: Partition, row: int, limits: GroupLimits) -> int:
     own, point, value = partition.labels[row], partition.points[row], partition.values[row]
     if own < 0 or not keeps_limits(partition.groups, own, value, -1, limits):
         return -1
-    return int(nearest_group(partition.groups, point, value, limits, own, _reach(partition, row)))
+    return int(nearest_group(partition.groups, point, value, limits, own, _search_limit(partition, row)))
 
 
 @compiled
-def _reach(partition: Partition, row: int) -> float:
+def _search_limit(partition: Partition, row: int) -> float:
     """Squared distance to its own centroid, less the margin, below which a group is nearer to a record than its own."""
     own = partition.labels[row]
     return squared_distance_within(partition.points[row], partition.groups.centroids[own], np.inf) - MIN_DECREASE
@@ -214,7 +214,7 @@ def _accepting_group(
 ) -> int:
     """The nearest group that may take a record from its own, or -1."""
     own, point, value = int(partition.labels[row]), partition.points[row], partition.values[row]
-    candidates = nearer_groups(partition.groups, point, value, limits, own, _reach(partition, row))
+    candidates = nearer_groups(partition.groups, point, value, limits, own, _search_limit(partition, row))
     changed = np.maximum(clock.group_changed[candidates], clock.group_changed[own])
     candidates = candidates[changed > clock.record_tried[row]]
     if not len(candidates) or not is_dispensable(records, members[own], row, predicate):

@@ -12,7 +12,7 @@ from matplotlib.ticker import PercentFormatter
 from foreknow.evaluation.plots.arguments import check_table, check_titled
 from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
-from foreknow.evaluation.risk.breaches import over
+from foreknow.evaluation.risk.breaches import breach_threshold
 from foreknow.evaluation.risk.ranking import BELIEF_DECIMALS
 from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -61,7 +61,7 @@ def breach_curve(
         raise TypeError(
             f"breach_curve: leaving_out is {leaving_out!r}; it is compromised records, or a list or set of respondents."
         )
-    threshold = None if r is None else over(r, "breach_curve")
+    threshold = None if r is None else breach_threshold(r, "breach_curve")
     outcomes = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive_set, leaving_out))
     belief = np.concatenate([np.zeros(0), *(outcome.belief for outcome in outcomes)])
     share = np.concatenate([np.zeros(0), *(outcome.share for outcome in outcomes)])

@@ -95,12 +95,12 @@ def breaches(
        breached  flagged  precision  auc_within
     0       0.5      0.0        1.0        0.75
     """
-    threshold = over(r, "breaches")
+    threshold = breach_threshold(r, "breaches")
     of_set = set_beliefs_and_truth("breaches", beliefs, history, sensitive_set, leaving_out)
     return release_table((_measured(release, threshold) for release in of_set), COLUMNS)
 
 
-def over(r: float, owner: str) -> float:
+def breach_threshold(r: float, owner: str) -> float:
     """Return the threshold that a belief must exceed to be a breach: 1/r, plus an allowance for rounding.
 
     Raises

@@ -65,7 +65,7 @@ def assignment_sweeps(evidence: Evidence, rng: np.random.Generator) -> Sweep:
 
 def _by_cells(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArray, Callable[[Counts], None]]:
     """Counts of the start, and the sweep for two values."""
-    row, size, starts, holders = _every_group(evidence.cells)
+    row, size, starts, holders = _expanded_groups(evidence.cells)
     drawn = np.zeros(len(size), dtype=np.int64)
     for j, c in enumerate(holders):
         drawn[starts[j] : starts[j + 1]] = rng.multivariate_hypergeometric(size[starts[j] : starts[j + 1]], c)
@@ -74,7 +74,7 @@ def _by_cells(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArray, C
     return counts, lambda state: _sweep_cells(state, row, size, starts, holders, drawn, rng)
 
 
-def _every_group(cells: Cells) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _expanded_groups(cells: Cells) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Row, size, starts and holders of the cells, with equal groups repeated: each is drawn on its own."""
     kind = np.repeat(np.arange(len(cells.multiplicity)), cells.multiplicity)
     lengths = np.diff(cells.starts)[kind]

@@ -37,14 +37,14 @@ class Claims(NamedTuple):
     @property
     def sure(self) -> "Claims":
         """Claims of confidence 1."""
-        return self._where(self.confidence == 1)
+        return self._selected(self.confidence == 1)
 
     @property
     def unsure(self) -> "Claims":
         """Claims of a confidence below 1."""
-        return self._where(self.confidence < 1)
+        return self._selected(self.confidence < 1)
 
-    def _where(self, kept: BoolArray) -> "Claims":
+    def _selected(self, kept: BoolArray) -> "Claims":
         return Claims(self.rows[kept], self.values[kept], self.confidence[kept])
 
 

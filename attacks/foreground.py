@@ -149,7 +149,7 @@ class ForegroundAttack:
         return tuple(distribution for distribution, _ in pairs)
 
     def _sensitive_set(self, observation: Observation) -> SensitiveSet:
-        return SensitiveSet.of(observation.people.schema.values, self.sensitive_set, "ForegroundAttack")
+        return SensitiveSet.within(observation.people.schema.values, self.sensitive_set, "ForegroundAttack")
 
     def _mine(
         self, observation: Observation, sensitive_set: SensitiveSet

@@ -86,7 +86,9 @@ class RetrospectiveAttack:
         self.adversary.check_claim_times([belief.observation.time for belief in held])
         return held, without_claims, with_evidence
 
-    def _later_likelihood(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
+    def _later_likelihood(
+        self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]
+    ) -> FloatArray:
         """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
         later = np.ones(release.revised.shape)
         for row, respondent in enumerate(release.observation.people.respondents):

@@ -102,7 +102,7 @@ class MASK:
         """Group a view; the prior, shape ``(n, m)``, is only passed on to the defense of ``grouped``."""
         prior_of(view, prior)
         classes = value_classes("MASK", view, self.sensitive_set)
-        SensitiveSet.of(view.schema.values, self.sensitive_set, "MASK")
+        SensitiveSet.within(view.schema.values, self.sensitive_set, "MASK")
         grouping = self._grouping(view, prior, past)
         groups = Release(view, grouping)
         share = _largest_shares(groups.counts, classes)

@@ -82,7 +82,7 @@ WRONG = (
     *(KAnonymity, KAnonymity(2), Omega, Omega(), Mondrian(KAnonymity(2)), UniformPrior(), ADVERSARY, ATTACK),
     *(HISTORY, VIEW, VIEW.frame, VIEW.people, VIEW.schema, RELEASES, RELEASES[0], RELEASES[0].observation, BELIEFS),
     *(BELIEFS.releases[0], RECORDS, PROBLEM, Exact()(PROBLEM), CompromisedRecords(CLAIMS), KNOWLEDGE, LINKING, ITEM_RELEASE),
-    *(Items.of(["a", "a, b", "c"]), ExpectationMaximization(), PublishedTable(RELEASES[0].table, sensitive="result")),
+    *(Items.from_cells(["a", "a, b", "c"]), ExpectationMaximization(), PublishedTable(RELEASES[0].table, sensitive="result")),
 )  # fmt: skip
 """Values of many kinds. For each argument most are wrong, and some are right."""
 

@@ -123,7 +123,7 @@ def negative_rules(
     """
     check_kind("negative_rules", "view", view, View, "is a View; make one by View(frame, schema)")
     check_mining_settings("negative_rules", min_confidence, min_expectation, terms)
-    table = DistinctRecords.of(view, rule_items(view, int(terms)))
+    table = DistinctRecords.from_view(view, rule_items(view, int(terms)))
     supports = least_support(len(view), table.share, min_expectation)
     denials = most_general_denials(table, min_confidence, supports)
     forbidden = np.zeros((len(table.count), len(table.share)), dtype=bool)

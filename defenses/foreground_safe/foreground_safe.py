@@ -143,7 +143,7 @@ class ForegroundSafe:
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, is checked and not used."""
         prior_of(view, prior)
-        sensitive_set = SensitiveSet.of(view.schema.values, self.sensitive_set, "ForegroundSafe")
+        sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "ForegroundSafe")
         in_set = sensitive_set.classes[view.sensitive] == 0
         self._check_eligible(view, in_set)
         order = hilbert_order(view.people)

@@ -102,7 +102,9 @@ def label_distances(
 
 
 @compiled
-def _write_beliefs(bits: Words, weight: FloatArray, prevalence: FloatArray, members: IntArray, belief: FloatArray) -> None:
+def _write_beliefs(
+    bits: Words, weight: FloatArray, prevalence: FloatArray, members: IntArray, belief: FloatArray
+) -> None:
     """Write the mean of the members' label probabilities into ``belief``."""
     belief[:] = 0.0
     for record in members:

@@ -132,7 +132,7 @@ class ItemSuppression:
             )
         parts = _label_requirements(self.requirement)
         linking = parts[0].linking
-        group_items = GroupItems.of(release, linking)
+        group_items = GroupItems.from_release(release, linking)
         searches = self._search(group_items, label_bounds(parts, group_items.links), progress)
         removed = np.repeat(release.group < 0, group_items.items.sizes)
         for group, timed in searches.items():

@@ -28,7 +28,7 @@ def posterior_gains(part: PosteriorBound, release: Release, prior: FloatArray) -
     gains = [-math.inf] * release.groups
     for row, group in enumerate(release.group.tolist()):
         if group >= 0:
-            shares = [n / sum(shown[group]) if part.of == "gain" else 0.0 for n in shown[group]]
+            shares = [n / sum(shown[group]) if part.quantity == "gain" else 0.0 for n in shown[group]]
             beyond = (p - share for p, share in zip(posterior[row][:bounded], shares[:bounded], strict=True))
             gains[group] = max(gains[group], *beyond)
     return gains
@@ -63,7 +63,9 @@ def kernel_prior(view: View, bandwidth: "float | Mapping[str, float]") -> FloatA
         weights = np.ones(len(view))
         for (name, kind), cell in zip(view.schema.quasi_identifiers.items(), vector, strict=True):
             size = bandwidth[name] if isinstance(bandwidth, Mapping) else bandwidth
-            weights *= np.array([_kernel(_cell_distance(kind, cell, other), size) for other in cells[name]])[places[name]]
+            weights *= np.array([_kernel(_cell_distance(kind, cell, other), size) for other in cells[name]])[
+                places[name]
+            ]
         sums = np.array([weights[view.sensitive == s].sum() for s in range(len(view.schema.values))])
         shares[vector] = sums / sums.sum()
     return np.array([shares[vector] for vector in records])

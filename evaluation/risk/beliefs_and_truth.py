@@ -138,7 +138,7 @@ def set_beliefs_and_truth(
     check_beliefs(owner, beliefs)
     checked = as_sensitive_values(owner, sensitive_set)
     for by_value, release in zip(beliefs_and_truth(owner, beliefs, history, leaving_out), beliefs, strict=True):
-        codes = SensitiveSet.of(release.observation.people.schema.values, checked, owner).codes
+        codes = SensitiveSet.within(release.observation.people.schema.values, checked, owner).codes
         belief, share = by_value.belief[:, codes].sum(axis=1), by_value.shares[:, codes].sum(axis=1)
         yield SetBeliefsAndTruth(belief, share, np.isin(by_value.true, codes), by_value)
 

@@ -63,7 +63,7 @@ def set_probabilities(
     """
     mined = distribution.sensitive_set
     if sensitive_set is not None:
-        codes = SensitiveSet.of(mined.domain, sensitive_set, owner).codes
+        codes = SensitiveSet.within(mined.domain, sensitive_set, owner).codes
         if not mined.is_proper_subset:
             return np.asarray(probabilities[..., codes].sum(axis=-1))
         _check_same(owner, mined, codes)

@@ -116,7 +116,9 @@ def maximized(expected: Expected, evidence: Evidence) -> FloatArray:
     return np.asarray(np.where(support > 0, expected.counts[:-1] / np.maximum(support, 1), evidence.rest))
 
 
-def _extrapolation_length(now: FloatArray, once: FloatArray, twice: FloatArray, limit: FloatArray, component: IntArray) -> FloatArray:
+def _extrapolation_length(
+    now: FloatArray, once: FloatArray, twice: FloatArray, limit: FloatArray, component: IntArray
+) -> FloatArray:
     """Number of rounds to extrapolate in each component: the length of the step over that of its change, from 1 to the limit."""
     length = np.bincount(component, ((once - now) ** 2).sum(axis=1), minlength=len(limit))
     change = np.bincount(component, ((twice - 2 * once + now) ** 2).sum(axis=1), minlength=len(limit))

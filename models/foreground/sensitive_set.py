@@ -16,7 +16,7 @@ VALUES_SHOWN = 12
 class SensitiveSet:
     """A sensitive set within a domain, as a partition of the domain into classes of values.
 
-    `SensitiveSet.of` makes one. A proper subset makes two classes, the set and its complement; without a set, each value is a
+    `SensitiveSet.within` makes one. A proper subset makes two classes, the set and its complement; without a set, each value is a
     class of its own.
 
     Attributes
@@ -36,7 +36,7 @@ class SensitiveSet:
     class_labels: tuple[Hashable, ...]
 
     @classmethod
-    def of(
+    def within(
         cls, domain: tuple[Hashable, ...], sensitive_set: "Collection[Hashable] | None", owner: str
     ) -> "SensitiveSet":
         """Make the set within a domain; None makes each value a class.

@@ -28,8 +28,8 @@ class ExternalKnowledge:
     Parameters
     ----------
     items_of : mapping of label to collection of items
-        Each label once, with at least one item, in the form that `Items.of` reads. A record can be linked to the labels whose
-        items include all of the record's items. Items that no record has do not matter.
+        Each label once, with at least one item, in the form that `Items.from_cells` reads. A record can be linked to the
+        labels whose items include all of the record's items. Items that no record has do not matter.
     prevalence : mapping of label to number, optional
         Frequency of each label, relative to the others; above 0. The probability of each label that a record links to is then
         proportional to its prevalence: an extension. By default all are equally likely, as in the paper. Labels that are not
@@ -88,7 +88,7 @@ class ExternalKnowledge:
         table : DataFrame, or path of a CSV or Parquet file
             All cells of a CSV file are text.
         label, items : str
-            The columns. A cell of items has the form that `Items.of` reads.
+            The columns. A cell of items has the form that `Items.from_cells` reads.
         separator : str
             Text between two items of a cell.
 

@@ -413,8 +413,8 @@ class TestThroughTheAdversary:
         )
         for release in found:
             for stage in ("revised", "posterior"):
-                assert np.isfinite(release.at(stage)).all()
-                assert np.allclose(release.at(stage).sum(axis=1), 1)
+                assert np.isfinite(release.beliefs(stage)).all()
+                assert np.allclose(release.beliefs(stage).sum(axis=1), 1)
         assert np.allclose(found.posterior(1).loc["A"], [0, 1])
         # The oldest of the last two beliefs, carried on, knows nothing of the second.
         stale = revision == "chain" and order == 2 and gaps == "ignore"

@@ -66,16 +66,16 @@ class TestLevel:
 
 
 class TestOfASet:
-    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, of=st.sampled_from(["gain", "belief"]))
-    def test_a_set_of_one_value_is_that_value_in_a_domain_of_two(self, drawn, data, estimator, of):
+    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, quantity=st.sampled_from(["gain", "belief"]))
+    def test_a_set_of_one_value_is_that_value_in_a_domain_of_two(self, drawn, data, estimator, quantity):
         """In groups of a and b only, with priors that exclude neither, b's posterior is 1 minus a's."""
         view, _ = drawn
         view = view_of([f"p{i}" for i in range(len(view))], view.frame["result"].replace("c", "b"), domain="ab")
         labels = np.zeros(len(view), dtype=int)
         likely = data.draw(st.lists(st.floats(0.05, 0.95), min_size=len(view), max_size=len(view)))
         prior = np.column_stack([likely, 1 - np.array(likely)])
-        both = level(view, prior, labels, PosteriorBound(1, estimator, of=of))
-        each = [level(view, prior, labels, PosteriorBound(1, estimator, {s}, of)) for s in "ab"]
+        both = level(view, prior, labels, PosteriorBound(1, estimator, quantity=quantity))
+        each = [level(view, prior, labels, PosteriorBound(1, estimator, {s}, quantity)) for s in "ab"]
         assert np.max(each, axis=0) == pytest.approx(both, abs=1e-9)
 
     def test_the_paper_s_first_example(self):
@@ -85,21 +85,21 @@ class TestOfASet:
         assert level(view, prior, [0, 0, 0, 0], asked) == pytest.approx([8 / 11])
         assert level(view, prior, [0, 0, 0, 0], PosteriorBound(0.5, Exact(), {"a"})) == pytest.approx([8 / 11 - 1 / 2])
 
-    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, of=st.sampled_from(["gain", "belief"]))
-    def test_the_checker_finds_the_same(self, drawn, data, estimator, of):
+    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, quantity=st.sampled_from(["gain", "belief"]))
+    def test_the_checker_finds_the_same(self, drawn, data, estimator, quantity):
         view, prior = drawn
         prior = 0.9 * prior + 0.1 / 3
         labels = data.draw(st.lists(st.integers(0, 2), min_size=len(view), max_size=len(view)))
         labels = np.unique(labels, return_inverse=True)[1]
-        asked = PosteriorBound(0.4, estimator, {"a", "c"}, of)
+        asked = PosteriorBound(0.4, estimator, {"a", "c"}, quantity)
         found = verify(Release(view, labels), asked, prior)
         assert found["level"].tolist() == pytest.approx(level(view, prior, labels, asked), abs=1e-9)
 
     def test_values_outside_the_set_are_not_bounded(self):
         view = view_of("ABC", "bbb")
-        assert level(view, np.full((3, 3), 1 / 3), [0, 0, 0], PosteriorBound(0, sensitive_set={"a"}, of="belief")) == [
-            0
-        ]
+        assert level(
+            view, np.full((3, 3), 1 / 3), [0, 0, 0], PosteriorBound(0, sensitive_set={"a"}, quantity="belief")
+        ) == [0]
 
     def test_large_groups_are_no_difficulty(self):
         """3000 records of two kinds, 300 holders: the closed form does not enumerate the states, which are too many for `Exact`."""

@@ -73,7 +73,7 @@ def cheapest(group, satisfies):
 def workspace_of(group, knowledge, *parts, others=(), prevalence=None):
     """The workspace of a group, and the bounds of requirements given as functions of a linking."""
     linking = Linking(ExternalKnowledge(knowledge, prevalence), "items")
-    items = Items.of([*group, *others])
+    items = Items.from_cells([*group, *others])
     found = links(items, linking.knowledge)
     bounds = label_bounds(tuple(part(linking) for part in parts), found)
     sizes = items.sizes[: len(group)]
@@ -223,7 +223,7 @@ class TestIncremental:
             now = belief(left, knowledge, prevalence)
             if chosen == gone:
                 assert work.belief == pytest.approx([float(p) for p in now.values()], abs=1e-12)
-            before = links(Items.of(group), ExternalKnowledge(knowledge, prevalence)).prior()
+            before = links(Items.from_cells(group), ExternalKnowledge(knowledge, prevalence)).prior()
             assert level == pytest.approx(self.short(now, before), abs=1e-9)
 
     @staticmethod

@@ -15,13 +15,13 @@ class TestSensitiveSet:
     DOMAIN = ("flu", "hiv", "cold", "cancer")
 
     def test_a_set_is_two_classes(self):
-        sensitive_set = SensitiveSet.of(self.DOMAIN, {"hiv", "cancer"}, "F")
+        sensitive_set = SensitiveSet.within(self.DOMAIN, {"hiv", "cancer"}, "F")
         assert sensitive_set.class_labels == (True, False)
         assert sensitive_set.codes.tolist() == [1, 3]
         assert sensitive_set.class_counts(np.array([[1, 2, 3, 4]])).tolist() == [[6, 4]]
 
     def test_beliefs_are_spread_by_the_groups_shares(self):
-        sensitive_set = SensitiveSet.of(self.DOMAIN, {"hiv", "cancer"}, "F")
+        sensitive_set = SensitiveSet.within(self.DOMAIN, {"hiv", "cancer"}, "F")
         spread = sensitive_set.value_probabilities(
             np.array([[0.6, 0.4], [0.5, 0.5]]), np.array([[1, 1, 0, 3], [0, 0, 1, 1]])
         )
@@ -31,14 +31,14 @@ class TestSensitiveSet:
         )
 
     def test_none_keeps_every_value_apart(self):
-        sensitive_set = SensitiveSet.of(self.DOMAIN, None, "F")
+        sensitive_set = SensitiveSet.within(self.DOMAIN, None, "F")
         rows, counts = np.array([[0.1, 0.2, 0.3, 0.4]]), np.array([[1, 0, 2, 3]])
         assert sensitive_set.class_labels == self.DOMAIN
         assert sensitive_set.class_counts(counts).tolist() == counts.tolist()
         assert sensitive_set.value_probabilities(rows, counts) is rows
 
     def test_a_set_in_a_domain_of_two_is_still_set_against_other(self):
-        sensitive_set = SensitiveSet.of(("no", "yes"), ["yes"], "F")
+        sensitive_set = SensitiveSet.within(("no", "yes"), ["yes"], "F")
         assert np.allclose(sensitive_set.value_probabilities(np.array([[0.9, 0.1]]), np.array([1, 1])), [[0.1, 0.9]])
 
     @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ class TestSensitiveSet:
     )
     def test_unknown_values_or_all(self, values, message):
         with pytest.raises(ValueError, match=re.escape(message)):
-            SensitiveSet.of(self.DOMAIN, values, "F")
+            SensitiveSet.within(self.DOMAIN, values, "F")
 
     @pytest.mark.parametrize(
         ("values", "error", "message"),
@@ -97,4 +97,4 @@ class TestSensitiveSet:
 
     def test_long_domains_are_shortened(self):
         with pytest.raises(ValueError, match=r"'x', which is not in the domain: 0, 1, .*, 11, \.\.\.\."):
-            SensitiveSet.of(tuple(range(40)), ["x"], "F")
+            SensitiveSet.within(tuple(range(40)), ["x"], "F")

@@ -143,7 +143,7 @@ CALLS = {
     "newton": lambda odd: Newton()(odd, Auto()),
     "newton's estimator": lambda odd: Newton(iterations=1)(Evidence(**EVIDENCE), odd),
     "gibbs sampling": lambda odd: GibbsSampling(draws=8, chains=2, rng=1)(odd, Auto()),
-    "sensitive set": lambda odd: SensitiveSet.of(("x", "y"), odd, "F"),
+    "sensitive set": lambda odd: SensitiveSet.within(("x", "y"), odd, "F"),
     "global probabilities": lambda odd: global_probabilities(odd, HISTORY, {"x"}),
     "global probabilities of a history": lambda odd: global_probabilities(BELIEFS, odd, {"x"}),
     "global probabilities of a set": lambda odd: global_probabilities(BELIEFS, HISTORY, odd),

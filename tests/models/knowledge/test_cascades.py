@@ -488,7 +488,7 @@ class TestEvidenceCascade:
 @pytest.mark.parametrize("cascade", ["prior", "evidence"])
 @given(data=st.data())
 def test_nearly_sure_is_nearly_removed_under_exact(cascade, data):
-    """Other values keep 1e-12 of their weight, and each of at most 24 worlds has a weight over .02 ** 4: the error is below 1e-3."""
+    """Other values keep 1e-12 of their weight, and each of at most 24 worlds weighs over .02 ** 4: the error is below 1e-3."""
     problem = softened(data.draw(problems(largest=4, groups=2)))
     row = data.draw(st.integers(0, len(problem.group) - 1))
     shown = problem.counts[problem.group[row]] if problem.group[row] >= 0 else np.ones(problem.prior.shape[1], int)
@@ -588,7 +588,7 @@ class TestInAnAttack:
         one, other = (attacked(cascade, estimator, records, *claims) for records in (RECORDS, changed))
         for expected, found in zip(one, other, strict=True):
             for stage in ("prior", "revised", "posterior"):
-                assert np.array_equal(expected.at(stage), found.at(stage))
+                assert np.array_equal(expected.beliefs(stage), found.beliefs(stage))
             assert np.array_equal(expected.posterior.status, found.posterior.status)
 
     def test_before_a_claim_everything_is_as_without(self, cascade, estimator):

@@ -34,8 +34,8 @@ class Linking:
     knowledge : ExternalKnowledge
         Items of each label.
     items : str
-        Column of the view's frame with each record's items, in the form that `Items.from_cells` reads. It must not be a quasi-
-        identifier; it may be the sensitive attribute.
+        Column of the view's frame with each record's items, in the form that `Items.from_cells` reads. It must not be a
+        quasi-identifier; it may be the sensitive attribute.
     separator : str
         Text between two items of a cell.
 

@@ -158,7 +158,7 @@ def report(measured: pd.DataFrame) -> list[str]:
 
 
 LARGE_SIZES = (10, 30, 100, 300, 1_000, 10_000, 100_000)
-MOST_EXACT_STATES = 2**24
+MAX_EXACT_STATES = 2**24
 """Largest number of states of a large group for which `Exact` is the reference."""
 
 
@@ -185,10 +185,10 @@ def large_row(values: int, k: int, concentration: float) -> str:
     prior = np.maximum(rng.dirichlet(np.full(values, concentration), k), 1e-12)
     true = np.minimum((prior.cumsum(axis=1) < rng.random((k, 1))).sum(axis=1), values - 1)
     problem = Problem(prior, np.zeros(k, dtype=np.int64), np.bincount(true, minlength=values)[None])
-    is_exact = float(np.prod(problem.counts + 1.0)) <= MOST_EXACT_STATES
+    is_exact = float(np.prod(problem.counts + 1.0)) <= MAX_EXACT_STATES
     scaled, sinkhorn_seconds = once(Sinkhorn(), problem)
     propagated, propagation_seconds = once(BeliefPropagation(), problem)
-    reference = Exact(MOST_EXACT_STATES)(problem).probabilities if is_exact else propagated.probabilities
+    reference = Exact(MAX_EXACT_STATES)(problem).probabilities if is_exact else propagated.probabilities
     estimated = Auto(limit=1, pairs=1)(problem).error
     chosen, auto_seconds = once(Auto(), problem)
     assert estimated is not None

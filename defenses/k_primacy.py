@@ -70,7 +70,7 @@ class KPrimacy:
     Amiri, Yazdani, Shakery, Chinaei, Knowledge-Based Systems 101 (2016), "k-anonymity-primacy". Stage 1 is that of the paper.
     **Stages 2 and 3 are a reconstruction**: only their outline is known (clusters first; in each, k-anonymity and then
     beta-likeness). The steps are those of Soria-Comas et al. (TKDE 2015), "k-anonymity first", with beta-likeness for
-    t-closeness. Figures of this class say nothing about the authors' program.
+    t-closeness. Results of this class do not apply to the authors' program.
 
     A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
     any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).

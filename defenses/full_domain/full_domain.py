@@ -21,7 +21,7 @@ from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_choice
 
-CACHED_TABLES = 16
+MAX_CACHED_TABLES = 16
 """Number of generalized tables that are kept, from which further ones are computed."""
 
 MAX_GROUP_NUMBER = 2**62
@@ -144,7 +144,7 @@ class _GeneralizedTables:
         bottom = (0,) * len(levels)
         ungrouped = _Table(bottom, np.array([attribute.values for attribute in levels]), records)
         self._finest = self._generalized(ungrouped, bottom)
-        self._latest: deque[_Table] = deque(maxlen=CACHED_TABLES)
+        self._latest: deque[_Table] = deque(maxlen=MAX_CACHED_TABLES)
 
     def __call__(self, node: Node) -> Summary:
         """Summaries of the groups at a level vector."""

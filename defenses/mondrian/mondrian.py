@@ -69,7 +69,7 @@ class Mondrian(RequirementDefense):
         prior = prior_of(view, prior)
         check_smallest(self.requirement, view)
         requirement = self.requirement.bind(view, prior)
-        table = _Table.of(view, prior)
+        table = _Table.from_view(view, prior)
         n = len(view)
         whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
         if not requirement(whole)[0]:
@@ -117,7 +117,7 @@ class _Table:
     counts: TableCounts
 
     @classmethod
-    def of(cls, view: View, prior: FloatArray) -> "_Table":
+    def from_view(cls, view: View, prior: FloatArray) -> "_Table":
         rows = Rows(view.people.quasi_identifiers.copy(), view.sensitive.copy(), np.arange(len(view)))
         values = view.schema.values
         counts = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))

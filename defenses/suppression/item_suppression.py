@@ -28,7 +28,7 @@ from foreknow.defenses.suppression.label_workspace import GroupItems, LabelWorks
 from foreknow.defenses.suppression.suppressed_items import SuppressedItems, group_report
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, check_choice, is_number, is_whole
+from foreknow.models.settings import MAX_FLOAT, check_choice, is_number, is_whole
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,7 @@ class ItemSuppression:
 
     def __post_init__(self) -> None:
         _label_requirements(self.requirement)
-        if not (
-            is_number(self.seconds, 0, GREATEST_FLOAT) or (is_number(self.seconds, 0) and self.seconds == math.inf)
-        ):
+        if not (is_number(self.seconds, 0, MAX_FLOAT) or (is_number(self.seconds, 0) and self.seconds == math.inf)):
             raise ValueError(
                 f"ItemSuppression: seconds is {self.seconds!r}; it is a time limit of at least 0, and may be math.inf."
             )
@@ -135,7 +133,7 @@ class ItemSuppression:
             )
         parts = _label_requirements(self.requirement)
         linking = parts[0].linking
-        group_items = GroupItems.of(release, linking)
+        group_items = GroupItems.from_release(release, linking)
         searches = self._search(group_items, label_bounds(parts, group_items.links), progress)
         removed = np.repeat(release.group < 0, group_items.items.sizes)
         for group, timed in searches.items():

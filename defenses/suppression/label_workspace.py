@@ -112,7 +112,7 @@ class GroupItems:
     members: tuple[IntArray, ...]
 
     @classmethod
-    def of(cls, release: Release, linking: Linking) -> "GroupItems":
+    def from_release(cls, release: Release, linking: Linking) -> "GroupItems":
         """Items of a release. Cost: O(i e / 64) for i items and e labels."""
         items = linking.items_of(release.view)
         order, starts = group_rows(release.group, release.groups)

@@ -12,8 +12,8 @@ from matplotlib.ticker import PercentFormatter
 from foreknow.evaluation.plots.arguments import check_table, check_titled
 from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
-from foreknow.evaluation.risk.breaches import over
-from foreknow.evaluation.risk.ranking import DECIMALS
+from foreknow.evaluation.risk.breaches import breach_threshold
+from foreknow.evaluation.risk.ranking import BELIEF_DECIMALS
 from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_kind
@@ -25,7 +25,7 @@ MARKER_SPACING = 0.12
 def breach_curve(
     beliefs: Beliefs,
     history: History,
-    sensitive: Collection[Hashable],
+    sensitive_set: Collection[Hashable],
     r: float | None = None,
     leaving_out: LeftOut = None,
 ) -> Figure:
@@ -43,7 +43,7 @@ def breach_curve(
         Beliefs of an attack; its releases are pooled.
     history : History
         The original records.
-    sensitive : collection of values
+    sensitive_set : collection of values
         The sensitive set.
     r : float, optional
         Mark the threshold 1/r, with the numbers ``breached``, ``flagged`` and ``precision`` of `breaches`.
@@ -61,8 +61,8 @@ def breach_curve(
         raise TypeError(
             f"breach_curve: leaving_out is {leaving_out!r}; it is compromised records, or a list or set of respondents."
         )
-    threshold = None if r is None else over(r, "breach_curve")
-    outcomes = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive, leaving_out))
+    threshold = None if r is None else breach_threshold(r, "breach_curve")
+    outcomes = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive_set, leaving_out))
     belief = np.concatenate([np.zeros(0), *(outcome.belief for outcome in outcomes)])
     share = np.concatenate([np.zeros(0), *(outcome.share for outcome in outcomes)])
     holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(outcome.holds for outcome in outcomes)])
@@ -104,7 +104,7 @@ def _precision(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArr
 
 
 def _steps(axes: Axes, places: FloatArray, heights: FloatArray, color: str, dash: str, marker: str, label: str) -> None:
-    """Draw a step curve, with markers that tell it apart in grey: hollow for dashed curves."""
+    """Draw a step curve, with markers that distinguish it in grey: hollow for dashed curves."""
     face = color if dash == "-" else "white"
     axes.plot(
         places, heights, dash, color=color, drawstyle="steps-post", label=label, marker=marker, markersize=5,
@@ -160,7 +160,7 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
 
 def _weight_over(belief: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Places 0, each belief and 1, and the total weight of the beliefs over each place."""
-    different = np.concatenate([[0.0, 1.0], np.clip(np.round(belief, DECIMALS), 0, 1)])
+    different = np.concatenate([[0.0, 1.0], np.clip(np.round(belief, BELIEF_DECIMALS), 0, 1)])
     places, place = np.unique(different, return_inverse=True)
     of_place = np.bincount(place, np.concatenate([[0.0, 0.0], weight]))
     return places, np.concatenate([np.cumsum(of_place[::-1])[::-1][1:], [0.0]])

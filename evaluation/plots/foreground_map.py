@@ -34,7 +34,7 @@ CHARACTER_WIDTH = 4.6
 def foreground_map(
     beliefs: ForegroundBeliefs,
     history: History,
-    sensitive: Collection[Hashable],
+    sensitive_set: Collection[Hashable],
     attributes: str | Sequence[str],
     time: Any = None,
 ) -> Figure:
@@ -50,7 +50,7 @@ def foreground_map(
         The result of a `ForegroundAttack`.
     history : History
         The original records, for the true frequencies.
-    sensitive : collection of values
+    sensitive_set : collection of values
         The set that the attack was given; any set, if the attack distinguished all values.
     attributes : str or sequence of str
         The attribute set, in any order.
@@ -66,7 +66,7 @@ def foreground_map(
     ValueError, TypeError
         If the beliefs have no such release or attribute set; and as `global_probabilities`.
     """
-    checked = as_sensitive_values("foreground_map", sensitive)
+    checked = as_sensitive_values("foreground_map", sensitive_set)
     distribution, view = _selected(beliefs, history, attributes, time)
     table = signature_table("foreground_map", distribution, view, checked)
     share = float(set_probabilities("foreground_map", distribution, distribution.rest[None], checked)[0])

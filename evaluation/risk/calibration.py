@@ -15,7 +15,7 @@ from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import is_whole
 
-MOST_BINS = 2**31
+MAX_BINS = 2**31
 """Largest number of bins: a number that `float` and `int64` hold exactly."""
 
 
@@ -25,7 +25,7 @@ def calibration(
     *,
     bins: int = 10,
     leaving_out: LeftOut = None,
-    sensitive: Collection[Hashable] | None = None,
+    sensitive_set: Collection[Hashable] | None = None,
 ) -> pd.DataFrame:
     """Observed frequency of true values among beliefs of each size, over all releases.
 
@@ -33,15 +33,11 @@ def calibration(
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
     bins : int
         Number of equal parts into which 0 to 1 is cut.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         Sensitive set: the beliefs are then that a respondent has one of its values. By default, the beliefs in each value.
 
     Returns
@@ -57,15 +53,15 @@ def calibration(
     TypeError, ValueError
         As `adversary_gain`; if ``bins`` is no whole number from 1 to 2**31; if the set is empty, not in the domain, or all of it.
     """
-    if not (is_whole(bins) and bins <= MOST_BINS):
-        raise ValueError(f"calibration: bins is {bins!r}; it is a number of parts of 0 to 1, from 1 to {MOST_BINS}.")
+    if not (is_whole(bins) and bins <= MAX_BINS):
+        raise ValueError(f"calibration: bins is {bins!r}; it is a number of parts of 0 to 1, from 1 to {MAX_BINS}.")
     bins = int(bins)
     pairs: list[tuple[FloatArray, BoolArray]]
-    if sensitive is None:
+    if sensitive_set is None:
         by_value = beliefs_and_truth("calibration", beliefs, history, leaving_out)
         pairs = [(release.belief.ravel(), _true_values(release).ravel()) for release in by_value]
     else:
-        of_set = set_beliefs_and_truth("calibration", beliefs, history, sensitive, leaving_out)
+        of_set = set_beliefs_and_truth("calibration", beliefs, history, sensitive_set, leaving_out)
         pairs = [(release.belief, release.holds) for release in of_set]
     belief = np.concatenate([np.zeros(0), *(belief for belief, _ in pairs)])
     observed = np.concatenate([np.zeros(0), *(true for _, true in pairs)])

@@ -20,7 +20,7 @@ type Product = Callable[[FloatArray], FloatArray]
 MAX_PRODUCTS = 500
 """Largest number of products with the matrix in one linear system."""
 
-FLAT = 1e-12
+FLAT_CURVATURE_RATIO = 1e-12
 """Ratio of curvature to that of the diagonal matrix ``weight`` at or below which a direction counts as flat or concave."""
 
 
@@ -66,7 +66,7 @@ def conjugate_gradients(
     for _ in range(MAX_PRODUCTS):
         image = weight * direction - product(direction)
         curvature = inner(direction, image)
-        flat = active & (curvature <= FLAT * inner(direction, weight * direction))
+        flat = active & (curvature <= FLAT_CURVATURE_RATIO * inner(direction, weight * direction))
         x += np.where(flat[component], direction, 0.0)
         active, is_concave = active & ~flat, is_concave & ~flat
         step = np.where(active, size / np.where(active, curvature, 1.0), 0.0)

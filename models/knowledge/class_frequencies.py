@@ -10,7 +10,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.priors import check_people
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import GREATEST_FLOAT, as_floats, check_kind, is_number, is_whole, shown
+from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, is_number, is_whole, shown
 from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -81,7 +81,7 @@ class ClassFrequencies:
         ValueError
             If an attribute is no quasi-identifier, its number of classes does not fit, or ``pseudo_count`` is negative.
         """
-        if not is_number(pseudo_count, 0, GREATEST_FLOAT):
+        if not is_number(pseudo_count, 0, MAX_FLOAT):
             raise ValueError(
                 f"pseudo_count is {shown(pseudo_count)}; it is added to counts, so it must be a number, 0 or more."
             )

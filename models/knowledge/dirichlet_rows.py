@@ -3,7 +3,7 @@
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, as_floats, is_number, shown
+from foreknow.models.settings import MAX_FLOAT, as_floats, is_number, shown
 
 
 def row_means(concentrations: FloatArray) -> FloatArray:
@@ -45,7 +45,7 @@ def drawn_rows(concentrations: FloatArray, rng: np.random.Generator) -> FloatArr
 
 def check_concentration(concentration: float) -> None:
     """Raise ValueError unless a concentration is positive and finite."""
-    if not (is_number(concentration, 0, GREATEST_FLOAT) and concentration > 0):
+    if not (is_number(concentration, 0, MAX_FLOAT) and concentration > 0):
         raise ValueError(
             f"concentration is {shown(concentration)}; that of a Dirichlet distribution is a positive number: 1 for a uniform one, "
             "less where rows are expected to be sharp."

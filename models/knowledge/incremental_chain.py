@@ -72,7 +72,7 @@ class IncrementalChain:
         order, m = int(order), len(history.schema.values)
         chains = []
         for views in range(1, len(history) + 1):
-            seen = Sequences.of(History(history.views[:views]), gaps=gaps)
+            seen = Sequences.from_source(History(history.views[:views]), gaps=gaps)
             if seen.longest < 2:
                 chains.append(MarkovChain(order, np.full((m,) * (order + 1), 1.0 / m)))
             else:

@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.sequences import GapRule, Sequences, check_chain_order, sequences_for_order
 from foreknow.models.problem import ROW_SUM_TOLERANCE
-from foreknow.models.settings import GREATEST_FLOAT, as_floats, check_flag, check_kind, is_number, shown
+from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
 from foreknow.models.tables.history import History
 
 
@@ -195,7 +195,7 @@ def check_alike(chains: Sequence[MarkovChain]) -> None:
 
 def check_pseudo_count(pseudo_count: float) -> None:
     """Raise ValueError unless a pseudo-count is a finite number of at least 0."""
-    if not is_number(pseudo_count, 0, GREATEST_FLOAT):
+    if not is_number(pseudo_count, 0, MAX_FLOAT):
         raise ValueError(
             f"pseudo_count is {shown(pseudo_count)}; it is added to counts, so it must be a number, 0 or more."
         )

@@ -138,7 +138,7 @@ class ItemRelease:
         release, group = self.release, self.release.group
         kept = [(int(group[i]), self._text(self.published[i]), i) for i in np.flatnonzero(group >= 0).tolist()]
         order = [record for _, _, record in sorted(kept)]
-        shown = Items.of(self.published[record] for record in order)
+        shown = Items.from_cells(self.published[record] for record in order)
         return ItemObservation(release.view.people, group, shown, group[order], release.groups, release.time)
 
     @property

@@ -20,8 +20,8 @@ class Linking:
     knowledge : ExternalKnowledge
         Items of each label.
     items : str
-        Column of the view's frame with each record's items, in the form that `Items.of` reads. It must not be a quasi-identifier;
-        it may be the sensitive attribute.
+        Column of the view's frame with each record's items, in the form that `Items.from_cells` reads. It must not be a
+        quasi-identifier; it may be the sensitive attribute.
     separator : str
         Text between two items of a cell.
 
@@ -74,7 +74,7 @@ class Linking:
                 f"the column {self.items!r} of items is a quasi-identifier of the view at {view.time!r}, and published as one; "
                 "take it out of the schema's quasi-identifiers."
             )
-        items = Items.of(view.frame[self.items], self.separator)
+        items = Items.from_cells(view.frame[self.items], self.separator)
         self._check_readable(items, view)
         return items
 

@@ -16,7 +16,7 @@ type Reading = Literal["counted", "fractional", "uniform"]
 READINGS: tuple[Reading, ...] = ("counted", "fractional", "uniform")
 """Readings of the prior belief in a label, for which the paper gives no formula; see `Links.prior`."""
 
-MOST_GROUPS = 2**31 - 1
+MAX_GROUPS = 2**31 - 1
 """Largest number of groups."""
 
 
@@ -161,7 +161,7 @@ def links(items: Items, knowledge: ExternalKnowledge) -> Links:
     TypeError
         If an argument is of another type.
     """
-    check_kind("links", "items", items, Items, "is Items, as Items.of(column) makes them")
+    check_kind("links", "items", items, Items, "is Items, as Items.from_cells(column) makes them")
     check_kind("links", "knowledge", knowledge, ExternalKnowledge, "is an ExternalKnowledge({'flu': ['cough']})")
     item_labels = knowledge.bits(items.vocabulary)
     return Links(
@@ -171,8 +171,8 @@ def links(items: Items, knowledge: ExternalKnowledge) -> Links:
 
 def check_group(owner: str, name: str, group: object, n: int, groups: int) -> None:
     """Raise ValueError unless an array, shape ``(n,)``, has integers from -1 to g - 1, and g is a number of groups."""
-    if not (is_whole(groups, 0) and groups <= MOST_GROUPS):
-        raise ValueError(f"{owner}: groups is {groups!r}; it is a number of groups, from 0 to {MOST_GROUPS}.")
+    if not (is_whole(groups, 0) and groups <= MAX_GROUPS):
+        raise ValueError(f"{owner}: groups is {groups!r}; it is a number of groups, from 0 to {MAX_GROUPS}.")
     array = np.asarray(group)
     if array.shape != (n,) or (n and array.dtype.kind not in "iu"):
         raise ValueError(f"{owner}: {name} is {_described(array)}; give {n} integers, one group per record.")

@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_kind
 
-TOO_LARGE = 2.0**63
+INTEGER_LIMIT = 2.0**63
 """Smallest absolute value beyond the integers of 64 bits."""
 
 
@@ -67,7 +67,7 @@ def as_integers(name: str, numbers: Any, shape: tuple[int | None, ...], takes: s
         raise ValueError(f"{name} must be {takes}; got shape {array.shape}.")
     if array.dtype.kind == "f" and not np.array_equal(array, np.round(array)):
         raise ValueError(f"{name} must be integers, {takes}; got {array.dtype}.")
-    if array.size and max(abs(float(array.max())), abs(float(array.min()))) >= TOO_LARGE:
+    if array.size and max(abs(float(array.max())), abs(float(array.min()))) >= INTEGER_LIMIT:
         raise ValueError(f"{name} must be integers of 64 bits, {takes}; got {array.max()}.")
     return array.astype(np.int64, copy=False)
 
@@ -103,6 +103,6 @@ def _as_array(numbers: Any) -> "np.ndarray[Any, Any] | None":
     except (TypeError, ValueError):
         return None
     if array.dtype == object and all(isinstance(x, Integral) and not isinstance(x, bool) for x in array.flat):
-        fits = all(abs(int(number)) < TOO_LARGE for number in array.flat)
+        fits = all(abs(int(number)) < INTEGER_LIMIT for number in array.flat)
         return array.astype(np.int64) if fits else np.full(array.shape, np.inf)
     return array

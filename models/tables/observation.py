@@ -76,8 +76,8 @@ class Observation:
     def problem(self, prior: FloatArray) -> Problem:
         """Return the estimation problem under a prior, as if no value were distorted.
 
-        Counterfeits become respondents after the n respondents, with uniform rows. `Adversary.weigh` treats counterfeits and
-        distorted values differently.
+        Counterfeits become respondents after the n respondents, with uniform rows. `Adversary.posterior` treats counterfeits
+        and distorted values differently.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ class PublishedTable:
         The column that names the group, here and in ``values``. A group has one name: 1 and "1" are refused.
     quasi_identifiers : sequence of str, optional
         By default every other column of ``frame``. Name them if it has more: the number of a row or of a release would be
-        taken for a quasi-identifier.
+        treated as a quasi-identifier.
     values : DataFrame, optional
         The second table of Anatomy: ``group``, the sensitive attribute and, optionally, ``count``. If every group then has one
         row of ``frame``, as in a generalized `Release.tables`, that row stands for as many respondents as the group has
@@ -54,7 +54,7 @@ class PublishedTable:
     counterfeits : bool
         True if groups may show more values than they have respondents, as some defenses publish. A row of ``frame`` without
         any quasi-identifier is then a counterfeit. If False, both are errors. Counterfeits in a generalized table cannot be
-        distinguished from respondents, and are taken for them.
+        distinguished from respondents, and count as respondents.
 
     Attributes
     ----------

@@ -16,7 +16,7 @@ VALUES_SHOWN = 12
 class SensitiveSet:
     """A sensitive set within a domain, as a partition of the domain into classes of values.
 
-    `SensitiveSet.of` makes one. A proper subset makes two classes, the set and its complement; without a set, each value is a
+    `SensitiveSet.within` makes one. A proper subset makes two classes, the set and its complement; without a set, each value is a
     class of its own.
 
     Attributes
@@ -36,14 +36,16 @@ class SensitiveSet:
     class_labels: tuple[Hashable, ...]
 
     @classmethod
-    def of(cls, domain: tuple[Hashable, ...], sensitive: "Collection[Hashable] | None", owner: str) -> "SensitiveSet":
+    def within(
+        cls, domain: tuple[Hashable, ...], sensitive_set: "Collection[Hashable] | None", owner: str
+    ) -> "SensitiveSet":
         """Make the set within a domain; None makes each value a class.
 
         Parameters
         ----------
         domain : tuple
             The m sensitive values.
-        sensitive : collection of values, optional
+        sensitive_set : collection of values, optional
         owner : str
             The class or function that takes the set, for error messages.
 
@@ -52,10 +54,10 @@ class SensitiveSet:
         ValueError, TypeError
             As `as_sensitive_values`; if a value is not in the domain, or the set is the whole domain.
         """
-        if sensitive is None:
+        if sensitive_set is None:
             every = np.arange(len(domain))
             return cls(domain, every, every, domain)
-        codes = sensitive_codes(owner, domain, sensitive)
+        codes = sensitive_codes(owner, domain, sensitive_set)
         if len(codes) == len(domain):
             raise ValueError(
                 f"{owner}: the sensitive set holds all {len(domain)} values of the domain, so that every record has one; leave out "
@@ -91,7 +93,7 @@ class SensitiveSet:
         return np.asarray(rows[:, self.classes] * within)
 
 
-def sensitive_codes(owner: str, domain: tuple[Hashable, ...], sensitive: Collection[Hashable]) -> IntArray:
+def sensitive_codes(owner: str, domain: tuple[Hashable, ...], sensitive_set: Collection[Hashable]) -> IntArray:
     """Codes of the values of a sensitive set in a domain, ascending.
 
     Raises
@@ -100,7 +102,7 @@ def sensitive_codes(owner: str, domain: tuple[Hashable, ...], sensitive: Collect
         As `as_sensitive_values`; if a value is not in the domain.
     """
     code = {value: number for number, value in enumerate(domain)}
-    values = as_sensitive_values(owner, sensitive)
+    values = as_sensitive_values(owner, sensitive_set)
     unknown = [value for value in values if value not in code]
     if unknown:
         listed = ", ".join(map(repr, domain[:VALUES_SHOWN])) + (", ..." if len(domain) > VALUES_SHOWN else "")
@@ -111,14 +113,14 @@ def sensitive_codes(owner: str, domain: tuple[Hashable, ...], sensitive: Collect
     return np.sort([code[value] for value in values])
 
 
-def as_sensitive_values(owner: str, sensitive: object) -> tuple[Hashable, ...]:
+def as_sensitive_values(owner: str, sensitive_set: object) -> tuple[Hashable, ...]:
     """The values of a sensitive set as a tuple: in the given order, or sorted where a ``set`` is given.
 
     Parameters
     ----------
     owner : str
         The class or function that takes the set, for error messages.
-    sensitive : collection of values
+    sensitive_set : collection of values
         A list, tuple, set, array or Series; text is no collection.
 
     Raises
@@ -129,18 +131,18 @@ def as_sensitive_values(owner: str, sensitive: object) -> tuple[Hashable, ...]:
         If it is empty, or names a value twice.
     """
     # An array of one number, without an axis, is a Collection and cannot be iterated.
-    is_collection = isinstance(sensitive, Collection) and np.iterable(sensitive)
-    if isinstance(sensitive, str | bytes) or not isinstance(sensitive, Collection) or not is_collection:
-        shown = repr(sensitive)
-        example = shown if isinstance(sensitive, str | bytes | int | float) else "'flu', 'cold'"
+    is_collection = isinstance(sensitive_set, Collection) and np.iterable(sensitive_set)
+    if isinstance(sensitive_set, str | bytes) or not isinstance(sensitive_set, Collection) or not is_collection:
+        shown = repr(sensitive_set)
+        example = shown if isinstance(sensitive_set, str | bytes | int | float) else "'flu', 'cold'"
         raise TypeError(
-            f"{owner}: sensitive is {shown[:60]}; it is a set of values, as {{{example}}}. Put a single value into a set."
+            f"{owner}: sensitive_set is {shown[:60]}; it is a set of values, as {{{example}}}. Put a single value into a set."
         )
-    values = tuple(sensitive)
+    values = tuple(sensitive_set)
     for value in values:
         if not _is_hashable(value):
             raise TypeError(
-                f"{owner}: sensitive holds the {type(value).__name__} {value!r:.60}; it is one set of hashable values of the "
+                f"{owner}: sensitive_set holds the {type(value).__name__} {value!r:.60}; it is one set of hashable values of the "
                 "domain. Give one flat list of values."
             )
     if not values:
@@ -149,7 +151,7 @@ def as_sensitive_values(owner: str, sensitive: object) -> tuple[Hashable, ...]:
     if len(distinct) < len(values):
         twice = next(value for number, value in enumerate(values) if value in values[:number])
         raise ValueError(f"{owner}: the sensitive set names {twice!r} twice; name each value once.")
-    return tuple(sorted(values, key=str)) if isinstance(sensitive, set | frozenset) else values
+    return tuple(sorted(values, key=str)) if isinstance(sensitive_set, set | frozenset) else values
 
 
 def _is_hashable(value: object) -> bool:

@@ -65,7 +65,7 @@ WRONG = (
 
 CALLS = {
     **{name: (measure, ["beliefs", "history"]) for name, measure in BELIEF_MEASURES.items() if name != "breaches"},
-    "breaches": (breaches, ["beliefs", "history", "sensitive", "r"]),
+    "breaches": (breaches, ["beliefs", "history", "sensitive_set", "r"]),
     "calibration": (calibration, ["beliefs", "history"]),
     **{name: (measure, ["releases"]) for name, measure in RELEASE_MEASURES.items() if name != "query_error"},
     "query_error": (MEASURES["query_error"], ["releases", "workload"]),
@@ -79,7 +79,7 @@ CALLS = {
     "influence_by_release": (influence_by_release, ["graph"]),
 }
 RIGHT = {
-    "beliefs": BELIEFS, "history": HISTORY, "sensitive": {"a"}, "r": 2, "releases": RELEASES, "release": RELEASES[0],
+    "beliefs": BELIEFS, "history": HISTORY, "sensitive_set": {"a"}, "r": 2, "releases": RELEASES, "release": RELEASES[0],
     "workload": WORKLOAD, "defenses": {"halved": Mondrian(KAnonymity(1))}, "attacks": {"snapshot": ATTACK},
     "titled": {("halved", "snapshot"): BELIEFS}, "weeks": 1,
     "graph": nx.DiGraph(),
@@ -90,14 +90,22 @@ OPTIONS = {
     "disclosures": ["leaving_out", "sure"],
     "log_score": ["leaving_out", "least"],
     "risk_table": ["leaving_out", "least", "sure"],
-    "calibration": ["bins", "leaving_out", "sensitive"],
+    "calibration": ["bins", "leaving_out", "sensitive_set"],
     "average_group_size": ["k"],
     "gcp": ["penalize_suppressed", "width"],
     "kl_loss": ["penalize_suppressed"],
     "record_linkage": ["representative"],
     "query_errors": ["actual"],
     "compare": ["defender", "rng", "leaving_out", "bucketized"],
-    "Workload.draw": ["rng", "queries", "dimensions", "selectivity", "predicates", "sensitive", "sanity_bound"],
+    "Workload.draw": [
+        "rng",
+        "queries",
+        "dimensions",
+        "selectivity",
+        "predicates",
+        "restrict_sensitive",
+        "sanity_bound",
+    ],
     "exams": ["views", "records", "weeks_per_step", "rng"],
 }
 ALWAYS = {"Workload.draw": {"rng": 1}}

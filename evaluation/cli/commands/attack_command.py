@@ -200,7 +200,7 @@ def attack_command(
         with atomic_output(out, keep, overwrite) as folder:
             write_table(posterior_table(beliefs, time), folder / beliefs_name, private=True)
     if isinstance(attacker, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
-        _show_all(foreground_tables(beliefs, history, attacker.sensitive, r or DEFAULT_R))
+        _show_all(foreground_tables(beliefs, history, attacker.sensitive_set, r or DEFAULT_R))
     _show_all(risk_tables(beliefs, history, f"{attack} attack, {estimator} posterior"))
     for note in beliefs.notes:
         notice(note)

@@ -56,7 +56,7 @@ def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
     yield Text(
         f"\n{len(history.respondents)} patients, {sum(map(len, history))} records, published in {len(history)} yearly releases. "
         f"The adversary learned from {len(measured.corpus.respondents)} other patients. Years with fewer than "
-        f"{demo.FEWEST_PATIENTS} patients are left out.\n"
+        f"{demo.MIN_PATIENTS} patients are left out.\n"
     )
     gains = summary.pivot_table(index=["defense", "certain"], columns="attack", values="gain", sort=False)
     yield PrintedTable(gains.reset_index(), "Gain: (belief in the true value - its share f of the group) / (1 - f)")

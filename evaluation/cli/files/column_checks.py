@@ -12,7 +12,7 @@ from foreknow.models import Numeric, Schema
 from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, is_hashable
 from foreknow.models.tables.columns.required_columns import check_columns
 
-MOST_CODES = 10
+MAX_CODES = 10
 """A numeric quasi-identifier with at most this number of distinct values may hold codes."""
 
 
@@ -84,10 +84,10 @@ def check_numbers(column: "pd.Series[Any]") -> None:
 
 
 def possible_codes(schema: Schema, table: pd.DataFrame) -> list[str]:
-    """Numeric quasi-identifiers that may be codes: whole numbers, at most `MOST_CODES` different ones."""
+    """Numeric quasi-identifiers that may be codes: whole numbers, at most `MAX_CODES` different ones."""
     names = [name for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Numeric)]
     distinct = {name: table[name].dropna().unique() for name in names}
-    return [name for name, values in distinct.items() if len(values) <= MOST_CODES and (values % 1 == 0).all()]
+    return [name for name, values in distinct.items() if len(values) <= MAX_CODES and (values % 1 == 0).all()]
 
 
 def column_varying_within_groups(published: pd.DataFrame, group: str, sensitive: str) -> str | None:

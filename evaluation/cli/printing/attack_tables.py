@@ -57,10 +57,10 @@ DISTRIBUTION_TERMS = {
 }
 """Meaning of the columns of `global_distributions`."""
 
-MOST_ATTRIBUTE_SETS = 12
+MAX_ATTRIBUTE_SETS = 12
 """Number of attribute sets of a release that are printed."""
 
-MIN_DIFFERENCE = 1e-9
+MIN_COUNTED_CHANGE = 1e-9
 """Difference between a belief and a share that is not counted as a change."""
 
 
@@ -77,7 +77,7 @@ def foreground_tables(
     """The global distributions that an attack learned, and the breaches of a sensitive set."""
     sets = max(map(len, beliefs.knowledge), default=0)
     if sets:
-        shown = f", of {sets} the {MOST_ATTRIBUTE_SETS} worst" if sets > MOST_ATTRIBUTE_SETS else ""
+        shown = f", of {sets} the {MAX_ATTRIBUTE_SETS} worst" if sets > MAX_ATTRIBUTE_SETS else ""
         yield PrintedTable(global_distributions(beliefs), f"Global distributions{shown}", keys=2)
         yield definitions(DISTRIBUTION_TERMS)
         yield ""
@@ -120,14 +120,14 @@ def breaches_per_release(
 def global_distributions(beliefs: ForegroundBeliefs) -> pd.DataFrame:
     """Global distributions that a foreground attack learned from each release, one row per attribute set.
 
-    The attribute set that is the worst for the largest number of respondents comes first. At most `MOST_ATTRIBUTE_SETS` rows per
+    The attribute set that is the worst for the largest number of respondents comes first. At most `MAX_ATTRIBUTE_SETS` rows per
     release.
     """
     rows = []
     for release, knowledge, worst in zip(beliefs, beliefs.knowledge, beliefs.worst, strict=True):
         affected = worst[_is_affected(release)]
         respondents = np.bincount(affected[affected >= 0], minlength=len(knowledge))
-        for number in np.argsort(-respondents, kind="stable")[:MOST_ATTRIBUTE_SETS]:
+        for number in np.argsort(-respondents, kind="stable")[:MAX_ATTRIBUTE_SETS]:
             learned = knowledge[number]
             row: dict[str, object] = {"time": release.observation.time, "attributes": ", ".join(learned.attributes)}
             row["signatures"] = len(learned.signatures)
@@ -142,7 +142,7 @@ def _is_affected(release: ReleaseBeliefs) -> BoolArray:
     seen, belief = release.observation, release.posterior.probabilities
     shares = seen.counts / np.maximum(seen.counts.sum(axis=1, keepdims=True), 1)
     affected = seen.group >= 0
-    affected[affected] = (np.abs(belief[affected] - shares[seen.group[affected]]) > MIN_DIFFERENCE).any(axis=1)
+    affected[affected] = (np.abs(belief[affected] - shares[seen.group[affected]]) > MIN_COUNTED_CHANGE).any(axis=1)
     return np.asarray(affected)
 
 

@@ -17,7 +17,7 @@ ADVICE = (
 )
 """Pairs of a regular expression, which matches advice in Python, and its replacement."""
 
-LONGEST_MESSAGE = 1000
+MAX_MESSAGE_LENGTH = 1000
 """Characters of an error message that are printed; a cell in a message may have any length."""
 
 
@@ -26,6 +26,6 @@ def message_in_options(error: Exception) -> str:
     text = str(error).strip()
     for python, option in ADVICE:
         text = re.sub(python, option, text)
-    if len(text) > LONGEST_MESSAGE:
-        text = f"{text[: LONGEST_MESSAGE // 2]} [...] {text[-LONGEST_MESSAGE // 2 :]}"
+    if len(text) > MAX_MESSAGE_LENGTH:
+        text = f"{text[: MAX_MESSAGE_LENGTH // 2]} [...] {text[-MAX_MESSAGE_LENGTH // 2 :]}"
     return text

@@ -39,7 +39,7 @@ class PrintedTable:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         """Yield the title and the tables that fit the console."""
-        columns = [_Column.of(self.frame[name]) for name in self.frame.columns]
+        columns = [_Column.from_series(self.frame[name]) for name in self.frame.columns]
         yield literal(self.title)
         yield Text()
         blocks = _blocks([column.longest_word for column in columns], options.max_width, self.keys)
@@ -60,7 +60,7 @@ class _Column:
     is_number: bool
 
     @classmethod
-    def of(cls, series: "pd.Series[Any]") -> "_Column":
+    def from_series(cls, series: "pd.Series[Any]") -> "_Column":
         cells = tuple(literal(_as_text(cell)) for cell in series)
         return cls(literal(str(series.name)), cells, pd.api.types.is_numeric_dtype(series))
 

@@ -11,13 +11,13 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
-MOST_PLAIN_SEQUENCES = 1e100
+MAX_PLAIN_SEQUENCES = 1e100
 """Largest number of sequences of types that is summed without logarithms."""
 
-LEAST_PLAIN_WEIGHT = 1e-150
+MIN_PLAIN_WEIGHT = 1e-150
 """Smallest total weight, relative to the largest weight of each item, that is summed without logarithms.
 
-Terms below the smallest float, 1e-308, are lost. At most `MOST_PLAIN_SEQUENCES` of them are negligible beside this weight.
+Terms below the smallest float, 1e-308, are lost. At most `MAX_PLAIN_SEQUENCES` of them are negligible beside this weight.
 """
 
 
@@ -72,7 +72,7 @@ def _plain_sums(weights: FloatArray, capacity: IntArray, stride: IntArray, state
     """
     k, d = weights.shape
     belief = np.zeros((k, d))
-    if k * np.log(d) > np.log(MOST_PLAIN_SEQUENCES):
+    if k * np.log(d) > np.log(MAX_PLAIN_SEQUENCES):
         return -np.inf, belief
     scaled, scale = np.zeros((k, d)), 0.0
     for r in range(k):
@@ -83,7 +83,7 @@ def _plain_sums(weights: FloatArray, capacity: IntArray, stride: IntArray, state
         for s in range(d):
             scaled[r, s] = np.exp(weights[r, s] - largest)
     forward = _plain_forward(scaled, capacity, stride, states)
-    if forward[-1] < LEAST_PLAIN_WEIGHT:
+    if forward[-1] < MIN_PLAIN_WEIGHT:
         return -np.inf, belief
     _plain_backward(scaled, capacity, stride, forward, belief)
     for r in range(k):

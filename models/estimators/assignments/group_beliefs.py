@@ -12,10 +12,10 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments.forward_backward import forward_backward, state_count
 
-MOST_COMPARED_KINDS = 64
+MAX_COMPARED_KINDS = 64
 """Number of kinds of rows after which `proportional_rows` compares no more: a larger number exceeds every limit of states."""
 
-LEAST_DIVISOR = 1e-300
+MIN_DIVISOR = 1e-300
 """Lower bound of divisors, against division by 0."""
 
 
@@ -94,7 +94,7 @@ def _by_published_value(
     for i in range(len(weights)):
         for t in range(len(published)):
             belief[i, published[t]] += belief_of_kinds[t, kind[i]] / members_of_kind[kind[i]]
-        belief[i] /= max(belief[i].sum(), LEAST_DIVISOR)
+        belief[i] /= max(belief[i].sum(), MIN_DIVISOR)
     return log_weight, belief
 
 
@@ -111,7 +111,7 @@ def _log_permutations(counts: IntArray) -> float:
 def proportional_rows(rows: FloatArray) -> IntArray:
     """Label of each row, equal for rows that are multiples of each other; the posterior is equal for such respondents.
 
-    Labels count from 0. After `MOST_COMPARED_KINDS` labels each further row gets a label of its own.
+    Labels count from 0. After `MAX_COMPARED_KINDS` labels each further row gets a label of its own.
     """
     scaled = np.zeros_like(rows)
     kind = np.zeros(len(rows), dtype=np.int64)
@@ -122,7 +122,7 @@ def proportional_rows(rows: FloatArray) -> IntArray:
         if largest > 0.0:
             scaled[i] = rows[i] / largest
         kind[i] = kinds
-        for c in range(kinds if kinds <= MOST_COMPARED_KINDS else 0):
+        for c in range(kinds if kinds <= MAX_COMPARED_KINDS else 0):
             if np.all(scaled[first[c]] == scaled[i]):
                 kind[i] = c
                 break

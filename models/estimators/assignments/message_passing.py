@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
-LEAST_LOG_ODDS = -700.0
+MIN_LOG_ODDS = -700.0
 """Log-odds below which a probability is 0; exp(710) overflows."""
 
 
@@ -85,11 +85,11 @@ def update_values(from_members: FloatArray, damping: float, from_values: FloatAr
 
 @compiled
 def logistic(log_odds: float) -> float:
-    """Probability of some log-odds; 0 below `LEAST_LOG_ODDS`.
+    """Probability of some log-odds; 0 below `MIN_LOG_ODDS`.
 
     SciPy's ``expit`` cannot be called from compiled kernels.
     """
-    return 1.0 / (1.0 + np.exp(-log_odds)) if log_odds > LEAST_LOG_ODDS else 0.0
+    return 1.0 / (1.0 + np.exp(-log_odds)) if log_odds > MIN_LOG_ODDS else 0.0
 
 
 @compiled

@@ -36,7 +36,7 @@ def checked_domain(values: Iterable[Any], owner: str) -> tuple[Hashable, ...]:
             raise ValueError(_duplicate(earlier[value], value, owner))
         if str(value) in texts:
             raise ValueError(
-                f"{owner} lists two values that both read {str(value)!r}; published, they could not be told apart. Rename one."
+                f"{owner} lists two values that both read {str(value)!r}; they are indistinguishable when published. Rename one."
             )
         earlier[value] = texts[str(value)] = value
     return listed

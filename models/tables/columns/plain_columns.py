@@ -143,7 +143,7 @@ def _check_unmixed(cells: list[Any], name: Any, place: str) -> None:
         if isinstance(cell, int | float) and not isinstance(cell, bool) and cell == cell:
             raise ValueError(
                 f"the column {name!r} of {place} mixes truth values and numbers: {cells[truth]!r} in row {truth}, {cell!r} in row "
-                f"{row}. True equals 1 and False equals 0, so that they could not be told apart. Write all cells one way."
+                f"{row}. True equals 1 and False equals 0, so that they are indistinguishable. Write all cells one way."
             )
 
 

@@ -49,7 +49,7 @@ class TestPatients:
         taught, sizes = set(found.corpus.respondents), Counter()
         for view in pbc():
             sizes[view.time] = sum(who not in taught for who in view.frame["id"])
-        expected = {year: size for year, size in sizes.items() if size >= demo.FEWEST_PATIENTS}
+        expected = {year: size for year, size in sizes.items() if size >= demo.MIN_PATIENTS}
         assert {view.time: len(view) for view in found.comparison.history} == expected
 
     def test_the_split_is_the_same_every_time(self, found):

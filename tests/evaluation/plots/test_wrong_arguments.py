@@ -36,7 +36,7 @@ CALLS = {
     gain_over_time: {"risk": RISK, "time": "release", "measure": "gain"},
     belief_over_time: {"beliefs": {"one": BELIEFS}, "history": HISTORY, "respondent": "A", "time": "release"},
     group_sizes: {"releases": {"one": [RELEASE]}},
-    breach_curve: {"beliefs": BELIEFS, "history": HISTORY, "sensitive": {"x"}, "r": 2, "leaving_out": {"A"}},
+    breach_curve: {"beliefs": BELIEFS, "history": HISTORY, "sensitive_set": {"x"}, "r": 2, "leaving_out": {"A"}},
     reliability_diagram: {"calibrations": {"one": calibration(BELIEFS, HISTORY)}},
     influence_map: {"graph": GRAPH, "time": "release", "most": 3},
     influence_over_distance: {"graph": GRAPH},

@@ -1,4 +1,4 @@
-"""Uncertain knowledge against SciPy's Dirichlet and Beta distributions, and against the point it is the mean of."""
+"""Dirichlet knowledge against SciPy's Dirichlet and Beta distributions, and against its mean."""
 
 import numpy as np
 import pandas as pd
@@ -121,7 +121,7 @@ class TestSample:
             assert (np.abs((draws < bound).mean(axis=0) - share) <= SIGMAS * error + 1e-12).all()
 
     def test_is_knowledge(self, knowledge):
-        """The constructors refuse what is none; rows and tables keep their shapes."""
+        """Constructors refuse other arrays; rows and tables keep their shapes."""
         drawn = knowledge.sample(rng=np.random.default_rng(4))
         assert isinstance(drawn, type(knowledge.mean))
         assert drawn.probabilities.shape == knowledge.mean.probabilities.shape

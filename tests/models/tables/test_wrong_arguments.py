@@ -91,7 +91,7 @@ CALLS = {
         {"prior": np.full((2, 3), 1 / 3)},
     ),
     "Hierarchy": (Hierarchy, {"rows": ROWS}),
-    "Hierarchy.of": (Hierarchy.of, {"graph": nx.DiGraph([("*", "a")])}),
+    "Hierarchy.from_graph": (Hierarchy.from_graph, {"graph": nx.DiGraph([("*", "a")])}),
     "Hierarchy.flat": (Hierarchy.flat, {"values": ["a"]}),
     "Hierarchy.generalize": (TREE.generalize, {"values": ["a", "b"]}),
     "Hierarchy.read": (Hierarchy.read, {"path": __file__, "separator": ";", "encoding": "utf-8"}),

@@ -68,7 +68,7 @@ def test_an_error_leaves_no_folder_that_was_made(tmp_path):
     assert tree(tmp_path) == {"there": None}
 
 
-def test_an_error_keeps_what_somebody_else_put_there(tmp_path):
+def test_an_error_keeps_files_of_another_process(tmp_path):
     def beside():
         with atomic_output(tmp_path / "new") as scratch:
             (scratch.parent / "theirs").write_text("not ours")

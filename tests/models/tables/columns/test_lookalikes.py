@@ -39,7 +39,7 @@ class TestMessages:
 
     def test_a_sensitive_set(self):
         with pytest.raises(ValueError, match="not in the domain: 1, 5. The types differ: " + self.HINT):
-            SensitiveSet.of((1, 5), {"5"}, "ForegroundAttack")
+            SensitiveSet.within((1, 5), {"5"}, "ForegroundAttack")
 
     def test_a_claim(self):
         claims = {"respondent": ["A"], "value": ["5"], "time": [0], "confidence": [1.0]}

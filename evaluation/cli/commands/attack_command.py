@@ -183,29 +183,35 @@ def attack_command(
     tables = columns.read(*sources)
     schema = columns.schema(*tables)
     history, releases = read_releases(tables[0], groups, columns, schema)
-    if groups is not None and not check_key(groups, records):
-        notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {records}.")
+    _notice_unchecked_key(groups, records)
     notice_codes(schema, tables[0])
-    rule = estimator_choice(estimator)
     attacker: Attack
     if attack == "foreground":
-        attacker = foreground_attack(schema, sensitive_set, attribute_set, support, r, rule)
+        attacker = foreground_attack(schema, sensitive_set, attribute_set, support, r, estimator_choice(estimator))
     else:
         if corpus is None:
             notice("No --corpus: the adversary learns from the published records themselves.")
         known = learning(classes, order, pseudo_count, revision, gaps)
-        attacker = _learned_attack(attack, tables[-1], schema, time, known, rule)
+        attacker = _learned_attack(attack, tables[-1], schema, time, known, estimator_choice(estimator))
     beliefs = _beliefs(attack, attacker, releases)
     if out is not None:
         with atomic_output(out, keep, overwrite) as folder:
             write_table(posterior_table(beliefs, time), folder / beliefs_name, private=True)
-    if isinstance(attacker, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
-        _show_all(foreground_tables(beliefs, history, attacker.sensitive_set, r or DEFAULT_R))
-    _show_all(risk_tables(beliefs, history, f"{attack} attack, {estimator} posterior"))
-    for note in beliefs.notes:
-        notice(note)
+    _report(beliefs, history, attacker, r or DEFAULT_R, f"{attack} attack, {estimator} posterior")
     if out is not None:
         say(f"Posterior beliefs about each respondent, for you alone: {out / beliefs_name}.")
+
+
+def _notice_unchecked_key(groups: Path | None, records: Path) -> None:
+    """Print a notice if no checksums beside the file of groups list it.
+
+    Raises
+    ------
+    ValueError
+        As `check_key`, if the checksums are those of other files.
+    """
+    if groups is not None and not check_key(groups, records):
+        notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {records}.")
 
 
 def _beliefs(name: str, attack: Attack, releases: tuple[Release, ...]) -> Beliefs:
@@ -220,6 +226,15 @@ def _beliefs(name: str, attack: Attack, releases: tuple[Release, ...]) -> Belief
     if not isinstance(beliefs, Beliefs):
         raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
     return beliefs
+
+
+def _report(beliefs: Beliefs, history: History, attack: Attack, r: float, title: str) -> None:
+    """Print the breaches of a foreground attack, the risk at each release, and the notes of the attack."""
+    if isinstance(attack, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
+        _show_all(foreground_tables(beliefs, history, attack.sensitive_set, r))
+    _show_all(risk_tables(beliefs, history, title))
+    for note in beliefs.notes:
+        notice(note)
 
 
 def _show_all(parts: Iterable[RenderableType]) -> None:

@@ -26,13 +26,17 @@ from foreknow.evaluation.cli.commands.publish_options import (
     Seed,
     Tolerance,
 )
-from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_risks, report_cost
-from foreknow.evaluation.cli.defense_choices import BUILT_IN, DefenseOptions, defense_choice, seeded_generator
-from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
-from foreknow.evaluation.cli.files.checksums import KEY, RELEASE, settings, write_key, write_release
+from foreknow.evaluation.cli.commands.publish_output import checked_output, write_output
+from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_risks, report_cost, say_paths
+from foreknow.evaluation.cli.defense_choices import (
+    BUILT_IN,
+    DefenseChoice,
+    DefenseOptions,
+    defense_choice,
+    seeded_generator,
+)
+from foreknow.evaluation.cli.files.checksums import settings
 from foreknow.evaluation.cli.files.columns import Columns
-from foreknow.evaluation.cli.files.formulas import formula_cells, without_formulas
-from foreknow.evaluation.cli.files.release_files import key_table, published_table
 from foreknow.evaluation.cli.options import (
     Beta,
     Categorical,
@@ -57,11 +61,8 @@ from foreknow.evaluation.cli.options import (
     learning,
     refuse_unread_options,
 )
-from foreknow.evaluation.cli.printing.terminal import say, tracked
+from foreknow.evaluation.cli.printing.terminal import tracked
 from foreknow.models import History, Release
-
-PUBLIC, PRIVATE = "public", "private"
-"""Folders of the output."""
 
 
 def publish_command(
@@ -114,11 +115,8 @@ def publish_command(
     next.
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
-    choice = defense_choice(defense)
-    options = {name: built_in.options for name, built_in in BUILT_IN.items()} | {defense: choice.options}
-    refuse_unread_options(context, "defense", defense, options)
-    sources = [path for path in (records, corpus) if path is not None]
-    table_path, key_path = _output_names(records, out, sources, overwrite)
+    choice = _checked_choice(context, defense)
+    output = checked_output(records, corpus, out, overwrite)
     columns = Columns(
         id_, time, sensitive, tuple(qi), tuple(hierarchy), tuple(categorical), encoding, tuple(missing_value)
     )
@@ -139,20 +137,24 @@ def publish_command(
         progress=lambda views: tracked(views, "publishing"),
     )
     _check_any_group(releases, chosen)
-    table = published_table(releases, time)
-    with atomic_output(out, sources, overwrite) as folder:
-        (folder / PUBLIC).mkdir(mode=0o755)
-        (folder / PRIVATE).mkdir(mode=0o700)
-        write_table(without_formulas(table) if quote_formulas else table, folder / table_path)
-        write_release(folder / table_path, releases, chosen)
-        write_table(key_table(releases, columns), folder / key_path, private=True)
-        write_key(folder / key_path, folder / table_path, records)
+    formulas = write_output(output, releases, chosen, columns, quote_formulas)
     report_cost(releases, chosen)
-    notice_risks(formula_cells(table), quote_formulas, seed)
-    say(
-        f"For the public: {out / table_path}, and {RELEASE} beside it.",
-        f"The key, for you alone: {out / key_path}. It names the group of each record and undoes the publication: keep it apart.",
-    )
+    notice_risks(formulas, quote_formulas, seed)
+    say_paths(out / output.table, out / output.key)
+
+
+def _checked_choice(context: typer.Context, defense: str) -> DefenseChoice:
+    """The defense of a name, if every option given is one that it reads.
+
+    Raises
+    ------
+    ValueError
+        As `refuse_unread_options`.
+    """
+    choice = defense_choice(defense)
+    options = {name: built_in.options for name, built_in in BUILT_IN.items()} | {defense: choice.options}
+    refuse_unread_options(context, "defense", defense, options)
+    return choice
 
 
 def _read(columns: Columns, records: Path, corpus: Path | None) -> tuple[History, History | None]:
@@ -178,22 +180,3 @@ def _bucketized(bucketized: bool, generalized: bool) -> bool | None:
     if bucketized and generalized:
         raise ValueError("--bucketized and --generalized exclude each other; leave one out.")
     return bucketized if bucketized or generalized else None
-
-
-def _output_names(records: Path, out: Path, sources: list[Path], overwrite: bool) -> tuple[Path, Path]:
-    """Names of the published table and of the key within the output folder, if they may be written there.
-
-    Raises
-    ------
-    ValueError
-        As `check_output`; if the public folder holds a published table in the other file format, which would remain there.
-    """
-    ending = records.suffix.lower()
-    table, key = Path(PUBLIC, f"published{ending}"), Path(PRIVATE, f"groups{ending}")
-    check_output(out, [table, Path(PUBLIC, RELEASE), key, Path(PRIVATE, KEY)], sources, overwrite)
-    other = out / table.with_suffix(".csv" if table.suffix == ".parquet" else ".parquet")
-    if other.exists():
-        raise ValueError(
-            f"{other} is there from another run, and would be published beside {table.name}; move it away, or name another folder."
-        )
-    return table, key

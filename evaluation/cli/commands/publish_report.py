@@ -1,12 +1,14 @@
 """Reports of `foreknow publish`: the information loss, and notices about codes, formulas and seeds."""
 
+from pathlib import Path
+
 import pandas as pd
 
 from foreknow.defenses import Defense
-from foreknow.evaluation.cli.files.checksums import settings
+from foreknow.evaluation.cli.files.checksums import RELEASE, settings
 from foreknow.evaluation.cli.files.column_checks import possible_codes
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import notice, show
+from foreknow.evaluation.cli.printing.terminal import notice, say, show
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.models import Release, Schema
 
@@ -55,3 +57,11 @@ def notice_risks(formulas: int, quoted: bool, seed: int | None) -> None:
         notice(
             "--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed."
         )
+
+
+def say_paths(table: Path, key: Path) -> None:
+    """Print where the published table and the key were written."""
+    say(
+        f"For the public: {table}, and {RELEASE} beside it.",
+        f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
+    )

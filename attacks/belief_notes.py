@@ -28,7 +28,7 @@ def belief_notes(adversary: Adversary, releases: Sequence[ReleaseBeliefs], signa
     return (
         *overconfident(adversary, [one.observation for one in releases]),
         *([] if signatures else _counterfeits(adversary, releases)),
-        *_large(releases),
+        *_approximated(releases),
         *_unconverged(releases),
     )
 
@@ -49,7 +49,7 @@ def _counterfeits(adversary: Adversary, releases: Sequence[ReleaseBeliefs]) -> l
     ]
 
 
-def _large(releases: Sequence[ReleaseBeliefs]) -> list[str]:
+def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[str]:
     errors = np.concatenate(
         [np.zeros(0), *(one.posterior.error for one in releases if one.posterior.error is not None)]
     )

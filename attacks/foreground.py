@@ -13,6 +13,7 @@ from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
 from foreknow.attacks.foreground_worst_case import WorstCase, set_beliefs
 from foreknow.models import Auto, Estimator, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.foreground.attribute_signatures import (
     AttributeSets,
     SampleSize,
@@ -23,8 +24,8 @@ from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import FitStatus, Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution, Unmatched, mine_global_distributions
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
-from foreknow.models.settings import check_choice, check_kind, is_whole
+from foreknow.models.settings import check_choice, check_kind, check_not_class, is_whole, shown
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class ForegroundAttack:
     ----------
     attribute_sets : "all", or sequence of sequences of str
         The attribute sets: every set of quasi-identifiers, or those listed.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         The sensitive set; its values are not distinguished, nor are the others. By default each value is distinguished, and
         the distribution is over all of them.
     estimator : Estimator
@@ -89,7 +90,7 @@ class ForegroundAttack:
     ...     ),
     ...     sensitive="X",
     ... )
-    >>> beliefs = ForegroundAttack(sensitive={"x"}, support=1)([table])
+    >>> beliefs = ForegroundAttack(sensitive_set={"x"}, support=1)([table])
     >>> beliefs.knowledge[0][0].frame.round(6)
         A  support  probability
     0  s1        3     0.666667
@@ -97,7 +98,7 @@ class ForegroundAttack:
     """
 
     attribute_sets: AttributeSets = "all"
-    sensitive: "Sequence[Hashable] | set[Hashable] | frozenset[Hashable] | None" = None
+    sensitive_set: "Sequence[Hashable] | set[Hashable] | frozenset[Hashable] | None" = None
     estimator: Estimator = field(default_factory=Auto)
     fit: Fitting = field(default_factory=ExpectationMaximization)
     support: int | SampleSize = field(default_factory=SampleSize)
@@ -105,15 +106,10 @@ class ForegroundAttack:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundAttack", self.attribute_sets))
-        if self.sensitive is not None:
-            object.__setattr__(self, "sensitive", as_sensitive_values("ForegroundAttack", self.sensitive))
-        _check_object(
-            "estimator",
-            self.estimator,
-            hasattr(self.estimator, "exact"),
-            "an Estimator, as Exact(); a plain function is made one by PerGroup(function)",
-        )
-        _check_object("fit", self.fit, not hasattr(self.fit, "exact"), "a Fitting, as ExpectationMaximization()")
+        if self.sensitive_set is not None:
+            object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundAttack", self.sensitive_set))
+        check_is_estimator("ForegroundAttack", "estimator", self.estimator)
+        _check_fitting(self.fit)
         _check_support(self.support)
         check_choice("ForegroundAttack", "unmatched", self.unmatched, ("table", "uniform"))
 
@@ -153,7 +149,7 @@ class ForegroundAttack:
         return tuple(distribution for distribution, _ in pairs)
 
     def _sensitive_set(self, observation: Observation) -> SensitiveSet:
-        return SensitiveSet.of(observation.people.schema.values, self.sensitive, "ForegroundAttack")
+        return SensitiveSet.within(observation.people.schema.values, self.sensitive_set, "ForegroundAttack")
 
     def _mine(
         self, observation: Observation, sensitive_set: SensitiveSet
@@ -250,14 +246,11 @@ def _counted(some: list[GlobalDistribution], of: tuple[GlobalDistribution, ...])
     return f"{len(some)} of {len(of)} attribute sets, {', '.join(some[0].attributes)} first,"
 
 
-def _check_object(name: str, value: object, is_right: bool, takes: str) -> None:
-    """Raise TypeError unless a setting is a callable object of the right family, not its class."""
-    if isinstance(value, type):
-        raise TypeError(
-            f"ForegroundAttack: {name} is the class {value.__name__}; write {name}={value.__name__}(...), an object of it."
-        )
-    if not (callable(value) and is_right):
-        raise TypeError(f"ForegroundAttack: {name} is {value!r}; it is {takes}.")
+def _check_fitting(fit: object) -> None:
+    """Raise TypeError unless a setting is a fitting; an estimator is called with another argument."""
+    check_not_class("ForegroundAttack", "fit", fit)
+    if not callable(fit) or hasattr(fit, "exact"):
+        raise TypeError(f"ForegroundAttack: fit is {shown(fit)}; it is a Fitting, as ExpectationMaximization().")
 
 
 def _check_support(support: object) -> None:

@@ -8,8 +8,8 @@ import pandas as pd
 
 from foreknow.models import Beliefs, GlobalDistribution
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet
-from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 ROUNDING_ERROR = 1e-9
 """Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
@@ -61,7 +61,7 @@ class ForegroundBeliefs(Beliefs):
         for name, value, kind, takes in parts:
             for one in value if isinstance(value, tuple) else (value,):
                 check_kind("ForegroundBeliefs", name, one, kind, f"{takes}; ForegroundAttack makes both")
-        takes = "is a SensitiveSet or None; ForegroundAttack(sensitive=...) makes it"
+        takes = "is a SensitiveSet or None; ForegroundAttack(sensitive_set=...) makes it"
         check_kind("ForegroundBeliefs", "sensitive_set", self.sensitive_set, (SensitiveSet, type(None)), takes)
 
     def __repr__(self) -> str:
@@ -92,17 +92,17 @@ class ForegroundBeliefs(Beliefs):
         ValueError
             If r is under 1, or the beliefs were made without the foreground knowledge of each release.
         """
-        if not is_number(r, 1, GREATEST_FLOAT):
+        if not is_number(r, 1, MAX_FLOAT):
             raise ValueError(f"r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
         if not len(self.knowledge) == len(self.worst) == len(self):
             raise ValueError(
                 f"{self!r} has {len(self)} releases and the global distributions of {len(self.knowledge)}; beliefs that "
                 "ForegroundAttack returns have those of each."
             )
-        tables = [self._over(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
+        tables = [self._breaches_of_release(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
-    def _over(self, number: int, bound: float) -> pd.DataFrame:
+    def _breaches_of_release(self, number: int, bound: float) -> pd.DataFrame:
         """Rows of one release."""
         release, observation = self.releases[number], self.releases[number].observation
         counts = np.vstack([observation.counts, observation.counts.sum(axis=0)])

@@ -8,7 +8,7 @@ from foreknow.models import Estimator, GlobalDistribution, Observation
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.beliefs import posterior_beliefs, sampled_beliefs
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.foreground.sensitive_set import SensitiveSet
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 MIN_DIFFERENCE = 1e-12
 """Smallest difference of beliefs by which one attribute set counts as worse than another: smaller ones are rounding."""

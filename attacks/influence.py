@@ -13,7 +13,7 @@ from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
 from foreknow.models.divergence import jensen_shannon
 from foreknow.models.settings import check_range, is_number
 
-LEAST = 1e-6
+MIN_REPORTED_BITS = 1e-6
 """Default threshold in bits; smaller divergences are rounding errors."""
 
 
@@ -48,7 +48,7 @@ class Influence:
     """
 
     adversary: Adversary
-    least: float = LEAST
+    least: float = MIN_REPORTED_BITS
 
     def __post_init__(self) -> None:
         check_adversary(self, self.adversary)

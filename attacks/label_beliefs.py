@@ -13,7 +13,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.settings import check_kind, check_range, is_whole
-from foreknow.models.tables.times import check_order
+from foreknow.models.tables.columns.times import check_order
 
 BELIEF_TOLERANCE = 1e-9
 """Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""
@@ -68,7 +68,7 @@ class ReleaseLabelBeliefs:
         labels = self.posterior[:, :-1]
         return labels.argmax(axis=1).astype(np.int64), labels.max(axis=1)
 
-    def of(self, row: int) -> FloatArray:
+    def of_row(self, row: int) -> FloatArray:
         """Posterior belief for the respondent of a row; the prior for a suppressed one. Shape ``(e + 1,)``.
 
         Raises
@@ -78,7 +78,7 @@ class ReleaseLabelBeliefs:
         """
         n = len(self.observation.group)
         if not is_whole(row, 0) or row >= n:
-            raise ValueError(f"ReleaseLabelBeliefs.of: row is {row!r}; the rows of the view go from 0 to {n - 1}.")
+            raise ValueError(f"ReleaseLabelBeliefs.of_row: row is {row!r}; the rows of the view go from 0 to {n - 1}.")
         group = self.observation.group[int(row)]
         return np.asarray(self.posterior[group] if group >= 0 else self.prior)
 
@@ -183,7 +183,7 @@ class LabelBeliefs:
             If the respondent is in no release.
         """
         rows = [
-            (release.observation.time, release.prior, release.of(row))
+            (release.observation.time, release.prior, release.of_row(row))
             for release in self.releases
             for row in release.observation.people.rows(respondent)
         ]

@@ -10,7 +10,7 @@ from foreknow.models import ItemRelease, Linking, Release
 from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
-from foreknow.models.quasi_sensitive.linking import READINGS, Reading, links
+from foreknow.models.quasi_sensitive.links import READINGS, Reading, links
 from foreknow.models.settings import check_kind
 
 

@@ -2,10 +2,10 @@
 
 from math import comb
 
-from foreknow.models.settings import check_whole, is_whole
+from foreknow.models.settings import check_array_size, check_whole, is_whole
 
 
-def merge_credibility(first: int, second: int, sensitive: int, l: int) -> tuple[float, float]:  # noqa: E741
+def merge_credibility(first: int, second: int, holders: int, l: int) -> tuple[float, float]:  # noqa: E741
     """Posterior probability that a member of each of two merged classes is sensitive, given that they were merged.
 
     The adversary knows the members of each class and that the publisher merges two classes only if one of them has more than one
@@ -17,7 +17,7 @@ def merge_credibility(first: int, second: int, sensitive: int, l: int) -> tuple[
     ----------
     first, second : int
         Number of records of each class.
-    sensitive : int
+    holders : int
         Number of sensitive records of both classes.
     l : int
         A class may have one sensitive record in l.
@@ -46,18 +46,20 @@ def merge_credibility(first: int, second: int, sensitive: int, l: int) -> tuple[
     """
     for name, number in (("first", first), ("second", second), ("l", l)):
         check_whole("merge_credibility", name, number, "records")
-    if not is_whole(sensitive, 0) or sensitive > first + second:
+    if not is_whole(holders, 0) or holders > first + second:
         raise ValueError(
-            f"merge_credibility: {sensitive} records of {first + second} are sensitive; it is 0 to all of them."
+            f"merge_credibility: {holders} records of {first + second} are sensitive; it is 0 to all of them."
         )
-    first, second, sensitive, l = int(first), int(second), int(sensitive), int(l)  # noqa: E741
-    possible = range(max(0, sensitive - second), min(first, sensitive) + 1)
-    kept = [i for i in possible if i * l > first or (sensitive - i) * l > second]
+    first, second, holders, l = int(first), int(second), int(holders), int(l)  # noqa: E741
+    fewest, most = max(0, holders - second), min(first, holders)
+    check_array_size("merge_credibility", numbers_of_holders_in_the_first_class=most - fewest + 1)
+    possible = range(fewest, most + 1)
+    kept = [i for i in possible if i * l > first or (holders - i) * l > second]
     if not kept:
         raise ValueError(
-            f"merge_credibility: with {sensitive} sensitive records, classes of {first} and {second} never violate one in "
+            f"merge_credibility: with {holders} sensitive records, classes of {first} and {second} never violate one in "
             f"{l}; a defense that merges only where it must leaves them apart."
         )
-    weights = [comb(first, i) * comb(second, sensitive - i) for i in kept]
+    weights = [comb(first, i) * comb(second, holders - i) for i in kept]
     expected = sum(weight * i for weight, i in zip(weights, kept, strict=True)) / sum(weights)
-    return expected / first, (sensitive - expected) / second
+    return expected / first, (holders - expected) / second

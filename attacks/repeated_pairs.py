@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable
 
 from foreknow.models import Adversary, Observation
 
-LEAST_SHARE = 0.25
+MIN_REPORTED_SHARE = 0.25
 """Smallest share of repeated pairs at which the notes of an attack report repeated evidence.
 
 Measured on 3,000 simulated accounts, 6 releases by JSReduce, with a share of the ages redrawn each month. At a share of .27 the
@@ -47,12 +47,12 @@ def repeated_pairs(observations: Iterable[Observation]) -> float:
 
 
 def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> tuple[str, ...]:
-    """Note on repeated evidence if `repeated_pairs` is at least `LEAST_SHARE`; empty otherwise.
+    """Note on repeated evidence if `repeated_pairs` is at least `MIN_REPORTED_SHARE`; empty otherwise.
 
     Without transitions no evidence is carried from release to release, so that none is repeated.
     """
     share = 0.0 if adversary.transitions is None else repeated_pairs(observations)
-    if share < LEAST_SHARE:
+    if share < MIN_REPORTED_SHARE:
         return ()
     return (
         f"{share:.0%} of the pairs of people in a group shared one before: the attack counts this evidence twice and tends "

@@ -11,7 +11,7 @@ from foreknow.attacks.sequential import steps
 from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
 
-SMALLEST = 1e-200
+MIN_REVISED_PRIOR = 1e-200
 """Smallest revised prior by which a posterior is divided; the ratio stays finite."""
 
 
@@ -59,13 +59,13 @@ class RetrospectiveAttack:
         found: list[ReleaseBeliefs] = []
         for number in range(len(held) - 1, -1, -1):
             release = held[number]
-            later = self._later(release, number, after)
+            later = self._later_likelihood(release, number, after)
             posterior = release.posterior.probabilities * later
             totals = posterior.sum(axis=1, keepdims=True)
             # Where later releases contradict every value with a belief, the forward belief is kept.
             posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
             found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
-            likelihood = release.posterior.probabilities / np.maximum(without_claims[number], SMALLEST)
+            likelihood = release.posterior.probabilities / np.maximum(without_claims[number], MIN_REVISED_PRIOR)
             for row in np.flatnonzero(with_evidence[number]):
                 message = likelihood[row] * later[row]
                 after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
@@ -86,7 +86,9 @@ class RetrospectiveAttack:
         self.adversary.check_claim_times([belief.observation.time for belief in held])
         return held, without_claims, with_evidence
 
-    def _later(self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]) -> FloatArray:
+    def _later_likelihood(
+        self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]
+    ) -> FloatArray:
         """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
         later = np.ones(release.revised.shape)
         for row, respondent in enumerate(release.observation.people.respondents):

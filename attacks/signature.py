@@ -56,7 +56,7 @@ class SignatureAttack:
     Assumed, and not checked: all releases are of one m and one rule, and all of them are known, so that no
     respondent was last published among values without the own one.
 
-    Exact: the exclusions. Approximate: expectations stand for unknown counts, and the groups of different releases are taken for
+    Exact: the exclusions. Approximate: expectations stand for unknown counts, and the groups of different releases are treated as
     independent evidence, as in `SequentialAttack`, so that beliefs are too sure where the same people meet again. Where the chain
     and the rule leave a respondent no value, the signature is not read, and the status of the group is ``CONTRADICTED``.
     Compromised records of a release in which their respondent is not published enter by the chain, not by the signature.

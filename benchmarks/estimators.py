@@ -35,7 +35,7 @@ from foreknow.models import (
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "estimators.md"
 SIZES = (2, 3, 5, 8, 12, 20)
-SHARPNESS = {"blunt": 10.0, "middling": 1.0, "sharp": 0.1}
+SHARPNESS = {"diffuse": 10.0, "moderate": 1.0, "sharp": 0.1}
 VALUES = 6
 GROUPS = 200
 
@@ -138,7 +138,7 @@ def report(measured: pd.DataFrame) -> list[str]:
         *table(
             measured,
             lambda row: f"{row['microseconds']:.3g}" if row["microseconds"] < 1000 else f"{row['microseconds']:,.0f}",
-            [(name, size) for name in ("middling", "sharp") for size in SIZES[1:]],
+            [(name, size) for name in ("moderate", "sharp") for size in SIZES[1:]],
         ),
         "",
         "`SwapChain` has its default 4 x 250 draws. The median effective sample size of its beliefs is "
@@ -158,7 +158,7 @@ def report(measured: pd.DataFrame) -> list[str]:
 
 
 LARGE_SIZES = (10, 30, 100, 300, 1_000, 10_000, 100_000)
-MOST_EXACT_STATES = 2**24
+MAX_EXACT_STATES = 2**24
 """Largest number of states of a large group for which `Exact` is the reference."""
 
 
@@ -185,10 +185,10 @@ def large_row(values: int, k: int, concentration: float) -> str:
     prior = np.maximum(rng.dirichlet(np.full(values, concentration), k), 1e-12)
     true = np.minimum((prior.cumsum(axis=1) < rng.random((k, 1))).sum(axis=1), values - 1)
     problem = Problem(prior, np.zeros(k, dtype=np.int64), np.bincount(true, minlength=values)[None])
-    is_exact = float(np.prod(problem.counts + 1.0)) <= MOST_EXACT_STATES
+    is_exact = float(np.prod(problem.counts + 1.0)) <= MAX_EXACT_STATES
     scaled, sinkhorn_seconds = once(Sinkhorn(), problem)
     propagated, propagation_seconds = once(BeliefPropagation(), problem)
-    reference = Exact(MOST_EXACT_STATES)(problem).probabilities if is_exact else propagated.probabilities
+    reference = Exact(MAX_EXACT_STATES)(problem).probabilities if is_exact else propagated.probabilities
     estimated = Auto(limit=1, pairs=1)(problem).error
     chosen, auto_seconds = once(Auto(), problem)
     assert estimated is not None

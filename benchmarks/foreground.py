@@ -73,7 +73,7 @@ def released(view: View, defense: Defense) -> Release:
 
 def attacked(release: Release, support: int, fit: object = None, unmatched: str = "table") -> ForegroundBeliefs:
     settings = {} if fit is None else {"fit": fit}
-    return ForegroundAttack(sensitive=LOW, support=support, unmatched=unmatched, **settings)([release])
+    return ForegroundAttack(sensitive_set=LOW, support=support, unmatched=unmatched, **settings)([release])
 
 
 def measured(release: Release, r: int, support: int, unmatched: str = "table") -> dict[str, float]:

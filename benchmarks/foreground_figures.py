@@ -21,7 +21,7 @@ def attack(attributes: int, support: int, fit: Callable[[], Fitting]) -> Callabl
     """Attack on Anatomy's groups of two; a function makes the fit, because a fit may hold a random generator."""
     check_adult()
     release = released(census(attributes), Anatomy(2, LOW, rng=generator(1)))
-    return lambda: ForegroundAttack(sensitive=LOW, support=support, fit=fit())([release])
+    return lambda: ForegroundAttack(sensitive_set=LOW, support=support, fit=fit())([release])
 
 
 def safe(attributes: int, r: int, support: int) -> Callable[[], object]:

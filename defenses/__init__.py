@@ -21,25 +21,19 @@ from foreknow.defenses.publish import Defense, publish
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.bt_privacy import BTPrivacy
 from foreknow.defenses.requirements.closeness import TCloseness
+from foreknow.defenses.requirements.combinations import AllOf, AnyOf, all_of, any_of
 from foreknow.defenses.requirements.diversity import (
     DistinctDiversity,
     EntropyDiversity,
     FrequencyDiversity,
     RecursiveDiversity,
 )
+from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
 from foreknow.defenses.requirements.posterior_bound import PosteriorBound
 from foreknow.defenses.requirements.qs_closeness import QSCloseness
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import (
-    AllOf,
-    AnyOf,
-    GroupPredicate,
-    Infeasible,
-    Requirement,
-    all_of,
-    any_of,
-)
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
 from foreknow.defenses.requirements.similarity import JSimilarity
 from foreknow.defenses.requirements.summary import Summary, TableCounts, prior_of, summarize_groups, summarize_records
 from foreknow.defenses.suppression.item_suppression import ItemSuppression

@@ -9,12 +9,12 @@ import numpy as np
 from foreknow.defenses.buckets.group_creation import create_groups
 from foreknow.defenses.buckets.value_classes import value_classes
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
+from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import as_sensitive_values
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Anatomy:
     ----------
     l : int
         Least number of records, and of distinct values, of a group.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         The sensitive set: values whose link to respondents is protected. By default every value is.
     bound : {"together", "each", "all"}
         Values that no two records of a group share, if there is a sensitive set. ``"together"``: any values of the set;
@@ -86,7 +86,7 @@ class Anatomy:
     """
 
     l: int  # noqa: E741 - the field's own letter
-    sensitive: tuple[Hashable, ...] | None = None
+    sensitive_set: tuple[Hashable, ...] | None = None
     bound: Literal["together", "each", "all"] = "together"
     bucketized: bool = True
     deterministic: bool = field(default=False, kw_only=True)
@@ -98,18 +98,18 @@ class Anatomy:
         check_flag("Anatomy", "bucketized", self.bucketized)
         check_flag("Anatomy", "deterministic", self.deterministic)
         object.__setattr__(self, "rng", stored_generator("Anatomy", self.rng, self.deterministic))
-        if self.sensitive is not None:
-            object.__setattr__(self, "sensitive", as_sensitive_values("Anatomy", self.sensitive))
+        if self.sensitive_set is not None:
+            object.__setattr__(self, "sensitive_set", as_sensitive_values("Anatomy", self.sensitive_set))
         elif self.bound != "together":
             raise ValueError(
-                f"Anatomy: bound is {self.bound!r} and there is no sensitive set; give sensitive=, or leave out bound."
+                f"Anatomy: bound is {self.bound!r} and there is no sensitive set; give sensitive_set=, or leave out bound."
             )
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, and the past releases do not matter."""
         prior_of(view, prior)
         check_size("l", self.l, view)
-        classes = value_classes("Anatomy", view, self.sensitive, self.bound != "each", self.bound == "all")
+        classes = value_classes("Anatomy", view, self.sensitive_set, self.bound != "each", self.bound == "all")
         self._check_eligible(view, classes)
         rng = None if self.deterministic else as_generator("Anatomy", self.rng, optional=True)
         order = hilbert_order(view.people) if rng is None else rng.permutation(len(view))

@@ -7,8 +7,10 @@ from typing import ClassVar, Literal
 from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.defenses.growing.ordered_growth import Leftovers, OrderedGrowth, check_growing, loosened
 from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.combinations import all_of
+from foreknow.defenses.requirements.feasibility import check_size
 from foreknow.defenses.requirements.likeness import BasicBetaLikeness, BetaLikeness
-from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
+from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.defenses.requirements.similarity import JSimilarity
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View

@@ -8,7 +8,7 @@ from foreknow.defenses.buckets.bucketization import bucketize, record_types
 from foreknow.defenses.buckets.negative_rules import check_mining_settings, negative_rules
 from foreknow.defenses.buckets.residues import assign_residues
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
+from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray

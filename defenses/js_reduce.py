@@ -8,7 +8,9 @@ from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.growing.ordered_growth import OrderedGrowth, check_growing, loosened
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.requirement import Requirement, all_of, check_size
+from foreknow.defenses.requirements.combinations import all_of
+from foreknow.defenses.requirements.feasibility import check_size
+from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.defenses.requirements.similarity import JSimilarity
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View

@@ -15,8 +15,10 @@ from foreknow.defenses.clusters.group_clusters import (
 from foreknow.defenses.clusters.group_index import GroupLimits
 from foreknow.defenses.clusters.primacy_groups import primacy_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
+from foreknow.defenses.requirements.combinations import all_of
+from foreknow.defenses.requirements.feasibility import check_size
 from foreknow.defenses.requirements.likeness import BetaLikeness
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, all_of, check_size
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate
 from foreknow.defenses.requirements.summary import TableCounts, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
@@ -68,7 +70,7 @@ class KPrimacy:
     Amiri, Yazdani, Shakery, Chinaei, Knowledge-Based Systems 101 (2016), "k-anonymity-primacy". Stage 1 is that of the paper.
     **Stages 2 and 3 are a reconstruction**: only their outline is known (clusters first; in each, k-anonymity and then
     beta-likeness). The steps are those of Soria-Comas et al. (TKDE 2015), "k-anonymity first", with beta-likeness for
-    t-closeness. Figures of this class say nothing about the authors' program.
+    t-closeness. Results of this class do not apply to the authors' program.
 
     A group of more than k records was not satisfied with fewer. An adversary who knows the algorithm can learn from that, as from
     any defense whose groups depend on the sensitive values (`foreknow.attacks.merge_credibility`).

@@ -10,12 +10,13 @@ from foreknow.defenses.buckets.value_classes import value_classes
 from foreknow.defenses.mondrian import Mondrian
 from foreknow.defenses.publish import Defense
 from foreknow.defenses.requirements.anonymity import KAnonymity
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Infeasible, Requirement
+from foreknow.defenses.requirements.feasibility import Infeasible
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Requirement
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class MASK:
     l : int
         At most one in l records of a published group shows the sensitive set. The paper writes m for it: the bound on the belief
         of an adversary who knows of minimality.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         The sensitive set. Without one, each value is bounded on its own: the share of a group is that of its most frequent
         value, and `FrequencyDiversity` of l holds in what is published.
     grouped : callable
@@ -72,13 +73,13 @@ class MASK:
 
     Examples
     --------
-    >>> MASK(2, 3, sensitive=("flu", "HIV")).sensitive
+    >>> MASK(2, 3, sensitive_set=("flu", "HIV")).sensitive_set
     ('flu', 'HIV')
     """
 
     k: int
     l: int  # noqa: E741 - the field's own letter
-    sensitive: tuple[Hashable, ...] | None = None
+    sensitive_set: tuple[Hashable, ...] | None = None
     grouped: Callable[[Requirement], Defense] = Mondrian
     bucketized: bool = False
     rng: np.random.Generator | int | None = field(default=None, kw_only=True)
@@ -95,14 +96,14 @@ class MASK:
                 "arguments."
             )
         object.__setattr__(self, "rng", stored_generator("MASK", self.rng))
-        if self.sensitive is not None:
-            object.__setattr__(self, "sensitive", as_sensitive_values("MASK", self.sensitive))
+        if self.sensitive_set is not None:
+            object.__setattr__(self, "sensitive_set", as_sensitive_values("MASK", self.sensitive_set))
 
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:
         """Group a view; the prior, shape ``(n, m)``, is only passed on to the defense of ``grouped``."""
         prior_of(view, prior)
-        classes = value_classes("MASK", view, self.sensitive)
-        SensitiveSet.of(view.schema.values, self.sensitive, "MASK")
+        classes = value_classes("MASK", view, self.sensitive_set)
+        SensitiveSet.within(view.schema.values, self.sensitive_set, "MASK")
         grouping = self._grouping(view, prior, past)
         groups = Release(view, grouping)
         share = _largest_shares(groups.counts, classes)
@@ -166,14 +167,14 @@ class MASK:
         every_class = np.where(classes < 0, bounded, classes)
         for group, share in zip(np.flatnonzero(violating), rng.choice(shares, violating.sum()), strict=True):
             rows = by_group[starts[group] : starts[group + 1]]
-            most = np.append(np.full(bounded, self._kept(len(rows), share, classes)), len(rows))
+            most = np.append(np.full(bounded, self._class_limit(len(rows), share, classes)), len(rows))
             values[rows] = _distorted(values[rows], every_class, most, table, rng)
         return values, int((values != groups.view.sensitive).sum())
 
-    def _kept(self, size: int, share: float, classes: IntArray) -> int:
+    def _class_limit(self, size: int, share: float, classes: IntArray) -> int:
         """Largest number of records of each class in a group that is to show a share."""
         nearest, allowed = int(np.floor(share * size + 0.5)), size // int(self.l)
-        needed = 0 if self.sensitive else math.ceil(size / len(classes))
+        needed = 0 if self.sensitive_set else math.ceil(size / len(classes))
         if needed > allowed:
             raise Infeasible(
                 f"MASK: no group of {size} records can show each of {len(classes)} values in at most one in l = {self.l} of "

@@ -6,11 +6,12 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import Infeasible, Requirement
+from foreknow.defenses.requirements.feasibility import Infeasible
+from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind
-from foreknow.models.tables.times import check_order
+from foreknow.models.tables.columns.times import check_order
 
 
 class Defense(Protocol):
@@ -46,6 +47,22 @@ class BeliefDefense(Protocol):
     def weighs_beliefs(self) -> bool:
         """True if the groups depend on the prior."""
         ...
+
+
+class RequirementDefense:
+    """A defense whose smallest group, and whose dependence on the prior, are those of its requirement."""
+
+    requirement: Requirement
+
+    @property
+    def smallest(self) -> int:
+        """Smallest number of records of a group that can satisfy the requirement."""
+        return self.requirement.smallest
+
+    @property
+    def weighs_beliefs(self) -> bool:
+        """True if the requirement depends on the prior given to the defense."""
+        return self.requirement.weighs_beliefs
 
 
 def publish(

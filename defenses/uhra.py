@@ -18,7 +18,9 @@ from foreknow.defenses.clusters.refinement import GroupRule, refine
 from foreknow.defenses.clusters.utility_groups import utility_groups
 from foreknow.defenses.requirements.anonymity import KAnonymity
 from foreknow.defenses.requirements.closeness import TCloseness
-from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, all_of, check_size
+from foreknow.defenses.requirements.combinations import all_of
+from foreknow.defenses.requirements.feasibility import check_size
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
 from foreknow.defenses.requirements.summary import TableCounts, prior_of
 from foreknow.models import Grouping, Hierarchy, Release, View
 from foreknow.models.arrays import FloatArray

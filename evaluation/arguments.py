@@ -34,7 +34,7 @@ def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -
         way = ITEM_RELEASES if kind is ItemRelease else _way_to_releases(releases)
         way = "put it into a list" if isinstance(releases, kind) else way
         raise TypeError(f"{owner} takes several releases, and got {one} {type(releases).__name__}; {way}.")
-    # A DataFrame iterates over its column names, which would be a puzzling element to name.
+    # A DataFrame iterates over its column names; the error names the DataFrame, not a column.
     listed: tuple[Any, ...] = (releases,) if isinstance(releases, pd.DataFrame) else tuple(releases)
     for each in listed:
         if not isinstance(each, kind):

@@ -68,7 +68,7 @@ def original_boxes(view: View, domains: Domains, rows: "BoolArray | slice" = ALL
 
 
 def published_boxes(release: Release, domains: Domains) -> Boxes:
-    """Boxes of a release, without suppressed records and with counterfeits, which a reader cannot tell from records.
+    """Boxes of a release, without suppressed records and with counterfeits, which a reader cannot distinguish from records.
 
     A generalized release has one box per group, with its sensitive values. A bucketized release has one per vector that a group
     shows, with the number of records that show it, whose sensitive values are in the group's proportions. Cost: O(n d log n).

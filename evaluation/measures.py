@@ -31,7 +31,7 @@ BELIEF_MEASURES: dict[str, Measure] = {
     "success_rate": success_rate,
     "total_risk": total_risk,
 }
-"""Measures of ``(beliefs, history)``, with the option ``leaving_out``; ``breaches`` also takes ``sensitive`` and ``r``."""
+"""Measures of ``(beliefs, history)``, with the option ``leaving_out``; ``breaches`` also takes ``sensitive_set`` and ``r``."""
 
 RELEASE_MEASURES: dict[str, Measure] = {
     "average_group_size": average_group_size,

@@ -26,12 +26,15 @@ from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.newton import Newton
 from foreknow.models.joint import JOINT_SOLVERS, Enumeration, JointAuto, JointPosterior, JointProblem, MaxEntropy
 from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
+from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
-from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain, DirichletFrequencies
+from foreknow.models.knowledge.dirichlet_chain import DirichletChain
+from foreknow.models.knowledge.dirichlet_frequencies import DirichletFrequencies
+from foreknow.models.knowledge.incremental_chain import IncrementalChain
 from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
 from foreknow.models.knowledge.kernel_prior import KernelPrior
-from foreknow.models.knowledge.markov_chain import IncrementalChain, MarkovChain, Transitions
-from foreknow.models.knowledge.priors import ClassFrequencies, GivenPrior, Prior, PriorByTime, UniformPrior
+from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
+from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, UniformPrior
 from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
@@ -45,7 +48,8 @@ from foreknow.models.programs import (
 from foreknow.models.quasi_sensitive.external_knowledge import NONE, ExternalKnowledge
 from foreknow.models.quasi_sensitive.item_release import ItemObservation, ItemRelease
 from foreknow.models.quasi_sensitive.items import Items
-from foreknow.models.quasi_sensitive.linking import Linking, Links, links
+from foreknow.models.quasi_sensitive.linking import Linking
+from foreknow.models.quasi_sensitive.links import Links, links
 from foreknow.models.simulation import Simulation
 from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.grouping import Grouping

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from foreknow.models.adversary_settings import check_knowledge, check_rules
+from foreknow.models.adversary_settings import check_cascade, check_knowledge
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import Auto, TooLarge
+from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
@@ -36,8 +37,8 @@ class Adversary:
     prior : Prior
         Belief in the value of a respondent not seen before: BK^sv. It may depend on the time of the release (`PriorByTime`).
     transitions : MarkovChain, IncrementalChain, InhomogeneousChain or DirichletChain, optional
-        Distribution of a value given earlier values: BK^seq. Without it, a release says nothing about the next one, and every
-        revised prior is the prior.
+        Distribution of a value given earlier values: BK^seq. Without it, releases are independent, and every revised prior is
+        the prior.
     compromised : CompromisedRecords, optional
         Values of some respondents, known from other sources: CR.
     estimator : Estimator
@@ -97,7 +98,8 @@ class Adversary:
         check_choice("Adversary", "counterfeits", self.counterfeits, ("estimated", "uniform"))
         check_choice("Adversary", "distortion", self.distortion, ("counted", "ignored"))
         check_knowledge(self.prior, self.transitions, self.compromised)
-        check_rules(self.estimator, self.cascade)
+        check_is_estimator("Adversary", "estimator", self.estimator)
+        check_cascade(self.cascade)
         if self.transitions is not None:
             joint_size(self.transitions.at(0), self.revision)
         if self.compromised is not None and self.cascade is None:
@@ -150,7 +152,7 @@ class Adversary:
         rows = memory.rows_of(people)
         seen = np.flatnonzero(rows >= 0)
         if self.transitions is not None and len(seen):
-            chain = _over(self.transitions.at(memory.releases), revised.shape[1])
+            chain = _checked_chain(self.transitions.at(memory.releases), revised.shape[1])
             predicted = predict(memory, chain, self.revision, rows[seen])
             totals = predicted.sum(axis=1)
             continued = totals > 0
@@ -196,7 +198,7 @@ class Adversary:
     def update_memory(
         self, memory: Memory, observation: Observation, posterior: Posterior, *, prior: FloatArray | None = None
     ) -> Memory:
-        """Memory with the beliefs of one more release; ``memory`` itself is left as it is.
+        """Memory with the beliefs of one more release; ``memory`` itself is not changed.
 
         Respondents who are not published in the release keep their beliefs, unless a compromised record changed them.
         ``prior`` is the result of `prior_rows`, where it is already computed.
@@ -260,7 +262,7 @@ class Adversary:
         return np.asarray(group[missing])
 
 
-def _over(chain: MarkovChain, values: int) -> MarkovChain:
+def _checked_chain(chain: MarkovChain, values: int) -> MarkovChain:
     """The chain; raises ValueError unless it is over the given number of values."""
     if chain.values != values:
         raise ValueError(

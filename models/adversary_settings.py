@@ -1,16 +1,13 @@
 """Checks of the settings of an adversary: each object is of the right kind and in the right place."""
 
-import inspect
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from foreknow.models.estimators import ESTIMATORS
 from foreknow.models.knowledge.compromised_records import CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.settings import shown
+from foreknow.models.settings import check_not_class, shown
 
 SWAPPED = "Write Adversary(prior, transitions), the prior first."
 
@@ -22,7 +19,7 @@ def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
     records may be None.
     """
     for name, setting in (("prior", prior), ("transitions", transitions), ("compromised", compromised)):
-        _check_not_class(name, setting)
+        check_not_class("Adversary", name, setting)
     if not callable(prior):
         raise TypeError(f"Adversary: prior is {shown(prior)}; it maps people to probabilities. {_prior_from(prior)}")
     if transitions is not None and not _is_chain(transitions):
@@ -39,20 +36,9 @@ def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
         _check_first_chain(transitions)
 
 
-def check_rules(estimator: Any, cascade: Any) -> None:
-    """Raise TypeError unless an estimator is an object that can be called, and a cascade revises and estimates or is None."""
-    _check_not_class("estimator", estimator)
-    _check_not_class("cascade", cascade)
-    if inspect.isroutine(estimator) or isinstance(estimator, partial):
-        raise TypeError(
-            "Adversary: estimator is a plain function; an estimator is an object. Write estimator=PerGroup(function), where "
-            "function(prior, counts) maps the prior (k, m) and the counts (m,) of one group to beliefs (k, m)."
-        )
-    if not callable(estimator):
-        named = {_letters(name): type(rule()).__name__ for name, rule in ESTIMATORS.items()}
-        meant = named.get(_letters(str(estimator)))
-        way_out = f"Write estimator={meant}()." if meant else f"Write one of {', '.join(named.values())}, as Exact()."
-        raise TypeError(f"Adversary: estimator is {shown(estimator)}; an estimator is an object. {way_out}")
+def check_cascade(cascade: Any) -> None:
+    """Raise TypeError unless a cascade has the methods ``revise`` and ``posterior``, or is None."""
+    check_not_class("Adversary", "cascade", cascade)
     if cascade is not None and not (hasattr(cascade, "revise") and hasattr(cascade, "posterior")):
         raise TypeError(
             f"Adversary: cascade is {shown(cascade)}; it is an object: RemoveKnown(), PriorCascade(), PosteriorCascade() or "
@@ -92,16 +78,6 @@ def _check_first_chain(transitions: Any) -> None:
         raise TypeError(
             f"Adversary: at(0) of the transitions is {shown(chain)}; it is a MarkovChain. {_chain_from(None)}"
         )
-
-
-def _check_not_class(name: str, setting: Any) -> None:
-    if isinstance(setting, type):
-        kind = setting.__name__
-        raise TypeError(f"Adversary: {name} is the class {kind}; write {name}={kind}(...), an object of it.")
-
-
-def _letters(name: str) -> str:
-    return "".join(filter(str.isalpha, name.lower()))
 
 
 def _is_chain(given: Any) -> bool:

@@ -12,10 +12,10 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import Posterior
 from foreknow.models.settings import check_choice, check_kind
-from foreknow.models.tables.lookalikes import lookalike
+from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns.times import check_order
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.schema import Schema
-from foreknow.models.tables.times import check_order
 
 if TYPE_CHECKING:
     import xarray
@@ -55,7 +55,7 @@ class ReleaseBeliefs:
             "ReleaseBeliefs", "posterior", self.posterior, Posterior, "is a Posterior, which an estimator returns"
         )
 
-    def at(self, stage: Stage) -> FloatArray:
+    def beliefs(self, stage: Stage) -> FloatArray:
         """Beliefs at a stage: "prior", "revised" or "posterior". Float array, shape ``(n, m)``."""
         check_choice("ReleaseBeliefs", "stage", stage, STAGES)
         stages = {"prior": self.prior, "revised": self.revised, "posterior": self.posterior.probabilities}
@@ -65,7 +65,7 @@ class ReleaseBeliefs:
         """Beliefs at a stage as a table: one row per respondent, one column per value."""
         people = self.observation.people
         index = pd.Index(people.respondents, name=people.schema.respondent, tupleize_cols=False)
-        return pd.DataFrame(self.at(stage), index=index, columns=_columns(people.schema))
+        return pd.DataFrame(self.beliefs(stage), index=index, columns=_columns(people.schema))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class Beliefs:
         rows: dict[tuple[Any, str], FloatArray] = {}
         for release in self.releases:
             for row in release.observation.people.rows(respondent):
-                rows |= {(release.observation.time, stage): release.at(stage)[row] for stage in STAGES}
+                rows |= {(release.observation.time, stage): release.beliefs(stage)[row] for stage in STAGES}
         if not rows:
             raise ValueError(
                 f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
@@ -174,7 +174,7 @@ class Beliefs:
         for stage in STAGES:
             belief = np.full((1, 1, len(self), len(respondents), len(schema.values)), np.nan)
             for t, release in enumerate(self):
-                belief[0, 0, t, [rows[r] for r in release.observation.people.respondents]] = release.at(stage)
+                belief[0, 0, t, [rows[r] for r in release.observation.people.respondents]] = release.beliefs(stage)
             groups[stage] = arviz_base.dict_to_dataset(
                 {"belief": belief}, coords=coords, dims={"belief": ["release", "respondent", "value"]}
             )

@@ -18,7 +18,7 @@ from numba.core.caching import FunctionCache
 from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
 
-ROOT = Path(__file__).resolve().parents[1]
+PACKAGES_FOLDER = Path(__file__).resolve().parents[1]
 """Folder that holds the four packages."""
 
 IMPORTABLE = {"models": ("models",), "attacks": ("models", "attacks"), "defenses": ("models", "defenses")}
@@ -41,12 +41,12 @@ def sources_digest(root: Path, folders: tuple[str, ...]) -> bytes:
 
 @cache
 def _stamp(folder: str) -> bytes:
-    return sources_digest(ROOT, IMPORTABLE.get(folder, ALL_FOLDERS))
+    return sources_digest(PACKAGES_FOLDER, IMPORTABLE.get(folder, ALL_FOLDERS))
 
 
 def _folder(file: str) -> str:
     path = Path(file).resolve()
-    return path.relative_to(ROOT).parts[0] if path.is_relative_to(ROOT) else ""
+    return path.relative_to(PACKAGES_FOLDER).parts[0] if path.is_relative_to(PACKAGES_FOLDER) else ""
 
 
 class PackageCache(FunctionCache):

@@ -120,7 +120,7 @@ def remember(
     Parameters
     ----------
     memory : Memory
-        Left as it is.
+        Not changed.
     chain : MarkovChain or None
         Transitions to this release.
     revision : {"filter", "product", "chain"}

@@ -215,7 +215,7 @@ def _pseudo_counts(evidence: FloatArray, shape: tuple[int, ...]) -> FloatArray:
         row, value = (int(axis[0]) for axis in np.nonzero(wrong))
         raise ValueError(
             f"the evidence for the respondent in row {row} and value {value} is {evidence[row, value]:g}; pseudo-counts are "
-            "finite and 0 or more. Leave out what speaks against a pair."
+            "finite and 0 or more. Evidence against a pair cannot be given; leave it out."
         )
     return evidence
 

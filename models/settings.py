@@ -10,8 +10,11 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray
 
-GREATEST_FLOAT = sys.float_info.max
+MAX_FLOAT = sys.float_info.max
 """Largest finite float."""
+
+MAX_ARRAY_NUMBERS = 2**31
+"""Largest number of entries of an array whose shape arguments choose; 16 GiB at 8 bytes each."""
 
 
 def is_number(value: Any, least: float, most: float = math.inf) -> bool:
@@ -19,18 +22,35 @@ def is_number(value: Any, least: float, most: float = math.inf) -> bool:
     is_real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     # NumPy would compare in the value's own type, in which the ends may not fit.
     number = value.item() if isinstance(value, np.generic) else value
-    return is_real and bool(least <= number <= most) and not (isinstance(number, int) and abs(number) > GREATEST_FLOAT)
+    return is_real and bool(least <= number <= most) and not (isinstance(number, int) and abs(number) > MAX_FLOAT)
 
 
 def is_whole(value: Any, least: int = 1) -> bool:
     """Return whether a value is a finite whole number of at least ``least``: 2 or 2.0."""
-    return is_number(value, least, GREATEST_FLOAT) and bool(value == int(value))
+    return is_number(value, least, MAX_FLOAT) and bool(value == int(value))
 
 
 def check_whole(owner: str, name: str, value: Any, what: str) -> None:
     """Raise ValueError unless a setting is a whole number of something, 1 or more."""
     if not is_whole(value):
         raise ValueError(f"{owner}: {name} is {value!r}; it is a number of {what}, 1 or more.")
+
+
+def check_array_size(owner: str, **sizes: int) -> None:
+    """Raise ValueError if arguments ask for an array of more than `MAX_ARRAY_NUMBERS` numbers.
+
+    Parameters
+    ----------
+    owner : str
+        The class or function.
+    **sizes : int
+        Size of each axis, by the plural noun of what it counts: ``views=24, records=5_000``.
+    """
+    if math.prod(sizes.values()) > MAX_ARRAY_NUMBERS:
+        listed = " x ".join(f"{size} {name.replace('_', ' ')}" for name, size in sizes.items())
+        raise ValueError(
+            f"{owner}: {listed} are more than 2^31 numbers (16 GiB), the limit of one array; ask for fewer."
+        )
 
 
 def check_range(owner: str, name: str, value: Any, least: float, most: float = math.inf, what: str = "") -> None:
@@ -67,6 +87,13 @@ def check_kind(owner: str, name: str, value: Any, kind: "type | tuple[type, ...]
     """
     if not isinstance(value, kind):
         raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes}.")
+
+
+def check_not_class(owner: str, name: str, value: Any) -> None:
+    """Raise TypeError if a setting is a class where an object of it was meant, as Exact for Exact()."""
+    if isinstance(value, type):
+        kind = value.__name__
+        raise TypeError(f"{owner}: {name} is the class {kind}; write {name}={kind}(...), an object of it.")
 
 
 def as_generator(owner: str, rng: Any, optional: bool = False) -> np.random.Generator:

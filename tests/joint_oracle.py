@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-MOST_ASSIGNMENTS = 20_000
+MAX_ASSIGNMENTS = 20_000
 """Largest number of joint assignments of a random history."""
 
 
@@ -38,7 +38,7 @@ def number_of_assignments(arrays):
     for size, counts, row in zip(sizes, arrays["counts"], rows, strict=True):
         free = row >= 0 or not counts.any()
         total *= m**size if free else len(arrangements(counts))
-        if total > MOST_ASSIGNMENTS:
+        if total > MAX_ASSIGNMENTS:
             return total
     return total
 
@@ -101,7 +101,7 @@ def random_arrays(rng, emission=False):
     """Arguments of a `JointProblem`: some releases, respondents who come and go, claims, counterfeits and zeros in the chain."""
     while True:
         arrays = _random_arrays(rng, emission)
-        if arrays is not None and number_of_assignments(arrays) <= MOST_ASSIGNMENTS:
+        if arrays is not None and number_of_assignments(arrays) <= MAX_ASSIGNMENTS:
             return arrays
 
 

@@ -18,7 +18,7 @@ from foreknow.models import (
     View,
 )
 from foreknow.models.foreground.attribute_signatures import attribute_signatures
-from foreknow.models.foreground.sensitive_set import SensitiveSet
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 FRAME = pd.DataFrame(
     {
@@ -44,7 +44,7 @@ def mined(attributes, probabilities, min_support=1, draws=None, sensitive_set=("
     fit = Fit(rows, FitStatus.FINE, 0.0, 1, np.zeros((0, *rows.shape)), draws)
     return GlobalDistribution(
         signatures,
-        SensitiveSet.of(SCHEMA.values, sensitive_set, "mined_beliefs"),
+        SensitiveSet.within(SCHEMA.values, sensitive_set, "mined_beliefs"),
         fit,
         np.full(rows.shape[1], 1 / rows.shape[1]),
     )

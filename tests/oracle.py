@@ -299,7 +299,7 @@ def grow(order, satisfies, patience=None):
     return groups, aside
 
 
-def settle(groups, order, satisfies, nearest=32):
+def enforce_on_published(groups, order, satisfies, nearest=32):
     """Groups that all satisfy a requirement on the table they form together; ``satisfies(group, published records)``.
 
     A failing group is merged with the nearest group, by start along the order, with which it satisfies. Without such a group

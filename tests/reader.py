@@ -1,4 +1,4 @@
-"""A release as a stranger reads it: from the public table alone, one row at a time. And releases to read."""
+"""Contents of a release, read from the public table alone, one row at a time; and a strategy for releases."""
 
 import numpy as np
 import pandas as pd

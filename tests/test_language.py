@@ -9,7 +9,6 @@ from places import ROOT
 
 FOLDERS = ("package", "models", "attacks", "defenses", "evaluation", "benchmarks")
 FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
-NAMES = [path.relative_to(ROOT).as_posix() for path in FILES]
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if path.name != "test_language.py")
 FILES_AND_TESTS = [*FILES, *TESTS]
 
@@ -36,7 +35,7 @@ CLAUSES = {
 """Words that open a clause, not the name of a thing."""
 
 MANNERED = re.compile(
-    r"\b(somebody|whoever|everybody|nobody|anybody|those who hold|so many|just so|by a hair|as many as are wanted)\b",
+    r"\b(somebody|whoever|everybody|nobody|anybody|strangers?|those who hold|so many|just so|by a hair|as many as are wanted)\b",
     re.IGNORECASE,
 )
 """Pronouns and turns of phrase for which the field has a word: adversary, respondent, group member, number of."""
@@ -68,7 +67,7 @@ def test_first_lines_name_the_thing(path):
     assert not {line: first for line, first in opening.items() if first.split()[0].lower().strip("`,.") in CLAUSES}
 
 
-@pytest.mark.parametrize("path", FILES, ids=NAMES)
+@pytest.mark.parametrize("path", FILES_AND_TESTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_roles_instead_of_pronouns(path):
     found = {line: match[0] for line, text in prose(path) if (match := MANNERED.search(text))}
     assert not found

@@ -74,7 +74,7 @@ class Bare:
 
 
 HUGE = (10**400, 2**70, math.inf)
-"""Numbers that no array holds. Parameters that size a computation do not get them: see SIZES."""
+"""Numbers that no array holds."""
 
 WRONG = (
     *(None, True, -1, 0, 1, 2, 2.5, -0.5, math.nan, 1j, "", "x", "age", "equal", b"y", (), (1,), [], [[1]], [[]], [None]),
@@ -85,7 +85,7 @@ WRONG = (
     *(KAnonymity, KAnonymity(2), Omega, Omega(), Mondrian(KAnonymity(2)), UniformPrior(), ADVERSARY, ATTACK),
     *(HISTORY, VIEW, VIEW.frame, VIEW.people, VIEW.schema, RELEASES, RELEASES[0], RELEASES[0].observation, BELIEFS),
     *(BELIEFS.releases[0], RECORDS, PROBLEM, Exact()(PROBLEM), CompromisedRecords(CLAIMS), KNOWLEDGE, LINKING, ITEM_RELEASE),
-    *(Items.of(["a", "a, b", "c"]), ExpectationMaximization(), PublishedTable(RELEASES[0].table, sensitive="result")),
+    *(Items.from_cells(["a", "a, b", "c"]), ExpectationMaximization(), PublishedTable(RELEASES[0].table, sensitive="result")),
 )  # fmt: skip
 """Values of many kinds. For each argument most are wrong, and some are right."""
 
@@ -120,16 +120,13 @@ RIGHT = {
     "requirement": KAnonymity(2),
     "rng": 1,
     "schema": VIEW.schema,
-    "sensitive": {"a"},
+    "sensitive_set": {"a"},
     "transitions": ADVERSARY.transitions,
     "view": VIEW,
     "views": HISTORY,
     "workload": Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1),
 }
 """A right value for the parameters of common names, so that calls reach the checks behind the first one."""
-
-SIZES = {"exams", "random_items", "random_knowledge", "adult_with_items", "merge_credibility", "Workload.draw"}
-"""Functions whose cost grows with a number that they are given."""
 
 
 def targets():
@@ -189,9 +186,8 @@ def escaped(target, arguments, options):
 def findings(name, calls):
     """Errors that escape from random calls of a name, and from random calls of what it returns."""
     rng = np.random.default_rng([12, zlib.crc32(name.encode())])
-    values = WRONG if name in SIZES else (*WRONG, *HUGE)
     for _ in range(calls):
-        arguments, options = drawn_arguments(rng, TARGETS[name], values)
+        arguments, options = drawn_arguments(rng, TARGETS[name], (*WRONG, *HUGE))
         made, error = escaped(TARGETS[name], arguments, options)
         if error is None and inspect.isclass(TARGETS[name]) and callable(made):
             # An object with huge settings may rightly compute for ever: it is called with wrong arguments alone.

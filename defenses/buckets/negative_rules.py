@@ -11,7 +11,7 @@ from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_kind, check_whole, is_number
 
-MOST_TERMS = 1_000
+MAX_TERMS = 1_000
 """Largest number of fuzzy terms of a numeric attribute; the degrees of all terms and distinct values are stored."""
 
 
@@ -123,7 +123,7 @@ def negative_rules(
     """
     check_kind("negative_rules", "view", view, View, "is a View; make one by View(frame, schema)")
     check_mining_settings("negative_rules", min_confidence, min_expectation, terms)
-    table = DistinctRecords.of(view, rule_items(view, int(terms)))
+    table = DistinctRecords.from_view(view, rule_items(view, int(terms)))
     supports = least_support(len(view), table.share, min_expectation)
     denials = most_general_denials(table, min_confidence, supports)
     forbidden = np.zeros((len(table.count), len(table.share)), dtype=bool)
@@ -170,5 +170,5 @@ def check_mining_settings(owner: str, min_confidence: float, min_expectation: fl
     check_whole(owner, "terms", terms, "fuzzy terms")
     if terms < 2:
         raise ValueError(f"{owner}: terms is {terms}; a single term holds every number. Give 2 or more.")
-    if terms > MOST_TERMS:
-        raise ValueError(f"{owner}: terms is {terms:g}; it is at most {MOST_TERMS}. Give fewer terms.")
+    if terms > MAX_TERMS:
+        raise ValueError(f"{owner}: terms is {terms:g}; it is at most {MAX_TERMS}. Give fewer terms.")

@@ -6,7 +6,7 @@ import numpy as np
 
 from foreknow.defenses.buckets.bucketization import RecordTypes
 from foreknow.models.arrays import IntArray, compiled
-from foreknow.models.estimators.support import possible_pairs
+from foreknow.models.estimators.assignments.support import possible_pairs
 
 
 class Buckets(NamedTuple):
@@ -52,11 +52,11 @@ def assign_residues(types: RecordTypes, labels: IntArray, l: int) -> IntArray:  
     each residue that joins and each type that fails; O(k^3) for each bucket of k records that is tried.
     """
     placed = labels.copy()
-    _assign(types, _linked(labels, types.rank), placed, l)
+    _assign(types, _linked_buckets(labels, types.rank), placed, l)
     return placed
 
 
-def _linked(labels: IntArray, rank: IntArray) -> Buckets:
+def _linked_buckets(labels: IntArray, rank: IntArray) -> Buckets:
     order = np.lexsort((rank, labels))[np.count_nonzero(labels < 0) :]
     starts = np.searchsorted(labels[order], np.arange(labels.max() + 1))
     following = np.full(len(labels), -1, dtype=np.int64)

@@ -7,7 +7,7 @@ import numpy as np
 from foreknow.models import Categorical, Numeric, View
 from foreknow.models.arrays import FloatArray, IntArray
 
-DECIMALS = 9
+POSITION_DECIMALS = 9
 """Decimals to which positions between the peaks of fuzzy terms are rounded, so that a number on a peak has degree 1."""
 
 
@@ -75,7 +75,7 @@ def _fuzzy_terms(name: str, kind: Numeric, codes: FloatArray, terms: int) -> Rul
     numbers, cell = np.unique(codes, return_inverse=True)
     if low == high:
         return RuleItems(name, ("*",), np.zeros(1, dtype=np.int64), np.ones((1, len(numbers))), cell.reshape(-1))
-    position = np.round((numbers - low) / (high - low) * (terms - 1), DECIMALS)
+    position = np.round((numbers - low) / (high - low) * (terms - 1), POSITION_DECIMALS)
     degree = np.maximum(0.0, 1 - np.abs(position[None] - np.arange(terms)[:, None]))
     labels = ("*", *(f"about {low + (high - low) * term / (terms - 1):g}" for term in range(terms)))
     parents = np.zeros(terms + 1, dtype=np.int64)

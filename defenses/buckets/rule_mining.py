@@ -43,7 +43,7 @@ class DistinctRecords:
     share: FloatArray
 
     @classmethod
-    def of(cls, view: View, items: tuple[RuleItems, ...]) -> "DistinctRecords":
+    def from_view(cls, view: View, items: tuple[RuleItems, ...]) -> "DistinctRecords":
         """Distinct records of a view, given the items of its attributes."""
         cells = np.column_stack([*(attribute.cell for attribute in items), view.sensitive])
         rows, row, count = np.unique(cells, axis=0, return_inverse=True, return_counts=True)

@@ -6,13 +6,13 @@ import numpy as np
 
 from foreknow.models import View
 from foreknow.models.arrays import IntArray
-from foreknow.models.foreground.sensitive_set import sensitive_codes
+from foreknow.models.tables.sensitive_set import sensitive_codes
 
 
 def value_classes(
     owner: str,
     view: View,
-    sensitive: tuple[Hashable, ...] | None,
+    sensitive_set: tuple[Hashable, ...] | None,
     set_as_one: bool = True,
     bound_others: bool = False,
 ) -> IntArray:
@@ -24,7 +24,7 @@ def value_classes(
         The defense, for error messages.
     view : View
         The view with the sensitive domain, of m values.
-    sensitive : tuple, optional
+    sensitive_set : tuple, optional
         The sensitive set. Without one, each value is a class of its own.
     set_as_one : bool
         If True, the set is one class; otherwise each of its values is a class.
@@ -42,10 +42,10 @@ def value_classes(
         If the set has a value that is not in the domain.
     """
     domain = view.schema.values
-    if sensitive is None:
+    if sensitive_set is None:
         return np.arange(len(domain))
     in_set = np.zeros(len(domain), dtype=bool)
-    in_set[sensitive_codes(owner, domain, sensitive)] = True
+    in_set[sensitive_codes(owner, domain, sensitive_set)] = True
     alone = np.ones(len(domain), dtype=bool) if bound_others else in_set.copy()
     classes = np.full(len(domain), -1)
     if set_as_one:

@@ -9,7 +9,7 @@ from foreknow.models.arrays import IntArray
 FIRST_BATCH = 8
 """Number of candidate groups that are evaluated first; each further batch has twice as many."""
 
-BATCHES = 40
+MAX_BATCHES = 40
 """Largest number of batches, more than any number of groups needs."""
 
 type MemberLists = list[list[int]]
@@ -29,7 +29,7 @@ def first_accepting_group(
 
     Candidates are evaluated in batches of growing size, as most searches end early.
     """
-    ends = FIRST_BATCH * (2 ** np.arange(1, BATCHES) - 1)
+    ends = FIRST_BATCH * (2 ** np.arange(1, MAX_BATCHES) - 1)
     batches = np.split(candidates, ends[ends < len(candidates)]) if len(candidates) else []
     for batch in batches:
         satisfied = predicate(_with_record(records, members, row, batch))

@@ -12,10 +12,10 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.divergence import jensen_shannon
 
-MOST_ROWS = 30_000
+MAX_ROWS = 30_000
 """Largest number of rows that are clustered: the divergences of all pairs, and a copy of them, take 7.2 GB."""
 
-FIRST_TOLERANCE = 0.001
+MIN_SUGGESTED_TOLERANCE = 0.001
 """Least tolerance that the error on too many distinct rows suggests."""
 
 
@@ -45,7 +45,7 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     Raises
     ------
     ValueError
-        If more than `MOST_ROWS` rows remain to be clustered.
+        If more than `MAX_ROWS` rows remain to be clustered.
 
     Notes
     -----
@@ -74,10 +74,10 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     rows, row_of = np.unique(prior, axis=0, return_inverse=True)
     leaders = assign_leaders(rows, tolerance * math.log2(base))
     count = len(leaders.rows)
-    if count > MOST_ROWS:
+    if count > MAX_ROWS:
         raise ValueError(
             f"the prior has {len(rows)} distinct rows, of which {count} are left to cluster at a tolerance of {tolerance:g}, and "
-            f"at most {MOST_ROWS} can be. {_way_out(j, tolerance)}"
+            f"at most {MAX_ROWS} can be. {_way_out(j, tolerance)}"
         )
     if count == 1:
         return np.zeros(len(prior), dtype=np.int64)
@@ -93,7 +93,7 @@ def _way_out(j: float, tolerance: float) -> str:
     coarser = "lower the number of distinct priors by coarser classes of the quasi-identifiers"
     if tolerance >= j / 4:
         return f"The tolerance is at its largest, j / 4: raise j, or {coarser}."
-    larger = min(float(f"{max(5 * tolerance, FIRST_TOLERANCE):.3g}"), j / 4)
+    larger = min(float(f"{max(5 * tolerance, MIN_SUGGESTED_TOLERANCE):.3g}"), j / 4)
     return f"Give the defense tolerance={larger} (at most j / 4 = {j / 4:g}), or {coarser}."
 
 

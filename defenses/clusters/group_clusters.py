@@ -13,7 +13,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, summarize_records
 from foreknow.models import Grouping, People, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import GREATEST_FLOAT, check_choice, check_range, is_number
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, is_number
 from foreknow.models.tables.distance import points
 
 
@@ -46,7 +46,7 @@ type ClusterGrouping = tuple[IntArray, list[str]]
 def check_cluster_settings(owner: str, j: Any, base: Any, judged: Any, tolerance: Any) -> None:
     """Raise ValueError if a setting of clustering or of the final check is out of its range."""
     check_range(owner, "j", j, 0, what="a divergence")
-    if not (is_number(base, 1, GREATEST_FLOAT) and base > 1):
+    if not (is_number(base, 1, MAX_FLOAT) and base > 1):
         raise ValueError(f"{owner}: base is {base!r}; it is the base of a logarithm, a finite number above 1.")
     if not is_number(tolerance, 0, float(j) / 4):
         raise ValueError(f"{owner}: tolerance is {tolerance!r}; it is a divergence from 0 to j / 4 = {j / 4:g}.")

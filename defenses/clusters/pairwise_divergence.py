@@ -11,7 +11,7 @@ def pairwise_divergence(rows: FloatArray, most: float = np.inf, radius: FloatArr
 
     ``JS(p, q) = 1 + sum_s (p log p + q log q - (p + q) log(p + q)) / 2``, summed over the values that have positive probability
     in both rows. It is at least ``1 - sum_s sqrt(p q)``, since ``h(x) <= 2 sqrt(x (1 - x))`` bits. A pair whose lower bound is
-    over ``most`` gets the bound, which takes no logarithm: complete linkage cut at ``most`` does not tell larger numbers apart.
+    over ``most`` gets the bound, which takes no logarithm: complete linkage cut at ``most`` does not distinguish larger numbers.
 
     Parameters
     ----------

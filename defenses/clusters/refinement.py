@@ -23,7 +23,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 
-MARGIN = 1e-12
+MIN_DECREASE = 1e-12
 """Least decrease of a record's squared distance to its centroid for which it moves; it exceeds rounding errors."""
 
 
@@ -98,7 +98,8 @@ def refine(records: Summary, points: FloatArray, labels: IntArray, rule: GroupRu
     Amiri et al., Appl. Sci. 13:4091 (2023), Algorithm 2, step 2, and equation 1: a group that a record would break is at infinite
     distance from it, and its own group is at distance 0 if it would break without it. The search for the nearest group is
     exact. The paper does not say when centroids are computed, and under its printed rule records may alternate for ever. Here
-    centroids follow each move, and a record moves only if its squared distance to the centroid decreases by more than `MARGIN`.
+    centroids follow each move, and a record moves only if its squared distance to the centroid decreases by more than
+    `MIN_DECREASE`.
 
     The sweeps end. Let c be the centroid of the own group A, of a records, and c' that of the other group B, of b records, both
     before the move of x. The sum of the squared distances of all records to their centroids falls by ``a / (a - 1) |x - c|^2`` as
@@ -164,14 +165,14 @@ def _nearer_group(partition: Partition, row: int, limits: GroupLimits) -> int:
     own, point, value = partition.labels[row], partition.points[row], partition.values[row]
     if own < 0 or not keeps_limits(partition.groups, own, value, -1, limits):
         return -1
-    return int(nearest_group(partition.groups, point, value, limits, own, _reach(partition, row)))
+    return int(nearest_group(partition.groups, point, value, limits, own, _search_limit(partition, row)))
 
 
 @compiled
-def _reach(partition: Partition, row: int) -> float:
+def _search_limit(partition: Partition, row: int) -> float:
     """Squared distance to its own centroid, less the margin, below which a group is nearer to a record than its own."""
     own = partition.labels[row]
-    return squared_distance_within(partition.points[row], partition.groups.centroids[own], np.inf) - MARGIN
+    return squared_distance_within(partition.points[row], partition.groups.centroids[own], np.inf) - MIN_DECREASE
 
 
 @compiled
@@ -213,7 +214,7 @@ def _accepting_group(
 ) -> int:
     """The nearest group that may take a record from its own, or -1."""
     own, point, value = int(partition.labels[row]), partition.points[row], partition.values[row]
-    candidates = nearer_groups(partition.groups, point, value, limits, own, _reach(partition, row))
+    candidates = nearer_groups(partition.groups, point, value, limits, own, _search_limit(partition, row))
     changed = np.maximum(clock.group_changed[candidates], clock.group_changed[own])
     candidates = candidates[changed > clock.record_tried[row]]
     if not len(candidates) or not is_dispensable(records, members[own], row, predicate):

@@ -9,7 +9,7 @@ from foreknow.defenses.foreground_safe.group_attack import GroupAttack
 from foreknow.defenses.foreground_safe.log_odds_points import log_odds_points
 from foreknow.defenses.foreground_safe.sensitive_groups import enlarge_groups, group_around_sensitive, nearest_record
 from foreknow.defenses.growing.hilbert import hilbert_order
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
+from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -21,8 +21,8 @@ from foreknow.models.foreground.attribute_signatures import (
 )
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import Fitting
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ForegroundSafe:
     ----------
     r : int
         No member has a value of the sensitive set with a probability over 1/r.
-    sensitive : collection of values
+    sensitive_set : collection of values
         The sensitive set.
     attribute_sets : "all", or sequence of sequences of str
         Attribute sets that an attack may use.
@@ -73,7 +73,7 @@ class ForegroundSafe:
     A defense of this package. R. Wong et al., arXiv:0905.1755, section 7, leave one to future work, and note that "the chance of
     privacy breaches is lower if each group contains tuples with 'similar' global probabilities". The returned groups have been
     attacked: under the global distribution of every attribute set with enough support, as the same fit finds it in this
-    release, every group satisfies ``PosteriorBound(1 / r, Auto(), sensitive, "belief")``. Nothing more is guaranteed.
+    release, every group satisfies ``PosteriorBound(1 / r, Auto(), sensitive_set, "belief")``. Nothing more is guaranteed.
 
     With a support of 3,993, random groups of two on Adult leave 82 to 86 % of the sensitive respondents with a belief over 1/2
     under an attack with support 500 (16 % with ``deterministic``; none if the defense has support 500). Give the smallest
@@ -108,7 +108,7 @@ class ForegroundSafe:
     """
 
     r: int
-    sensitive: Collection[Hashable]
+    sensitive_set: Collection[Hashable]
     attribute_sets: AttributeSets = "all"
     support: int | SampleSize = field(default_factory=SampleSize)
     fit: Fitting = field(default_factory=ExpectationMaximization)
@@ -127,7 +127,7 @@ class ForegroundSafe:
             raise TypeError(
                 f"ForegroundSafe: fit is {self.fit!r}; it is a Fitting with its settings, as ExpectationMaximization()."
             )
-        object.__setattr__(self, "sensitive", as_sensitive_values("ForegroundSafe", self.sensitive))
+        object.__setattr__(self, "sensitive_set", as_sensitive_values("ForegroundSafe", self.sensitive_set))
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundSafe", self.attribute_sets))
         object.__setattr__(self, "rng", stored_generator("ForegroundSafe", self.rng, self.deterministic))
 
@@ -143,13 +143,13 @@ class ForegroundSafe:
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, is checked and not used."""
         prior_of(view, prior)
-        sensitive_set = SensitiveSet.of(view.schema.values, self.sensitive, "ForegroundSafe")
-        sensitive = sensitive_set.classes[view.sensitive] == 0
-        self._check_eligible(view, sensitive)
+        sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "ForegroundSafe")
+        in_set = sensitive_set.classes[view.sensitive] == 0
+        self._check_eligible(view, in_set)
         order = hilbert_order(view.people)
-        points = self._points(view, sensitive, order)
+        points = self._points(view, in_set, order)
         attack = GroupAttack(1 / self.r, sensitive_set, self.attribute_sets, self._min_support, self.fit)
-        labels = group_around_sensitive(points, sensitive, int(self.r) - 1)
+        labels = group_around_sensitive(points, in_set, int(self.r) - 1)
         for number in range(1, int(self.rounds) + 1):
             labels = self._without_leftovers(labels, points)
             published = self._published(labels, order)
@@ -157,7 +157,7 @@ class ForegroundSafe:
             if not len(result.exceeding):
                 return Grouping(published, notes=_notes(number, labels, int(self.r)), bucketized=self.bucketized)
             before = labels
-            labels = enlarge_groups(labels, result.exceeding, points, result.odds, sensitive, int(self.r))
+            labels = enlarge_groups(labels, result.exceeding, points, result.odds, in_set, int(self.r))
             if np.array_equal(labels, before):  # A single group cannot grow, and further attacks give the same result.
                 break
         raise Infeasible(
@@ -166,15 +166,15 @@ class ForegroundSafe:
             f"{result.max_belief:.4g}. Raise rounds, lower r, or require more support."
         )
 
-    def _points(self, view: View, sensitive: BoolArray, order: IntArray) -> FloatArray:
+    def _points(self, view: View, in_set: BoolArray, order: IntArray) -> FloatArray:
         """Records as points; ties go along the order, or are random."""
         sets = supported_sets(view.people, self.attribute_sets, self._min_support)
         among_equals = order if self.deterministic else as_generator("ForegroundSafe", self.rng, optional=True)
-        return log_odds_points(sets, sensitive, among_equals)
+        return log_odds_points(sets, in_set, among_equals)
 
-    def _check_eligible(self, view: View, sensitive: BoolArray) -> None:
+    def _check_eligible(self, view: View, in_set: BoolArray) -> None:
         """Raise Infeasible if r is larger than the view, or the share of sensitive records is over 1/r."""
-        n, holders = len(view), int(sensitive.sum())
+        n, holders = len(view), int(in_set.sum())
         check_size("r", self.r, view)
         if holders * self.r > n:
             raise Infeasible(

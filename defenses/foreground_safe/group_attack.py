@@ -14,7 +14,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.attribute_signatures import AttributeSets
 from foreknow.models.foreground.fit import Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution, mine_global_distributions
-from foreknow.models.foreground.sensitive_set import SensitiveSet
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 COMPLEMENT_FLOOR = 1e-12
 """Smallest value of 1 - p in the odds p / (1 - p)."""

@@ -13,13 +13,13 @@ MEMBERS_PER_ADDED_RECORD = 8
 """A group that must grow takes at least one record for each 8 members, and at most one for each member."""
 
 
-def group_around_sensitive(points: FloatArray, sensitive: BoolArray, others: int) -> IntArray:
+def group_around_sensitive(points: FloatArray, in_set: BoolArray, others: int) -> IntArray:
     """Groups of one sensitive record and its nearest free records; records whose free neighbours are near come first.
 
     Parameters
     ----------
     points : float array, shape (n, d)
-    sensitive : bool array, shape (n,)
+    in_set : bool array, shape (n,)
         True for sensitive records. There are at least ``others`` times as many free records.
     others : int
         Number of free records of a group.
@@ -33,9 +33,9 @@ def group_around_sensitive(points: FloatArray, sensitive: BoolArray, others: int
     -----
     Cost: one search of a k-d tree for each group, and O(n log n).
     """
-    labels, centers = np.full(len(points), -1, dtype=np.int64), np.flatnonzero(sensitive)
+    labels, centers = np.full(len(points), -1, dtype=np.int64), np.flatnonzero(in_set)
     if len(centers) and others:
-        free = FreeRecordIndex(points, ~sensitive)
+        free = FreeRecordIndex(points, ~in_set)
         centers = centers[np.argsort(free.distances(points[centers], others), kind="stable")]
         for group, center in enumerate(centers):
             labels[free.nearest(labels < 0, points[center], others)] = group
@@ -44,7 +44,7 @@ def group_around_sensitive(points: FloatArray, sensitive: BoolArray, others: int
 
 
 def enlarge_groups(
-    labels: IntArray, failing: IntArray, points: FloatArray, odds: FloatArray, sensitive: BoolArray, r: int
+    labels: IntArray, failing: IntArray, points: FloatArray, odds: FloatArray, in_set: BoolArray, r: int
 ) -> IntArray:
     """Add records to some groups towards the bound ``r c max w <= sum w``, by which no posterior exceeds 1/r.
 
@@ -60,7 +60,7 @@ def enlarge_groups(
     points : float array, shape (n, d)
     odds : float array, shape (n, a)
         Odds of each record under each of a global distributions.
-    sensitive : bool array, shape (n,)
+    in_set : bool array, shape (n,)
     r : int
 
     Returns
@@ -83,7 +83,7 @@ def enlarge_groups(
         center = points[members].mean(axis=0)
         near = index.nearest(labels < 0, center, len(members))
         if len(near):
-            number = _number_needed(odds[members], odds[near], int(sensitive[members].sum()), r)
+            number = _number_needed(odds[members], odds[near], int(in_set[members].sum()), r)
             labels[near[:number]] = group
         elif (labels != group).any():
             labels[members] = labels[nearest_record(points, labels != group, center)]

@@ -13,20 +13,15 @@ from foreknow.defenses.full_domain.generalization_levels import (
     generalization_levels,
 )
 from foreknow.defenses.full_domain.lattice import Node, minimal_nodes
-from foreknow.defenses.requirements.requirement import (
-    GroupPredicate,
-    Infeasible,
-    Requirement,
-    check_requirement,
-    check_smallest,
-    shortfall,
-)
+from foreknow.defenses.publish import RequirementDefense
+from foreknow.defenses.requirements.feasibility import Infeasible, check_smallest, shortfall
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_choice
 
-CACHED_TABLES = 16
+MAX_CACHED_TABLES = 16
 """Number of generalized tables that are kept, from which further ones are computed."""
 
 MAX_GROUP_NUMBER = 2**62
@@ -37,7 +32,7 @@ CRITERIA: tuple[Literal["discernibility", "height", "classes"], ...] = ("discern
 
 
 @dataclass(frozen=True)
-class FullDomain:
+class FullDomain(RequirementDefense):
     """Generalize every quasi-identifier to one level for the whole table, as low as the requirement allows.
 
     Records with equal values at the chosen levels are a group. A categorical attribute has the levels of its hierarchy; without
@@ -100,16 +95,6 @@ class FullDomain:
     def __hash__(self) -> int:
         return hash((self.requirement, tuple((self.widths or {}).items()), self.choose))
 
-    @property
-    def smallest(self) -> int:
-        """Smallest number of records of a group that can satisfy the requirement."""
-        return self.requirement.smallest
-
-    @property
-    def weighs_beliefs(self) -> bool:
-        """True if the requirement depends on the prior given to the defense."""
-        return self.requirement.weighs_beliefs
-
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that depend on it."""
         prior = prior_of(view, prior)
@@ -159,7 +144,7 @@ class _GeneralizedTables:
         bottom = (0,) * len(levels)
         ungrouped = _Table(bottom, np.array([attribute.values for attribute in levels]), records)
         self._finest = self._generalized(ungrouped, bottom)
-        self._latest: deque[_Table] = deque(maxlen=CACHED_TABLES)
+        self._latest: deque[_Table] = deque(maxlen=MAX_CACHED_TABLES)
 
     def __call__(self, node: Node) -> Summary:
         """Summaries of the groups at a level vector."""

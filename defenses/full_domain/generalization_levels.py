@@ -9,7 +9,7 @@ import numpy as np
 
 from foreknow.models import Categorical, Numeric, People
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
 
 MAX_DEFAULT_INTERVALS = 64
 """Largest number of intervals that divide a numeric domain by default."""
@@ -100,7 +100,7 @@ def checked_widths(widths: Any) -> dict[str, tuple[float, ...]]:
 
 def _checked_steps(name: Any, steps: tuple[Any, ...]) -> tuple[float, ...]:
     """Interval widths of one attribute as floats; ValueError as in `checked_widths`."""
-    if not all(is_number(width, 0, GREATEST_FLOAT) and width > 0 for width in steps):
+    if not all(is_number(width, 0, MAX_FLOAT) and width > 0 for width in steps):
         raise ValueError(f"the widths of {name!r} are {steps}; a width is a number above 0.")
     widths = tuple(map(float, steps))
     for narrow, wide in itertools.pairwise(widths):

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from foreknow.defenses.growing.running_sums import RunningSums
-from foreknow.defenses.requirements.requirement import GroupPredicate, check_predicate
+from foreknow.defenses.requirements.combinations import check_predicate
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind, check_whole

@@ -10,7 +10,8 @@ import numpy as np
 from foreknow.defenses.growing.enforce_on_published import enforce_on_published
 from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.growing.leftovers import join_nearest, relax
-from foreknow.defenses.requirements.requirement import GroupPredicate, Infeasible
+from foreknow.defenses.requirements.feasibility import Infeasible
+from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -21,7 +22,7 @@ type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
 RELAXATION_FACTOR = 1.25
 """Factor by which a threshold is multiplied in each round of relaxation."""
 
-LEAST_RELAXED = 1e-3
+MIN_RELAXED_THRESHOLD = 1e-3
 """Value from which relaxation starts for smaller thresholds."""
 
 
@@ -114,6 +115,6 @@ def check_growing(
 
 def loosened(start: float, end: float) -> list[float]:
     """Thresholds of the rounds of relaxation, up to the largest level of any group and one step over it, for rounding."""
-    start = max(start, LEAST_RELAXED)
+    start = max(start, MIN_RELAXED_THRESHOLD)
     steps = math.ceil(math.log(end / start, RELAXATION_FACTOR)) if start < end else 0
     return [start * RELAXATION_FACTOR**i for i in range(1, steps + 2)]

@@ -7,7 +7,7 @@ import numpy as np
 from foreknow.defenses.growing.hilbert import hilbert_order
 from foreknow.defenses.m_invariance.bucket_plan import fill_buckets, lacking_values, plan_buckets, split_buckets
 from foreknow.defenses.m_invariance.signatures import Signatures, past_signatures
-from foreknow.defenses.requirements.requirement import Infeasible, check_size
+from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray

@@ -5,15 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.defenses.mondrian.cuts import Parts, Rows, count_values, cut_parts, relative_widths, sum_by_part
+from foreknow.defenses.publish import RequirementDefense
+from foreknow.defenses.requirements.feasibility import Infeasible, check_smallest, shortfall
 from foreknow.defenses.requirements.membership import slices
-from foreknow.defenses.requirements.requirement import (
-    GroupPredicate,
-    Infeasible,
-    Requirement,
-    check_requirement,
-    check_smallest,
-    shortfall,
-)
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy, prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -21,7 +16,7 @@ from foreknow.models.settings import check_flag
 
 
 @dataclass(frozen=True)
-class Mondrian:
+class Mondrian(RequirementDefense):
     """Cut the table at the median of its widest quasi-identifier, and each half again, while both halves satisfy.
 
     Parameters
@@ -69,22 +64,12 @@ class Mondrian:
         check_flag("Mondrian", "strict", self.strict)
         check_flag("Mondrian", "below_median", self.below_median)
 
-    @property
-    def smallest(self) -> int:
-        """Smallest number of records of a group that can satisfy the requirement."""
-        return self.requirement.smallest
-
-    @property
-    def weighs_beliefs(self) -> bool:
-        """True if the requirement depends on the prior given to the defense."""
-        return self.requirement.weighs_beliefs
-
     def __call__(self, view: View, prior: FloatArray, past: tuple[Release, ...] = ()) -> Grouping:  # noqa: ARG002
         """Group a view; the prior, shape ``(n, m)``, matters only to requirements that depend on it."""
         prior = prior_of(view, prior)
         check_smallest(self.requirement, view)
         requirement = self.requirement.bind(view, prior)
-        table = _Table.of(view, prior)
+        table = _Table.from_view(view, prior)
         n = len(view)
         whole = table.summary(np.zeros(1, dtype=np.int64), np.array([n]), requirement)
         if not requirement(whole)[0]:
@@ -132,7 +117,7 @@ class _Table:
     counts: TableCounts
 
     @classmethod
-    def of(cls, view: View, prior: FloatArray) -> "_Table":
+    def from_view(cls, view: View, prior: FloatArray) -> "_Table":
         rows = Rows(view.people.quasi_identifiers.copy(), view.sensitive.copy(), np.arange(len(view)))
         values = view.schema.values
         counts = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))

@@ -11,7 +11,7 @@ from foreknow.models import Estimator, Problem
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.beliefs import posterior_beliefs
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.foreground.sensitive_set import SensitiveSet
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 type Gain = Callable[[FloatArray, IntArray, FloatArray], FloatArray]
 """Gain of the adversary on each of k group members, shape ``(k,)``, from their posteriors ``(k, c)``, their rows in the view

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal, override
 
 from foreknow.defenses.requirements.belief_level import BeliefLevel
 from foreknow.defenses.requirements.closeness import check_distance
+from foreknow.defenses.requirements.combinations import all_of
 from foreknow.defenses.requirements.member_predicate import MemberPredicate
-from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense, all_of
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense
 from foreknow.defenses.requirements.similarity import check_base
 from foreknow.defenses.requirements.smoothed_divergence import SmoothedDivergence, smoothing_weights
 from foreknow.models import Estimator, Hierarchy, History, KernelPrior, Omega, View

@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, check_whole, is_number
+from foreknow.models.settings import MAX_FLOAT, check_whole, is_number
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class FrequencyDiversity(GroupPredicate):
     is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not is_number(self.l, 1, GREATEST_FLOAT):
+        if not is_number(self.l, 1, MAX_FLOAT):
             raise ValueError(
                 f"FrequencyDiversity: l is {self.l!r}; one in l records may show a value, so it is 1 or more."
             )
@@ -139,7 +139,7 @@ class EntropyDiversity(GroupPredicate):
     is_monotone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not is_number(self.l, 1, GREATEST_FLOAT):
+        if not is_number(self.l, 1, MAX_FLOAT):
             raise ValueError(f"EntropyDiversity: l is {self.l!r}; it is a number of values, 1 or more.")
 
     @property

@@ -11,9 +11,9 @@ import numpy as np
 
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models.arrays import FloatArray, IntArray, compiled
-from foreknow.models.quasi_sensitive.linking import Words, add_record
+from foreknow.models.quasi_sensitive.label_sets import Words, add_record
 
-NEGLIGIBLE = 1e-12
+NEGLIGIBLE_BELIEF = 1e-12
 """Largest belief that counts as 0: adding and removing records leaves rounding errors of this size."""
 
 UNBOUNDED_L = 2**62
@@ -24,10 +24,10 @@ UNBOUNDED_L = 2**62
 def diversity_ratio(belief: FloatArray, l: int, as_printed: bool) -> float:  # noqa: E741
     """Smallest c for which a row of beliefs, shape ``(e + 1,)``, is (c, l)-diverse: ``p_1 / (p_l + p_(l+1) + ...)``.
 
-    The p are the beliefs over `NEGLIGIBLE`, in decreasing order. Infinite if there are fewer than l. As printed, the level is
-    ``p_1 / (p_1 + p_(l+1) + ...)``, at most 1. Cost: O(e).
+    The p are the beliefs over `NEGLIGIBLE_BELIEF`, in decreasing order. The level is infinite if there are fewer than l. As
+    printed, it is ``p_1 / (p_1 + p_(l+1) + ...)``, at most 1. Cost: O(e).
     """
-    above = _believed(belief)
+    above = _positive_beliefs(belief)
     if len(above) == 0:
         return np.inf
     first = l + 1 if as_printed else l
@@ -49,7 +49,7 @@ def largest_l(belief: FloatArray, c: float, as_printed: bool) -> int:
     """
     if as_printed and c + LEVEL_TOLERANCE >= 1.0:
         return UNBOUNDED_L
-    above = np.sort(_believed(belief))
+    above = np.sort(_positive_beliefs(belief))
     tail = 0.0
     for place in range(len(above)):
         most = above[-1]
@@ -84,7 +84,7 @@ def diversity_ratios(
     """`diversity_ratio` of each of b groups, shape ``(b,)``; ``records`` and ``starts`` are those of `GroupMembers`."""
     level, belief = np.empty(len(starts) - 1), np.empty(len(prevalence) + 1)
     for g in range(len(level)):
-        _believe(bits, weight, prevalence, records[starts[g] : starts[g + 1]], belief)
+        _write_beliefs(bits, weight, prevalence, records[starts[g] : starts[g + 1]], belief)
         level[g] = diversity_ratio(belief, l, as_printed)
     return level
 
@@ -96,13 +96,15 @@ def label_distances(
     """`label_distance` from a prior, shape ``(e + 1,)``, of each of b groups, shape ``(b,)``."""
     level, belief = np.empty(len(starts) - 1), np.empty(len(prevalence) + 1)
     for g in range(len(level)):
-        _believe(bits, weight, prevalence, records[starts[g] : starts[g + 1]], belief)
+        _write_beliefs(bits, weight, prevalence, records[starts[g] : starts[g + 1]], belief)
         level[g] = label_distance(belief, prior)
     return level
 
 
 @compiled
-def _believe(bits: Words, weight: FloatArray, prevalence: FloatArray, members: IntArray, belief: FloatArray) -> None:
+def _write_beliefs(
+    bits: Words, weight: FloatArray, prevalence: FloatArray, members: IntArray, belief: FloatArray
+) -> None:
     """Write the mean of the members' label probabilities into ``belief``."""
     belief[:] = 0.0
     for record in members:
@@ -110,14 +112,14 @@ def _believe(bits: Words, weight: FloatArray, prevalence: FloatArray, members: I
 
 
 @compiled
-def _believed(belief: FloatArray) -> FloatArray:
-    """Beliefs over `NEGLIGIBLE`, in the order of the labels."""
+def _positive_beliefs(belief: FloatArray) -> FloatArray:
+    """Beliefs over `NEGLIGIBLE_BELIEF`, in the order of the labels."""
     count = 0
     for p in belief:
-        count += p > NEGLIGIBLE
+        count += p > NEGLIGIBLE_BELIEF
     above, count = np.empty(count), 0
     for p in belief:
-        if p > NEGLIGIBLE:
+        if p > NEGLIGIBLE_BELIEF:
             above[count] = p
             count += 1
     return above

@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, is_number
+from foreknow.models.settings import MAX_FLOAT, is_number
 
 
 @dataclass(frozen=True)
@@ -118,5 +118,5 @@ def gains(summary: Summary) -> FloatArray:
 
 
 def _check_gain(owner: str, beta: float) -> None:
-    if not is_number(beta, 0, GREATEST_FLOAT):
+    if not is_number(beta, 0, MAX_FLOAT):
         raise ValueError(f"{owner}: beta is {beta!r}; it is a relative gain, a finite number of 0 or more.")

@@ -12,8 +12,8 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_is_estimator
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
 from foreknow.models.settings import check_kind, is_number
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
 @dataclass(frozen=True)
@@ -31,10 +31,10 @@ class PosteriorBound(Requirement):
         Posterior estimator of the adversary. One that samples gives other levels at each call. One that raises `TooLarge`
         stops the defense; `Auto` is exact where `Exact` can be. For a sensitive set, both use a closed form, whatever the
         size of the group.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         Sensitive set, the only class that is bounded. Its values are not distinguished, nor are the others, and the prior of
         each of the two classes is the sum over its values. By default every value is bounded on its own.
-    of : {"gain", "belief"}
+    quantity : {"gain", "belief"}
         Bounded quantity: the posterior minus the share, or the posterior.
 
     Raises
@@ -69,28 +69,28 @@ class PosteriorBound(Requirement):
     >>> group = summarize_groups(summarize_records(view, prior, members=True), np.zeros(3, dtype=int))
     >>> PosteriorBound(0.3).bind(view, prior).level(group).round(4)  # the third has a posterior of .5821 and a share of 1/3
     array([0.2488])
-    >>> PosteriorBound(0.6, sensitive={"hiv"}, of="belief").bind(view, prior).level(group).round(4)
+    >>> PosteriorBound(0.6, sensitive_set={"hiv"}, quantity="belief").bind(view, prior).level(group).round(4)
     array([0.5821])
     """
 
     most: float
     estimator: Estimator = field(default_factory=Omega)
-    sensitive: Collection[Hashable] | None = None
-    of: Literal["gain", "belief"] = "gain"
+    sensitive_set: Collection[Hashable] | None = None
+    quantity: Literal["gain", "belief"] = "gain"
 
     sense: ClassVar[Sense] = "at most"
     is_monotone: ClassVar[bool] = False
     weighs_beliefs: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.of, str) and self.of in ("gain", "belief")):
-            raise ValueError(f"PosteriorBound: of is {self.of!r}; it is 'gain' or 'belief'.")
+        if not (isinstance(self.quantity, str) and self.quantity in ("gain", "belief")):
+            raise ValueError(f"PosteriorBound: quantity is {self.quantity!r}; it is 'gain' or 'belief'.")
         if not is_number(self.most, 0, 1):
-            what = "a difference of probabilities" if self.of == "gain" else "a probability"
+            what = "a difference of probabilities" if self.quantity == "gain" else "a probability"
             raise ValueError(f"PosteriorBound: most is {self.most!r}; it is {what}, from 0 to 1.")
         check_is_estimator("PosteriorBound", "estimator", self.estimator)
-        if self.sensitive is not None:
-            object.__setattr__(self, "sensitive", as_sensitive_values("PosteriorBound", self.sensitive))
+        if self.sensitive_set is not None:
+            object.__setattr__(self, "sensitive_set", as_sensitive_values("PosteriorBound", self.sensitive_set))
 
     @property
     @override
@@ -100,19 +100,19 @@ class PosteriorBound(Requirement):
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
         """Keep the prior, shape ``(n, m)``, of the view's records."""
         check_kind("PosteriorBound.bind", "view", view, View, "is a View; make one by View(frame, schema)")
-        if self.sensitive is None:
-            return MemberPredicate(self, BeliefLevel(prior, self.estimator, _largest(self.of, prior.shape[1])))
-        sensitive_set = SensitiveSet.of(view.schema.values, self.sensitive, "PosteriorBound")
+        if self.sensitive_set is None:
+            return MemberPredicate(self, BeliefLevel(prior, self.estimator, _largest(self.quantity, prior.shape[1])))
+        sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "PosteriorBound")
         having = np.minimum(prior[:, sensitive_set.codes].sum(axis=1), 1.0)
         rows = np.column_stack([having, 1.0 - having])
-        return MemberPredicate(self, BeliefLevel(rows, self.estimator, _largest(self.of, 1), sensitive_set))
+        return MemberPredicate(self, BeliefLevel(rows, self.estimator, _largest(self.quantity, 1), sensitive_set))
 
 
-def _largest(of: str, classes: int) -> Gain:
+def _largest(quantity: str, classes: int) -> Gain:
     """Largest bounded quantity of each member, over the first classes."""
 
     def gain(posterior: FloatArray, records: IntArray, shares: FloatArray) -> FloatArray:  # noqa: ARG001
-        beyond = posterior - shares if of == "gain" else posterior
+        beyond = posterior - shares if quantity == "gain" else posterior
         return np.asarray(beyond[:, :classes].max(axis=1))
 
     return gain

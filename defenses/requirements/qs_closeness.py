@@ -11,7 +11,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Linking, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.quasi_sensitive.linking import READINGS, Reading
+from foreknow.models.quasi_sensitive.links import READINGS, Reading
 from foreknow.models.settings import is_number
 
 

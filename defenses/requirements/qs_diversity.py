@@ -10,7 +10,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Linking, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, check_flag, check_kind, check_whole, is_number
+from foreknow.models.settings import MAX_FLOAT, check_flag, check_kind, check_whole, is_number
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class QSDiversity(Requirement):
             raise ValueError(
                 f"QSDiversity: l is {self.l}; it must be at most {UNBOUNDED_L}, more labels than there are."
             )
-        if not is_number(self.c, 0, GREATEST_FLOAT) or self.c == 0:
+        if not is_number(self.c, 0, MAX_FLOAT) or self.c == 0:
             raise ValueError(f"QSDiversity: c is {self.c!r}; it must be above 0, and finite.")
         check_linking("QSDiversity", self.linking)
         check_flag("QSDiversity", "as_printed", self.as_printed)

@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.defenses.requirements.requirement import GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, is_number
+from foreknow.models.settings import MAX_FLOAT, is_number
 
 
 @dataclass(frozen=True)
@@ -70,5 +70,5 @@ class JSimilarity(GroupPredicate):
 
 def check_base(owner: str, base: Any) -> None:
     """Raise ValueError unless the base of a logarithm is a finite number above 1."""
-    if not is_number(base, 1, GREATEST_FLOAT) or base == 1:
+    if not is_number(base, 1, MAX_FLOAT) or base == 1:
         raise ValueError(f"{owner}: the logarithm's base is {base!r}; it must be above 1.")

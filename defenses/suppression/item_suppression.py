@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from foreknow.defenses.requirements.combinations import AllOf
+from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.label_levels import diversity_ratio, label_distance
 from foreknow.defenses.requirements.qs_closeness import QSCloseness
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, AllOf, Infeasible, Requirement
-from foreknow.defenses.suppression.group_items import GroupItems
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Requirement
 from foreknow.defenses.suppression.item_search import (
     SEARCH_ORDERS,
     Progress,
@@ -23,11 +24,11 @@ from foreknow.defenses.suppression.item_search import (
     share_time,
 )
 from foreknow.defenses.suppression.label_shortfall import LabelBounds, LabelRequirement, label_bounds, shortfall
-from foreknow.defenses.suppression.label_workspace import LabelWorkspace, fresh_workspace, set_removed
+from foreknow.defenses.suppression.label_workspace import GroupItems, LabelWorkspace, fresh_workspace, set_removed
 from foreknow.defenses.suppression.suppressed_items import SuppressedItems, group_report
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.settings import GREATEST_FLOAT, check_choice, is_number, is_whole
+from foreknow.models.settings import MAX_FLOAT, check_choice, is_number, is_whole
 
 
 @dataclass(frozen=True)
@@ -103,9 +104,7 @@ class ItemSuppression:
 
     def __post_init__(self) -> None:
         _label_requirements(self.requirement)
-        if not (
-            is_number(self.seconds, 0, GREATEST_FLOAT) or (is_number(self.seconds, 0) and self.seconds == math.inf)
-        ):
+        if not (is_number(self.seconds, 0, MAX_FLOAT) or (is_number(self.seconds, 0) and self.seconds == math.inf)):
             raise ValueError(
                 f"ItemSuppression: seconds is {self.seconds!r}; it is a time limit of at least 0, and may be math.inf."
             )
@@ -134,7 +133,7 @@ class ItemSuppression:
             )
         parts = _label_requirements(self.requirement)
         linking = parts[0].linking
-        group_items = GroupItems.of(release, linking)
+        group_items = GroupItems.from_release(release, linking)
         searches = self._search(group_items, label_bounds(parts, group_items.links), progress)
         removed = np.repeat(release.group < 0, group_items.items.sizes)
         for group, timed in searches.items():

@@ -5,18 +5,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.defenses.requirements.label_levels import NEGLIGIBLE, label_distance, largest_l
+from foreknow.defenses.requirements.label_levels import NEGLIGIBLE_BELIEF, label_distance, largest_l
 from foreknow.defenses.requirements.qs_closeness import QSCloseness
 from foreknow.defenses.requirements.qs_diversity import QSDiversity
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.suppression.label_workspace import LabelWorkspace
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
-from foreknow.models.quasi_sensitive.linking import Links
+from foreknow.models.quasi_sensitive.links import Links
 
 type LabelRequirement = QSDiversity | QSCloseness
 """A requirement that the search for items to remove can enforce."""
 
-SMALLEST_UPDATED_SQUARE = 1e-8
+MIN_UPDATED_SQUARE = 1e-8
 """Squared distance below which a distance is recomputed from all beliefs: rounding of a small square shows in its root."""
 
 
@@ -112,10 +112,10 @@ def shortfalls_after_removal(work: LabelWorkspace, bounds: LabelBounds, cells: I
 
 @compiled
 def _believed_labels(belief: FloatArray) -> tuple[IntArray, IntArray]:
-    """Labels with a belief above `NEGLIGIBLE`, shape ``(p,)``; and for each label its position among them, or -1."""
+    """Labels with a belief above `NEGLIGIBLE_BELIEF`, shape ``(p,)``; and for each label its position among them, or -1."""
     place = np.full(len(belief), -1)
     for label in range(len(belief)):
-        if belief[label] > NEGLIGIBLE:
+        if belief[label] > NEGLIGIBLE_BELIEF:
             place[label] = 0
     believed = np.flatnonzero(place == 0)
     for which in range(len(believed)):
@@ -181,7 +181,7 @@ def _changed_distance(
     for which in range(len(labels)):
         difference = belief[labels[which]] - prior[labels[which]]
         square += changes[which] * (2.0 * difference + changes[which])
-    if square > SMALLEST_UPDATED_SQUARE:
+    if square > MIN_UPDATED_SQUARE:
         return math.sqrt(square)
     row = belief.copy()
     for which in range(len(labels)):

@@ -1,16 +1,18 @@
-"""Result of item suppression: the release, and a report of each group."""
+"""Result of item suppression: the release, a report of each group, and the cost of removing items."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
-from foreknow.defenses.suppression.group_items import GroupItems, harmonic_numbers, removal_cost
 from foreknow.defenses.suppression.item_search import TimedSearch
+from foreknow.defenses.suppression.label_workspace import GroupItems
 from foreknow.models import ItemRelease, Items
+from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.required_columns import check_columns
 
 COLUMNS = (
     "group",
@@ -97,3 +99,40 @@ def group_report(group_items: GroupItems, published: Items, searches: Mapping[in
             }
         )
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def removal_cost(before: ArrayLike, after: ArrayLike) -> float:
+    """Cost T of removing items from k records, as a fraction of the cost of removing all of them.
+
+    The removal of an item from a record with w items costs ``1 / w``. A record reduced from w to u items costs
+    ``1 / w + ... + 1 / (u + 1)``, whichever items are removed. T is the sum over the records, divided by the same sum for u = 0;
+    it is 0 where there is no item.
+
+    Parameters
+    ----------
+    before, after : int array, shape (k,)
+        Number of items of each record before and after. Not checked: ``after <= before``.
+
+    Returns
+    -------
+    float
+        From 0 to 1. Cost: O(k + w).
+
+    Notes
+    -----
+    P. Shi, L. Xiong, B. Fung, CIKM 2010, Equation 1.
+
+    Examples
+    --------
+    >>> round(removal_cost([2, 3], [1, 3]), 4)  # 1/2 of 1/2 + 1 and 1/3 + 1/2 + 1
+    0.15
+    """
+    first, left = np.asarray(before, dtype=np.int64), np.asarray(after, dtype=np.int64)
+    worth = harmonic_numbers(int(first.max(initial=0)))
+    total = worth[first].sum()
+    return float((worth[first] - worth[left]).sum() / total) if total > 0 else 0.0
+
+
+def harmonic_numbers(largest: int) -> FloatArray:
+    """Harmonic numbers ``1 + 1/2 + ... + 1/w`` for w = 0 to ``largest``: float array, shape ``(largest + 1,)``."""
+    return np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, largest + 1))])

@@ -19,14 +19,16 @@ def posterior_gains(part: PosteriorBound, release: Release, prior: FloatArray) -
     """Level of a posterior bound for each group: the largest bounded posterior of a member, or gain over the group's share."""
     problem, domain = release.observation.problem(prior), release.view.schema.values
     bounded = len(domain)
-    if part.sensitive is not None:
-        classes = np.array([[int(value in part.sensitive), int(value not in part.sensitive)] for value in domain])
+    if part.sensitive_set is not None:
+        classes = np.array(
+            [[int(value in part.sensitive_set), int(value not in part.sensitive_set)] for value in domain]
+        )
         problem, bounded = Problem(problem.prior @ classes, problem.group, problem.counts @ classes), 1
     posterior, shown = part.estimator(problem).probabilities.tolist(), problem.counts.tolist()
     gains = [-math.inf] * release.groups
     for row, group in enumerate(release.group.tolist()):
         if group >= 0:
-            shares = [n / sum(shown[group]) if part.of == "gain" else 0.0 for n in shown[group]]
+            shares = [n / sum(shown[group]) if part.quantity == "gain" else 0.0 for n in shown[group]]
             beyond = (p - share for p, share in zip(posterior[row][:bounded], shares[:bounded], strict=True))
             gains[group] = max(gains[group], *beyond)
     return gains
@@ -40,7 +42,7 @@ def belief_divergences(part: BTPrivacy, release: Release) -> list[float]:
     prior = kernel_prior(release.view, part.bandwidth)
     posterior = part.estimator(release.observation.problem(prior)).probabilities.tolist()
     values, distance = release.view.schema.values, part.distance
-    weights = [[_kernel(_between(values, r, s, distance), part.smoothing) for s in values] for r in values]
+    weights = [[_kernel(_value_distance(values, r, s, distance), part.smoothing) for s in values] for r in values]
     largest = [-math.inf] * release.groups
     for row, group in enumerate(release.group.tolist()):
         if group >= 0:
@@ -61,7 +63,9 @@ def kernel_prior(view: View, bandwidth: "float | Mapping[str, float]") -> FloatA
         weights = np.ones(len(view))
         for (name, kind), cell in zip(view.schema.quasi_identifiers.items(), vector, strict=True):
             size = bandwidth[name] if isinstance(bandwidth, Mapping) else bandwidth
-            weights *= np.array([_kernel(_apart(kind, cell, other), size) for other in cells[name]])[places[name]]
+            weights *= np.array([_kernel(_cell_distance(kind, cell, other), size) for other in cells[name]])[
+                places[name]
+            ]
         sums = np.array([weights[view.sensitive == s].sum() for s in range(len(view.schema.values))])
         shares[vector] = sums / sums.sum()
     return np.array([shares[vector] for vector in records])
@@ -71,22 +75,22 @@ def _kernel(distance: float, size: float) -> float:
     return 1 - (distance / size) ** 2 if distance < size else 0.0
 
 
-def _apart(kind: Numeric | Categorical, cell: Any, other: Any) -> float:
+def _cell_distance(kind: Numeric | Categorical, cell: Any, other: Any) -> float:
     """Distance of two cells of a quasi-identifier, from 0 to 1."""
     if isinstance(kind, Categorical):
-        return float(cell != other) if kind.hierarchy is None else _common(kind.hierarchy, cell, other)
+        return float(cell != other) if kind.hierarchy is None else _common_height(kind.hierarchy, cell, other)
     low, high = kind.bounds
     return float(abs(cell - other) / (high - low)) if high > low else 0.0
 
 
-def _between(values: Sequence[Hashable], r: Hashable, s: Hashable, distance: "str | Hierarchy") -> float:
+def _value_distance(values: Sequence[Hashable], r: Hashable, s: Hashable, distance: "str | Hierarchy") -> float:
     """Distance of two sensitive values, from 0 to 1."""
     if isinstance(distance, Hierarchy):
-        return _common(distance, r, s)
+        return _common_height(distance, r, s)
     return float(r != s) if distance == "equal" else abs(values.index(r) - values.index(s)) / max(len(values) - 1, 1)
 
 
-def _common(hierarchy: Hierarchy, r: Hashable, s: Hashable) -> float:
+def _common_height(hierarchy: Hierarchy, r: Hashable, s: Hashable) -> float:
     """Height of the lowest common label of two values, over the root's height."""
     first, second = (next(row for row in hierarchy.rows if row[0] == str(value)) for value in (r, s))
     return next(h for h in range(len(first)) if first[h] == second[h]) / (len(first) - 1)

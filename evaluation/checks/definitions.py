@@ -31,7 +31,7 @@ from foreknow.evaluation.checks.label_definitions import ShownItems, levels_of_l
 from foreknow.models import Hierarchy, Release
 from foreknow.models.arrays import FloatArray
 
-TOLERANCE = 1e-9
+LEVEL_TOLERANCE = 1e-9
 """Largest distance by which a level may miss its bound and still satisfy."""
 
 AT_MOST = (
@@ -72,7 +72,7 @@ def holds(part: Requirement, level: float) -> bool:
     """Return whether a level satisfies the bound of a requirement."""
     if isinstance(part, RecursiveDiversity):
         return level < part.bound
-    return level <= part.bound + TOLERANCE if isinstance(part, AT_MOST) else level >= part.bound - TOLERANCE
+    return level <= part.bound + LEVEL_TOLERANCE if isinstance(part, AT_MOST) else level >= part.bound - LEVEL_TOLERANCE
 
 
 def level_of(part: Requirement, published: CheckedTable) -> Level:
@@ -162,7 +162,7 @@ def _smallest_beta(q: float, p: float, enhanced: bool) -> float:
     if q <= p:
         return 0.0
     gain = (q - p) / p
-    return math.inf if enhanced and gain > -math.log(p) + TOLERANCE else gain
+    return math.inf if enhanced and gain > -math.log(p) + LEVEL_TOLERANCE else gain
 
 
 def _transport(

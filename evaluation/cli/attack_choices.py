@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from foreknow.attacks import ATTACKS, Attack, ForegroundAttack
 from foreknow.evaluation.cli import entry_points
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
-from foreknow.evaluation.risk.breaches import over
+from foreknow.evaluation.risk.breaches import breach_threshold
 from foreknow.models import ESTIMATORS, Adversary, Estimator, SampleSize, Schema
 
 FOREGROUND_OPTIONS = ("sensitive_set", "attribute_set", "support", "r")
@@ -54,7 +54,7 @@ def foreground_attack(
         raise ValueError(
             f"-r {r:g} is the bound of beliefs in a sensitive set, and none is given; name its values, as --sensitive-set VALUE."
         )
-    over(DEFAULT_R if r is None else r, "foreknow attack")
+    breach_threshold(DEFAULT_R if r is None else r, "foreknow attack")
     values = {str(value): value for value in schema.values}
     names = schema.quasi_identifiers
     sets = [[text] if text in names else [name.strip() for name in text.split(",")] for text in attribute_sets]

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from foreknow.evaluation.cli.attack_command import attack_command
-from foreknow.evaluation.cli.check_command import check_command
-from foreknow.evaluation.cli.checksums import program_version
-from foreknow.evaluation.cli.demo_command import demo_command
-from foreknow.evaluation.cli.error_messages import message_in_options
+from foreknow.evaluation.cli.commands.attack_command import attack_command
+from foreknow.evaluation.cli.commands.check_command import check_command
+from foreknow.evaluation.cli.commands.demo_command import demo_command
+from foreknow.evaluation.cli.commands.publish_command import publish_command
+from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
-from foreknow.evaluation.cli.publish_command import publish_command
-from foreknow.evaluation.cli.terminal import notice, say, show_error
+from foreknow.evaluation.cli.printing.error_messages import message_in_options
+from foreknow.evaluation.cli.printing.terminal import notice, say, show_error
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -9,7 +9,7 @@ import pandas as pd
 
 from foreknow.attacks import Attack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian
-from foreknow.evaluation.cli.atomic_output import write_table
+from foreknow.evaluation.cli.files.atomic_output import write_table
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
 from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time
@@ -28,7 +28,7 @@ PUBLICATIONS: dict[str, Defense] = {
 JS-reduce also requires 2-diversity, because t-closeness alone allows groups of one value."""
 
 STRONGEST_ATTACK = "sequential, Exact"
-FEWEST_PATIENTS = 20
+MIN_PATIENTS = 20
 """Least number of patients of a year that is published."""
 
 FILES = ("gain.png", "belief.png", "groups.png", "summary.csv", "risk.csv", "cost.csv")
@@ -127,7 +127,7 @@ def patient_history(demo: Demo) -> pd.DataFrame:
 
 
 def _large_enough(history: History) -> History:
-    return History(view for view in history if len(view) >= FEWEST_PATIENTS)
+    return History(view for view in history if len(view) >= MIN_PATIENTS)
 
 
 def _most_exposed(comparison: Comparison) -> Hashable:

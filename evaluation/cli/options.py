@@ -133,10 +133,6 @@ PseudoCount = Annotated[
         help="Number added to every count that the adversary learns from.",
     ),
 ]
-L = Annotated[
-    int | None,
-    typer.Option("-l", min=1, metavar="N", help="Least number of distinct sensitive values in a group."),
-]
 T = Annotated[
     float | None,
     typer.Option(

@@ -10,7 +10,7 @@ from scipy.linalg import expm, logm
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.settings import GREATEST_FLOAT, is_number
+from foreknow.models.settings import MAX_FLOAT, is_number
 
 LIVER = (
     "mild hepatitis C",
@@ -108,7 +108,7 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
     >>> float(chain.probabilities[RESULTS.index("AIDS"), RESULTS.index("deceased")].round(4))
     0.0097
     """
-    if not (is_number(weeks_per_step, 0, GREATEST_FLOAT) and weeks_per_step > 0):
+    if not (is_number(weeks_per_step, 0, MAX_FLOAT) and weeks_per_step > 0):
         raise ValueError(
             f"weeks_per_step is {weeks_per_step!r}; it is the time between two records and must be a positive number. "
             "Write 1 for weekly records."

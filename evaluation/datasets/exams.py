@@ -8,9 +8,9 @@ import pandas as pd
 
 from foreknow.evaluation.datasets.disease_rates import ALZHEIMER, ENDS, HIV, LIVER, RESULTS, SEPSIS, exam_transitions
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.markov_chain import MarkovChain
-from foreknow.models.knowledge.priors import ClassFrequencies
-from foreknow.models.settings import as_generator, is_whole
+from foreknow.models.settings import as_generator, check_array_size, is_whole
 from foreknow.models.simulation import Simulation
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.history import History
@@ -74,7 +74,8 @@ def exams(
     Raises
     ------
     ValueError
-        If ``views`` or ``records`` is not a whole number of at least 1, or ``weeks_per_step`` is not a positive number.
+        If ``views`` or ``records`` is not a whole number of at least 1, their product is over 2^31, or ``weeks_per_step`` is not
+        a positive number.
     TypeError
         If ``rng`` is neither a generator nor a seed.
 
@@ -92,13 +93,14 @@ def exams(
     for name, number in (("views", views), ("records", records)):
         if not is_whole(number) or isinstance(number, float):
             raise ValueError(f"{name} is {number!r}; it is a whole number of {name}, 1 or more.")
+    check_array_size("exams", views=int(views), records=int(records))
     generator = as_generator("exams", rng)
     prior, transitions = _prior(), exam_transitions(weeks_per_step)
     weeks = enumerate(_weeks(int(views), int(records), prior, transitions, generator), start=1)
-    return Simulation(History(View(_frame(care, week), SCHEMA, week) for week, care in weeks), prior, transitions)
+    return Simulation(History(View(_frame(cohort, week), SCHEMA, week) for week, cohort in weeks), prior, transitions)
 
 
-class _Care(NamedTuple):
+class _Cohort(NamedTuple):
     """Respondents under care, one per place: ids and codes of results of shape ``(n,)``, traits of shape ``(n, 3)``."""
 
     ids: IntArray
@@ -118,25 +120,25 @@ def _prior() -> ClassFrequencies:
 
 def _weeks(
     views: int, records: int, prior: ClassFrequencies, transitions: MarkovChain, rng: np.random.Generator
-) -> Iterator[_Care]:
-    care = _newcomers(records, 1, prior, rng)
+) -> Iterator[_Cohort]:
+    cohort = _newcomers(records, 1, prior, rng)
     seen = records
-    yield care
+    yield cohort
     for _ in range(views - 1):
-        free = _free(care.results, rng)
+        free = _free(cohort.results, rng)
         newcomers = _newcomers(int(free.sum()), seen + 1, prior, rng)
-        care = care._replace(results=_draw(transitions.probabilities[care.results], rng))
-        care = _Care(*(_filled(old, free, new) for old, new in zip(care, newcomers, strict=True)))
+        cohort = cohort._replace(results=_draw(transitions.probabilities[cohort.results], rng))
+        cohort = _Cohort(*(_filled(old, free, new) for old, new in zip(cohort, newcomers, strict=True)))
         seen += len(newcomers.ids)
-        yield care
+        yield cohort
 
 
-def _newcomers(people: int, first_id: int, prior: ClassFrequencies, rng: np.random.Generator) -> _Care:
+def _newcomers(people: int, first_id: int, prior: ClassFrequencies, rng: np.random.Generator) -> _Cohort:
     ids = np.arange(first_id, first_id + people)
     low, high = np.array([*TRAITS.values()]).T
     traits = rng.integers(low, high + 1, size=(people, len(TRAITS)))
     law = prior(People(ids.astype(object), traits.astype(np.float64), SCHEMA))
-    return _Care(ids, traits, _draw(law, rng))
+    return _Cohort(ids, traits, _draw(law, rng))
 
 
 def _free(results: IntArray, rng: np.random.Generator) -> BoolArray:
@@ -163,8 +165,8 @@ def _draw(laws: FloatArray, rng: np.random.Generator) -> IntArray:
     return np.asarray(below.sum(axis=1))
 
 
-def _frame(care: _Care, week: int) -> pd.DataFrame:
-    traits = dict(zip(TRAITS, care.traits.T, strict=True))
+def _frame(cohort: _Cohort, week: int) -> pd.DataFrame:
+    traits = dict(zip(TRAITS, cohort.traits.T, strict=True))
     return pd.DataFrame(
-        {"id": care.ids, "week": week, **traits, "result": np.array(RESULTS, dtype=object)[care.results]}
+        {"id": cohort.ids, "week": week, **traits, "result": np.array(RESULTS, dtype=object)[cohort.results]}
     )

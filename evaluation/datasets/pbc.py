@@ -68,10 +68,10 @@ def _records(visits: pd.DataFrame) -> pd.DataFrame:
     ended = ended.assign(day=ended["futime"], state=ended["status"].map(ENDPOINTS))
     records = pd.concat([visits, ended])
     years = records["day"] / DAYS_PER_YEAR
-    records = records.assign(year=_whole(years), age=_whole(records["age"] + years))
+    records = records.assign(year=_as_integers(years), age=_as_integers(records["age"] + years))
     records = records.drop_duplicates(["id", "year"], keep="last").sort_values(["id", "year"])
     return records[["id", "year", "age", "sex", "state"]]
 
 
-def _whole(years: "pd.Series[float]") -> "pd.Series[int]":
+def _as_integers(years: "pd.Series[float]") -> "pd.Series[int]":
     return (years // 1).astype("int64")

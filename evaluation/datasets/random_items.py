@@ -7,9 +7,9 @@ import numpy as np
 
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.models import ExternalKnowledge, Linking, View
-from foreknow.models.settings import as_generator, check_kind, is_number, is_whole
+from foreknow.models.settings import as_generator, check_array_size, check_kind, is_number, is_whole
 
-VOCABULARY = 200
+DEFAULT_VOCABULARY_SIZE = 200
 """Default number of different items. The paper does not state it, and it determines how many labels a record links to.
 
 With U items, 3,000 labels of Poisson(100) items and 9 items per record, a record links to
@@ -18,20 +18,20 @@ With U items, 3,000 labels of Poisson(100) items and 9 items per record, a recor
 link to none.
 """
 
-LARGEST_SIZE = 2**31 - 1
+MAX_ITEMS_OR_LABELS = 2**31 - 1
 """Largest number of items or labels."""
 
-LARGEST_MEAN = 1e18
+MAX_POISSON_MEAN = 1e18
 """Largest mean that NumPy's Poisson distribution takes, rounded down."""
 
-IDENTIFYING = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
+ADULT_IDENTIFIERS = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
 """Quasi-identifiers of Adult: those for which ARX has hierarchies. The paper has 8 and does not name them."""
 
 
 def random_items(
     view: View,
     items_per_record: int = 9,
-    vocabulary: int = VOCABULARY,
+    vocabulary: int = DEFAULT_VOCABULARY_SIZE,
     column: str = "items",
     *,
     rng: np.random.Generator | int,
@@ -89,13 +89,18 @@ def random_items(
         raise ValueError(
             f"random_items: the view at {view.time!r} has a column {column!r}; give another name for the column of items."
         )
+    check_array_size("random_items", records=len(view), items_of_the_vocabulary=int(vocabulary))
     drawn = generator.random((len(view), int(vocabulary))).argsort(axis=1)[:, : int(items_per_record)]
     texts = [", ".join(_names(sorted(row))) for row in drawn.tolist()]
     return View(view.frame.assign(**{column: texts}), view.schema, view.time)
 
 
 def random_knowledge(
-    labels: int = 3000, mean_items: float = 100.0, vocabulary: int = VOCABULARY, *, rng: np.random.Generator | int
+    labels: int = 3000,
+    mean_items: float = 100.0,
+    vocabulary: int = DEFAULT_VOCABULARY_SIZE,
+    *,
+    rng: np.random.Generator | int,
 ) -> ExternalKnowledge:
     """Labels with random items: the number of items follows a Poisson distribution, clipped to 1 and to the vocabulary.
 
@@ -130,10 +135,15 @@ def random_knowledge(
     generator = as_generator("random_knowledge", rng)
     for name, number in (("labels", labels), ("vocabulary", vocabulary)):
         if not _is_size(number, 1):
-            raise ValueError(f"random_knowledge: {name} is {number!r}; it is a whole number from 1 to {LARGEST_SIZE}.")
-    if not is_number(mean_items, 0, LARGEST_MEAN):
-        raise ValueError(f"random_knowledge: mean_items is {mean_items!r}; it is a number from 0 to {LARGEST_MEAN:g}.")
+            raise ValueError(
+                f"random_knowledge: {name} is {number!r}; it is a whole number from 1 to {MAX_ITEMS_OR_LABELS}."
+            )
+    if not is_number(mean_items, 0, MAX_POISSON_MEAN):
+        raise ValueError(
+            f"random_knowledge: mean_items is {mean_items!r}; it is a number from 0 to {MAX_POISSON_MEAN:g}."
+        )
     labels, vocabulary = int(labels), int(vocabulary)
+    check_array_size("random_knowledge", labels=labels, items_of_the_vocabulary=vocabulary)
     sizes = np.clip(generator.poisson(float(mean_items), labels), 1, vocabulary).tolist()
     orders = generator.random((labels, vocabulary)).argsort(axis=1).tolist()
     return ExternalKnowledge(
@@ -147,7 +157,7 @@ def random_knowledge(
 def adult_with_items(
     folder: str | Path,
     records: int = 3000,
-    vocabulary: int = VOCABULARY,
+    vocabulary: int = DEFAULT_VOCABULARY_SIZE,
     hierarchies: str | Path | None = None,
     *,
     rng: np.random.Generator | int,
@@ -168,7 +178,7 @@ def adult_with_items(
     Returns
     -------
     view : View
-        8 quasi-identifiers, `IDENTIFYING`, with the domains of the whole table; the salary class as the sensitive attribute;
+        8 quasi-identifiers, `ADULT_IDENTIFIERS`, with the domains of the whole table; the salary class as the sensitive attribute;
         and the column ``items``.
     linking : Linking
         Link from these items to the labels.
@@ -181,7 +191,7 @@ def adult_with_items(
         If the table has fewer records, or as `adult` and `random_knowledge` raise.
     """
     generator = as_generator("adult_with_items", rng)
-    table = adult(folder, "salary-class", IDENTIFYING, hierarchies)
+    table = adult(folder, "salary-class", ADULT_IDENTIFIERS, hierarchies)
     if not is_whole(records) or records > len(table):
         raise ValueError(
             f"adult_with_items: records is {records!r}; the table has {len(table)}, and at least 1 of them is drawn."
@@ -193,7 +203,7 @@ def adult_with_items(
 
 def _is_size(value: object, least: int) -> bool:
     """Return whether a value is a number of items or labels."""
-    return is_whole(value, least) and is_number(value, least, LARGEST_SIZE)
+    return is_whole(value, least) and is_number(value, least, MAX_ITEMS_OR_LABELS)
 
 
 def _names(numbers: Sequence[int]) -> list[str]:

@@ -44,8 +44,8 @@ def kl_loss(releases: Iterable[Release], *, penalize_suppressed: bool = False) -
 
     Notes
     -----
-    Cost: O(u g d) at most for u distinct vectors; a vector and a group are compared up to the first attribute that tells them
-    apart.
+    Cost: O(u g d) at most for u distinct vectors; a vector and a group are compared up to the first attribute in which they
+    differ.
     """
     check_flag("kl_loss", "penalize_suppressed", penalize_suppressed)
     rows = (_divergences(release, penalize_suppressed) for release in check_releases("kl_loss", releases))

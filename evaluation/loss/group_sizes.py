@@ -13,9 +13,9 @@ from foreknow.models.settings import check_whole
 
 
 def discernibility(releases: Iterable[Release]) -> pd.DataFrame:
-    """Discernibility metric: each record costs the number of records that it cannot be told from.
+    """Discernibility metric: each record costs the number of records indistinguishable from it.
 
-    Groups are told apart by their number, also where two publish the same quasi-identifiers; the groups of a bucketized release
+    Groups are distinguished by their number, also where two publish the same quasi-identifiers; the groups of a bucketized release
     are its buckets. Counterfeits are not counted.
 
     Parameters

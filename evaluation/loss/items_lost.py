@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from foreknow.defenses.suppression.group_items import removal_cost
+from foreknow.defenses.suppression.suppressed_items import removal_cost
 from foreknow.evaluation.arguments import check_releases
 from foreknow.models import ItemRelease
 from foreknow.models.group_rows import group_rows

@@ -65,7 +65,7 @@ class QuerySampler:
     dimensions: int | None
     selectivity: float
     predicates: Predicates
-    sensitive: bool
+    restrict_sensitive: bool
 
     def __call__(self, queries: int, rng: np.random.Generator) -> Queries:
         """Draw queries, each with a restricting predicate on every attribute in it."""
@@ -74,12 +74,12 @@ class QuerySampler:
         number = rng.integers(1, d + 1, queries) if self.dimensions is None else np.full(queries, self.dimensions)
         restricted = np.zeros((queries, len(self.sizes)), dtype=np.bool_)
         restricted[:, attributes] = _random_orders(rng, queries, d) < number[:, None]
-        share = self.selectivity ** (1 / (number + self.sensitive))
+        share = self.selectivity ** (1 / (number + self.restrict_sensitive))
         draw = _random_ranges if self.predicates == "ranges" else _random_values
         selected = tuple(
             draw(rng, size, predicate_size(size, share)) | ~restricted[:, [a]] for a, size in enumerate(self.sizes)
         )
-        if not self.sensitive:
+        if not self.restrict_sensitive:
             return Queries(selected, np.ones((queries, self.m), dtype=bool), number)
         return Queries(selected, _random_values(rng, self.m, predicate_size(self.m, share)), number)
 

@@ -20,10 +20,10 @@ from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import as_generator, check_choice, check_flag, is_number, is_whole
 
-MOST_SELECTED_CODES = 2**30
+MAX_SELECTED_CODES = 2**30
 """Largest product of the number of queries and the size of a domain: the entries of a mask."""
 
-MOST_DRAWS_PER_QUERY = 20
+MAX_DRAWS_PER_QUERY = 20
 """Largest number of queries drawn for each that is kept."""
 
 
@@ -89,7 +89,7 @@ class Workload:
         dimensions: int | None = None,
         selectivity: float = 0.05,
         predicates: Predicates = "values",
-        sensitive: bool = True,
+        restrict_sensitive: bool = True,
         sanity_bound: float | None = None,
     ) -> "Workload":
         """Draw queries by the rule of Xiao and Tao (VLDB 2006): random attributes, and random values of each.
@@ -115,7 +115,7 @@ class Workload:
         predicates : {"values", "ranges"}
             "values" selects any values of a quasi-identifier (Xiao and Tao). "ranges" selects consecutive ones (JS-reduce, section
             7.5); categorical ones are in the order of the hierarchy. Sensitive values are any.
-        sensitive : bool
+        restrict_sensitive : bool
             If False, there is no predicate on the sensitive attribute, and b has the exponent ``1/qd``.
         sanity_bound : float, optional
             Treatment of queries that count no record of one of the views, whose relative error is not defined. By default they
@@ -141,8 +141,8 @@ class Workload:
         listed = _checked_views(views)
         known, m = domains(listed), len(listed[0].schema.values)
         sizes = tuple(len(domain) for domain in known)
-        _check(queries, dimensions, selectivity, predicates, sensitive, sanity_bound, sizes)
-        sampler = QuerySampler(sizes, m, dimensions, selectivity, predicates, sensitive)
+        _check(queries, dimensions, selectivity, predicates, restrict_sensitive, sanity_bound, sizes)
+        sampler = QuerySampler(sizes, m, dimensions, selectivity, predicates, restrict_sensitive)
         if sanity_bound is not None:
             return cls(known, *sampler(int(queries), rng), sanity_bound=sanity_bound)
         tables = [original_boxes(view, known) for view in listed]
@@ -171,7 +171,7 @@ def _nonempty(
         kept.append(drawn.subset(nonempty))
         missing -= int(nonempty.sum())
         redrawn += int((~nonempty).sum())
-        if redrawn > MOST_DRAWS_PER_QUERY * (queries + 50):
+        if redrawn > MAX_DRAWS_PER_QUERY * (queries + 50):
             raise ValueError(
                 f"of {redrawn + queries - missing} queries drawn, {queries - missing} count a record; raise the selectivity "
                 f"({sampler.selectivity}), lower the dimensions, or keep empty queries by a sanity_bound."
@@ -197,7 +197,7 @@ def _check(
     dimensions: Any,
     selectivity: Any,
     predicates: Any,
-    sensitive: Any,
+    restrict_sensitive: Any,
     sanity_bound: Any,
     sizes: tuple[int, ...],
 ) -> None:
@@ -219,10 +219,10 @@ def _check(
             f"selectivity is {selectivity!r}; it is the share of the records counted, over 0 and at most 1."
         )
     check_choice("Workload.draw", "predicates", predicates, PREDICATES)
-    check_flag("Workload.draw", "sensitive", sensitive)
+    check_flag("Workload.draw", "restrict_sensitive", restrict_sensitive)
     if sanity_bound is not None and not (is_number(sanity_bound, 0, 1) and sanity_bound > 0):
         raise ValueError(f"sanity_bound is {sanity_bound!r}; it is a share of the records, over 0 and at most 1.")
-    if queries * max(sizes) > MOST_SELECTED_CODES:
+    if queries * max(sizes) > MAX_SELECTED_CODES:
         raise ValueError(
             f"{queries} queries over a quasi-identifier of {max(sizes)} values are more than a workload holds; lower their number, "
             "or round the column."

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.required_columns import check_columns
 
 
 def check_text(owner: str, **texts: Any) -> None:

@@ -30,10 +30,10 @@ from foreknow.models.settings import check_kind
 
 __all__ = ["COLORS", "belief_over_time", "gain_over_time"]
 
-MOST_LINES = 12
+MAX_LINES = 12
 """Number of lines of one panel above which each attack has a panel of its own."""
 
-LEAST_WRITTEN = 0.005
+MIN_WRITTEN_PROBABILITY = 0.005
 """Probability below which a cell of the heat map has no number."""
 
 PANELS_PER_ROW = 4
@@ -65,7 +65,7 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
     """
     _check_risk(risk, time, measure)
     defenses, attacks = list(risk["defense"].unique()), list(risk["attack"].unique())
-    is_split = (len(defenses) > 1 and len(attacks) > len(LINES)) or len(defenses) * len(attacks) > MOST_LINES
+    is_split = (len(defenses) > 1 and len(attacks) > len(LINES)) or len(defenses) * len(attacks) > MAX_LINES
     shown = [[attack] for attack in attacks] if is_split and len(defenses) > 1 else [attacks]
     figure = Figure(figsize=(2.4 + 5.6 * len(shown) ** 0.75, 4.8), layout="constrained")
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
@@ -79,7 +79,7 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
         axes.axhline(0, color="black", linewidth=0.6)
         axes.set(xlabel=without_mathtext(time), title=without_mathtext(f"attack: {here[0]}" if len(shown) > 1 else ""))
     panels[0].set_ylabel(without_mathtext(f"adversary's {measure}"))
-    only = f" under {defenses[0]}" if len(defenses) == 1 else ""
+    only = f"\ndefense: {defenses[0]}" if len(defenses) == 1 else ""
     figure.suptitle(without_mathtext(f"Adversary's {measure} at each release{only}"))
     legend(panels[-1], _line_legend(defenses, attacks, styles, len(shown) > 1))
     return figure
@@ -207,7 +207,7 @@ def _heat_map(axes: Axes, table: pd.DataFrame, axis: TimeAxis, truth: Mapping[An
         column = axis.columns[time]
         shown[:, column] = row
         for value, probability in enumerate(row):
-            if probability >= LEAST_WRITTEN:
+            if probability >= MIN_WRITTEN_PROBABILITY:
                 color = "white" if probability > 0.6 else "black"
                 axes.text(column, value, f"{probability:.2f}", ha="center", va="center", fontsize=8, color=color)
         corner = (column - 0.47, truth[time] - 0.46)

@@ -12,8 +12,8 @@ from matplotlib.ticker import PercentFormatter
 from foreknow.evaluation.plots.arguments import check_table, check_titled
 from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
-from foreknow.evaluation.risk.breaches import over
-from foreknow.evaluation.risk.ranking import DECIMALS
+from foreknow.evaluation.risk.breaches import breach_threshold
+from foreknow.evaluation.risk.ranking import BELIEF_DECIMALS
 from foreknow.models import Beliefs, CompromisedRecords, History
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_kind
@@ -25,17 +25,17 @@ MARKER_SPACING = 0.12
 def breach_curve(
     beliefs: Beliefs,
     history: History,
-    sensitive: Collection[Hashable],
+    sensitive_set: Collection[Hashable],
     r: float | None = None,
     leaving_out: LeftOut = None,
 ) -> Figure:
-    """Recall and precision of the links to a sensitive set, over thresholds 1/r of the belief.
+    """Recall and precision of the breaches of a sensitive set, over thresholds 1/r of the belief.
 
-    Left: of the holders (records with a value of the set) and of the non-holders, the share linked, which means believed over
-    the threshold. Dashed lines link by the share of the set in the group instead of the belief; the attack is worth the difference.
+    Left: the share in breach (belief over the threshold) of the holders, the records with a value of the set, and of the
+    non-holders. Dashed lines have the share of the set in the group in place of the belief; the difference is the attack's gain.
 
-    Right: of the linked records, the share of holders, beside the share that the attack expects (mean belief) and the share
-    expected from the groups alone. If non-holders are many, a small share of them is still a large part of the linked.
+    Right: the share of holders among the records in breach, beside the share that the attack expects (mean belief) and the share
+    expected from the groups alone. If non-holders are many, a small share of them is a large part of the records in breach.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def breach_curve(
         Beliefs of an attack; its releases are pooled.
     history : History
         The original records.
-    sensitive : collection of values
+    sensitive_set : collection of values
         The sensitive set.
     r : float, optional
         Mark the threshold 1/r, with the numbers ``breached``, ``flagged`` and ``precision`` of `breaches`.
@@ -61,8 +61,8 @@ def breach_curve(
         raise TypeError(
             f"breach_curve: leaving_out is {leaving_out!r}; it is compromised records, or a list or set of respondents."
         )
-    threshold = None if r is None else over(r, "breach_curve")
-    outcomes = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive, leaving_out))
+    threshold = None if r is None else breach_threshold(r, "breach_curve")
+    outcomes = list(set_beliefs_and_truth("breach_curve", beliefs, history, sensitive_set, leaving_out))
     belief = np.concatenate([np.zeros(0), *(outcome.belief for outcome in outcomes)])
     share = np.concatenate([np.zeros(0), *(outcome.share for outcome in outcomes)])
     holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(outcome.holds for outcome in outcomes)])
@@ -75,36 +75,36 @@ def breach_curve(
         axes.yaxis.set_major_formatter(PercentFormatter(1))
         hide_frame(axes)
         axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    figure.suptitle(f"Links to the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records")
+    figure.suptitle(f"Breaches of the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records")
     return figure
 
 
 def _recall(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, threshold: float | None) -> None:
     for color, marker, kind, name in ((COLORS[1], "s", holds, "holders"), (COLORS[0], "o", ~holds, "non-holders")):
         for score, dash, source in ((belief, "-", "attack"), (share, "--", "group shares")):
-            places, linked = _weight_over(score[kind], np.ones(int(kind.sum())))
-            heights = linked / max(int(kind.sum()), 1)
+            places, over_place = _weight_over(score[kind], np.ones(int(kind.sum())))
+            heights = over_place / max(int(kind.sum()), 1)
             _steps(axes, places, heights, color, dash, marker, f"{name}: {source}")
         if threshold is not None and kind.any():
             _mark_threshold(axes, threshold, mean(belief[kind] > threshold), color, "left")
-    axes.set(title="Linked, of the holders and of the non-holders", ylabel="share linked")
+    axes.set(title="Share of holders and of non-holders in breach", ylabel="share in breach")
 
 
 def _precision(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, threshold: float | None) -> None:
     everyone = _weight_over(belief, np.ones(len(belief)))[1]
-    lines = ((holds.astype(np.float64), "-", COLORS[1], "s", "true"), (belief, "-", "0.45", "o", "expected by the attack"),
+    lines = ((holds.astype(np.float64), "-", COLORS[1], "s", "observed"), (belief, "-", "0.45", "o", "expected by the attack"),
              (share, "--", "0.45", "o", "expected from group shares"))  # fmt: skip
     for weight, dash, color, marker, name in lines:
-        places, linked = _weight_over(belief, weight)
-        heights = np.divide(linked, everyone, out=np.full(len(linked), np.nan), where=everyone > 0)
+        places, over_place = _weight_over(belief, weight)
+        heights = np.divide(over_place, everyone, out=np.full(len(over_place), np.nan), where=everyone > 0)
         _steps(axes, places, heights, color, dash, marker, name)
     if threshold is not None and (belief > threshold).any():
         _mark_threshold(axes, threshold, mean(holds[belief > threshold]), COLORS[1], "right")
-    axes.set(title="Holders, of the linked", ylabel="share of holders")
+    axes.set(title="Precision: share of holders among the records in breach", ylabel="share of holders")
 
 
 def _steps(axes: Axes, places: FloatArray, heights: FloatArray, color: str, dash: str, marker: str, label: str) -> None:
-    """Draw a step curve, with markers that tell it apart in grey: hollow for dashed curves."""
+    """Draw a step curve, with markers that distinguish it in grey: hollow for dashed curves."""
     face = color if dash == "-" else "white"
     axes.plot(
         places, heights, dash, color=color, drawstyle="steps-post", label=label, marker=marker, markersize=5,
@@ -160,7 +160,7 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
 
 def _weight_over(belief: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Places 0, each belief and 1, and the total weight of the beliefs over each place."""
-    different = np.concatenate([[0.0, 1.0], np.clip(np.round(belief, DECIMALS), 0, 1)])
+    different = np.concatenate([[0.0, 1.0], np.clip(np.round(belief, BELIEF_DECIMALS), 0, 1)])
     places, place = np.unique(different, return_inverse=True)
     of_place = np.bincount(place, np.concatenate([[0.0, 0.0], weight]))
     return places, np.concatenate([np.cumsum(of_place[::-1])[::-1][1:], [0.0]])

@@ -16,10 +16,13 @@ from foreknow.evaluation.risk.global_errors import signature_table
 from foreknow.evaluation.risk.mined_distributions import attribute_names, global_distributions, set_probabilities
 from foreknow.models import GlobalDistribution, History, View
 from foreknow.models.arrays import FloatArray
-from foreknow.models.foreground.sensitive_set import as_sensitive_values
+from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 MAX_MARKER_DIAMETER = 18.0
 """Diameter of the largest marker, in points; the areas of the others are in proportion to their support."""
+
+MIN_MARKER_DIAMETER = 4.5
+"""Least diameter of a marker, in points, so that signatures of few records are visible."""
 
 AXES_WIDTH, AXES_HEIGHT = 415.0, 350.0
 """Approximate size of the axes, in points, by which overlaps of labels are found."""
@@ -31,15 +34,15 @@ CHARACTER_WIDTH = 4.6
 def foreground_map(
     beliefs: ForegroundBeliefs,
     history: History,
-    sensitive: Collection[Hashable],
+    sensitive_set: Collection[Hashable],
     attributes: str | Sequence[str],
     time: Any = None,
 ) -> Figure:
     """Plot the mined probability of each signature of one attribute set against its frequency in the original records.
 
-    On the diagonal the mined probability is the true frequency. The dashed level line is the whole table's share, at which the
-    release taught nothing. The area of a marker is in proportion to the support; where the fit has draws, a bar is the 90 %
-    credible interval. Signatures are labelled where there is room, those furthest from the table's share first.
+    On the diagonal the mined probability is the true frequency. The dashed line is the fraction in the whole table: a signature
+    on it adds no information. The area of a marker is in proportion to the support, with a least size. Where the fit has draws, a
+    bar is the 90 % credible interval. Signatures are labelled where there is room, those furthest from the table's share first.
 
     Parameters
     ----------
@@ -47,7 +50,7 @@ def foreground_map(
         The result of a `ForegroundAttack`.
     history : History
         The original records, for the true frequencies.
-    sensitive : collection of values
+    sensitive_set : collection of values
         The set that the attack was given; any set, if the attack distinguished all values.
     attributes : str or sequence of str
         The attribute set, in any order.
@@ -63,7 +66,7 @@ def foreground_map(
     ValueError, TypeError
         If the beliefs have no such release or attribute set; and as `global_probabilities`.
     """
-    checked = as_sensitive_values("foreground_map", sensitive)
+    checked = as_sensitive_values("foreground_map", sensitive_set)
     distribution, view = _selected(beliefs, history, attributes, time)
     table = signature_table("foreground_map", distribution, view, checked)
     share = float(set_probabilities("foreground_map", distribution, distribution.rest[None], checked)[0])
@@ -72,16 +75,17 @@ def foreground_map(
     _frame(axes, table, share)
     if sampled := "low" in table.columns:
         axes.vlines(table["frequency"], table["low"], table["high"], color=COLORS[0], linewidth=1.4)
-    size = MAX_MARKER_DIAMETER * np.sqrt(table["support"] / table["support"].max())
+    size = (MAX_MARKER_DIAMETER * np.sqrt(table["support"] / table["support"].max())).clip(MIN_MARKER_DIAMETER)
     axes.scatter(
-        table["frequency"], table["probability"], s=size**2, color=COLORS[0], alpha=0.5, edgecolors="white", zorder=3
-    )
+        table["frequency"], table["probability"], s=size**2, color=COLORS[0], alpha=0.5, edgecolors="white", linewidths=0.6,
+        zorder=3,
+    )  # fmt: skip
     _label(axes, table.assign(size=size, far=(table[["frequency", "probability"]] - share).abs().max(axis=1)))
     words = ", ".join(map(str, checked[:4])) + (", ..." if len(checked) > 4 else "")
     axes.set(
-        xlabel=without_mathtext(f"true fraction of the signature's records with {words}"),
-        ylabel="fraction as mined from the published groups",
-        title=without_mathtext(f"Global distribution given {attribute_names(distribution)}"),
+        xlabel=without_mathtext(f"true fraction of records with {words}"),
+        ylabel="fraction mined from the published groups",
+        title=without_mathtext(f"Mined and true fraction of the sensitive set, by {attribute_names(distribution)}"),
     )
     legend(axes, _entries(int(table["support"].max()), sampled))
     return figure
@@ -172,8 +176,8 @@ def _entries(largest: int, sampled: bool) -> list[tuple[str, dict[str, Any]]]:
     bars = [("90 % credible interval", {"color": COLORS[0], "linewidth": 1.4})] if sampled else []
     lines = {"color": "0.55", "linewidth": 1}
     return [
-        ("mined = true", lines),
-        ("the whole table's share:\nnothing was learned", lines | {"linestyle": "--"}),
+        ("mined fraction = true fraction", lines),
+        ("fraction in the whole table", lines | {"linestyle": "--"}),
         *bars,
         *sizes,
     ]

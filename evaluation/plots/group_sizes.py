@@ -12,10 +12,10 @@ from foreknow.models import Release
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_kind
 
-LARGEST_BAR = 30
+MAX_BAR_SIZE = 30
 """Size from which groups share one bar."""
 
-MOST_SIDE_BY_SIDE = 4
+MAX_SIDE_BY_SIDE = 4
 """Number of publications above which each has a panel of its own."""
 
 SUPPRESSED_PLACE = -2
@@ -42,7 +42,7 @@ def group_sizes(releases: Mapping[str, Sequence[Release]]) -> Figure:
             check_kind("group_sizes", f"releases[{title!r}]", release, Release, "holds releases")
     sizes = {title: _sizes(published) for title, published in releases.items()}
     largest = int(max((found.max(initial=0) for found in sizes.values()), default=0))
-    last, is_split = min(largest, LARGEST_BAR), len(sizes) > MOST_SIDE_BY_SIDE
+    last, is_split = min(largest, MAX_BAR_SIZE), len(sizes) > MAX_SIDE_BY_SIDE
     figure = Figure(figsize=(8, 1.2 + 0.9 * len(sizes) if is_split else 4.2), layout="constrained")
     panels = figure.subplots(len(sizes) if is_split else 1, 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     width = 0.8 / (1 if is_split else max(len(sizes), 1))

@@ -18,17 +18,17 @@ from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
 from foreknow.evaluation.risk.influence import influence_by_distance
 from foreknow.models.settings import check_kind, check_whole
 
-MOST_RESPONDENTS = 40
+MAX_DRAWN_RESPONDENTS = 40
 """Largest number of respondents in an influence map."""
 
-LEAST_COLORED_CHANGE = 1e-4
+MIN_COLORED_CHANGE = 1e-4
 """Change of belief, in bits, up to which all markers have the lightest colour."""
 
 MARKER_MARGIN = 0.75
 """Distance from the outermost markers to the edge of the axes, in rows and columns; half a row holds a marker."""
 
 
-def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = MOST_RESPONDENTS) -> Figure:
+def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = MAX_DRAWN_RESPONDENTS) -> Figure:
     """Influence of one compromised record over time: a row for each respondent, a column for each release.
 
     The darker a marker, the greater the change of belief. Lines between respondents are groups, lines along a respondent are time,
@@ -70,7 +70,7 @@ def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = M
     axes.spines[["top", "right"]].set_visible(False)
     left_out = f"\n{len(rows)} respondents of {len(respondents)}" if len(respondents) > len(rows) else ""
     axes.set(xlabel=without_mathtext(time), ylabel="respondent", title=f"Influence of one compromised record{left_out}")
-    label = f"change of belief (bits)\nlightest: {LEAST_COLORED_CHANGE:g} or less"
+    label = f"change of belief (bits)\nlightest: {MIN_COLORED_CHANGE:g} or less"
     figure.colorbar(points, ax=axes, label=label)
     return figure
 
@@ -135,10 +135,10 @@ def _draw_markers(
     points = axes.scatter(
         across,
         down,
-        c=np.maximum([data["bits"] for data in nodes.values()], LEAST_COLORED_CHANGE),
+        c=np.maximum([data["bits"] for data in nodes.values()], MIN_COLORED_CHANGE),
         s=70,
         cmap="YlGnBu",
-        norm=LogNorm(LEAST_COLORED_CHANGE, 1),
+        norm=LogNorm(MIN_COLORED_CHANGE, 1),
         edgecolors="0.3",
         linewidths=0.5,
         zorder=2,

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from foreknow.evaluation.plots.arguments import check_table, check_text
+from foreknow.evaluation.plots.end_labels import LabelPlacement
 from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend, without_mathtext
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.tables.columns.required_columns import check_columns
 
 AXIS_LABELS = {
     "gain": "gain of the adversary",
@@ -27,9 +27,6 @@ AXIS_LABELS = {
 }
 """Labels of the columns of `Comparison.summary` on the axes."""
 
-LABEL_DISTANCE = 0.06
-"""Distance, as a share of the axes, within which two ends of curves with the same label get one label."""
-
 
 def risk_utility_map(
     table: pd.DataFrame,
@@ -42,8 +39,9 @@ def risk_utility_map(
     """Map of disclosure risk against information loss: one curve per defense, through the values of a parameter.
 
     The lower left corner is best. Points of a defense are joined in increasing order of the parameter, whose first and last
-    values are written at the ends. A point without a risk or a cost is left out. A cost that ignores suppressed
-    records, such as ``gcp``, favours defenses that suppress many; ``discernibility_per_record`` and ``query`` do not.
+    values are written at the ends; a label in grey belongs to several curves. Labels are placed when the figure is drawn. A point
+    without a risk or a cost is left out. A cost that ignores suppressed records, such as ``gcp``, favours defenses that suppress
+    many; ``discernibility_per_record`` and ``query`` do not.
 
     Parameters
     ----------
@@ -142,22 +140,15 @@ def _draw_curve(axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str
 
 
 def _write_labels(axes: Axes, ends: list[_End]) -> None:
-    """Write the labels away from the curves; equal labels close to each other are written once."""
-    width, height = np.diff(axes.get_xlim())[0], np.diff(axes.get_ylim())[0]
-    written: list[_End] = []
-    for end in ends:
-        if any(
-            end.text == other.text
-            and abs(end.x - other.x) < LABEL_DISTANCE * width
-            and abs(end.y - other.y) < LABEL_DISTANCE * height
-            for other in written
-        ):
-            continue
-        written.append(end)
+    """Write the labels at the ends of the curves."""
+    labels = [
         axes.annotate(
-            without_mathtext(end.text), (end.x, end.y), (7 * end.right, 7 * end.up), textcoords="offset points", fontsize=8,
-            color=end.color, ha="left" if end.right > 0 else "right", va="bottom" if end.up > 0 else "top",
-        )  # fmt: skip
+            without_mathtext(end.text), (end.x, end.y), (end.right, end.up), textcoords="offset points", fontsize=8,
+            color=end.color,
+        )
+        for end in ends
+    ]  # fmt: skip
+    axes.add_artist(LabelPlacement(labels))
 
 
 def _style(d: int, joined: bool) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from foreknow.evaluation.plots.style import without_mathtext
 from foreknow.models.arrays import FloatArray
 
-LONGEST_STEP = 1.5
+MAX_RELATIVE_STEP = 1.5
 """Difference between two times, in units of the usual difference, above which a time is missing between them."""
 
 
@@ -74,7 +74,9 @@ def gaps_after(times: Sequence[Any]) -> set[int]:
     step = _usual_step(times)
     if step is None:
         return set()
-    return {number for number, (before, after) in enumerate(pairwise(times)) if after - before > LONGEST_STEP * step}
+    return {
+        number for number, (before, after) in enumerate(pairwise(times)) if after - before > MAX_RELATIVE_STEP * step
+    }
 
 
 def with_gaps(times: Sequence[Any], heights: FloatArray) -> tuple[list[Any], FloatArray]:

@@ -86,19 +86,14 @@ def total_risk(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = Non
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
 
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; ``total_risk``, NaN where no record is measured; ``measured``, the number of
-        published records, certain ones among them; ``certain``; ``suppressed``, which are left out; and ``compromised`` with
-        ``leaving_out``.
+        As of `adversary_gain`, with ``total_risk`` for ``gain``, NaN where no record is measured; ``measured`` includes the
+        certain records.
 
     Raises
     ------

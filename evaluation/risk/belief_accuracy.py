@@ -20,18 +20,14 @@ def adversary_confidence(beliefs: Beliefs, history: History, *, leaving_out: Lef
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
 
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; ``confidence``, NaN where no record is published; ``measured``, the number of
-        records it averages; ``suppressed``, which are left out; and ``compromised`` with ``leaving_out``.
+        One row per release: ``time``; ``confidence``, NaN where no record is published; and the numbers of records ``measured``,
+        ``suppressed`` and, with ``leaving_out``, ``compromised``, as in all measures here (`foreknow.evaluation.COLUMNS`).
 
     Raises
     ------
@@ -48,18 +44,13 @@ def success_rate(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = N
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
 
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; ``success``, NaN where no record is published; ``measured``, the number of records
-        it averages; ``suppressed``, which are left out; and ``compromised`` with ``leaving_out``.
+        As of `adversary_confidence`, with ``success``.
 
     Raises
     ------
@@ -75,24 +66,19 @@ def log_score(
     """Log score: mean base-2 logarithm of the belief in the true value, in bits; 0 at best.
 
     The score is proper: its expectation is highest for the true probabilities. A sure and wrong belief costs most, so the score
-    tells accurate beliefs from overconfident ones.
+    distinguishes accurate beliefs from overconfident ones.
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
     least : float
         Lower limit, over 0 and at most 1: smaller beliefs in the true value count as this one.
 
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; ``log_score``, NaN where no record is published; ``measured``, the number of
-        records it averages; ``suppressed``, which are left out; and ``compromised`` with ``leaving_out``.
+        As of `adversary_confidence`, with ``log_score``.
 
     Raises
     ------
@@ -113,22 +99,17 @@ def disclosures(beliefs: Beliefs, history: History, *, sure: float = 0.9, leavin
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
     sure : float
         Threshold from 0 to 1: a respondent's belief is sure if its highest probability is at least this.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
 
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; ``sure``, the number of sure respondents; ``right``, the number of them whose value
-        of highest belief is the true one; ``expected``, the sum of their highest beliefs: the number that the adversary expects
-        to be right; ``measured``, the number of respondents looked at; ``suppressed``, which are left out; and ``compromised``
-        with ``leaving_out``. Fewer ``right`` than ``expected`` means overconfident beliefs.
+        As of `adversary_confidence`, with ``sure``, the number of sure respondents; ``right``, the number of them whose value of
+        highest belief is the true one; and ``expected``, the sum of their highest beliefs: the number that the adversary expects
+        to be right. Fewer ``right`` than ``expected`` means overconfident beliefs.
 
     Raises
     ------

@@ -10,7 +10,7 @@ import pandas as pd
 from foreknow.evaluation.arguments import check_beliefs, check_history
 from foreknow.models import Beliefs, CompromisedRecords, History, Observation, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet, as_sensitive_values
+from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 type LeftOut = CompromisedRecords | Collection[Hashable] | None
 """Compromised records, whose respondents are left out of the releases they are about; or respondents left out of all."""
@@ -129,7 +129,7 @@ def beliefs_and_truth(
 
 
 def set_beliefs_and_truth(
-    owner: str, beliefs: Beliefs, history: History, sensitive: Collection[Hashable], leaving_out: LeftOut = None
+    owner: str, beliefs: Beliefs, history: History, sensitive_set: Collection[Hashable], leaving_out: LeftOut = None
 ) -> Iterator[SetBeliefsAndTruth]:
     """Beliefs of each release in a sensitive set beside the truth: posteriors of the set's values, summed.
 
@@ -139,9 +139,9 @@ def set_beliefs_and_truth(
         As `beliefs_and_truth`; and if the set is None, empty, not in the domain, or all of it.
     """
     check_beliefs(owner, beliefs)
-    checked = as_sensitive_values(owner, sensitive)
+    checked = as_sensitive_values(owner, sensitive_set)
     for by_value, release in zip(beliefs_and_truth(owner, beliefs, history, leaving_out), beliefs, strict=True):
-        codes = SensitiveSet.of(release.observation.people.schema.values, checked, owner).codes
+        codes = SensitiveSet.within(release.observation.people.schema.values, checked, owner).codes
         belief, share = by_value.belief[:, codes].sum(axis=1), by_value.shares[:, codes].sum(axis=1)
         yield SetBeliefsAndTruth(belief, share, np.isin(by_value.true, codes), by_value)
 

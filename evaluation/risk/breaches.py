@@ -11,7 +11,7 @@ from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, SetBeliefsAndTru
 from foreknow.evaluation.risk.ranking import top_c_precision, within_group_auc
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import BoolArray
-from foreknow.models.settings import GREATEST_FLOAT, is_number
+from foreknow.models.settings import MAX_FLOAT, is_number
 
 COLUMNS = (
     "time", "breached", "flagged", "probability", "breached_of_shares", "precision", "expected_precision",
@@ -23,7 +23,7 @@ COLUMNS = (
 def breaches(
     beliefs: Beliefs,
     history: History,
-    sensitive: Collection[Hashable],
+    sensitive_set: Collection[Hashable],
     r: float,
     *,
     leaving_out: LeftOut = None,
@@ -36,16 +36,12 @@ def breaches(
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
-    sensitive : collection of values
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
+    sensitive_set : collection of values
         The set, as the attack was given it.
     r : float
         The threshold is 1/r; 1 or more.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
 
     Returns
     -------
@@ -87,7 +83,7 @@ def breaches(
 
     Examples
     --------
-    Of two groups of two, an attack is right about the first, and cannot tell in the second:
+    Two groups of two. The beliefs of an attack are right in the first group, and equal in the second:
 
     >>> from foreknow.attacks import SnapshotAttack
     >>> from foreknow.models import Adversary, GivenPrior, History, Numeric, Release, Schema, View
@@ -99,12 +95,12 @@ def breaches(
        breached  flagged  precision  auc_within
     0       0.5      0.0        1.0        0.75
     """
-    threshold = over(r, "breaches")
-    of_set = set_beliefs_and_truth("breaches", beliefs, history, sensitive, leaving_out)
+    threshold = breach_threshold(r, "breaches")
+    of_set = set_beliefs_and_truth("breaches", beliefs, history, sensitive_set, leaving_out)
     return release_table((_measured(release, threshold) for release in of_set), COLUMNS)
 
 
-def over(r: float, owner: str) -> float:
+def breach_threshold(r: float, owner: str) -> float:
     """Return the threshold that a belief must exceed to be a breach: 1/r, plus an allowance for rounding.
 
     Raises
@@ -112,7 +108,7 @@ def over(r: float, owner: str) -> float:
     ValueError
         If r is not a number of 1 or more.
     """
-    if not is_number(r, 1, GREATEST_FLOAT):
+    if not is_number(r, 1, MAX_FLOAT):
         raise ValueError(f"{owner}: r is {r!r}; a breach is a belief over 1/r, so it is a number, 1 or more.")
     return 1 / r + LEVEL_TOLERANCE
 

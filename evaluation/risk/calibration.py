@@ -14,7 +14,7 @@ from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import is_whole
 
-MOST_BINS = 2**31
+MAX_BINS = 2**31
 """Largest number of bins: a number that `float` and `int64` hold exactly."""
 
 
@@ -24,7 +24,7 @@ def calibration(
     *,
     bins: int = 10,
     leaving_out: LeftOut = None,
-    sensitive: Collection[Hashable] | None = None,
+    sensitive_set: Collection[Hashable] | None = None,
     draws: int = 0,
     level: float = 0.9,
     rng: np.random.Generator | int | None = None,
@@ -35,15 +35,11 @@ def calibration(
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
     bins : int
         Number of equal parts into which 0 to 1 is cut.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         Sensitive set: the beliefs are then that a respondent has one of its values. By default, the beliefs in each value.
     draws : int
         Number of bootstrap draws; 0 for no intervals.
@@ -76,7 +72,7 @@ def calibration(
     """
     number_of_bins = check_bins("calibration", bins)
     bootstrap = as_bootstrap("calibration", draws, level, rng)
-    found = forecasts("calibration", beliefs, history, sensitive, leaving_out)
+    found = forecasts("calibration", beliefs, history, sensitive_set, leaving_out)
     number = np.minimum((found.belief * number_of_bins).astype(np.int64), number_of_bins - 1)
     pooled = pd.DataFrame({"bin": number, "believed": found.belief, "observed": found.outcome.astype(np.float64)})
     grouped = pooled.groupby("bin")
@@ -91,9 +87,9 @@ def calibration(
 
 
 def check_bins(owner: str, bins: Any) -> int:
-    """Return a number of bins of 0 to 1; raises ValueError unless it is from 1 to `MOST_BINS`."""
-    if not (is_whole(bins) and bins <= MOST_BINS):
-        raise ValueError(f"{owner}: bins is {bins!r}; it is a number of parts of 0 to 1, from 1 to {MOST_BINS}.")
+    """Return a number of bins of 0 to 1; raises ValueError unless it is from 1 to `MAX_BINS`."""
+    if not (is_whole(bins) and bins <= MAX_BINS):
+        raise ValueError(f"{owner}: bins is {bins!r}; it is a number of parts of 0 to 1, from 1 to {MAX_BINS}.")
     return int(bins)
 
 

@@ -42,7 +42,7 @@ class Forecasts(NamedTuple):
 
 
 def forecasts(
-    owner: str, beliefs: Beliefs, history: History, sensitive: Collection[Hashable] | None, leaving_out: LeftOut
+    owner: str, beliefs: Beliefs, history: History, sensitive_set: Collection[Hashable] | None, leaving_out: LeftOut
 ) -> Forecasts:
     """Forecasts of an attack over all releases: of each value, or of a sensitive set.
 
@@ -54,11 +54,11 @@ def forecasts(
         As `beliefs_and_truth`; with a set, as `set_beliefs_and_truth`.
     """
     measured: list[tuple[BeliefsAndTruth, FloatArray, BoolArray]]
-    if sensitive is None:
+    if sensitive_set is None:
         by_value = beliefs_and_truth(owner, beliefs, history, leaving_out)
         measured = [(one, one.belief, true_values(one)) for one in by_value]
     else:
-        of_set = set_beliefs_and_truth(owner, beliefs, history, sensitive, leaving_out)
+        of_set = set_beliefs_and_truth(owner, beliefs, history, sensitive_set, leaving_out)
         measured = [(one.by_value, one.belief[:, None], one.holds[:, None]) for one in of_set]
     numbers: dict[Hashable, int] = {}
     respondent = [numbered(numbers, names) for names in _names(beliefs, (one for one, _, _ in measured))]

@@ -16,13 +16,15 @@ from foreknow.evaluation.risk.mined_distributions import (
 from foreknow.models import GlobalDistribution, History, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.foreground.beliefs import INTERVAL
-from foreknow.models.foreground.sensitive_set import as_sensitive_values, sensitive_codes
 from foreknow.models.settings import check_flag
+from foreknow.models.tables.sensitive_set import as_sensitive_values, sensitive_codes
 
 COLUMNS = ("time", "attributes", "signature", "support", "probability", "frequency")
 
 
-def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive: Collection[Hashable]) -> pd.DataFrame:
+def global_probabilities(
+    beliefs: ForegroundBeliefs, history: History, sensitive_set: Collection[Hashable]
+) -> pd.DataFrame:
     """Mined global probabilities of a sensitive set, beside its frequencies in the original records.
 
     Parameters
@@ -31,7 +33,7 @@ def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive
         The result of a `ForegroundAttack`.
     history : History
         The original records.
-    sensitive : collection of values
+    sensitive_set : collection of values
         The set that the attack was given; any set, if the attack distinguished all values.
 
     Returns
@@ -56,13 +58,13 @@ def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive
     >>> from foreknow.models import Categorical, History, Release, Schema, View
     >>> frame = pd.DataFrame({"id": range(6), "A": ["s1", "s2", "s1", "s1", "s2", "s2"], "X": ["x", "y", "x", "y", "y", "y"]})
     >>> view = View(frame, Schema({"A": Categorical(("s1", "s2"))}, "X", ("x", "y")))
-    >>> beliefs = ForegroundAttack(sensitive={"x"}, support=1)([Release(view, [0, 0, 1, 1, 2, 2])])
+    >>> beliefs = ForegroundAttack(sensitive_set={"x"}, support=1)([Release(view, [0, 0, 1, 1, 2, 2])])
     >>> global_probabilities(beliefs, History([view]), {"x"}).round(6).drop(columns="time")
       attributes signature  support  probability  frequency
     0          A        s1        3     0.666667   0.666667
     1          A        s2        3     0.000000   0.000000
     """
-    checked = as_sensitive_values("global_probabilities", sensitive)
+    checked = as_sensitive_values("global_probabilities", sensitive_set)
     tables = []
     for observation, distributions in global_distributions("global_probabilities", beliefs):
         view = original_view(history, observation)
@@ -71,7 +73,7 @@ def global_probabilities(beliefs: ForegroundBeliefs, history: History, sensitive
 
 
 def global_errors(
-    beliefs: ForegroundBeliefs, history: History, sensitive: Collection[Hashable], *, by_attribute_set: bool = False
+    beliefs: ForegroundBeliefs, history: History, sensitive_set: Collection[Hashable], *, by_attribute_set: bool = False
 ) -> pd.DataFrame:
     """Mean errors of mined global probabilities against the frequencies in the original records.
 
@@ -79,7 +81,7 @@ def global_errors(
 
     Parameters
     ----------
-    beliefs, history, sensitive
+    beliefs, history, sensitive_set
         As for `global_probabilities`.
     by_attribute_set : bool
         True for a row per attribute set; False for a row per release, over the signatures of all sets.
@@ -97,7 +99,7 @@ def global_errors(
         As `global_probabilities`.
     """
     check_flag("global_errors", "by_attribute_set", by_attribute_set)
-    checked = as_sensitive_values("global_errors", sensitive)
+    checked = as_sensitive_values("global_errors", sensitive_set)
     rows = []
     for observation, distributions in global_distributions("global_errors", beliefs):
         view = original_view(history, observation)
@@ -107,10 +109,10 @@ def global_errors(
 
 
 def signature_table(
-    owner: str, distribution: GlobalDistribution, view: View, sensitive: tuple[Hashable, ...]
+    owner: str, distribution: GlobalDistribution, view: View, sensitive_set: tuple[Hashable, ...]
 ) -> pd.DataFrame:
     """Rows of `global_probabilities` for one attribute set."""
-    pairs = _pairs(owner, distribution, view, sensitive)
+    pairs = _pairs(owner, distribution, view, sensitive_set)
     table = pd.DataFrame(
         {
             "time": [view.time] * len(pairs),
@@ -122,7 +124,7 @@ def signature_table(
         }
     )
     if distribution.fit.draws is not None:
-        draws = set_probabilities(owner, distribution, distribution.fit.draws, sensitive)
+        draws = set_probabilities(owner, distribution, distribution.fit.draws, sensitive_set)
         table["low"], table["high"] = np.quantile(draws, INTERVAL, axis=0)
     return table
 
@@ -139,13 +141,13 @@ def _errors(pairs: FloatArray) -> dict[str, object]:
     }
 
 
-def _pairs(owner: str, distribution: GlobalDistribution, view: View, sensitive: tuple[Hashable, ...]) -> FloatArray:
+def _pairs(owner: str, distribution: GlobalDistribution, view: View, sensitive_set: tuple[Hashable, ...]) -> FloatArray:
     """Mined probability of each signature, and its frequency among all original records of it: shape ``(s, 2)``."""
-    codes = sensitive_codes(owner, view.schema.values, sensitive)
+    codes = sensitive_codes(owner, view.schema.values, sensitive_set)
     signature, s = distribution.signatures.signature, len(distribution.signatures)
     holders = signature[np.isin(view.sensitive, codes) & (signature >= 0)]
     frequency = np.bincount(holders, minlength=s) / np.bincount(signature[signature >= 0], minlength=s)
-    probability = set_probabilities(owner, distribution, distribution.probabilities, sensitive)
+    probability = set_probabilities(owner, distribution, distribution.probabilities, sensitive_set)
     return np.column_stack([probability, frequency])
 
 

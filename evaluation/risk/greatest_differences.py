@@ -15,12 +15,12 @@ from foreknow.evaluation.risk.mined_distributions import (
 )
 from foreknow.models import GlobalDistribution, Observation
 from foreknow.models.arrays import FloatArray
-from foreknow.models.foreground.sensitive_set import as_sensitive_values
 from foreknow.models.settings import check_flag
+from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 
 def greatest_differences(
-    beliefs: ForegroundBeliefs, sensitive: Collection[Hashable] | None = None, *, by_attribute_set: bool = False
+    beliefs: ForegroundBeliefs, sensitive_set: Collection[Hashable] | None = None, *, by_attribute_set: bool = False
 ) -> pd.DataFrame:
     """Mean over groups of the range of the global probabilities of a sensitive set: the largest minus the smallest.
 
@@ -31,7 +31,7 @@ def greatest_differences(
     ----------
     beliefs : ForegroundBeliefs
         The result of a `ForegroundAttack`.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         The set, where the attack distinguished all values; otherwise the attack's set is used.
     by_attribute_set : bool
         True for a row per attribute set; False for a row per release, over all pairs of a group and an attribute set.
@@ -65,12 +65,12 @@ def greatest_differences(
     ...     ),
     ...     sensitive="X",
     ... )
-    >>> greatest_differences(ForegroundAttack(sensitive={"x"}, support=1)([table])).round(6)
+    >>> greatest_differences(ForegroundAttack(sensitive_set={"x"}, support=1)([table])).round(6)
        time  difference  groups  left_out
     0     0    0.222222       3         0
     """
     check_flag("greatest_differences", "by_attribute_set", by_attribute_set)
-    checked = None if sensitive is None else as_sensitive_values("greatest_differences", sensitive)
+    checked = None if sensitive_set is None else as_sensitive_values("greatest_differences", sensitive_set)
     rows = []
     for observation, distributions in global_distributions("greatest_differences", beliefs):
         pairs = {attribute_names(one): _extremes(one, observation, checked) for one in distributions}
@@ -86,10 +86,10 @@ def _differences(extremes: FloatArray) -> dict[str, object]:
 
 
 def _extremes(
-    distribution: GlobalDistribution, observation: Observation, sensitive: tuple[Hashable, ...] | None
+    distribution: GlobalDistribution, observation: Observation, sensitive_set: tuple[Hashable, ...] | None
 ) -> FloatArray:
     """Smallest and largest probability among each group's members of supported signatures, NaN without any: ``(g, 2)``."""
-    probability = set_probabilities("greatest_differences", distribution, distribution.probabilities, sensitive)
+    probability = set_probabilities("greatest_differences", distribution, distribution.probabilities, sensitive_set)
     signature, group = distribution.signatures.signature, observation.group
     inside = (signature >= 0) & (group >= 0)
     extremes = np.tile([np.inf, -np.inf], (len(observation.counts), 1))

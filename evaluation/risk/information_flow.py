@@ -14,7 +14,7 @@ from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import as_floats, check_choice
 
-LARGEST_GAIN = 1e100
+MAX_GAIN = 1e100
 """Largest absolute gain: sums of products with probabilities stay finite."""
 
 COLUMNS = (
@@ -95,7 +95,7 @@ def information_flow(
     check_beliefs("information_flow", beliefs)
     given = None if gains is None else _as_gains(gains)
     measured = beliefs_and_truth("information_flow", beliefs, history, leaving_out)
-    rows = (_flow(one, release.at(before), given) for one, release in zip(measured, beliefs, strict=True))
+    rows = (_flow(one, release.beliefs(before), given) for one, release in zip(measured, beliefs, strict=True))
     return release_table(rows, COLUMNS)
 
 
@@ -140,8 +140,8 @@ def _as_gains(gains: Any) -> FloatArray:
     matrix = as_floats("information_flow", "gains", gains, takes)
     if matrix.ndim != 2 or not len(matrix):
         raise ValueError(f"information_flow: gains has the shape {matrix.shape}; it {takes}.")
-    if not (np.isfinite(matrix).all() and np.abs(matrix).max(initial=0) < LARGEST_GAIN):
+    if not (np.isfinite(matrix).all() and np.abs(matrix).max(initial=0) < MAX_GAIN):
         raise ValueError(
-            f"information_flow: gains holds a number that is not finite, or over {LARGEST_GAIN:g}; it {takes}."
+            f"information_flow: gains holds a number that is not finite, or over {MAX_GAIN:g}; it {takes}."
         )
     return matrix

@@ -8,8 +8,8 @@ import numpy as np
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.models import GlobalDistribution, Observation
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 
 def global_distributions(
@@ -41,7 +41,7 @@ def global_distributions(
 
 
 def set_probabilities(
-    owner: str, distribution: GlobalDistribution, probabilities: FloatArray, sensitive: tuple[Hashable, ...] | None
+    owner: str, distribution: GlobalDistribution, probabilities: FloatArray, sensitive_set: tuple[Hashable, ...] | None
 ) -> FloatArray:
     """Probability of a sensitive set under distributions of one attribute set: shape ``(..., s, m)`` to ``(..., s)``.
 
@@ -52,7 +52,7 @@ def set_probabilities(
     distribution : GlobalDistribution
         Says which classes the last axis has.
     probabilities : float array, shape (..., s, m)
-    sensitive : tuple, optional
+    sensitive_set : tuple, optional
         May be omitted where the attack was given a sensitive set, which is then used.
 
     Raises
@@ -62,14 +62,15 @@ def set_probabilities(
         or is the whole domain.
     """
     mined = distribution.sensitive_set
-    if sensitive is not None:
-        codes = SensitiveSet.of(mined.domain, sensitive, owner).codes
+    if sensitive_set is not None:
+        codes = SensitiveSet.within(mined.domain, sensitive_set, owner).codes
         if not mined.is_proper_subset:
             return np.asarray(probabilities[..., codes].sum(axis=-1))
         _check_same(owner, mined, codes)
     elif not mined.is_proper_subset:
         raise ValueError(
-            f"{owner}: the attack distinguished all values, so that there is no one sensitive set; name it, as sensitive={{...}}."
+            f"{owner}: the attack distinguished all values, so that there is no one sensitive set; name it, as "
+            "sensitive_set={...}."
         )
     return np.asarray(probabilities[..., 0])
 
@@ -80,7 +81,7 @@ def _check_same(owner: str, mined: SensitiveSet, codes: IntArray) -> None:
         wanted, given = (", ".join(repr(mined.domain[code]) for code in some) for some in (codes, mined.codes))
         raise ValueError(
             f"{owner}: the set asked for is {{{wanted}}}, and the attack was given {{{given}}}, the only set it has probabilities "
-            f"of; attack with sensitive={{{wanted}}}, or with sensitive=None, which distinguishes all values."
+            f"of; attack with sensitive_set={{{wanted}}}, or with sensitive_set=None, which distinguishes all values."
         )
 
 

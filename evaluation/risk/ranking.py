@@ -5,7 +5,7 @@ from scipy.stats import rankdata
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
-DECIMALS = 9
+BELIEF_DECIMALS = 9
 """Number of decimals to which two tied beliefs agree; further differences are rounding."""
 
 
@@ -27,8 +27,8 @@ def within_group_auc(belief: FloatArray, holds: BoolArray, group: IntArray) -> f
     Returns
     -------
     float
-        From 0 to 1; 1/2 for equal beliefs; NaN without a pair. Exact; beliefs that agree to `DECIMALS` decimals are tied. Cost:
-        O(n log n).
+        From 0 to 1; 1/2 for equal beliefs; NaN without a pair. Exact; beliefs that agree to `BELIEF_DECIMALS` decimals are
+        tied. Cost: O(n log n).
 
     Examples
     --------
@@ -90,5 +90,5 @@ def _sizes(holds: BoolArray, group: IntArray) -> tuple[IntArray, IntArray]:
 
 def _levels(belief: FloatArray) -> tuple[IntArray, int]:
     """Rank of each belief among the distinct ones, lowest first, and the number of distinct ones."""
-    distinct, level = np.unique(np.round(belief, DECIMALS), return_inverse=True)
+    distinct, level = np.unique(np.round(belief, BELIEF_DECIMALS), return_inverse=True)
     return level, len(distinct)

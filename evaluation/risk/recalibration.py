@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from foreknow.evaluation.risk.forecasts import Forecasts
-from foreknow.evaluation.risk.ranking import DECIMALS
+from foreknow.evaluation.risk.ranking import BELIEF_DECIMALS
 from foreknow.models.arrays import FloatArray, IntArray
 
 type Score = Literal["brier", "log"]
@@ -74,7 +74,7 @@ class DistinctBeliefs(NamedTuple):
 
 def distinct_beliefs(found: Forecasts) -> DistinctBeliefs:
     """Return the distinct beliefs of forecasts; those that agree to nine decimals are one. Cost: O(c log c)."""
-    belief, place = np.unique(np.clip(np.round(found.belief, DECIMALS), 0, 1), return_inverse=True)
+    belief, place = np.unique(np.clip(np.round(found.belief, BELIEF_DECIMALS), 0, 1), return_inverse=True)
     return DistinctBeliefs(found, belief, place)
 
 

@@ -20,7 +20,7 @@ def reliability_curve(
     beliefs: Beliefs,
     history: History,
     *,
-    sensitive: Collection[Hashable] | None = None,
+    sensitive_set: Collection[Hashable] | None = None,
     leaving_out: LeftOut = None,
     draws: int = 200,
     level: float = 0.9,
@@ -36,7 +36,7 @@ def reliability_curve(
         The result of an attack; its releases are pooled.
     history : History
         The original records.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         Sensitive set: the beliefs are then that a respondent has one of its values. By default, the beliefs in each value.
     leaving_out : CompromisedRecords or collection of respondents, optional
         See `adversary_gain`.
@@ -79,7 +79,7 @@ def reliability_curve(
     1       0.8       1.0        4
     """
     bootstrap = as_bootstrap("reliability_curve", draws, level, rng)
-    distinct = distinct_beliefs(forecasts("reliability_curve", beliefs, history, sensitive, leaving_out))
+    distinct = distinct_beliefs(forecasts("reliability_curve", beliefs, history, sensitive_set, leaving_out))
     tallies = distinct.tallies()
     observed = recalibrated(tallies)
     ends = _block_ends(observed) | _first_of_each_part(tallies.belief)

@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import as_generator, is_number, is_whole
 
-MOST_DRAWS = 100_000
+MAX_DRAWS = 100_000
 """Largest number of bootstrap draws."""
 
 WEIGHTS_PER_BATCH = 2**22
@@ -78,12 +78,12 @@ def as_bootstrap(owner: str, draws: Any, level: Any, rng: Any) -> Bootstrap:
     Raises
     ------
     ValueError
-        If ``draws`` is no whole number from 0 to `MOST_DRAWS`, or ``level`` is not between 0 and 1.
+        If ``draws`` is no whole number from 0 to `MAX_DRAWS`, or ``level`` is not between 0 and 1.
     TypeError
         If ``rng`` is no generator, integer or None.
     """
-    if not (is_whole(draws, 0) and draws <= MOST_DRAWS):
-        raise ValueError(f"{owner}: draws is {draws!r}; it is a number of bootstrap draws, from 0 to {MOST_DRAWS}.")
+    if not (is_whole(draws, 0) and draws <= MAX_DRAWS):
+        raise ValueError(f"{owner}: draws is {draws!r}; it is a number of bootstrap draws, from 0 to {MAX_DRAWS}.")
     if not (is_number(level, 0, 1) and 0 < level < 1):
         raise ValueError(f"{owner}: level is {level!r}; it is the probability of an interval, over 0 and under 1.")
     return Bootstrap(int(draws), float(level), as_generator(owner, rng, optional=True))

@@ -15,16 +15,10 @@ def risk_table(
 
     Parameters
     ----------
-    beliefs : Beliefs
-        The result of an attack.
-    history : History
-        The original records.
-    leaving_out : CompromisedRecords or collection of respondents, optional
-        See `adversary_gain`.
-    sure : float
-        See `disclosures`.
-    least : float
-        See `log_score`.
+    beliefs, history, leaving_out
+        As in `adversary_gain`.
+    sure, least
+        As in `disclosures` and `log_score`.
 
     Returns
     -------

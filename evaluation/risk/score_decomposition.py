@@ -75,7 +75,7 @@ def score_decomposition(
     score: Score = "brier",
     decomposition: Decomposition = "isotonic",
     bins: int = 10,
-    sensitive: Collection[Hashable] | None = None,
+    sensitive_set: Collection[Hashable] | None = None,
     least: float = 2.0**-20,
     leaving_out: LeftOut = None,
     draws: int = 0,
@@ -101,7 +101,7 @@ def score_decomposition(
         2021), which needs no bins. ``"bins"``: the observed frequency of the bin (Murphy 1973), as in `calibration`.
     bins : int
         Number of equal parts of 0 to 1, of ``"bins"`` and of the expected calibration error.
-    sensitive : collection of values, optional
+    sensitive_set : collection of values, optional
         Sensitive set: a record then has one forecast. By default it has m of them, whose losses are summed.
     least : float
         Lower limit of probabilities in the log score, over 0 and at most 1/2.
@@ -148,7 +148,7 @@ def score_decomposition(
     parts, bootstrap = check_bins(owner, bins), as_bootstrap(owner, draws, level, rng)
     if not (is_number(least, 0, 0.5) and least > 0):
         raise ValueError(f"{owner}: least is {least!r}; it is a probability over 0 and at most 1/2.")
-    found = forecasts(owner, beliefs, history, sensitive, leaving_out)
+    found = forecasts(owner, beliefs, history, sensitive_set, leaving_out)
     distinct = distinct_beliefs(found)
 
     def terms(weights: FloatArray | None) -> list[float]:

@@ -4,14 +4,9 @@ Each file has one estimator, in one shape: a frozen dataclass with its settings 
 ``exact``; ``__call__(problem)`` for a whole release; below it the compiled kernels. The other files hold what several share:
 
 - ``arguments``: checks of settings and of the problem;
-- ``assignments`` and ``forward_backward``: beliefs of one group under the product of its priors;
-- ``support``: pairs of respondent and value that the knowledge leaves possible;
-- ``best_assignments``: assignments with the largest sum of priors;
-- ``message_passing``: the fixed-point iteration of `BeliefPropagation`;
-- ``swap_moves``: the Markov chain of `SwapChain`;
-- ``convergence``: effective sample size and R-hat;
-- ``large_numbers``: the error of `Sinkhorn` in large groups;
-- ``by_group``: one estimator for each group.
+- ``assignments``: kernels over the assignments of one group;
+- ``by_group``: one estimator for each group;
+- ``convergence``: effective sample size and R-hat.
 """
 
 from collections.abc import Callable

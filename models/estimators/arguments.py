@@ -1,14 +1,16 @@
 """Checks of the settings of estimators, and of the problem that an estimator is called with."""
 
+import inspect
+from functools import partial
 from typing import Any
 
 from foreknow.models.problem import Problem
-from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number, is_whole
+from foreknow.models.settings import MAX_FLOAT, check_kind, check_not_class, is_number, is_whole, shown
 
-MOST_ITERATIONS = 2**63 - 1
+MAX_ITERATIONS = 2**63 - 1
 """Largest number of iterations that a compiled kernel counts."""
 
-MOST_STATES_IN_MEMORY = 2**40
+MAX_STATES_IN_MEMORY = 2**40
 """Largest limit of states; at 32 bytes each they take 32 TiB."""
 
 
@@ -36,33 +38,34 @@ def check_problem(estimator: object, problem: Any, reads_evidence: bool = False)
 
 
 def check_is_estimator(owner: str, name: str, value: Any) -> None:
-    """Raise TypeError unless a setting is an estimator object; the message tells classes and plain functions apart."""
-    if isinstance(value, type):
-        kind = value.__name__
-        raise TypeError(f"{owner}: {name} is the class {kind}; write {name}={kind}(...), an object of it.")
-    if callable(value) and not hasattr(value, "exact"):
+    """Raise TypeError unless a setting is an estimator: an object that can be called and has the flag ``exact``."""
+    check_not_class(owner, name, value)
+    if inspect.isroutine(value) or isinstance(value, partial):
         raise TypeError(
-            f"{owner}: {name} is a plain function, {getattr(value, '__name__', value)!r}; it is an estimator. Write "
-            f"{name}=PerGroup(function), where function(prior, counts) takes the arrays of one group."
+            f"{owner}: {name} is a plain function; an estimator is an object. Write {name}=PerGroup(function), where "
+            "function(prior, counts) maps the prior (k, m) and the counts (m,) of one group to beliefs (k, m)."
         )
-    if not callable(value):
-        raise TypeError(f"{owner}: {name} is {value!r:.60}; it is an estimator object, as Exact() or Auto().")
+    if not (callable(value) and hasattr(value, "exact")):
+        raise TypeError(
+            f"{owner}: {name} is {shown(value)}; it is an estimator object, as Exact() or Auto(). An estimator of your own has "
+            "__call__(problem) and exact: ClassVar[bool]."
+        )
 
 
 def check_state_limit(owner: str, limit: Any) -> None:
-    """Raise ValueError unless a limit is a whole number of states from 1 to `MOST_STATES_IN_MEMORY`."""
-    if not is_whole(limit) or limit > MOST_STATES_IN_MEMORY:
+    """Raise ValueError unless a limit is a whole number of states from 1 to `MAX_STATES_IN_MEMORY`."""
+    if not is_whole(limit) or limit > MAX_STATES_IN_MEMORY:
         raise ValueError(f"{owner}: limit is {limit!r}; it is a number of states, from 1 to 2^40 (32 bytes each).")
 
 
 def check_positive(owner: str, name: str, value: Any, what: str) -> None:
     """Raise ValueError unless a setting is a positive finite number."""
-    if not (is_number(value, 0, GREATEST_FLOAT) and value > 0):
+    if not (is_number(value, 0, MAX_FLOAT) and value > 0):
         raise ValueError(f"{owner}: {name} is {value!r}; it is a positive finite number, {what}.")
 
 
 def check_iteration(owner: str, tolerance: Any, iterations: Any) -> None:
     """Raise ValueError unless a tolerance is positive and finite and a number of iterations fits a kernel."""
     check_positive(owner, "tolerance", tolerance, "at which the iteration stops")
-    if not is_whole(iterations) or iterations > MOST_ITERATIONS:
+    if not is_whole(iterations) or iterations > MAX_ITERATIONS:
         raise ValueError(f"{owner}: iterations is {iterations!r}; it is a number of iterations, from 1 to 2^63 - 1.")

@@ -8,13 +8,13 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, compiled
 
-FEWEST_DRAWS = 8
+MIN_DRAWS = 8
 """Smallest number of draws of a chain; each half of it needs a variance."""
 
-LARGEST_RHAT = 1.05
+MAX_RHAT = 1.05
 """R-hat above which the chains of a belief disagree. The usual bound for one number is 1.01; a group has many numbers."""
 
-LEAST_RANGE = 1e-15
+MIN_RANGE = 1e-15
 """Range of draws at or below which they count as constant."""
 
 
@@ -41,7 +41,7 @@ def mean_diagnostics(draws: FloatArray) -> tuple[float, float]:
     """
     halves = _halves(draws)
     c, t = halves.shape
-    if draws.max() - draws.min() < LEAST_RANGE:
+    if draws.max() - draws.min() < MIN_RANGE:
         return float(draws.size), 1.0
     means = np.zeros(c)
     for chain in range(c):

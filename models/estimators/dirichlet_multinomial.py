@@ -9,7 +9,7 @@ from scipy.special import gammaln
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_positive, check_problem
-from foreknow.models.estimators.best_assignments import average_of_best
+from foreknow.models.estimators.assignments.best_assignments import average_of_best
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.group_rows import GroupRows, group_rows
 from foreknow.models.problem import Posterior, Problem
@@ -18,7 +18,7 @@ from foreknow.models.settings import check_choice
 NEGLIGIBLE_DRAW = 1e-18
 """Weight of the draw, relative to the concentration, below which it is lost to rounding and not computed."""
 
-MOST_TIED_STATES = 2**22
+MAX_TIED_STATES = 2**22
 """Largest number of states of a group's best assignments."""
 
 
@@ -53,7 +53,7 @@ class DirichletMultinomial:
     TypeError
         When called with anything but a `Problem`.
     TooLarge
-        When called with ties="average", if the best assignments of a group have more than `MOST_TIED_STATES` states and its
+        When called with ties="average", if the best assignments of a group have more than `MAX_TIED_STATES` states and its
         draw is not negligible. With a concentration of 1 the draw is negligible from 20 members on, and no group of 19 has so
         many states.
 
@@ -109,11 +109,11 @@ class DirichletMultinomial:
             if self.ties == "first":
                 best[rows[member], published[place]] = 1.0
                 continue
-            states, average = average_of_best(weights, counts, published[place], MOST_TIED_STATES)
-            if states > MOST_TIED_STATES:
+            states, average = average_of_best(weights, counts, published[place], MAX_TIED_STATES)
+            if states > MAX_TIED_STATES:
                 raise TooLarge(
                     f"group {j} has {len(rows)} respondents and {states:.3g} states of equally good assignments, more than "
-                    f"{MOST_TIED_STATES}, and with a concentration of {self.concentration:g} its draw is not negligible. Use "
+                    f"{MAX_TIED_STATES}, and with a concentration of {self.concentration:g} its draw is not negligible. Use "
                     "ties='first', or a larger concentration."
                 )
             best[rows] = average

@@ -7,8 +7,13 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_problem, check_state_limit
-from foreknow.models.estimators.assignments import group_beliefs, proportional_rows, shown_priors, write_group_beliefs
-from foreknow.models.estimators.forward_backward import state_count
+from foreknow.models.estimators.assignments.forward_backward import state_count
+from foreknow.models.estimators.assignments.group_beliefs import (
+    group_beliefs,
+    proportional_rows,
+    shown_priors,
+    write_group_beliefs,
+)
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, DOUBT, Posterior, Problem
 

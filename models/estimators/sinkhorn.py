@@ -7,8 +7,8 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.estimators.arguments import check_iteration, check_problem
-from foreknow.models.estimators.assignments import LEAST_DIVISOR, write_group_beliefs
-from foreknow.models.estimators.support import weights_and_possible_pairs
+from foreknow.models.estimators.assignments.group_beliefs import MIN_DIVISOR, write_group_beliefs
+from foreknow.models.estimators.assignments.support import weights_and_possible_pairs
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 
@@ -112,9 +112,9 @@ def _scale_once(weights: FloatArray, capacity: IntArray) -> float:
     for i in range(k):
         total = 0.0
         for s in range(d):
-            weights[i, s] *= capacity[s] / max(columns[s], LEAST_DIVISOR)
+            weights[i, s] *= capacity[s] / max(columns[s], MIN_DIVISOR)
             total += weights[i, s]
         deviation = max(deviation, abs(total - 1.0))
         for s in range(d):
-            weights[i, s] /= max(total, LEAST_DIVISOR)
+            weights[i, s] /= max(total, MIN_DIVISOR)
     return deviation

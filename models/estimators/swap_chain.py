@@ -8,20 +8,20 @@ from scipy.optimize import linear_sum_assignment
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_problem
-from foreknow.models.estimators.assignments import group_beliefs, write_group_beliefs
-from foreknow.models.estimators.convergence import FEWEST_DRAWS, LARGEST_RHAT
+from foreknow.models.estimators.assignments.group_beliefs import group_beliefs, write_group_beliefs
+from foreknow.models.estimators.assignments.support import weights_and_possible_pairs
+from foreknow.models.estimators.assignments.swap_moves import sample_probabilities, summarize_chains
+from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.estimators.support import weights_and_possible_pairs
-from foreknow.models.estimators.swap_moves import sample_probabilities, summarize_chains
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 from foreknow.models.settings import as_generator, is_whole
 
-LEAST_RELATIVE_PRIOR = 1e-100
+MIN_RELATIVE_PRIOR = 1e-100
 """Smallest positive prior, relative to the member's largest; smaller ones are raised to it, so that products of three do not
 underflow."""
 
-MOST_STORED_PROBABILITIES = 2**31
+MAX_STORED_PROBABILITIES = 2**31
 """Largest number of probabilities that are stored for a group: chains * draws * k * d, of 8 bytes each, 16 GiB."""
 
 
@@ -42,7 +42,7 @@ class SwapChain:
     Parameters
     ----------
     draws : int
-        Number of sweeps that each chain keeps, at least `FEWEST_DRAWS`.
+        Number of sweeps that each chain keeps, at least `MIN_DRAWS`.
     chains : int
         Number of chains, at least 2.
     warmup : int, optional
@@ -58,13 +58,13 @@ class SwapChain:
     TypeError
         If ``rng`` is neither a generator nor an integer. When called with anything but a `Problem`.
     TooLarge
-        When called, if a group has more than `MOST_STORED_PROBABILITIES` probabilities to store.
+        When called, if a group has more than `MAX_STORED_PROBABILITIES` probabilities to store.
 
     Notes
     -----
     Consistent as the number of draws grows. The posterior has a standard error, an effective sample size and an R-hat for each
-    belief (`mean_diagnostics`). A group is reported as `Status.UNCONVERGED` in three cases: an R-hat exceeds `LARGEST_RHAT`; a
-    possible pair has probability 0 in all draws; a prior was raised to `LEAST_RELATIVE_PRIOR`. Standard errors of beliefs below
+    belief (`mean_diagnostics`). A group is reported as `Status.UNCONVERGED` in three cases: an R-hat exceeds `MAX_RHAT`; a
+    possible pair has probability 0 in all draws; a prior was raised to `MIN_RELATIVE_PRIOR`. Standard errors of beliefs below
     about .001 are too small, because rare values vary little in the draws.
 
     Not checked: if two sets of assignments are connected only by permutations of four or more members, or only by improbable
@@ -82,10 +82,10 @@ class SwapChain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rng", as_generator("SwapChain", self.rng))
-        least = {"draws": FEWEST_DRAWS, "chains": 2} | ({} if self.warmup is None else {"warmup": 0})
+        least = {"draws": MIN_DRAWS, "chains": 2} | ({} if self.warmup is None else {"warmup": 0})
         for name, fewest in least.items():
             number = getattr(self, name)
-            if not is_whole(number, fewest) or number > MOST_STORED_PROBABILITIES:
+            if not is_whole(number, fewest) or number > MAX_STORED_PROBABILITIES:
                 raise ValueError(
                     f"SwapChain: {name} is {number!r}; it is a number of {'chains' if name == 'chains' else 'sweeps'}, from "
                     f"{fewest} to 2^31."
@@ -108,7 +108,7 @@ class SwapChain:
             mean, *of_group = self._sample_group(weights, capacity, int(j))
             write_group_beliefs(mean, rows, values, belief)
             unseen = (pairs & (mean == 0)).any() or _is_below_least(weights).any()
-            status[j] |= UNCONVERGED * bool(unseen or (of_group[2] > LARGEST_RHAT).any())
+            status[j] |= UNCONVERGED * bool(unseen or (of_group[2] > MAX_RHAT).any())
             for name, numbers in zip(diagnostics, of_group, strict=True):
                 diagnostics[name][np.ix_(rows, values)] = numbers
         return Posterior(belief, status, **diagnostics)
@@ -125,22 +125,22 @@ class SwapChain:
         draws, chains = int(self.draws), int(self.chains)
         warmup = draws // 3 if self.warmup is None else int(self.warmup)
         stored = draws * chains * weights.size
-        if stored > MOST_STORED_PROBABILITIES:
+        if stored > MAX_STORED_PROBABILITIES:
             raise TooLarge(
                 f"group {j} has {weights.size} pairs of respondent and shown value; with {chains} chains of {draws} draws "
-                f"SwapChain would store {stored:.3g} probabilities, more than {MOST_STORED_PROBABILITIES} (8 bytes each). Use "
+                f"SwapChain would store {stored:.3g} probabilities, more than {MAX_STORED_PROBABILITIES} (8 bytes each). Use "
                 "fewer draws, or Sinkhorn()."
             )
         relative = weights / weights.max(axis=1, keepdims=True)
-        weights = np.where(_is_below_least(weights), LEAST_RELATIVE_PRIOR, relative)
+        weights = np.where(_is_below_least(weights), MIN_RELATIVE_PRIOR, relative)
         start = _likeliest_assignment(weights, np.repeat(np.arange(len(capacity)), capacity))
         rng = as_generator("SwapChain", self.rng)
         return summarize_chains(sample_probabilities(weights, start, draws, chains, warmup, rng))
 
 
 def _is_below_least(weights: FloatArray) -> BoolArray:
-    """True for possible pairs whose prior, relative to the member's largest, is below `LEAST_RELATIVE_PRIOR`."""
-    return np.asarray((weights > 0) & (weights < LEAST_RELATIVE_PRIOR * weights.max(axis=1, keepdims=True)))
+    """True for possible pairs whose prior, relative to the member's largest, is below `MIN_RELATIVE_PRIOR`."""
+    return np.asarray((weights > 0) & (weights < MIN_RELATIVE_PRIOR * weights.max(axis=1, keepdims=True)))
 
 
 def _likeliest_assignment(weights: FloatArray, published: IntArray) -> IntArray:

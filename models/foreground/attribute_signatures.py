@@ -65,7 +65,7 @@ class SampleSize:
             )
         if not (is_number(self.sigma, 0, 2) and self.sigma > 0):
             raise ValueError(
-                f"SampleSize: sigma is {self.sigma!r}; it is a probability, over 0 (above 2 it asks for no record)."
+                f"SampleSize: sigma is {self.sigma!r}; it is a probability, over 0 (above 2 the sample size is 0)."
             )
 
     @property

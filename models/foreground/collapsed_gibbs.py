@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.foreground.conditional_bernoulli.polynomials import multiply
 from foreknow.models.foreground.evidence import Cells, Evidence
-from foreknow.models.foreground.polynomials import multiply
 from foreknow.models.group_rows import group_rows
 
 type Sweep = Callable[[FloatArray], IntArray]
 """One more sweep under the values' pseudo-counts, shape ``(m,)``; returns the signatures' counts of values, ``(s, m)``."""
 
-MARGIN = 10.0
+LOG_ODDS_MARGIN = 10.0
 """Margin of the bounds between which the tilting factor is searched, in log-odds."""
 
 
@@ -65,7 +65,7 @@ def assignment_sweeps(evidence: Evidence, rng: np.random.Generator) -> Sweep:
 
 def _by_cells(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArray, Callable[[Counts], None]]:
     """Counts of the start, and the sweep for two values."""
-    row, size, starts, holders = _every_group(evidence.cells)
+    row, size, starts, holders = _expanded_groups(evidence.cells)
     drawn = np.zeros(len(size), dtype=np.int64)
     for j, c in enumerate(holders):
         drawn[starts[j] : starts[j + 1]] = rng.multivariate_hypergeometric(size[starts[j] : starts[j + 1]], c)
@@ -74,7 +74,7 @@ def _by_cells(evidence: Evidence, rng: np.random.Generator) -> tuple[IntArray, C
     return counts, lambda state: _sweep_cells(state, row, size, starts, holders, drawn, rng)
 
 
-def _every_group(cells: Cells) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _expanded_groups(cells: Cells) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Row, size, starts and holders of the cells, with equal groups repeated: each is drawn on its own."""
     kind = np.repeat(np.arange(len(cells.multiplicity)), cells.multiplicity)
     lengths = np.diff(cells.starts)[kind]
@@ -226,7 +226,7 @@ def _log_factor(weights: FloatArray, size: IntArray, c: int) -> float:
     for i in range(len(weights)):
         for b in range(1, min(size[i], c) + 1):
             low, high = min(low, weights[i, b - 1] - weights[i, b]), max(high, weights[i, b - 1] - weights[i, b])
-    low, high = low - MARGIN, high + MARGIN
+    low, high = low - LOG_ODDS_MARGIN, high + LOG_ODDS_MARGIN
     while (high - low) ** 2 * c > 1.0:
         shift, mean = (low + high) / 2, 0.0
         for i in range(len(weights)):

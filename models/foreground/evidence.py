@@ -179,7 +179,7 @@ def _cells(evidence: Evidence) -> Cells:
     groups, begins = np.unique(group, return_index=True)
     lengths = np.diff(np.append(begins, len(keys)))
     holders = evidence.counts[groups, 0]
-    kind = _kinds_of_groups(row, size, begins, begins + lengths, holders)
+    kind = _group_kinds(row, size, begins, begins + lengths, holders)
     _, example, multiplicity = np.unique(kind, return_index=True, return_counts=True)
     starts = np.concatenate([[0], np.cumsum(lengths[example])]).astype(np.int64)
     stored = np.arange(starts[-1]) + np.repeat(begins[example] - starts[:-1], lengths[example])
@@ -190,7 +190,7 @@ def _cells(evidence: Evidence) -> Cells:
     return Cells(row[stored], size[stored], starts, holders[example], multiplicity, _decided(evidence, in_mixed), cell)
 
 
-def _kinds_of_groups(row: IntArray, size: IntArray, begins: IntArray, ends: IntArray, holders: IntArray) -> IntArray:
+def _group_kinds(row: IntArray, size: IntArray, begins: IntArray, ends: IntArray, holders: IntArray) -> IntArray:
     """Kind of each group, in the order of first appearance: groups of one kind have equal cells and holders."""
     kinds: dict[tuple[int, bytes, bytes], int] = {}
     kind = np.empty(len(holders), dtype=np.int64)

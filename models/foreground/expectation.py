@@ -8,9 +8,9 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators import Auto, Exact
-from foreknow.models.estimators.assignments import log_weight_and_beliefs, proportional_rows, shown_priors
+from foreknow.models.estimators.assignments.group_beliefs import log_weight_and_beliefs, proportional_rows, shown_priors
+from foreknow.models.foreground.conditional_bernoulli.group_expectations import group_expectations
 from foreknow.models.foreground.evidence import Evidence, distinct_groups
-from foreknow.models.foreground.group_expectations import group_expectations
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Estimator, Problem
 

@@ -83,10 +83,10 @@ class ExpectationMaximization:
         starts = self.starts
         if starts is None:
             starts = CHEAP_STARTS if step_operations(evidence, estimator) <= CHEAP_OPERATIONS else 1
-        solutions = [self._from(start, evidence, expect) for start in starting_points(evidence, starts)]
+        solutions = [self._solve(start, evidence, expect) for start in starting_points(evidence, starts)]
         return best_of(solutions, evidence.component, max(1e-3, 10 * self.tolerance))
 
-    def _from(self, start: FloatArray, evidence: Evidence, expect: Expectation) -> Solution:
+    def _solve(self, start: FloatArray, evidence: Evidence, expect: Expectation) -> Solution:
         now, rounds, limit = start, 0, np.ones(int(evidence.component[-1]) + 1)
         expected, of_row = expect(now), evidence.component[:-1]
         while rounds < self.iterations:
@@ -99,7 +99,7 @@ class ExpectationMaximization:
                 now, expected = once, after
                 continue
             twice, rounds = maximized(after, evidence), rounds + 1
-            reach = _reach(now, once, twice, limit, of_row)
+            reach = _extrapolation_length(now, once, twice, limit, of_row)
             now = _extrapolated(now, once, twice, reach[of_row])
             expected = expect(now)
             worse = expected.log_weights < after.log_weights
@@ -116,7 +116,9 @@ def maximized(expected: Expected, evidence: Evidence) -> FloatArray:
     return np.asarray(np.where(support > 0, expected.counts[:-1] / np.maximum(support, 1), evidence.rest))
 
 
-def _reach(now: FloatArray, once: FloatArray, twice: FloatArray, limit: FloatArray, component: IntArray) -> FloatArray:
+def _extrapolation_length(
+    now: FloatArray, once: FloatArray, twice: FloatArray, limit: FloatArray, component: IntArray
+) -> FloatArray:
     """Number of rounds to extrapolate in each component: the length of the step over that of its change, from 1 to the limit."""
     length = np.bincount(component, ((once - now) ** 2).sum(axis=1), minlength=len(limit))
     change = np.bincount(component, ((twice - 2 * once + now) ** 2).sum(axis=1), minlength=len(limit))

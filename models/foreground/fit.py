@@ -9,6 +9,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.problem import Estimator
+from foreknow.models.settings import check_array_size
 
 BOUNDARY_DISTANCE = 1e-6
 """Distance from 0 or 1 below which a probability is reported as being on the boundary."""
@@ -22,7 +23,7 @@ class FitStatus(IntFlag):
 
     FINE = 0
     BOUNDARY = 1
-    """A probability is 0 or 1: the fit says for certain that records of a signature have, or lack, a value."""
+    """A probability is 0 or 1: under the fit, all records of a signature have a value, or none has."""
     SEVERAL = 2
     """Other starting points led to other solutions. The most likely one is given, the others are in ``others``. Only fits with
     several starting points can have this flag."""
@@ -191,6 +192,7 @@ def starting_points(evidence: Evidence, starts: int) -> list[FloatArray]:
     of multiples of irrational numbers, one number for each signature and value, the same in every run.
     """
     first = np.maximum(evidence.shares, 1e-9)
+    check_array_size("starts", starting_points=int(starts), signatures=first.shape[0], values=first.shape[1])
     golden = (5**0.5 - 1) / 2
     irrational = golden * np.sqrt(2.0 + np.arange(first.size).reshape(first.shape))
     others = [-np.log(np.maximum(np.modf(start * irrational)[0], 1e-9)) for start in range(1, int(starts))]

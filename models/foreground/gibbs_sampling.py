@@ -7,14 +7,14 @@ from scipy.special import gammaln
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators import Exact
-from foreknow.models.estimators.convergence import FEWEST_DRAWS, LARGEST_RHAT, mean_diagnostics
+from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_diagnostics
 from foreknow.models.foreground.collapsed_gibbs import assignment_sweeps
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation import expectation, has_closed_form
 from foreknow.models.foreground.expectation_maximization import check_evidence
 from foreknow.models.foreground.fit import Fit, FitStatus
 from foreknow.models.problem import Estimator
-from foreknow.models.settings import GREATEST_FLOAT, as_generator, is_number, is_whole
+from foreknow.models.settings import MAX_FLOAT, as_generator, check_array_size, is_number, is_whole
 
 CONCENTRATIONS = np.geomspace(1, 10_000, 33)
 """Grid of an unknown concentration, of equal prior probability."""
@@ -22,7 +22,7 @@ CONCENTRATIONS = np.geomspace(1, 10_000, 33)
 INITIAL_CONCENTRATION = 10.0
 """Concentration of the first sweep of a chain that samples it."""
 
-MIN_PROBABILITY = 1e-15
+MIN_DRAWN_PROBABILITY = 1e-15
 """Smallest drawn probability; smaller ones are set to it, so that neither they nor their complements round to certainty."""
 
 
@@ -65,10 +65,10 @@ class GibbsSampling:
 
     Asymptotically unbiased. The probabilities are means of the distributions' conditional means given each sweep's values
     (Rao-Blackwell); effective sample sizes and R-hats are those of the draws. The status is `FitStatus.UNCONVERGED` where an R-hat
-    is over `LARGEST_RHAT`. Groups that show many values once each say little about the assignment; their chains need some
-    thousand sweeps. Draws under `MIN_PROBABILITY` are set to it.
+    is over `MAX_RHAT`. Groups that show many values once each carry little information on the assignment; their chains
+    need some thousand sweeps. Draws under `MIN_DRAWN_PROBABILITY` are set to it.
 
-    Integrating the distributions out instead of drawing them in turn with the values: J. Liu, JASA 89 (1994), 958. A posterior
+    Integration over the distributions instead of draws that alternate with the values: J. Liu, JASA 89 (1994), 958. A posterior
     in place of Theorem 1 of the foreground-knowledge paper, as the answer to small samples, is our addition.
 
     Cost: chains * (draws + warmup) sweeps, each O(N c) per group for two values, N records of which c have the rarer one, O(n)
@@ -101,15 +101,15 @@ class GibbsSampling:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rng", as_generator("GibbsSampling", self.rng))
         if self.concentration is not None and not (
-            is_number(self.concentration, 0, GREATEST_FLOAT) and self.concentration > 0
+            is_number(self.concentration, 0, MAX_FLOAT) and self.concentration > 0
         ):
             raise ValueError(
                 f"GibbsSampling: concentration is {self.concentration!r}; it is a number of records, over 0, or None to sample it."
             )
-        least = {"draws": FEWEST_DRAWS, "chains": 2, "kept": 1} | ({} if self.warmup is None else {"warmup": 0})
+        least = {"draws": MIN_DRAWS, "chains": 2, "kept": 1} | ({} if self.warmup is None else {"warmup": 0})
         if not all(is_whole(getattr(self, name), number) for name, number in least.items()):
             raise ValueError(
-                f"GibbsSampling needs {FEWEST_DRAWS} draws or more, 2 chains or more, 1 kept or more and no negative warm-up, in "
+                f"GibbsSampling needs {MIN_DRAWS} draws or more, 2 chains or more, 1 kept or more and no negative warm-up, in "
                 f"whole numbers; got draws={self.draws!r}, chains={self.chains!r}, kept={self.kept!r}, warmup={self.warmup!r}."
             )
         for name in least:
@@ -120,6 +120,7 @@ class GibbsSampling:
         check_evidence("GibbsSampling", evidence)
         _check_prior(evidence)
         shape = (evidence.signatures, len(evidence.rest))
+        check_array_size("GibbsSampling", signatures=shape[0], values=shape[1], chains=self.chains, draws=self.draws)
         drawn, mean = np.zeros((*shape, self.chains, self.draws)), np.zeros(shape)
         for chain in range(self.chains):
             mean += self._chain(evidence, drawn[:, :, chain]) / self.chains
@@ -127,7 +128,7 @@ class GibbsSampling:
         total = self.chains * self.draws
         kept = np.linspace(0, total - 1, min(self.kept, total)).astype(np.int64)
         draws = np.moveaxis(drawn.reshape(*shape, total)[:, :, kept], 2, 0)
-        status = FitStatus.UNCONVERGED if (rhat > LARGEST_RHAT).any() else FitStatus.FINE
+        status = FitStatus.UNCONVERGED if (rhat > MAX_RHAT).any() else FitStatus.FINE
         has_likelihood = has_closed_form(evidence, estimator) or isinstance(estimator, Exact)
         log_likelihood = expectation(evidence, estimator)(mean).log_likelihood if has_likelihood else float("nan")
         iterations = self.chains * (self._warmup + self.draws)
@@ -173,7 +174,7 @@ def _draw_distributions(parameters: FloatArray, rng: np.random.Generator) -> Flo
     """One draw from the Dirichlet distribution of each row."""
     gammas = rng.standard_gamma(parameters)
     shares = gammas / np.maximum(gammas.sum(axis=1, keepdims=True), 1e-300)
-    shares = np.where(parameters > 0, np.maximum(shares, MIN_PROBABILITY), 0.0)
+    shares = np.where(parameters > 0, np.maximum(shares, MIN_DRAWN_PROBABILITY), 0.0)
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 

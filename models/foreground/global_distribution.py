@@ -12,10 +12,10 @@ from foreknow.models.foreground.attribute_signatures import AttributeSets, Attri
 from foreknow.models.foreground.beliefs import INTERVAL
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
-from foreknow.models.foreground.sensitive_set import SensitiveSet
 from foreknow.models.problem import Estimator
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.observation import Observation
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 type Unmatched = Literal["table", "uniform"]
 """Distribution of records whose signature has too little support: the whole table's, or that of equally likely values."""

@@ -13,7 +13,7 @@ from foreknow.models.foreground.fit import Fit, Solution, best_of, starting_poin
 from foreknow.models.foreground.newton_direction import conjugate_gradients, covariance_product
 from foreknow.models.problem import Estimator
 
-MIN_PROBABILITY = 1e-12
+MIN_INTERIOR_DISTANCE = 1e-12
 """Smallest distance from 0 and 1 that the iteration allows."""
 
 SNAP_DISTANCE = 1e-8
@@ -98,11 +98,11 @@ class Newton:
             )
         support = evidence.support[:-1].astype(np.float64)
         equations = _Equations(evidence, expectation(evidence, estimator), support, evidence.component[:-1])
-        solutions = [self._from(start[:, 0], equations) for start in starting_points(evidence, self.starts)]
+        solutions = [self._solve(start[:, 0], equations) for start in starting_points(evidence, self.starts)]
         return best_of(solutions, evidence.component, max(1e-3, 10 * self.tolerance))
 
-    def _from(self, start: FloatArray, equations: "_Equations") -> Solution:
-        now = equations.point(np.where(equations.support > 0, _inside(start), equations.evidence.rest[0]))
+    def _solve(self, start: FloatArray, equations: "_Equations") -> Solution:
+        now = equations.point(np.where(equations.support > 0, _clipped(start), equations.evidence.rest[0]))
         for _ in range(EM_ROUNDS):
             now = equations.point(equations.em_round(now))
         for steps in range(int(self.iterations)):
@@ -129,7 +129,7 @@ class _Equations(NamedTuple):
 
     def point(self, first: FloatArray) -> _Point:
         """Evaluate the expectation step at some probabilities."""
-        return _Point(first, self.expect(_both(first)))
+        return _Point(first, self.expect(_with_complement(first)))
 
     def em_round(self, now: _Point) -> FloatArray:
         """Probabilities after a round of expectation-maximization."""
@@ -174,16 +174,16 @@ class _Equations(NamedTuple):
         snapped = np.where(now.first <= SNAP_DISTANCE, 0.0, np.where(now.first >= 1 - SNAP_DISTANCE, 1.0, now.first))
         worse = self.point(snapped).expected.log_weights < now.expected.log_weights - 1e-6
         first, expected = self.point(np.where(worse[self.component], now.first, snapped))
-        return Solution(_both(first), expected.log_weights, steps, converged, expected.error)
+        return Solution(_with_complement(first), expected.log_weights, steps, converged, expected.error)
 
     def _bounded(self, first: FloatArray, now: _Point) -> FloatArray:
         """Probabilities within the bounds; signatures without published records keep theirs."""
-        return np.where(self.support > 0, _inside(first), now.first)
+        return np.where(self.support > 0, _clipped(first), now.first)
 
 
-def _inside(first: FloatArray) -> FloatArray:
-    return np.clip(first, MIN_PROBABILITY, 1 - MIN_PROBABILITY)
+def _clipped(first: FloatArray) -> FloatArray:
+    return np.clip(first, MIN_INTERIOR_DISTANCE, 1 - MIN_INTERIOR_DISTANCE)
 
 
-def _both(first: FloatArray) -> FloatArray:
+def _with_complement(first: FloatArray) -> FloatArray:
     return np.column_stack([first, 1 - first])

@@ -7,7 +7,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.problem import JointProblem
 
-LARGEST_KEY = 2**62
+MAX_KEY = 2**62
 """Bound of the integers that number rows of several columns."""
 
 
@@ -224,7 +224,7 @@ def _row_numbers(columns: list[IntArray], rows: int) -> tuple[IntArray, IntArray
     key, bound = np.zeros(rows, dtype=np.int64), 1
     for column in columns if rows else []:
         base = int(column.max()) + 1
-        if bound * base >= LARGEST_KEY:
+        if bound * base >= MAX_KEY:
             _, key = np.unique(key, return_inverse=True)
             bound = rows
         key, bound = key * base + column, bound * base

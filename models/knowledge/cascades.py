@@ -117,8 +117,8 @@ class PosteriorCascade:
     """Add claims as pseudo-counts of the assignments that they match (BayFrame, section 4.4.2, Definition 6).
 
     An assignment matches a claim if it gives the value to the respondent, and the confidence CR of the claim is over the revised
-    prior RPD. The Dirichlet parameter of an assignment grows by CR for every claim that it matches. A claim of CR = RPD says
-    nothing and is dropped. A claim of CR < RPD supports the other values of the respondent: the values of the group that no
+    prior RPD. The Dirichlet parameter of an assignment grows by CR for every claim that it matches. A claim of CR = RPD has
+    no effect and is dropped. A claim of CR < RPD supports the other values of the respondent: the values of the group that no
     claim names share the remaining probability in proportion to RPD, and these shares become claims. (The paper states this for
     one remaining value, in Example 4; the general case is ours.)
 
@@ -170,8 +170,8 @@ class EvidenceCascade:
 
         CR_RPD(s) = RPD(s) L(s) / sum over s' of RPD(s') L(s')
 
-    A claim of CR = 1/m says nothing, a claim of less speaks against the value, a claim of 1 is certainty. Evidence commutes: with
-    `Exact` the posterior is the same whether claims come before the release or after it. Neither paper has this rule.
+    A claim of CR = 1/m has no effect, a smaller one lowers the belief in the value, and one of 1 is certainty. Evidence commutes:
+    with `Exact` the posterior is the same whether claims come before the release or after it. Neither paper has this rule.
 
     Where the prior gives the claims probability zero, the uniform distribution is mixed into it with weight `DOUBT`.
     """

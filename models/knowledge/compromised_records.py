@@ -11,10 +11,10 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.settings import as_generator, check_choice, check_kind, check_range, is_number
 from foreknow.models.tables.attributes import Numeric
+from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns.plain_columns import describe_missing, plain_columns, plain_value
 from foreknow.models.tables.history import History
-from foreknow.models.tables.lookalikes import lookalike
 from foreknow.models.tables.people import People
-from foreknow.models.tables.plain_columns import describe_missing, plain_columns, plain_value
 
 COLUMNS = ("respondent", "value", "time", "confidence")
 
@@ -37,14 +37,14 @@ class Claims(NamedTuple):
     @property
     def sure(self) -> "Claims":
         """Claims of confidence 1."""
-        return self._where(self.confidence == 1)
+        return self._selected(self.confidence == 1)
 
     @property
     def unsure(self) -> "Claims":
         """Claims of a confidence below 1."""
-        return self._where(self.confidence < 1)
+        return self._selected(self.confidence < 1)
 
-    def _where(self, kept: BoolArray) -> "Claims":
+    def _selected(self, kept: BoolArray) -> "Claims":
         return Claims(self.rows[kept], self.values[kept], self.confidence[kept])
 
 
@@ -56,7 +56,7 @@ class CompromisedRecords:
     ----------
     frame : DataFrame
         Columns respondent, value, time and confidence, one row per claim. Repeated equal rows count once. A claim of
-        confidence 0 says nothing about the other values and is refused.
+        confidence 0 does not determine the other values and is refused.
     contradicted : {"raise", "report"}
         Reaction to a respondent whose group does not show the claimed value. ``"raise"``: an error that names the claim.
         ``"report"``: the group has `Status.CONTRADICTED`, and its beliefs are those of the docstring of the cascade.

@@ -14,7 +14,7 @@ from foreknow.models.knowledge.markov_chain import (
     check_pseudo_count,
 )
 from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
-from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number, shown
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number, shown
 from foreknow.models.tables.history import History
 
 
@@ -94,7 +94,7 @@ class InhomogeneousChain:
         -----
         Cost: O(t records order + t m^(order + 1)) for t views.
         """
-        if not is_number(shrinkage, 0, GREATEST_FLOAT):
+        if not is_number(shrinkage, 0, MAX_FLOAT):
             raise ValueError(
                 f"shrinkage is {shown(shrinkage)}; it counts observations of the pooled row, so it must be 0 or more."
             )

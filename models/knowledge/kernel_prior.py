@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.kernel_grid import axes, grid_is_cheaper, grid_sums, kernel
-from foreknow.models.settings import GREATEST_FLOAT, as_floats, check_flag, check_kind, is_number, shown
+from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -256,7 +256,7 @@ def _bandwidths(schema: Schema, bandwidth: "float | Mapping[str, float]") -> Map
             f"the bandwidth of {missing[0]!r} is missing; give one for every quasi-identifier, or one number for all."
         )
     for name, size in given.items():
-        if not (is_number(size, 0, GREATEST_FLOAT) and size > 0):
+        if not (is_number(size, 0, MAX_FLOAT) and size > 0):
             raise ValueError(
                 f"the bandwidth of {name!r} is {shown(size)}; it must be a positive number: small for sharp knowledge of the "
                 "association of the attribute and the value, over 1 for little of it."

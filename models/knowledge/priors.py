@@ -1,6 +1,5 @@
 """Priors: beliefs about a respondent before any release, BK^sv of JS-reduce, section 4.2."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -8,17 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import FloatArray
 from foreknow.models.problem import are_probabilities, probability_rows
-from foreknow.models.settings import GREATEST_FLOAT, as_floats, check_kind, is_number, is_whole, shown
-from foreknow.models.tables.attributes import Categorical
-from foreknow.models.tables.history import History
-from foreknow.models.tables.lookalikes import lookalike
+from foreknow.models.settings import check_kind, shown
+from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.people import People
-from foreknow.models.tables.schema import Schema
-
-MAX_CLASS_PROBABILITIES = 2**27
-"""Largest number of probabilities in a table of class frequencies (1 GiB)."""
 
 
 class Prior(Protocol):
@@ -35,90 +28,9 @@ class UniformPrior:
 
     def __call__(self, people: People) -> FloatArray:
         """One distribution per respondent: float array, shape ``(n, m)``, all ``1 / m``."""
-        _check_people("UniformPrior", people)
+        check_people("UniformPrior", people)
         m = len(people.schema.values)
         return np.full((len(people), m), 1.0 / m)
-
-
-@dataclass(frozen=True, eq=False)
-class ClassFrequencies:
-    """Value frequencies in the class of a respondent, as in JS-reduce, section 7.1.
-
-    Parameters
-    ----------
-    cuts : mapping of str to tuple of float
-        Cuts of the codes of each attribute that defines classes: c - 1 increasing cuts make c classes, and a code equal to a cut
-        belongs to the class above it.
-    probabilities : float array, shape (c_1, ..., c_a, m)
-        Distribution of every class; the axes are the attributes of ``cuts``, in order.
-
-    Raises
-    ------
-    TypeError
-        If ``cuts`` is no mapping, or the probabilities are no array of numbers.
-    ValueError
-        If cuts do not increase, the shape does not fit the cuts, or the row of a class is not a distribution.
-    """
-
-    cuts: Mapping[str, tuple[float, ...]]
-    probabilities: FloatArray
-
-    def __post_init__(self) -> None:
-        takes = "maps each attribute to increasing cuts of its codes, as {'age': (20.0, 40.0)}"
-        check_kind("ClassFrequencies", "cuts", self.cuts, Mapping, takes)
-        cuts = {name: _increasing(name, cut) for name, cut in self.cuts.items()}
-        takes = "is a float array of shape (c_1, ..., c_a, m), a distribution per class"
-        probabilities = as_floats("ClassFrequencies", "probabilities", self.probabilities, takes)
-        shape = tuple(len(cut) + 1 for cut in cuts.values())
-        if not probabilities.ndim or probabilities.shape[:-1] != shape or not probabilities.shape[-1]:
-            raise ValueError(
-                f"the cuts make classes {shape} and the probabilities have shape {probabilities.shape}; one row per class."
-            )
-        rows = probability_rows(probabilities.reshape(-1, probabilities.shape[-1]), "the distribution of class")
-        object.__setattr__(self, "cuts", cuts)
-        object.__setattr__(self, "probabilities", rows.reshape(probabilities.shape))
-
-    @classmethod
-    def fit(cls, history: History, classes: Mapping[str, int | None], pseudo_count: float = 0.0) -> "ClassFrequencies":
-        """Estimate the frequencies from every record of a history.
-
-        Parameters
-        ----------
-        history : History
-            Corpus with true values.
-        classes : mapping of str to int or None
-            Attributes that define classes. For a numeric attribute the number of intervals of equal width into which its domain
-            is cut, as ``{"age": 3, "weight": 3}``. A categorical attribute has one class per value: write its number of values,
-            or None.
-        pseudo_count : float
-            Number added to every count (concentration of a symmetric Dirichlet prior). With 0, a class without records has the
-            frequencies of the whole corpus.
-
-        Raises
-        ------
-        TypeError
-            If ``history`` is no `History`, or ``classes`` no mapping.
-        ValueError
-            If an attribute is no quasi-identifier, its number of classes does not fit, or ``pseudo_count`` is negative.
-        """
-        if not is_number(pseudo_count, 0, GREATEST_FLOAT):
-            raise ValueError(
-                f"pseudo_count is {shown(pseudo_count)}; it is added to counts, so it must be a number, 0 or more."
-            )
-        cuts, table = class_counts("ClassFrequencies.fit", history, classes)
-        counts = table.reshape(-1, table.shape[-1])
-        whole = counts.sum(axis=0) + pseudo_count
-        counts = np.where(counts.sum(axis=1, keepdims=True) + pseudo_count > 0, counts + pseudo_count, whole)
-        return cls(cuts, (counts / counts.sum(axis=1, keepdims=True)).reshape(table.shape))
-
-    def __call__(self, people: People) -> FloatArray:
-        """Distribution of the class of each respondent: float array, shape ``(n, m)``."""
-        return np.asarray(self.probabilities.reshape(-1, self.probabilities.shape[-1])[self.classes(people)])
-
-    def classes(self, people: People) -> IntArray:
-        """Class of each respondent, 0 to c - 1 in the order of ``probabilities.reshape(c, m)``: int array, shape ``(n,)``."""
-        _check_people("ClassFrequencies", people)
-        return class_codes(self.cuts, people)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +83,7 @@ class GivenPrior:
         ValueError
             If a respondent has no row, or the columns are not the sensitive domain.
         """
-        _check_people("GivenPrior", people)
+        check_people("GivenPrior", people)
         values = people.schema.values
         if set(self.frame.columns) != set(values):
             odd = sorted(set(self.frame.columns) ^ set(values), key=str)[0]
@@ -212,7 +124,7 @@ class PriorByTime:
     The frequency of b increases from one year to the next:
 
     >>> import pandas as pd
-    >>> from foreknow.models import History, Numeric, Schema
+    >>> from foreknow.models import ClassFrequencies, History, Numeric, Schema
     >>> frame = pd.DataFrame({"id": [1, 2, 3, 4], "age": 30, "result": list("aabb"), "year": [1, 1, 1, 2]})
     >>> history = History.read(frame, Schema({"age": Numeric(0, 99)}, "result", ("a", "b")), time="year")
     >>> fit = ClassFrequencies.fit
@@ -237,85 +149,13 @@ class PriorByTime:
         ValueError
             If there is no prior of that time.
         """
-        _check_people("PriorByTime", people)
+        check_people("PriorByTime", people)
         if people.time not in self.priors:
             raise ValueError(
                 f"there is no prior of the time {people.time!r}; there are those of {', '.join(map(repr, self.priors))}. Give one "
                 "for the time of every release."
             )
         return self.priors[people.time](people)
-
-
-def class_counts(
-    owner: str, history: History, classes: Mapping[str, int | None]
-) -> tuple[dict[str, tuple[float, ...]], FloatArray]:
-    """Cuts of the classes, and the number of records with each value in each class: shape ``(c_1, ..., c_a, m)``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `ClassFrequencies.fit`; ``owner`` is named.
-    """
-    check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
-    if not isinstance(classes, Mapping):
-        raise TypeError(
-            f"{owner}: classes is {shown(classes)}; it maps each attribute to its number of classes, as {{'age': 3, 'sex': None}}, "
-            "with None for a categorical attribute."
-        )
-    schema = history.schema
-    cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
-    shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
-    if math.prod(shape) * m > MAX_CLASS_PROBABILITIES:
-        raise ValueError(
-            f"the classes {dict(zip(cuts, shape, strict=True))} make a table of {math.prod(shape)} times {m} probabilities, "
-            f"over {MAX_CLASS_PROBABILITIES}; cut fewer attributes, or into fewer intervals."
-        )
-    cells = np.concatenate([class_codes(cuts, view.people) * m + view.sensitive for view in history])
-    counts = np.bincount(cells, minlength=math.prod(shape) * m).reshape(*shape, m)
-    return cuts, counts.astype(np.float64)
-
-
-def class_codes(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArray:
-    """Class of each respondent as one number: the row of the table of class frequencies in shape ``(c, m)``."""
-    names = list(people.schema.quasi_identifiers)
-    cell = np.zeros(len(people), dtype=np.int64)
-    for name, cut in cuts.items():
-        if name not in names:
-            raise ValueError(f"{name!r} is no quasi-identifier; classes are defined by {', '.join(names)}.")
-        codes = people.quasi_identifiers[:, names.index(name)]
-        cell = cell * (len(cut) + 1) + np.searchsorted(np.asarray(cut, dtype=np.float64), codes, side="right")
-    return cell
-
-
-def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
-    """Cuts of the codes of an attribute into classes."""
-    kind = schema.quasi_identifiers.get(name)
-    if kind is None:
-        raise ValueError(
-            f"{name!r} is no quasi-identifier; classes are defined by {', '.join(schema.quasi_identifiers)}."
-        )
-    if isinstance(kind, Categorical):
-        if parts is not None and not (is_whole(parts) and parts == len(kind.values)):
-            raise ValueError(
-                f"{name!r} has {len(kind.values)} values and one class for each, not {shown(parts)}; write None."
-            )
-        return tuple(np.arange(len(kind.values) - 1) + 0.5)
-    if parts is None or not is_whole(parts):
-        raise ValueError(
-            f"{name!r} is cut into {shown(parts)} classes; write the number of intervals of equal width, 1 or more."
-        )
-    if parts > MAX_CLASS_PROBABILITIES:
-        raise ValueError(
-            f"{name!r} is cut into {parts} classes, over {MAX_CLASS_PROBABILITIES}; cut it into fewer intervals."
-        )
-    return tuple(np.linspace(*kind.bounds, int(parts) + 1)[1:-1].tolist())
-
-
-def _increasing(name: str, cut: Any) -> tuple[float, ...]:
-    codes = as_floats("ClassFrequencies", f"the cuts of {name!r}", cut, "is a tuple of increasing numbers")
-    if codes.ndim != 1 or not (np.diff(codes) >= 0).all() or not np.isfinite(codes).all():
-        raise ValueError(f"the cuts of {name!r} are {shown(cut)}; they are increasing numbers, as (20.0, 40.0).")
-    return tuple(codes.tolist())
 
 
 def _numbers(frame: pd.DataFrame) -> FloatArray:
@@ -331,5 +171,6 @@ def _is_prior(given: Any) -> bool:
     return callable(given) and not isinstance(given, type)
 
 
-def _check_people(owner: str, people: Any) -> None:
+def check_people(owner: str, people: Any) -> None:
+    """Raise TypeError unless a prior is called with `People`."""
     check_kind(owner, "people", people, People, "is People, as view.people or release.observation.people")

@@ -44,7 +44,7 @@ class Sequences:
     domain: int
 
     @classmethod
-    def of(
+    def from_source(
         cls, source: "History | Iterable[Sequence[int]]", domain: int | None = None, gaps: GapRule = "ignore"
     ) -> "Sequences":
         """Sequences of a history, or of codes; the domain is that of the history, or the largest code plus one.
@@ -108,13 +108,13 @@ def sequences_for_order(
     Raises
     ------
     TypeError, ValueError
-        As `Sequences.of`; or if the order is not a whole number of at least 1, ``values`` is not one, the chain would have more
-        than `MAX_TRANSITIONS` probabilities, or no run has ``order + 1`` values.
+        As `Sequences.from_source`; or if the order is not a whole number of at least 1, ``values`` is not one, the chain would have
+        more than `MAX_TRANSITIONS` probabilities, or no run has ``order + 1`` values.
     """
     check_chain_order(order)
     if values is not None:
         check_whole("fit", "values", values, "values in the sensitive domain")
-    sequences = Sequences.of(source, values if values is None else int(values), gaps)
+    sequences = Sequences.from_source(source, values if values is None else int(values), gaps)
     check_chain_size(order, sequences.domain)
     check_longest(order, sequences.longest, gaps)
     return sequences

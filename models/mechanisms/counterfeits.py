@@ -56,7 +56,7 @@ def counterfeit_posterior(problem: Problem, people: int, estimate: Callable[[Pro
     counts, invented_group = problem.counts, problem.group[people:]
     invented = np.bincount(invented_group, minlength=len(counts))
     with_counterfeits = invented > 0
-    part = _only(problem, with_counterfeits)
+    part = _selected_groups(problem, with_counterfeits)
     signature = signature_numbers(counts)
     expected = counts * (invented / np.maximum(counts.sum(axis=1), 1))[:, None]
     prior, change = problem.prior, np.inf
@@ -74,7 +74,7 @@ def counterfeit_posterior(problem: Problem, people: int, estimate: Callable[[Pro
     return replace(answer, status=np.where(unconverged, answer.status | UNCONVERGED, answer.status))
 
 
-def _only(problem: Problem, kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Problem:
+def _selected_groups(problem: Problem, kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> Problem:
     """Problem in which all but some groups are empty."""
     group = np.where(np.append(kept, False)[problem.group], problem.group, -1)
     return Problem(problem.prior, group, np.where(kept[:, None], problem.counts, 0), problem.evidence)

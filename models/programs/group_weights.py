@@ -12,7 +12,7 @@ from numba import carray, types  # type: ignore[attr-defined]
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.compilation_cache import compiled_callback
-from foreknow.models.estimators.assignments import log_weight_and_beliefs, write_group_beliefs
+from foreknow.models.estimators.assignments.group_beliefs import log_weight_and_beliefs, write_group_beliefs
 
 
 @compiled
@@ -30,7 +30,7 @@ def weights_and_beliefs(
     kind : int array, shape (n,)
         Numbers from 0 within each group, equal for respondents of one row.
     order, starts : int array
-        `Members` of the groups; groups after the last of them have none.
+        Rows of each group, as `group_rows` returns them; groups after the last of them have none.
 
     Returns
     -------
@@ -64,12 +64,12 @@ def _group_rows(log_prior: FloatArray, row: IntArray, values: IntArray) -> Float
 
 _pointer: Any = types.CPointer
 FLOATS, INTS, LENGTH = _pointer(types.float64), _pointer(types.int64), types.int64
-SIGNATURE = types.void(
+FUNCTION_TYPE = types.void(
     *(FLOATS, LENGTH, INTS, LENGTH, LENGTH, INTS, INTS, LENGTH, INTS, LENGTH, INTS, LENGTH, FLOATS, FLOATS)
 )
 """C types of the arguments of `_at_addresses`."""
 
-SYMBOL = "foreknow_weights_and_beliefs_1"
+FUNCTION_SYMBOL = "foreknow_weights_and_beliefs_1"
 """Name of the machine code. PyTensor keeps code that calls it, so a new signature needs a new number."""
 
 
@@ -102,9 +102,9 @@ def _at_addresses(
     carray(belief, (n, m))[:] = beliefs
 
 
-_machine_code = compiled_callback(_at_addresses, SIGNATURE)
-llvm.add_symbol(SYMBOL, _machine_code.address)
-_called: Any = types.ExternalFunction(SYMBOL, SIGNATURE)
+_machine_code = compiled_callback(_at_addresses, FUNCTION_TYPE)
+llvm.add_symbol(FUNCTION_SYMBOL, _machine_code.address)
+_called: Any = types.ExternalFunction(FUNCTION_SYMBOL, FUNCTION_TYPE)
 
 
 @compiled

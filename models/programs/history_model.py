@@ -13,14 +13,14 @@ from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.components import components
 from foreknow.models.joint.problem import JointProblem
-from foreknow.models.knowledge.dirichlet_knowledge import positive_concentrations
+from foreknow.models.knowledge.dirichlet_rows import positive_concentrations
 from foreknow.models.programs.arguments import as_floats
 from foreknow.models.settings import shown
 
 if TYPE_CHECKING:
     import pymc as pm
 
-MOST_CELLS = 2**22
+MAX_CELLS = 2**22
 """Largest number of values in the assignments of all components: assignments times records."""
 
 
@@ -86,7 +86,7 @@ def history_model(
         If the chain has an order over 1 or differs between steps, no assignment of a component is possible, a class is not a whole
         number from 0, or a concentration is not positive or has another shape.
     TooLarge
-        If the assignments of all components hold more than `MOST_CELLS` values.
+        If the assignments of all components hold more than `MAX_CELLS` values.
 
     Notes
     -----
@@ -199,7 +199,7 @@ def _concentrations(name: str, concentration: Any, shape: tuple[int, int]) -> Fl
 
 def _assignments(problem: JointProblem, of_path: IntArray, classes: int) -> list[Assignments]:
     """Assignments of each component; raises TooLarge if they hold too many values."""
-    parts, room = components(problem), MOST_CELLS
+    parts, room = components(problem), MAX_CELLS
     found = []
     for component in range(len(parts)):
         records = parts.records(component)
@@ -221,7 +221,7 @@ def _group_options(problem: JointProblem, records: IntArray, most: int) -> list[
             options[-1].append(option)
             if total * len(options[-1]) > most:
                 raise TooLarge(
-                    f"history_model: the assignments of {len(problem.path)} records hold more than {MOST_CELLS} values. Model a "
+                    f"history_model: the assignments of {len(problem.path)} records hold more than {MAX_CELLS} values. Model a "
                     "smaller history, or use PathSampler(rng=...), which samples the same law."
                 )
         total *= len(options[-1])

@@ -12,8 +12,8 @@ from pytensor.tensor import as_tensor, matrix, vector, zeros_like
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_state_limit
+from foreknow.models.estimators.assignments.forward_backward import state_count
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.estimators.forward_backward import state_count
 from foreknow.models.group_rows import group_rows
 from foreknow.models.programs.group_weights import called_weights_and_beliefs
 

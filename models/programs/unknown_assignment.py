@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.estimators.best_assignments import SUM_TOLERANCE
+from foreknow.models.estimators.assignments.best_assignments import SUM_TOLERANCE
 from foreknow.models.problem import Problem
-from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
 
 if TYPE_CHECKING:
     import pymc as pm
 
-MOST_MEMBERS = 7
+MAX_MEMBERS = 7
 """Largest number of members of the group; they have 5,040 assignments."""
 
 
@@ -117,12 +117,12 @@ def _check(problem: Any, concentration: Any) -> None:
             f"the problem has {len(problem.counts)} groups, with {problem.sizes.tolist()} respondents; permutation_model lists "
             "the assignments of one. Make a problem of each group, or use DirichletMultinomial, which takes them all."
         )
-    if (size := int(problem.sizes[0])) > MOST_MEMBERS:
+    if (size := int(problem.sizes[0])) > MAX_MEMBERS:
         raise ValueError(
-            f"the group has {size} respondents, and permutation_model lists the {size}! assignments of at most {MOST_MEMBERS}. "
+            f"the group has {size} respondents, and permutation_model lists the {size}! assignments of at most {MAX_MEMBERS}. "
             "DirichletMultinomial has the closed form, for groups of any size."
         )
-    if not callable(concentration) and not (is_number(concentration, 0, GREATEST_FLOAT) and concentration > 0):
+    if not callable(concentration) and not (is_number(concentration, 0, MAX_FLOAT) and concentration > 0):
         raise ValueError(
             f"the concentration is {concentration!r}; it is a positive number, or a function that adds a random variable to "
             'the model, as lambda: pm.Gamma("concentration", 10, 5).'

@@ -9,8 +9,8 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs, coordinate
 from foreknow.models.knowledge.compromised_records import CompromisedRecords
-from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
-from foreknow.models.tables.required_columns import check_columns
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
+from foreknow.models.tables.columns.required_columns import check_columns
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -112,7 +112,7 @@ def compromised_model(
 
 def _check_reliability(reliability: Any) -> None:
     is_pair = isinstance(reliability, tuple | list | np.ndarray) and np.shape(reliability) == (2,)
-    if not is_pair or not all(is_number(count, 0, GREATEST_FLOAT) and count > 0 for count in reliability):
+    if not is_pair or not all(is_number(count, 0, MAX_FLOAT) and count > 0 for count in reliability):
         raise ValueError(
             f"reliability is {reliability!r}; it is the two parameters of a Beta distribution, positive numbers, as (1.0, 1.0)."
         )

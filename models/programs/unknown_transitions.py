@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.arguments import check_positive
-from foreknow.models.knowledge.dirichlet_knowledge import positive_concentrations
+from foreknow.models.knowledge.dirichlet_rows import positive_concentrations
 from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_longest
 from foreknow.models.programs.arguments import as_floats
 from foreknow.models.programs.missing_visits import (
@@ -18,8 +18,8 @@ from foreknow.models.programs.missing_visits import (
     stretches_with_missing,
 )
 from foreknow.models.settings import check_whole
+from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.history import History
-from foreknow.models.tables.lookalikes import lookalike
 
 if TYPE_CHECKING:
     import pymc as pm

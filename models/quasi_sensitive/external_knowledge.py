@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
-from foreknow.models.settings import GREATEST_FLOAT, check_kind, is_number
-from foreknow.models.tables.plain_columns import is_hashable, plain_value
-from foreknow.models.tables.required_columns import check_columns
-from foreknow.models.tables.table_files import read_table
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
+from foreknow.models.tables.columns.plain_columns import is_hashable, plain_value
+from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.files.table_files import read_table
 
 NONE = "none"
 """Name of the outcome that a record links to no label."""
@@ -28,8 +28,8 @@ class ExternalKnowledge:
     Parameters
     ----------
     items_of : mapping of label to collection of items
-        Each label once, with at least one item, in the form that `Items.of` reads. A record can be linked to the labels whose
-        items include all of the record's items. Items that no record has do not matter.
+        Each label once, with at least one item, in the form that `Items.from_cells` reads. A record can be linked to the
+        labels whose items include all of the record's items. Items that no record has do not matter.
     prevalence : mapping of label to number, optional
         Frequency of each label, relative to the others; above 0. The probability of each label that a record links to is then
         proportional to its prevalence: an extension. By default all are equally likely, as in the paper. Labels that are not
@@ -88,7 +88,7 @@ class ExternalKnowledge:
         table : DataFrame, or path of a CSV or Parquet file
             All cells of a CSV file are text.
         label, items : str
-            The columns. A cell of items has the form that `Items.of` reads.
+            The columns. A cell of items has the form that `Items.from_cells` reads.
         separator : str
             Text between two items of a cell.
 
@@ -219,7 +219,7 @@ def _relative(prevalence: Mapping[Hashable, float], labels: Sequence[Hashable]) 
     numbers = {_stripped(label): number for label, number in prevalence.items()}
     for label in labels:
         number = numbers.get(label)
-        if not is_number(number, 0, GREATEST_FLOAT) or number == 0:
+        if not is_number(number, 0, MAX_FLOAT) or number == 0:
             raise ValueError(
                 f"ExternalKnowledge: the prevalence of {label!r} is {number!r}; each label needs a finite number above 0."
             )

@@ -9,7 +9,8 @@ import pandas as pd
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.quasi_sensitive.items import Items
-from foreknow.models.quasi_sensitive.linking import Linking, Links, check_group, links
+from foreknow.models.quasi_sensitive.linking import Linking
+from foreknow.models.quasi_sensitive.links import Links, check_group, links
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.people import People
 from foreknow.models.tables.release import Release
@@ -137,7 +138,7 @@ class ItemRelease:
         release, group = self.release, self.release.group
         kept = [(int(group[i]), self._text(self.published[i]), i) for i in np.flatnonzero(group >= 0).tolist()]
         order = [record for _, _, record in sorted(kept)]
-        shown = Items.of(self.published[record] for record in order)
+        shown = Items.from_cells(self.published[record] for record in order)
         return ItemObservation(release.view.people, group, shown, group[order], release.groups, release.time)
 
     @property

@@ -10,9 +10,9 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.plain_columns import is_hashable, plain_values
+from foreknow.models.tables.columns.plain_columns import is_hashable, plain_values
 
-WAY_OUT = "Items.of(cells) makes them from a column"
+WAY_OUT = "Items.from_cells(cells) makes them from a column"
 """Advice in messages about wrong arrays."""
 
 
@@ -23,7 +23,7 @@ class Items:
     Parameters
     ----------
     vocabulary : tuple, length u
-        All items, each once; `Items.of` lists them in the order of their first appearance.
+        All items, each once; `Items.from_cells` lists them in the order of their first appearance.
     codes : int array, shape (i,)
         Items of one record after the other, as positions in the vocabulary; increasing within a record.
     starts : int array, shape (n + 1,)
@@ -38,7 +38,7 @@ class Items:
 
     Examples
     --------
-    >>> items = Items.of(["cough, headache", ["headache"], None])
+    >>> items = Items.from_cells(["cough, headache", ["headache"], None])
     >>> items
     Items(3 records, 3 items of 2)
     >>> list(items)
@@ -83,7 +83,7 @@ class Items:
             raise ValueError(f"Items: the codes of record {record} do not increase; sort them, each once. {WAY_OUT}.")
 
     @classmethod
-    def of(cls, cells: Iterable[Any], separator: str = ",") -> "Items":
+    def from_cells(cls, cells: Iterable[Any], separator: str = ",") -> "Items":
         """Items of the cells of a column, each read by `item_set`. Cost: O(i).
 
         Raises
@@ -95,7 +95,7 @@ class Items:
         """
         if isinstance(cells, str | bytes) or not isinstance(cells, Iterable):
             raise TypeError(
-                f"Items.of: cells is {cells!r}; it is a column, or a list with one cell of items per record."
+                f"Items.from_cells: cells is {cells!r}; it is a column, or a list with one cell of items per record."
             )
         place: dict[Hashable, int] = {}
         codes: list[int] = []

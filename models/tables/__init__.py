@@ -1,1 +1,1 @@
-"""Tables: schemas, views, histories, groupings, releases, hierarchies, distances between values, and table files."""
+"""Tables: schemas, views, histories, groupings, releases, hierarchies, sensitive sets, distances; their columns and files."""

@@ -10,10 +10,10 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_kind, is_number
-from foreknow.models.tables.domains import checked_domain
+from foreknow.models.tables.arguments import as_floats
+from foreknow.models.tables.columns.domains import checked_domain
+from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, plain_value
 from foreknow.models.tables.hierarchy import Hierarchy
-from foreknow.models.tables.number_arrays import as_floats
-from foreknow.models.tables.plain_columns import MAX_EXACT_INTEGER, plain_value
 
 
 @dataclass(frozen=True)

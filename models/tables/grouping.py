@@ -7,8 +7,7 @@ import numpy as np
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import as_generator, check_flag, check_kind
-from foreknow.models.tables.argument_lists import as_list
-from foreknow.models.tables.number_arrays import as_integers
+from foreknow.models.tables.arguments import as_integers, as_list
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ import numpy as np
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.arguments import as_list
+from foreknow.models.tables.files.text_encodings import check_encoding, existing_file, undecodable
 from foreknow.models.tables.hierarchy_rows import checked_rows, rows_of_graph
-from foreknow.models.tables.text_encodings import check_encoding, existing_file, undecodable
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Hierarchy:
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
-    def of(cls, graph: "nx.DiGraph[Any]") -> "Hierarchy":
+    def from_graph(cls, graph: "nx.DiGraph[Any]") -> "Hierarchy":
         """Make a hierarchy from a directed graph of labels, with edges from general to specific and values as leaves.
 
         Where a value is nearer to the root than another, its own label fills the levels below. Cost: O(size).
@@ -105,11 +105,11 @@ class Hierarchy:
 
         Examples
         --------
-        >>> Hierarchy.of(nx.DiGraph([("*", "airways"), ("airways", "flu"), ("airways", "cold"), ("*", "grief")])).rows
+        >>> Hierarchy.from_graph(nx.DiGraph([("*", "airways"), ("airways", "flu"), ("airways", "cold"), ("*", "grief")])).rows
         (('flu', 'airways', '*'), ('cold', 'airways', '*'), ('grief', 'grief', '*'))
         """
         takes = "is a networkx.DiGraph with edges from general to specific labels, as nx.DiGraph([('*', 'flu')])"
-        check_kind("Hierarchy.of", "graph", graph, nx.DiGraph, takes)
+        check_kind("Hierarchy.from_graph", "graph", graph, nx.DiGraph, takes)
         return cls(rows_of_graph(graph))
 
     @classmethod

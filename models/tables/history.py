@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Numeric
-from foreknow.models.tables.required_columns import check_columns
-from foreknow.models.tables.schema import Schema
-from foreknow.models.tables.table_files import read_table
-from foreknow.models.tables.times import (
+from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.columns.times import (
     check_not_continuous,
     check_order,
     check_time,
@@ -24,6 +22,8 @@ from foreknow.models.tables.times import (
     rows_by_time,
     times_of_records,
 )
+from foreknow.models.tables.files.table_files import read_table
+from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.view import View
 
 

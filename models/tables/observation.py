@@ -8,9 +8,9 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import Problem
 from foreknow.models.settings import check_kind, is_whole
-from foreknow.models.tables.number_arrays import as_floats, as_integers
+from foreknow.models.tables.arguments import as_floats, as_integers
+from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.people import People
-from foreknow.models.tables.times import check_time
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +76,8 @@ class Observation:
     def problem(self, prior: FloatArray) -> Problem:
         """Return the estimation problem under a prior, as if no value were distorted.
 
-        Counterfeits become respondents after the n respondents, with uniform rows. `Adversary.weigh` treats counterfeits and
-        distorted values differently.
+        Counterfeits become respondents after the n respondents, with uniform rows. `Adversary.posterior` treats counterfeits
+        and distorted values differently.
 
         Parameters
         ----------

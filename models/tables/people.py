@@ -9,11 +9,11 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.arguments import as_floats
 from foreknow.models.tables.attributes import Categorical, Numeric
-from foreknow.models.tables.number_arrays import as_floats
-from foreknow.models.tables.plain_columns import is_hashable, is_missing
+from foreknow.models.tables.columns.plain_columns import is_hashable, is_missing
+from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.schema import Schema
-from foreknow.models.tables.times import check_time
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,15 +9,15 @@ import pandas as pd
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_flag
-from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Categorical, Numeric
-from foreknow.models.tables.domains import checked_domain
+from foreknow.models.tables.columns.domains import checked_domain
+from foreknow.models.tables.columns.plain_columns import describe_missing, plain_column, plain_columns
+from foreknow.models.tables.columns.required_columns import check_columns, is_column_name
+from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.people import People
-from foreknow.models.tables.plain_columns import describe_missing, plain_column, plain_columns
-from foreknow.models.tables.required_columns import check_columns, is_column_name
 from foreknow.models.tables.schema import Schema
-from foreknow.models.tables.times import check_time
 
 MAX_RESPONDENTS = 2**31
 """Largest number of respondents of a table: each has a row of an array."""
@@ -44,7 +44,7 @@ class PublishedTable:
         The column that names the group, here and in ``values``. A group has one name: 1 and "1" are refused.
     quasi_identifiers : sequence of str, optional
         By default every other column of ``frame``. Name them if it has more: the number of a row or of a release would be
-        taken for a quasi-identifier.
+        treated as a quasi-identifier.
     values : DataFrame, optional
         The second table of Anatomy: ``group``, the sensitive attribute and, optionally, ``count``. If every group then has one
         row of ``frame``, as in a generalized `Release.tables`, that row stands for as many respondents as the group has
@@ -54,7 +54,7 @@ class PublishedTable:
     counterfeits : bool
         True if groups may show more values than they have respondents, as some defenses publish. A row of ``frame`` without
         any quasi-identifier is then a counterfeit. If False, both are errors. Counterfeits in a generalized table cannot be
-        distinguished from respondents, and are taken for them.
+        distinguished from respondents, and count as respondents.
 
     Attributes
     ----------

@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.tables.argument_lists import as_list
+from foreknow.models.tables.arguments import as_floats, as_list
 from foreknow.models.tables.attributes import Categorical, Numeric, positions_in
-from foreknow.models.tables.domains import checked_domain, inferred_domain, is_numeric_column
-from foreknow.models.tables.number_arrays import as_floats
-from foreknow.models.tables.required_columns import check_columns, is_column_name
+from foreknow.models.tables.columns.domains import checked_domain, inferred_domain, is_numeric_column
+from foreknow.models.tables.columns.required_columns import check_columns, is_column_name
 
 
 @dataclass(frozen=True)

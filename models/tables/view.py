@@ -8,12 +8,12 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
 from foreknow.models.tables.attributes import Numeric
-from foreknow.models.tables.lookalikes import lookalike
+from foreknow.models.tables.columns.lookalikes import lookalike
+from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, describe_missing, plain_columns
+from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.people import People
-from foreknow.models.tables.plain_columns import MAX_EXACT_INTEGER, describe_missing, plain_columns
-from foreknow.models.tables.required_columns import check_columns
 from foreknow.models.tables.schema import Schema
-from foreknow.models.tables.times import check_time
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,7 +65,7 @@ def _gives_beliefs_about_every_release(attack: Attack) -> None:
         named = belief.observation.people.respondents
         assert np.array_equal(named, release.view.people.respondents), "the respondents are in another order"
         for stage in STAGES:
-            rows = belief.at(stage)
+            rows = belief.beliefs(stage)
             assert rows.shape == (len(release.view), len(examples.DOMAIN)), f"the {stage} has the shape {rows.shape}"
             assert_distributions(rows)
 
@@ -196,4 +196,4 @@ def _compare(one: Beliefs, other: Beliefs, what: str, tolerance: float = 0.0) ->
         rows = {name: row for row, name in enumerate(b.observation.people.respondents)}
         order = [rows[name] for name in a.observation.people.respondents]
         for stage in STAGES:
-            assert np.allclose(a.at(stage), b.at(stage)[order], rtol=0, atol=tolerance), what
+            assert np.allclose(a.beliefs(stage), b.beliefs(stage)[order], rtol=0, atol=tolerance), what

@@ -15,7 +15,7 @@ from foreknow.testing.running import assert_settings_object, run
 TOLERANCE = 1e-9
 """Default distance between two beliefs that are equal by definition."""
 
-LARGEST_ENUMERATED = 7
+MAX_ENUMERATED_MEMBERS = 7
 """Largest group whose assignments are enumerated: 7! = 5,040 of them."""
 
 
@@ -180,7 +180,7 @@ def _agrees_with_the_enumeration(estimator: Estimator, problem: Problem, toleran
     posterior = estimator(problem)
     for j, counts in enumerate(problem.counts):
         rows = np.flatnonzero(problem.group == j)
-        if len(rows) > LARGEST_ENUMERATED:
+        if len(rows) > MAX_ENUMERATED_MEMBERS:
             continue
         expected, contradicted = enumerated(problem.prior[rows], counts), posterior.status[j] & Status.CONTRADICTED
         if expected is not None:

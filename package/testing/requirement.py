@@ -17,7 +17,7 @@ from foreknow.testing.running import assert_settings_object, run
 GROUPINGS = 20
 """Number of random groupings of a view."""
 
-LARGEST_GROUPS = 4
+MAX_RANDOM_GROUPS = 4
 """Largest number of groups of a random grouping."""
 
 
@@ -85,7 +85,7 @@ def _cases(view: View) -> Iterator[Case]:
         rows = rng.dirichlet(np.full(m, (1.0, 0.1)[seed % 2]), (2, n))
         rows[:, n // 2 :] = rows[:, :1]  # half of the respondents have equal priors
         prior, other = rows * 0.97 + 0.03 / m
-        drawn = rng.integers(-1 if seed % 2 else 0, rng.integers(1, min(LARGEST_GROUPS, n) + 1), n)
+        drawn = rng.integers(-1 if seed % 2 else 0, rng.integers(1, min(MAX_RANDOM_GROUPS, n) + 1), n)
         drawn[rng.integers(n)] = 0
         _, numbers = np.unique(drawn[drawn >= 0], return_inverse=True)
         drawn[drawn >= 0] = numbers

@@ -242,8 +242,8 @@ class TestConformance:
         for release, found in zip(released(), beliefs, strict=True):
             assert np.array_equal(found.observation.people.respondents, release.view.people.respondents)
             for stage in ("prior", "revised", "posterior"):
-                assert found.at(stage).shape == (len(release.view), 3)
-                assert np.allclose(found.at(stage).sum(axis=1), 1)
+                assert found.beliefs(stage).shape == (len(release.view), 3)
+                assert np.allclose(found.beliefs(stage).sum(axis=1), 1)
 
     @pytest.mark.parametrize("estimator", ESTIMATORS)
     @pytest.mark.parametrize("seed", range(5))
@@ -252,7 +252,7 @@ class TestConformance:
         before, after = (self.attack(name, estimator)(released(records)) for records in (RELEASES, changed))
         for expected, found in zip(before, after, strict=True):
             for stage in ("prior", "revised", "posterior"):
-                assert np.array_equal(expected.at(stage), found.at(stage))
+                assert np.array_equal(expected.beliefs(stage), found.beliefs(stage))
 
     def test_distorted_values_are_refused_by_name_or_answered(self, name):
         """The kit checks that their places change no belief, and accepts any refusal."""

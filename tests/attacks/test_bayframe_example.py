@@ -116,7 +116,7 @@ EXAMPLE_4 = pd.DataFrame(
 
 
 def beliefs_of(theta):
-    """Equation 2: of every person, the normalized sum of the expectations of the permutations that give her a value."""
+    """Equation 2: normalized sum of the expectations of the permutations that give a respondent a value."""
     return np.array(
         [[sum(e for pm, e in zip(PM, theta, strict=True) if pm[i] == s) / sum(theta) for s in THREE] for i in range(3)]
     )
@@ -132,7 +132,7 @@ def group_3(found):
 
 
 def table_9_as_priors(nudge=0.0):
-    """Priors for a snapshot of the second release. With a nudge Dior's GERD is a hair likelier, and pm_0 better than pm_1."""
+    """Priors of the second release. With a nudge, Dior's GERD is slightly more probable, and pm_0 has a larger sum than pm_1."""
     listed = RPD.copy()
     listed.loc["Dior", "GERD"] += nudge
     listed.loc["Dior", "Cancer-II"] -= nudge
@@ -233,7 +233,7 @@ class TestExample2:
 
     @pytest.mark.parametrize("whole", [True, False])
     def test_averaged_over_the_two_that_tie(self, whole):
-        """Dior and Elisa are alike, and equal people have equal beliefs: 3/7 for Cayla, 5/14 for the others."""
+        """Dior and Elisa have equal priors and therefore equal beliefs: 3/7 for Cayla, 5/14 for the others."""
         expected = [[3 / 7, 2 / 7, 2 / 7], [2 / 7, 5 / 14, 5 / 14], [2 / 7, 5 / 14, 5 / 14]]
         assert np.allclose(beliefs_of([1.5 / 7, 1.5 / 7, 1 / 7, 1 / 7, 1 / 7, 1 / 7]), expected)
         found = attack() if whole else self.paper("average")
@@ -262,7 +262,7 @@ class TestExample4:
         return {"compromised": CompromisedRecords(EXAMPLE_4), "cascade": PosteriorCascade(keep_stated)}
 
     def told(self, keep_stated=False):
-        """With Table 9's priors, pm_0 a hair better than pm_1, so that it is the one drawn; the claims do not notice."""
+        """Posterior under Table 9's priors, with pm_0 slightly better than pm_1, so that it is drawn; the claims do not change."""
         adversary = Adversary(table_9_as_priors(1e-6), estimator=DirichletMultinomial(), **self.known(keep_stated))
         return group_3(SnapshotAttack(adversary)(RELEASES[1:]))
 

@@ -1,4 +1,4 @@
-"""The attack without background knowledge: the paper's examples, enumeration of assignments, and invariances of beliefs."""
+"""Foreground attack: the paper's examples, enumeration of assignments, and invariances of beliefs."""
 
 import dataclasses
 
@@ -12,7 +12,7 @@ from strategies import view_of
 
 from foreknow.attacks import ForegroundAttack, ForegroundBeliefs, SnapshotAttack
 from foreknow.evaluation import adversary_gain
-from foreknow.evaluation.cli.attack_tables import posterior_table
+from foreknow.evaluation.cli.printing.attack_tables import posterior_table
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.global_errors import global_probabilities
 from foreknow.models import (
@@ -86,7 +86,7 @@ class TestThePaper:
 
     def test_example_2(self):
         """f = (2/3, 0): the first record has x for certain, and the second lacks it."""
-        beliefs = ForegroundAttack(sensitive={"x"}, support=1)([self.table()])
+        beliefs = ForegroundAttack(sensitive_set={"x"}, support=1)([self.table()])
         assert beliefs.knowledge[0][0].probabilities[:, 0] == pytest.approx([2 / 3, 0], abs=1e-6)
         assert probability(beliefs, "x", 0) == pytest.approx([1, 0, 1 / 2, 1 / 2, 0, 0], abs=1e-6)
         assert beliefs.prior(0)["x"].to_numpy() == pytest.approx([2 / 3, 0, 2 / 3, 2 / 3, 0, 0], abs=1e-6)
@@ -114,7 +114,7 @@ class TestThePaper:
         rows = [("American", 1, "heart"), ("Japanese", 1, "flu"), ("Japanese", 2, "flu"), ("Japanese", 2, "virus")]
         rows += [("French", 3, "HIV"), ("Japanese", 3, "diabetes")]
         table = PublishedTable(pd.DataFrame(rows, columns=["nation", "group", "disease"]), "disease")
-        alex, bob = probability(ForegroundAttack(sensitive={"heart"}, support=1)([table]), ["heart"], 0)[:2]
+        alex, bob = probability(ForegroundAttack(sensitive_set={"heart"}, support=1)([table]), ["heart"], 0)[:2]
         assert alex > 0.99
         assert bob < 0.01
 
@@ -125,7 +125,7 @@ class TestThePaper:
 class TestOracle:
     @given(release=releases(), sensitive_set=st.sampled_from([("a",), ("b",), ("a", "c")]), support=st.integers(1, 4))
     def test_the_worst_over_the_attribute_sets_of_all_worlds(self, release, sensitive_set, support):
-        attack = ForegroundAttack(sensitive=sensitive_set, support=support)
+        attack = ForegroundAttack(sensitive_set=sensitive_set, support=support)
         beliefs = attack([release])
         classes = [0 if value in sensitive_set else 1 for value in "abc"]
         each = [worlds(release, classes, found)[:, 0] for found in attack.mine(release.observation)]
@@ -139,7 +139,7 @@ class TestOracle:
 
     @given(release=releases(), sensitive_set=st.sampled_from([("a",), ("b",), ("a", "c")]))
     def test_the_values_of_a_set_share_its_probability_as_they_do_in_the_group(self, release, sensitive_set):
-        belief = ForegroundAttack(sensitive=sensitive_set, support=1)([release]).posterior(1).to_numpy()
+        belief = ForegroundAttack(sensitive_set=sensitive_set, support=1)([release]).posterior(1).to_numpy()
         classes = np.array([0 if value in sensitive_set else 1 for value in "abc"])
         shown = np.vstack([release.counts, release.counts.sum(axis=0)])[release.group]
         for row, counts in zip(belief, shown, strict=True):
@@ -179,14 +179,14 @@ class TestOracle:
         """The counterfeit has the distribution of the whole table."""
         invented = np.array([[0, 0], [2, 2]])
         release = release_of("Afa Amb Bfb Bmc Afa Bmb", [0, 0, 1, 1, 2, 2], counterfeits=invented)
-        attack = ForegroundAttack(sensitive={"a"}, support=1)
+        attack = ForegroundAttack(sensitive_set={"a"}, support=1)
         each = [worlds(release, [0, 1, 1], found)[:, 0] for found in attack.mine(release.observation)]
         assert np.allclose(probability(attack([release]), "a"), np.max(each, axis=0), atol=1e-9)
 
     def test_unmatched_records_have_the_tables_distribution(self):
         """Three of eight published records have a; one town has too little support."""
         release = release_of("Afa Ama Bfa Afc Amb Afc Amc Bmc Afa", [0, 1, 0, 0, 1, 1, 2, 2, -1])
-        attack = ForegroundAttack([["town"]], sensitive={"a"}, support=3)
+        attack = ForegroundAttack([["town"]], sensitive_set={"a"}, support=3)
         (found,) = attack.mine(release.observation)
         assert found.signatures.labels == {"town": ["A"]}
         assert found.signatures.support.tolist() == [6]
@@ -197,7 +197,7 @@ class TestOracle:
     def test_unmatched_records_by_either_reading(self, word, odds):
         """One of B among five of A; a is one of three values, and one record of six. The last group shows a and b."""
         release = release_of("Afb Afb Afc Afc Afb Bfa", [0, 0, 1, 1, 2, 2])
-        beliefs = ForegroundAttack([["town"]], sensitive={"a"}, support=2, unmatched=word)([release])
+        beliefs = ForegroundAttack([["town"]], sensitive_set={"a"}, support=2, unmatched=word)([release])
         assert beliefs.prior(1)["a"].iloc[5] == pytest.approx(odds / (1 + odds))
         f = beliefs.knowledge[0][0].probabilities[0, 0]
         expected = odds / (odds + f / (1 - f))
@@ -211,7 +211,7 @@ class TestOracle:
     def test_distorted_values_are_taken_as_they_are_published(self):
         lied = release_of("Afc Amb Bfb Bmc", [0, 0, 1, 1], values=np.array([0, 1, 1, 2]))
         honest = release_of("Afa Amb Bfb Bmc", [0, 0, 1, 1])
-        one, other = (ForegroundAttack(sensitive={"a"}, support=1)([release]) for release in (lied, honest))
+        one, other = (ForegroundAttack(sensitive_set={"a"}, support=1)([release]) for release in (lied, honest))
         assert one.posterior(1).equals(other.posterior(1))
 
 
@@ -224,7 +224,7 @@ class TestWhatMovesNoBelief:
             results[release.group == j] = rng.permutation(results[release.group == j])
         results[release.group < 0] = "c"
         other = Release(View(frame.assign(result=results), KINDS, 1), release.grouping)
-        attack = ForegroundAttack(sensitive=sensitive_set, support=1)
+        attack = ForegroundAttack(sensitive_set=sensitive_set, support=1)
         assert attack([release]).posterior(1).equals(attack([other]).posterior(1))
 
     @given(release=releases(), sensitive_set=st.sampled_from([None, ("a",)]), seed=st.integers(0, 9))
@@ -234,7 +234,7 @@ class TestWhatMovesNoBelief:
         turned = dataclasses.replace(KINDS, values=tuple("cab"))
         labels = np.where(release.group < 0, -1, 7 - release.group)[order]
         other = Release(View(view.frame.iloc[order], turned, 1), labels)
-        attack = ForegroundAttack(sensitive=sensitive_set, support=1, estimator=Auto())
+        attack = ForegroundAttack(sensitive_set=sensitive_set, support=1, estimator=Auto())
         one, two = attack([release]), attack([other])
         before, after = one.posterior(1), two.posterior(1)
         after = after.loc[before.index, before.columns]
@@ -250,14 +250,14 @@ class TestWhatMovesNoBelief:
     def test_how_quasi_identifiers_are_shown(self, release):
         """The worst-case adversary knows all quasi-identifiers, however the table generalizes them."""
         bucketized = Release(release.view, Grouping(release.grouping.labels, bucketized=True))
-        attack = ForegroundAttack(sensitive={"a"}, support=1)
+        attack = ForegroundAttack(sensitive_set={"a"}, support=1)
         assert attack([release]).posterior(1).equals(attack([bucketized]).posterior(1))
 
     def test_other_releases(self):
         """Each release is attacked on its own, also where respondents change."""
         first, second = view_of("ABCD", "abca"), view_of("CDEF", "bbac", time=2)
         both = [Release(first, [0, 0, 1, 1]), Release(second, [0, 1, 0, 1])]
-        attack = ForegroundAttack(sensitive={"a"}, support=1)
+        attack = ForegroundAttack(sensitive_set={"a"}, support=1)
         together = attack(both)
         for release in both:
             assert together.posterior(release.time).equals(attack([release]).posterior(release.time))
@@ -266,19 +266,19 @@ class TestWhatMovesNoBelief:
 class TestTrivialAnswers:
     def test_groups_without_the_set_and_of_the_set_only(self):
         release = release_of("Afa Ama Bfb Bmc Afa Bmb", [0, 0, 1, 1, 2, 2])
-        found = probability(ForegroundAttack(sensitive={"a"}, support=1)([release]), "a")
+        found = probability(ForegroundAttack(sensitive_set={"a"}, support=1)([release]), "a")
         assert found[:4].tolist() == [1, 1, 0, 0]
 
     @pytest.mark.parametrize("rows", ["Afa Ama Bfa Bma", "Afb Amc Bfb Bmc"])
     def test_all_or_none_have_a_value_of_the_set(self, rows):
-        found = probability(ForegroundAttack(sensitive={"a"}, support=1)([release_of(rows, [0, 0, 1, 1])]), "a")
+        found = probability(ForegroundAttack(sensitive_set={"a"}, support=1)([release_of(rows, [0, 0, 1, 1])]), "a")
         assert found.tolist() == [float("a" in rows)] * 4
 
     def test_two_values_in_any_order(self):
         schema = dataclasses.replace(KINDS, values=("a", "b"))
         release = release_of("Afa Ama Bfb Bmb Ama", [0, 0, 1, 1, 0], schema)
         for sensitive_set in "ab":
-            belief = ForegroundAttack(sensitive={sensitive_set}, support=1)([release]).posterior(1)
+            belief = ForegroundAttack(sensitive_set={sensitive_set}, support=1)([release]).posterior(1)
             assert belief["a"].tolist() == [1, 1, 0, 0, 1]
 
     def test_values_that_are_true_or_false_are_no_set(self):
@@ -296,13 +296,13 @@ class TestTrivialAnswers:
     def test_suppressed_records_have_the_worst_global_distribution(self):
         """The worst of the global distributions; values divide it as in the published table."""
         release = release_of("Afa Afb Bmc Bmc Afa Bmc", [0, 0, 1, 1, -1, -1])
-        beliefs = ForegroundAttack(sensitive={"a", "b"}, support=1)([release])
+        beliefs = ForegroundAttack(sensitive_set={"a", "b"}, support=1)([release])
         assert beliefs.posterior(1).iloc[4].tolist() == pytest.approx([0.5, 0.5, 0], abs=1e-6)
         assert beliefs.posterior(1).iloc[5].tolist() == pytest.approx([0, 0, 1], abs=1e-6)
 
     @pytest.mark.parametrize("sensitive_set", [None, {"a"}])
     def test_no_record_is_published(self, sensitive_set):
-        beliefs = ForegroundAttack(sensitive=sensitive_set, support=1)([release_of("Afa Bmb", [-1, -1])])
+        beliefs = ForegroundAttack(sensitive_set=sensitive_set, support=1)([release_of("Afa Bmb", [-1, -1])])
         assert np.allclose(beliefs.posterior(1), 1 / 3)
         assert beliefs.notes == ("at 1: no record is published; there is nothing to learn.",)
 
@@ -315,13 +315,13 @@ class TestTooLittleSupport:
     RELEASE = release_of("Afa Amb Afb Bmc Afa", [0, 0, 1, 1, -1])
 
     def test_shares_are_believed(self):
-        beliefs = ForegroundAttack(sensitive={"a"})([self.RELEASE])
+        beliefs = ForegroundAttack(sensitive_set={"a"})([self.RELEASE])
         assert beliefs.posterior(1)["a"].tolist() == [0.5, 0.5, 0, 0, 0.25]
         shares = SnapshotAttack(Adversary(UniformPrior(), estimator=RandomWorlds()))([self.RELEASE])
         assert np.allclose(beliefs.posterior(1)[:4], shares.posterior(1)[:4])
 
     def test_the_note(self):
-        beliefs = ForegroundAttack(sensitive={"a"})([self.RELEASE])
+        beliefs = ForegroundAttack(sensitive_set={"a"})([self.RELEASE])
         assert repr(beliefs) == "ForegroundBeliefs(times=(1,), attribute sets=(0,))"
         assert "no signature has a support of 3,993 records" in beliefs.notes[0]
         assert "The largest support, 3, is that of a signature of town;" in beliefs.notes[0]
@@ -342,7 +342,7 @@ class TestWhatTakesBeliefs:
     RELEASES = tuple(Release(view, [0, 0, 1, 1]) for view in HISTORY)
 
     def test_they_are_beliefs(self):
-        beliefs = ForegroundAttack(sensitive={"a"}, support=1)(self.RELEASES)
+        beliefs = ForegroundAttack(sensitive_set={"a"}, support=1)(self.RELEASES)
         assert isinstance(beliefs, ForegroundBeliefs)
         assert beliefs.of("C").index.tolist() == [(t, s) for t in (1, 2) for s in ("prior", "revised", "posterior")]
         tree = beliefs.to_datatree()["posterior"]["belief"]
@@ -352,7 +352,7 @@ class TestWhatTakesBeliefs:
 
     def test_measures(self):
         """Beliefs that are shares have no gain; breaches are those of the shares."""
-        beliefs = ForegroundAttack(sensitive={"a"})(self.RELEASES)
+        beliefs = ForegroundAttack(sensitive_set={"a"})(self.RELEASES)
         assert adversary_gain(beliefs, self.HISTORY)["gain"].to_numpy() == pytest.approx([0, 0])
         found = breaches(beliefs, self.HISTORY, {"a"}, r=4)
         assert found["breached"].tolist() == [1, 1]
@@ -364,7 +364,7 @@ class TestBreaches:
 
     @given(releases(), st.sampled_from([1, 1.5, 2, 3, 10]), st.sampled_from([{"a"}, {"a", "b"}]))
     def test_a_set(self, release, r, chosen):
-        beliefs = ForegroundAttack(sensitive=chosen, support=1)([release])
+        beliefs = ForegroundAttack(sensitive_set=chosen, support=1)([release])
         table, posterior = beliefs.over(r), beliefs.posterior(1)[sorted(chosen)].sum(axis=1)
         named = [
             person
@@ -389,7 +389,7 @@ class TestBreaches:
         assert len(beliefs.over(r)) == (most > 1 / r + 1e-9).sum()
 
     def test_no_breach(self):
-        beliefs = ForegroundAttack(sensitive={"a"}, support=1)([release_of("Afb Bmb", [0, 0])])
+        beliefs = ForegroundAttack(sensitive_set={"a"}, support=1)([release_of("Afb Bmb", [0, 0])])
         assert list(beliefs.over(2).columns) == ["time", "respondent", "group", "belief", "share", "attributes"]
         assert beliefs.over(2).empty
         assert ForegroundAttack()([]).over(2).empty
@@ -402,15 +402,17 @@ class TestBreaches:
 
 def test_the_note_of_unconverged_fits():
     release = release_of("Afa Bfb Afa Amb Bfb Bmc", [0, 0, 1, 1, 2, 2])
-    hasty = ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(iterations=1))([release])
+    hasty = ForegroundAttack(sensitive_set={"a"}, support=1, fit=ExpectationMaximization(iterations=1))([release])
     assert "UNCONVERGED" in hasty.notes[0]
-    assert ForegroundAttack(sensitive={"a"}, support=1, fit=ExpectationMaximization(starts=1))([release]).notes == ()
+    assert (
+        ForegroundAttack(sensitive_set={"a"}, support=1, fit=ExpectationMaximization(starts=1))([release]).notes == ()
+    )
 
 
 def test_the_note_of_several_solutions():
     """One group of two records, of a signature each: either has the value."""
     release = release_of("Afa Bfb", [0, 0])
-    found = ForegroundAttack([["town"]], sensitive={"a"}, support=1)([release])
+    found = ForegroundAttack([["town"]], sensitive_set={"a"}, support=1)([release])
     assert "1 of 1 attribute sets, town first, has several solutions" in found.notes[0]
     assert "8 starts" in found.notes[0]
 
@@ -422,7 +424,7 @@ def test_the_note_of_large_groups():
     release = release_of(rows, [0] * n)
     found, exact = (
         ForegroundAttack(
-            [["town"]], sensitive={"a"}, support=1, estimator=rule, fit=ExpectationMaximization(iterations=5)
+            [["town"]], sensitive_set={"a"}, support=1, estimator=rule, fit=ExpectationMaximization(iterations=5)
         )([release])
         for rule in (Auto(), Exact())
     )
@@ -464,7 +466,7 @@ def test_intervals_are_of_the_draws():
 
 def test_a_release_that_teaches_nothing_has_no_intervals():
     releases = [Release(view_of("ABCD", "abca"), [0, 0, 1, 1]), Release(view_of("AB", "ab", time=2), [-1, -1])]
-    beliefs = ForegroundAttack(sensitive={"a"}, fit=Drawn(), support=1)(releases)
+    beliefs = ForegroundAttack(sensitive_set={"a"}, fit=Drawn(), support=1)(releases)
     assert np.isfinite(beliefs.intervals[0]).all()
     assert np.isnan(beliefs.intervals[1]).all()
     assert beliefs.intervals[1].shape == (2, 2)
@@ -473,8 +475,8 @@ def test_a_release_that_teaches_nothing_has_no_intervals():
 RELEASE = release_of("Afa Amb Bfb Bmc", [0, 0, 1, 1])
 BAD_SETTINGS = {
     "a class of estimators": ({"estimator": Exact}, TypeError, "estimator is the class Exact; write estimator=Exact"),
-    "a name of an estimator": ({"estimator": "exact"}, TypeError, "estimator is 'exact'; it is an Estimator"),
-    "an adversary": ({"estimator": Adversary(UniformPrior())}, TypeError, "it is an Estimator"),
+    "a name of an estimator": ({"estimator": "exact"}, TypeError, "estimator is 'exact'; it is an estimator object"),
+    "an adversary": ({"estimator": Adversary(UniformPrior())}, TypeError, "it is an estimator object"),
     "a class of fits": ({"fit": ExpectationMaximization}, TypeError, "fit is the class ExpectationMaximization"),
     "another reading": ({"unmatched": "half"}, ValueError, "unmatched is 'half'; it is one of 'table', 'uniform'"),
     "an estimator to fit": ({"fit": Exact()}, TypeError, "it is a Fitting, as ExpectationMaximization"),
@@ -485,13 +487,21 @@ BAD_SETTINGS = {
     "an attribute that is no column": ({"attribute_sets": [["town", "age"]]}, ValueError, "'age'.*there are town, sex"),
     "the sensitive attribute": ({"attribute_sets": ["result"]}, ValueError, "'result'.*there are town, sex"),
     "an attribute twice": ({"attribute_sets": [["sex", "sex"]]}, ValueError, "names an attribute twice"),
-    "an unknown value": ({"sensitive": {"a", "z"}}, ValueError, "holds 'z', which is not in the domain: 'a', 'b', 'c'"),
-    "every value": ({"sensitive": list("abc")}, ValueError, "holds all 3 values of the domain"),
-    "no value": ({"sensitive": []}, ValueError, "the sensitive set is empty"),
-    "one value as text": ({"sensitive": "a"}, TypeError, r"sensitive is 'a'; it is a set of values, as \{'a'\}"),
-    "a number": ({"sensitive": 3}, TypeError, "it is a set of values"),
-    "a number as an array": ({"sensitive": np.array(3)}, TypeError, "it is a set of values"),
-    "sets of sets": ({"sensitive": [["a"]]}, TypeError, "sensitive holds the list"),
+    "an unknown value": (
+        {"sensitive_set": {"a", "z"}},
+        ValueError,
+        "holds 'z', which is not in the domain: 'a', 'b', 'c'",
+    ),
+    "every value": ({"sensitive_set": list("abc")}, ValueError, "holds all 3 values of the domain"),
+    "no value": ({"sensitive_set": []}, ValueError, "the sensitive set is empty"),
+    "one value as text": (
+        {"sensitive_set": "a"},
+        TypeError,
+        r"sensitive_set is 'a'; it is a set of values, as \{'a'\}",
+    ),
+    "a number": ({"sensitive_set": 3}, TypeError, "it is a set of values"),
+    "a number as an array": ({"sensitive_set": np.array(3)}, TypeError, "it is a set of values"),
+    "sets of sets": ({"sensitive_set": [["a"]]}, TypeError, "sensitive_set holds the list"),
     "no support": ({"support": 0}, ValueError, "support is 0; it is a number of records, 1 or more"),
     "half a person": ({"support": 1.5}, ValueError, "support is 1.5"),
     "endless support": ({"support": float("inf")}, ValueError, "support is inf"),
@@ -511,8 +521,8 @@ def test_bad_settings_are_one_clear_error(case):
     "sensitive_set", [{"a", "b"}, ["a", "b"], ("b", "a"), frozenset("ab"), np.array(["a", "b"]), pd.Series(["a", "b"])]
 )
 def test_any_collection_of_values_is_a_set(sensitive_set):
-    found = ForegroundAttack(sensitive=sensitive_set, support=1)([RELEASE]).posterior(1)
-    assert found.equals(ForegroundAttack(sensitive={"a", "b"}, support=1)([RELEASE]).posterior(1))
+    found = ForegroundAttack(sensitive_set=sensitive_set, support=1)([RELEASE]).posterior(1)
+    assert found.equals(ForegroundAttack(sensitive_set={"a", "b"}, support=1)([RELEASE]).posterior(1))
 
 
 def test_releases_of_different_domains():

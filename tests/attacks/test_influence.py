@@ -25,7 +25,7 @@ from foreknow.models import (
 )
 from foreknow.models.divergence import jensen_shannon as divergence_bits
 
-LEAST = 1e-6
+MIN_REPORTED_BITS = 1e-6
 CHAIN = MarkovChain(1, 0.7 * np.eye(3) + 0.3 * np.random.default_rng(9).dirichlet(np.ones(3), size=3))
 """Values tend to stay, so that influence carries far."""
 
@@ -103,7 +103,7 @@ def next_of(place, places):
 def assert_is_the_influence_of(graph, adversary, releases, *record):
     source, bits, places = (record[0], record[2]), expected_bits(adversary, releases, *record), published(releases)
     assert graph.graph["source"] == source
-    reached = {place for place, b in bits.items() if b >= LEAST and place in places}
+    reached = {place for place, b in bits.items() if b >= MIN_REPORTED_BITS and place in places}
     for place, data in graph.nodes(data=True):
         assert data["bits"] == pytest.approx(bits[place], abs=1e-9)
         assert data["release"] == [release.time for release in releases].index(place[1])
@@ -191,12 +191,12 @@ def test_every_changed_belief_is_in_the_graph(drawn):
     adversary = adversary_of(EvidenceCascade())
     bits, places = expected_bits(adversary, releases, *record, 0.9), published(releases)
     graph = Influence(adversary)(releases, *record, 0.9)
-    assert {place for place, b in bits.items() if b >= 2 * LEAST and place in places} <= set(graph)
-    assert all(b >= LEAST / 2 for place, b in graph.nodes("bits") if place != graph.graph["source"])
+    assert {place for place, b in bits.items() if b >= 2 * MIN_REPORTED_BITS and place in places} <= set(graph)
+    assert all(b >= MIN_REPORTED_BITS / 2 for place, b in graph.nodes("bits") if place != graph.graph["source"])
 
 
 def test_a_respondent_may_be_reached_sooner_at_a_later_release():
-    """A is absent at 2: she reaches P at 3 in two steps, and at 2 through B in three; the step from 2 to 3 is one too."""
+    """A is absent at 2. The path to P at 3 has two steps; the path to P at 2, through B, has three."""
     releases = released((("AB", "ab", [0, 0]), ("BP", "ab", [0, 0]), ("AP", "ab", [0, 0])))
     adversary = adversary_of()
     graph = Influence(adversary)(releases, "A", "a", 1)
@@ -232,7 +232,7 @@ class TestWhereALinkIsHidden:
         releases = released((("AB", "ab", [0, 0]), ("A", "a", [0]), ("AC", "bc", [0, 0])))
         adversary = adversary_of(transitions=chain)
         bits = expected_bits(adversary, releases, "A", "a", 1, 1.0)
-        assert bits["A", 2] < LEAST < bits["A", 3]
+        assert bits["A", 2] < MIN_REPORTED_BITS < bits["A", 3]
         assert {("A", 1), ("B", 1), ("A", 3), ("C", 3)} <= set(Influence(adversary)(releases, "A", "a", 1))
 
 
@@ -240,7 +240,7 @@ def test_beliefs_about_suppressed_records_change_too():
     """A is not published at 2; the belief about A there is the chain's, which the record at 1 changes."""
     releases = released((("AB", "ab", [0, 0]), ("ABC", "abc", [-1, 0, 0])))
     adversary = adversary_of()
-    assert expected_bits(adversary, releases, "B", "b", 1, 1.0)["A", 2] > LEAST
+    assert expected_bits(adversary, releases, "B", "b", 1, 1.0)["A", 2] > MIN_REPORTED_BITS
     assert ("A", 2) in Influence(adversary)(releases, "B", "b", 1)
 
 

@@ -185,6 +185,6 @@ def test_the_items_of_another_column_are_read_where_they_are_published():
     """The attack reads the items that an ItemRelease shows, from any column."""
     view = view_of_items(["Coughing", "Headache"])
     own = Linking(ExternalKnowledge({"x": "a"}), "items")
-    beliefs = ATTACK([ItemRelease(Release(view, [0, 0]), own, Items.of(view.frame["items"]))])
+    beliefs = ATTACK([ItemRelease(Release(view, [0, 0]), own, Items.from_cells(view.frame["items"]))])
     assert isinstance(beliefs, LabelBeliefs)
     assert beliefs.posterior(1).to_dict("list") == {"Flu": [1.0]}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import view_of
 
 from foreknow.attacks import RetrospectiveAttack, SequentialAttack, SnapshotAttack
-from foreknow.attacks.repeated_pairs import LEAST_SHARE, repeated_pairs
+from foreknow.attacks.repeated_pairs import MIN_REPORTED_SHARE, repeated_pairs
 from foreknow.models import Adversary, Exact, GivenPrior, MarkovChain, Omega, Release, UniformPrior
 
 CHAIN = MarkovChain(1, np.array([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]))
@@ -87,7 +87,7 @@ class TestNotes:
     @pytest.mark.parametrize("attack", [SequentialAttack, RetrospectiveAttack])
     def test_groups_drawn_anew_have_none(self, attack):
         releases = cohort(self.ANEW)
-        assert 0 < share_by_pairs(releases) < LEAST_SHARE
+        assert 0 < share_by_pairs(releases) < MIN_REPORTED_SHARE
         assert attack(ADVERSARY)(releases).notes == ()
 
     def test_without_memory_nothing_is_counted_twice(self):

@@ -49,7 +49,7 @@ def chain_of(seed):
 
 @st.composite
 def followed(draw, longest=4, gaps=False):
-    """Per release: None where A is absent; else one or two others who are in no later release, the group's values, and
+    """For each release: None where A is absent; else one or two others who are in no later release, the group's values, and
     whether A is published at all. A is there at the first and the last."""
     seen, names = [], iter(STRANGERS)
     t = draw(st.integers(2, longest))

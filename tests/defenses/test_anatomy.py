@@ -35,7 +35,7 @@ def kinds_of(results, sensitive, bound):
 
 
 def reference(view, l, sensitive=None, bound="together"):  # noqa: E741
-    """The printed steps; then the records of each value, in the order of the curve, join the groups in theirs."""
+    """Groups by the printed steps; the records of each value, in the order of the curve, join the groups in their order."""
     order = hilbert_order(view.people).tolist()
     kinds = kinds_of(view.frame["result"], sensitive, bound)
     first = [kind for kind in ("the set", *view.schema.values) if kind in kinds]
@@ -115,7 +115,7 @@ def test_is_verified(drawn, l, bucketized):  # noqa: E741
 
 
 def test_by_hand():
-    """Most frequent first: a and b, a and b, a and c; one b remains, and the third group has none."""
+    """Most frequent first: a and b, a and b, a and c. The remaining b joins the third group, which has no b."""
     view = view_of("ABCDEFG", "aaabbbc", [10, 20, 30, 11, 21, 31, 32])
     release = Release(view, Anatomy(2)(view, uniform(view)))
     shown = sorted("".join(rows) for _, rows in release.table.groupby("group")["result"])
@@ -125,7 +125,7 @@ def test_by_hand():
 
 
 def test_close_records_are_put_together_where_values_allow():
-    """Two of each value in each of three distant towns: every pair is of one town."""
+    """Two records of each value in each of three distant towns: every pair is of one town."""
     ages = [1, 1, 2, 2, 50, 50, 51, 51, 98, 98, 99, 99]
     view = view_of("ABCDEFGHIJKL", "abab" * 3, ages)
     labels = Anatomy(2, deterministic=True)(view, uniform(view)).labels
@@ -219,11 +219,11 @@ class TestBadInput:
         [
             ({"l": 0}, ValueError, "Anatomy: l is 0; it is a number of records and values, 1 or more"),
             ({"l": 2.5}, ValueError, "Anatomy: l is 2.5"),
-            ({"l": 2, "sensitive": "ab"}, TypeError, r"sensitive is 'ab'; .* as \{'ab'\}"),
-            ({"l": 2, "sensitive": ()}, ValueError, "sensitive set is empty; name at least one value"),
-            ({"l": 2, "sensitive": ("a", "a")}, ValueError, "names 'a' twice; name each value once"),
+            ({"l": 2, "sensitive_set": "ab"}, TypeError, r"sensitive_set is 'ab'; .* as \{'ab'\}"),
+            ({"l": 2, "sensitive_set": ()}, ValueError, "sensitive set is empty; name at least one value"),
+            ({"l": 2, "sensitive_set": ("a", "a")}, ValueError, "names 'a' twice; name each value once"),
             (
-                {"l": 2, "sensitive": ("a",), "bound": "some"},
+                {"l": 2, "sensitive_set": ("a",), "bound": "some"},
                 ValueError,
                 "bound is 'some'; it is one of 'together', 'each', 'all'",
             ),

@@ -1,4 +1,4 @@
-"""BKAA against its algorithm in plain Python, its answers for leftovers, and what it promises."""
+"""BKAA against its algorithm in plain Python, its treatment of leftovers, and its promises."""
 
 import itertools
 import math
@@ -59,12 +59,12 @@ def satisfies(view, prior, k, beta, j, enhanced):
 
 
 def insert(groups, left, order, good):
-    """Algorithm 1, lines 16 to 24, with the nearest group along the order: the groups, each with who joined it."""
+    """Algorithm 1, lines 16 to 24, with the nearest group along the order: the groups with the records that joined."""
     rank = {record: place for place, record in enumerate(order)}
     groups, grown = [list(group) for group in groups], [list(group) for group in groups]
 
     def distance(number, record):
-        """To the nearest of those with whom the group was grown; of two as near, the one before."""
+        """Distance to the nearest record of the group as grown; ties go to the earlier one."""
         return min((abs(rank[member] - rank[record]), rank[member]) for member in grown[number])
 
     for record in sorted(left, key=rank.get):
@@ -75,8 +75,8 @@ def insert(groups, left, order, good):
     return groups
 
 
-def settled(groups, order, good, nearest=32):
-    """As `oracle.settle`, but a group that no single one saves is merged with the fewest nearest that do together."""
+def enforced(groups, order, good, nearest=32):
+    """As `oracle.enforce_on_published`; a failing group is merged with the fewest nearest groups with which it satisfies."""
     start = {record: place for place, record in enumerate(order)}
     while True:
         published = [record for group in groups for record in group]
@@ -101,12 +101,12 @@ def settled(groups, order, good, nearest=32):
 
 
 def algorithm_1(view, prior, k, beta, j, enhanced, patience):
-    """The groups as grown, with those who joined, and those that satisfy in the table they make."""
+    """Groups as grown, groups with the records that joined, and groups that satisfy in the published table."""
     good, everybody = satisfies(view, prior, k, beta, j, enhanced), range(len(view))
     order = nearest_point_order(view.people).tolist()
     grown, left = oracle.grow(order, lambda group: good(group, everybody), patience)
     joined = insert(grown, left, order, lambda group: good(group, everybody))
-    return oracle.partition(grown), oracle.partition(joined), oracle.partition(settled(joined, order, good))
+    return oracle.partition(grown), oracle.partition(joined), oracle.partition(enforced(joined, order, good))
 
 
 def larger(seed):
@@ -171,9 +171,9 @@ class TestAsPrinted:
 
 
 def test_by_hand():
-    """Ages 20 to 26 and 50: from 50, who is sure of c, down; whoever is with them diverges, so all but them pair up.
+    """Ages 20 to 26 and 50, in order from 50, whose prior is certain of c. Groups with that record diverge; the others pair up.
 
-    With patience. Without it everybody waits for the group that the one who is sure keeps from closing.
+    This takes patience. Without it no group closes, because the first record stays in the open group.
     """
     view = view_of("ABCDEFGH", "abababac", ages=[20, 21, 22, 23, 24, 25, 26, 50])
     prior = np.array([[0.5, 0.5, 0]] * 7 + [[0, 0, 1.0]])
@@ -189,7 +189,7 @@ def test_by_hand():
 
 
 def test_enhanced_or_basic():
-    """Three quarters have a: up to a third more is certainty, which the basic allows and the enhanced never does."""
+    """Three quarters of the records have a. A gain of 1/3 is certainty, which basic beta-likeness allows and enhanced does not."""
     view = view_of("ABCD", "aaab", domain="ab")
     prior = np.full((4, 2), 0.5)
     assert oracle.groups_of(BKAA(1, 3, 1.0, enhanced=False)(view, prior).labels) == {frozenset({i}) for i in range(4)}
@@ -203,7 +203,7 @@ def test_enhanced_or_basic():
 class TestRelax:
     @given(drawn=tables(most=20), settings=settings_of)
     @example(drawn=(view_of("ABCD", "aaab"), np.full((4, 3), 1 / 3)), settings={"k": 2, "beta": 0, "j": 0.0})
-    def test_everybody_is_published_and_what_fails_is_said(self, drawn, settings):
+    def test_all_records_are_published_and_failures_are_noted(self, drawn, settings):
         view, prior = drawn
         if settings["k"] > len(view):
             return
@@ -226,7 +226,7 @@ class TestRelax:
 
 
 def test_a_counterfeit_value_where_the_own_one_breaks_the_group():
-    """Sevenfold is more than beta allows of a value that one in eight has; so whoever has c, the last, shows a."""
+    """c has a share of 1/8 in the table, and beta forbids 1/2 in a group; so the last record, which has c, shows a."""
     view = view_of("ABCDEFGH", "abababac", ages=[30, 31, 32, 33, 34, 35, 36, 20], domain="abc")
     grouping = BKAA(2, 1, 1.0, enhanced=False, leftovers="counterfeit", patience=2, judged="view")(
         view, np.full((8, 3), 1 / 3)
@@ -269,8 +269,8 @@ class Consistent(GroupPredicate):
 
 
 @given(drawn=tables(most=20), leftovers=st.sampled_from(["join", "suppress", "relax"]))
-def test_requirements_are_told_who_is_in_a_group(drawn, leftovers):
-    """One that fails where that is not so changes nothing."""
+def test_requirements_receive_the_group_members(drawn, leftovers):
+    """A requirement that fails for inconsistent members changes nothing."""
     view, prior = drawn
     defense = BKAA(2, 1, 0.6, leftovers=leftovers, patience=5)
     asking = replace(defense, also=Consistent(tuple(view.sensitive.tolist())))

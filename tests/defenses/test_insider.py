@@ -1,4 +1,4 @@
-"""An insider, who knows the rule, the groups and one person's value: certain of many without chance, of nobody with it."""
+"""Insider who knows the rule, the groups and one respondent's value: certain of many values without chance, of none with it."""
 
 import importlib.util
 import itertools
@@ -45,14 +45,14 @@ class TestAtAnySize:
 
     @pytest.mark.parametrize("values", ["ab", "abcdef"])
     def test_with_chance_next_to_nothing_is_left_to_claim(self, kind, values):
-        """The rule contradicts what is seen at once; the few claims that it leaves are right for half of them, as a coin is."""
+        """The rule contradicts most releases at once; of the few remaining claims half are right, as by chance."""
         claimed, right = shares(kind, 600, values).T
         assert claimed.mean() < 0.01
         assert right.mean() <= 0.005
 
 
-class Laid(np.random.Generator):
-    """Chance that is laid down beforehand: an order of the records."""
+class FixedOrder(np.random.Generator):
+    """Random generator with a fixed permutation of the records."""
 
     def __init__(self, order):
         super().__init__(np.random.PCG64(0))
@@ -63,9 +63,9 @@ class Laid(np.random.Generator):
 
 
 def surest_of_another_group(results, defenses):
-    """The most that an insider can believe of the value of a person of another group, all tables of these values as likely.
+    """Largest belief of an insider in a value of a respondent of another group; all tables of these values are equally likely.
 
-    Over everything that the defenses publish, every person whose value the insider may know, and every person of another group.
+    The maximum is over all releases of the defenses, all known respondents, and all respondents of other groups.
     """
     n = len(results)
     views = [view_of("ABCDEF"[:n], world) for world in sorted(set(itertools.permutations(results)))]
@@ -91,5 +91,5 @@ def surest_of_another_group(results, defenses):
 def test_with_chance_an_insider_learns_nothing_of_other_groups(kind, results):
     """Over all orders that can be drawn: one in two at most, which is what a group of two shows. Without chance: certainty."""
     orders = itertools.permutations(range(len(results)))
-    assert surest_of_another_group(results, [kind(2, rng=Laid(order)) for order in orders]) == Fraction(1, 2)
+    assert surest_of_another_group(results, [kind(2, rng=FixedOrder(order)) for order in orders]) == Fraction(1, 2)
     assert surest_of_another_group(results, [kind(2, deterministic=True)]) == 1

@@ -1,4 +1,4 @@
-"""JS-reduce against Algorithm 4 in plain Python, its answers for leftovers, and what it promises."""
+"""JS-reduce against Algorithm 4 in plain Python, its treatment of leftovers, and its promises."""
 
 import math
 import re
@@ -34,7 +34,7 @@ settings_of = st.builds(
 
 
 def algorithm_4(view, prior, k, t, j, patience):
-    """The groups of Algorithm 4, and those that are published so that they satisfy without the leftovers as well."""
+    """Groups of Algorithm 4, and groups that satisfy in the published table."""
     results = view.frame["result"].tolist()
 
     def satisfies(group, published):
@@ -46,8 +46,8 @@ def algorithm_4(view, prior, k, t, j, patience):
 
     order, everybody = hilbert_order(view.people).tolist(), range(len(view))
     grown, _ = oracle.grow(order, lambda group: satisfies(group, everybody), patience)
-    settled = oracle.settle(grown, order, satisfies)
-    return oracle.partition(grown), oracle.partition(settled)
+    enforced = oracle.enforce_on_published(grown, order, satisfies)
+    return oracle.partition(grown), oracle.partition(enforced)
 
 
 def said_to_be_suppressed(grouping):
@@ -62,14 +62,14 @@ class TestSuppress:
         if settings["k"] > len(view):
             return
         grouping = JSReduce(**settings)(view, prior)
-        _, settled = algorithm_4(view, prior, **settings)
-        assert oracle.groups_of(grouping.labels) == settled
+        _, enforced = algorithm_4(view, prior, **settings)
+        assert oracle.groups_of(grouping.labels) == enforced
         assert said_to_be_suppressed(grouping) == (grouping.labels < 0).sum()
 
     @pytest.mark.parametrize("seed", range(6))
     @pytest.mark.parametrize("patience", [None, 15])
     def test_equals_the_algorithm_on_larger_tables(self, seed, patience):
-        """Tight enough for several groups to fail once others are left out."""
+        """Thresholds so strict that several groups fail after others are suppressed."""
         rng = np.random.default_rng(seed)
         n = 120
         view = view_of(
@@ -77,12 +77,12 @@ class TestSuppress:
         )
         prior = rng.dirichlet(np.full(3, 0.4), size=3)[rng.integers(0, 3, n)]
         grouping = JSReduce(4, 0.12, 0.5, patience=patience)(view, prior)
-        _, settled = algorithm_4(view, prior, 4, 0.12, 0.5, patience)
-        assert oracle.groups_of(grouping.labels) == settled
+        _, enforced = algorithm_4(view, prior, 4, 0.12, 0.5, patience)
+        assert oracle.groups_of(grouping.labels) == enforced
         assert said_to_be_suppressed(grouping) == (grouping.labels < 0).sum()
 
     def test_the_larger_tables_reach_what_they_are_for(self):
-        """Over these draws some groups are merged, and some are given up."""
+        """Over these draws some groups are merged, and some are suppressed."""
         merged = withdrawn = 0
         for seed in range(6):
             rng = np.random.default_rng(seed)
@@ -91,15 +91,15 @@ class TestSuppress:
                 [f"p{i}" for i in range(n)], rng.choice(list("abc"), n, p=[0.6, 0.3, 0.1]), ages=rng.integers(0, 90, n)
             )
             prior = rng.dirichlet(np.full(3, 0.4), size=3)[rng.integers(0, 3, n)]
-            grown, settled = algorithm_4(view, prior, 4, 0.12, 0.5, 15)
-            merged += len(settled - grown)
-            withdrawn += len(set().union(*grown) - set().union(*settled))
+            grown, enforced = algorithm_4(view, prior, 4, 0.12, 0.5, 15)
+            merged += len(enforced - grown)
+            withdrawn += len(set().union(*grown) - set().union(*enforced))
         assert merged
         assert withdrawn
 
     @pytest.mark.parametrize("seed", range(8))
     def test_trailing_records_are_suppressed_as_printed(self, seed):
-        """Tables on which nothing has to be withdrawn: the answer is Algorithm 4 itself."""
+        """Tables on which no group fails in the published table: the result is that of Algorithm 4."""
         rng = np.random.default_rng(seed)
         n = 23
         view = view_of([f"p{i}" for i in range(n)], rng.permutation(list("abc" * 8)[:n]), ages=rng.permutation(90)[:n])
@@ -118,7 +118,7 @@ class TestSuppress:
             assert verify(release, defense.requirement, prior=prior)["holds"].all()
 
     def test_patience_sets_the_misfit_aside(self):
-        """The first on the curve is alone in being sure of c."""
+        """Only the first record on the curve has a prior certain of c."""
         view = view_of("ABCDEFG", "abababc", ages=range(20, 27))
         prior = np.array([[0, 0, 1.0]] + [[0.5, 0.5, 0]] * 6)
         printed = JSReduce(2, 1.0, 0.1)(view, prior)
@@ -131,7 +131,7 @@ class TestSuppress:
 
 class TestRelax:
     @given(drawn=tables(most=20), settings=settings_of)
-    def test_everybody_is_published_and_what_fails_is_said(self, drawn, settings):
+    def test_all_records_are_published_and_failures_are_noted(self, drawn, settings):
         view, prior = drawn
         if settings["k"] > len(view):
             return
@@ -192,7 +192,7 @@ class TestRelax:
 
 class TestCounterfeit:
     @given(drawn=tables(most=20), settings=settings_of)
-    def test_everybody_is_published_or_noted_and_the_table_satisfies(self, drawn, settings):
+    def test_all_records_are_published_or_noted_and_the_table_satisfies(self, drawn, settings):
         view, prior = drawn
         if settings["k"] > len(view):
             return
@@ -219,7 +219,7 @@ class TestCounterfeit:
         assert said == [len(distorted)] or not len(distorted)
 
     def test_a_value_that_would_break_the_group_is_counterfeited(self):
-        """Six of a in pairs, and a seventh who has c: any c breaks closeness to a table of a, so it shows a."""
+        """Six records of a in pairs, and a seventh of c: any c violates closeness to a table of a, so that it shows a."""
         view = view_of("ABCDEFG", "aaaaaac", ages=range(20, 27))
         prior = np.full((7, 3), 1 / 3)
         grouping = JSReduce(2, 0.15, 1.0, leftovers="counterfeit")(view, prior)
@@ -270,7 +270,7 @@ class TestSettings:
         assert (JSReduce(3, 1.0, 0.6, base=math.e)(view, prior).labels == 0).all()
 
     def test_age_and_weight_are_both_seen(self):
-        """Four corners of a square, two people each: the curve meets each corner's two in a row."""
+        """Four corners of a square with two records each: the two of a corner are consecutive on the curve."""
         corners = [(0, 0), (0, 9), (9, 9), (9, 0)]
         frame = pd.DataFrame(corners * 2, columns=["age", "weight"]).assign(id=range(8), result="a")
         view = View(frame, Schema({"age": Numeric(0, 9), "weight": Numeric(0, 9)}, "result", ("a", "b")))

@@ -1,4 +1,4 @@
-"""The order of the records in the file, and the numbers of the groups, tell nothing of what `publish` did."""
+"""Order of the records in the file, and numbers of the groups: neither discloses a choice of `publish`."""
 
 import itertools
 from collections import Counter
@@ -41,8 +41,8 @@ DEFENSES = {
 }
 
 
-class Laid(np.random.Generator):
-    """Chance that is laid down beforehand: the first order of records, and then whatever order of groups there is."""
+class FixedOrder(np.random.Generator):
+    """Random generator with a fixed first permutation, of the records; later ones are of the groups."""
 
     def __init__(self, records, groups):
         super().__init__(np.random.PCG64(0))
@@ -58,7 +58,7 @@ def law(defense, frame):
     """Frequency of each outcome (members and values of the groups) over all draws of `publish`."""
     outcomes = Counter()
     for records, groups in itertools.product(itertools.permutations(range(5)), itertools.permutations(range(3))):
-        (release,) = publish([View(frame, SCHEMA, 1)], defense, NOBODY, rng=Laid(records, groups))
+        (release,) = publish([View(frame, SCHEMA, 1)], defense, NOBODY, rng=FixedOrder(records, groups))
         membership = sorted(zip(release.view.frame["id"], release.group.tolist(), strict=True))
         outcomes[tuple(membership), release.table.to_csv()] += 1
     return outcomes
@@ -86,7 +86,7 @@ def test_all_orders_of_group_numbers_are_as_likely(name):
 
 
 def crowd(people=399):
-    """People of ten ages and two towns: about twenty are alike."""
+    """Records of ten ages and two towns: about twenty are equal."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
         {
@@ -101,9 +101,9 @@ def crowd(people=399):
 
 
 def guessed(release, order):
-    """Each person's group, guessed from everybody's quasi-identifiers, the rule and the file's order.
+    """Group of each respondent, guessed from all quasi-identifiers, the rule and the order of the file.
 
-    The published groups are sorted by the places of the people who fit them, and cut off the order by their sizes.
+    The published groups are sorted by the positions of the records that fit them, and cut from the order by their sizes.
     """
     codes, groups = release.view.people.quasi_identifiers, release.group
     low = np.array([codes[groups == g].min(axis=0) for g in range(release.groups)])
@@ -120,10 +120,10 @@ RULES = [(JSReduce(3, 1, 1), hilbert_order), (BKAA(3, 999, 1, enhanced=False), n
 
 
 @pytest.mark.parametrize(("defense", "order"), RULES)
-def test_the_file_s_order_gives_nobody_s_group_away(defense, order):
-    """About twenty people are alike, in seven groups: by chance a guess is right for one in seven.
+def test_the_order_of_the_file_discloses_no_group(defense, order):
+    """About twenty records are equal, in seven groups: a random guess is right for one in seven.
 
-    Without `publish` groups are runs of the order: numbers and sizes tell everything, and boxes alone most.
+    Without `publish`, groups are runs of the order: numbers and sizes disclose all groups, and boxes alone most of them.
     """
     view = crowd()
     prior = np.full((len(view), 4), 0.25)
@@ -137,7 +137,7 @@ def test_the_file_s_order_gives_nobody_s_group_away(defense, order):
 
 
 def test_ties_are_broken_alike_at_every_release():
-    """Twelve people whom nothing tells apart are in the same pairs at each of four releases."""
+    """Twelve equal records are in the same pairs at each of four releases."""
     frame = pd.DataFrame({"id": range(12), "age": 3, "result": list("ab") * 6})
     views = [View(frame.iloc[::step], SCHEMA, time) for time, step in enumerate([1, -1, 1, -1])]
     releases = publish(views, JSReduce(2, 1, 1), NOBODY)

@@ -158,7 +158,7 @@ class TestPromises:
 
 
 def test_table_1_becomes_table_2():
-    """The paper's example: 3-anonymous groups with similar priors; the paper gives no priors, and here are two."""
+    """Example of the paper: 3-anonymous groups with similar priors. The paper gives no priors; two are assumed."""
     frame = pd.DataFrame(
         {
             "name": ["Cayla", "Ganya", "Elisa", "Dior", "Harriet", "Fiona"],

@@ -50,7 +50,7 @@ WRONG = [
 RIGHT = {
     "anatomy": {"l": 2},
     "bkaa": {"k": 2, "beta": 2, "j": 0.6},
-    "foreground-safe": {"r": 2, "sensitive": {"a"}, "support": 1},
+    "foreground-safe": {"r": 2, "sensitive_set": {"a"}, "support": 1},
     "full-domain": {"requirement": KAnonymity(2)},
     "injector": {"l": 2},
     "js-reduce": {"k": 2, "t": 0.6, "j": 0.6},

@@ -30,7 +30,7 @@ RELEASE = Release(VIEW, np.zeros(6, dtype=int))
 
 
 class Bare:
-    """An object of no use."""
+    """Object without any interface."""
 
 
 WRONG = [
@@ -42,9 +42,9 @@ WRONG = [
 ]
 
 KEYWORDS = {
-    Anatomy: ("l", "sensitive", "bound", "bucketized", "deterministic", "rng"),
+    Anatomy: ("l", "sensitive_set", "bound", "bucketized", "deterministic", "rng"),
     Injector: ("l", "min_confidence", "min_expectation", "terms", "deterministic", "rng"),
-    MASK: ("k", "l", "sensitive", "grouped", "bucketized", "rng"),
+    MASK: ("k", "l", "sensitive_set", "grouped", "bucketized", "rng"),
     UHRA: ("k", "t", "j", "base", "distance", "also", "patience", "repaired", "sweeps", "judged", "tolerance"),
     KPrimacy: ("k", "beta", "j", "base", "judged", "tolerance"),
     MInvariance: ("m", "deterministic", "rng"),

@@ -48,7 +48,7 @@ DEFENSES = {
     ),
     "sometimes": Fixed({1: Grouping([0, 1, 0, 0, 0, -1]), 2: Grouping([-1] * 4), 3: Grouping([-1] * 5)}),
     "never": Fixed({1: Grouping([-1] * 6), 2: Grouping([-1] * 4), 3: Grouping([-1] * 5)}),
-    # C and D share {b, c} and {b, b} in turn: the second tells all, and rho has nobody to average
+    # C and D share {b, c}, then {b, b}: the second discloses both, and rho has no record to average
     "telling": Fixed({1: Grouping([-1, -1, 0, 0, -1, -1]), 2: Grouping([-1] * 4), 3: Grouping([-1, -1, 0, 0, -1])}),
 }
 

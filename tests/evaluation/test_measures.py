@@ -21,7 +21,7 @@ GROUPS = (
 )
 ATTACK = SequentialAttack(Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3))))
 WORKLOAD = Workload.draw(HISTORY, rng=1, queries=20, selectivity=0.5, sanity_bound=0.1)
-NEEDS = {"breaches": {"sensitive": {"a"}, "r": 2}, "query_error": {"workload": WORKLOAD}}
+NEEDS = {"breaches": {"sensitive_set": {"a"}, "r": 2}, "query_error": {"workload": WORKLOAD}}
 """Arguments without a default that a measure takes beside its data."""
 
 

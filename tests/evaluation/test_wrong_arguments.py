@@ -54,7 +54,7 @@ ATTACK = SnapshotAttack(Adversary(UniformPrior()))
 BELIEFS = ATTACK(RELEASES)
 WORKLOAD = Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1)
 FRAME = HISTORY[0].frame
-TABLE = PublishedTable(RELEASES[0].table, sensitive="result")
+TABLE = PublishedTable(RELEASES[0].table, sensitive_set="result")
 LABELS = LinkingAttack(Linking(ExternalKnowledge({"x": "a"}), "result"))([RELEASES[0]])
 RECORDS = CompromisedRecords(pd.DataFrame({"respondent": ["A"], "value": ["a"], "time": [1], "confidence": [1.0]}))
 NEEDS = {"breaches": ({"a"}, 2), "query_error": (WORKLOAD,)}
@@ -71,7 +71,7 @@ WRONG = (
 
 CALLS = {
     **{name: (measure, ["beliefs", "history"]) for name, measure in BELIEF_MEASURES.items() if name != "breaches"},
-    "breaches": (breaches, ["beliefs", "history", "sensitive", "r"]),
+    "breaches": (breaches, ["beliefs", "history", "sensitive_set", "r"]),
     "calibration": (calibration, ["beliefs", "history"]),
     "score_decomposition": (score_decomposition, ["beliefs", "history"]),
     "reliability_curve": (reliability_curve, ["beliefs", "history"]),
@@ -91,7 +91,7 @@ CALLS = {
     "influence_by_release": (influence_by_release, ["graph"]),
 }
 RIGHT = {
-    "beliefs": BELIEFS, "history": HISTORY, "sensitive": {"a"}, "r": 2, "releases": RELEASES, "release": RELEASES[0],
+    "beliefs": BELIEFS, "history": HISTORY, "sensitive_set": {"a"}, "r": 2, "releases": RELEASES, "release": RELEASES[0],
     "workload": WORKLOAD, "defenses": {"halved": Mondrian(KAnonymity(1))}, "attacks": {"snapshot": ATTACK},
     "respondent": "A", "time": 1, "titled": {("halved", "snapshot"): BELIEFS}, "weeks": 1,
     "graph": nx.DiGraph(),
@@ -104,11 +104,11 @@ OPTIONS = {
     "risk_table": ["leaving_out", "least", "sure"],
     "brier_score": ["bins", "decomposition", "leaving_out"],
     "information_flow": ["gains", "before", "leaving_out"],
-    "calibration": ["bins", "leaving_out", "sensitive", "draws", "level", "rng"],
+    "calibration": ["bins", "leaving_out", "sensitive_set", "draws", "level", "rng"],
     "score_decomposition": [
-        *("score", "decomposition", "bins", "sensitive", "least", "leaving_out", "draws", "level", "rng")
+        *("score", "decomposition", "bins", "sensitive_set", "least", "leaving_out", "draws", "level", "rng")
     ],
-    "reliability_curve": ["sensitive", "leaving_out", "draws", "level", "rng"],
+    "reliability_curve": ["sensitive_set", "leaving_out", "draws", "level", "rng"],
     "respondent_risk": ["most", "show_values", "leaving_out"],
     "retroactive_leak": ["sure", "least", "leaving_out"],
     "exposing_members": ["value", "estimator", "without", "most"],
@@ -119,7 +119,15 @@ OPTIONS = {
     "record_linkage": ["representative"],
     "query_errors": ["actual"],
     "compare": ["defender", "rng", "leaving_out", "bucketized"],
-    "Workload.draw": ["rng", "queries", "dimensions", "selectivity", "predicates", "sensitive", "sanity_bound"],
+    "Workload.draw": [
+        "rng",
+        "queries",
+        "dimensions",
+        "selectivity",
+        "predicates",
+        "restrict_sensitive",
+        "sanity_bound",
+    ],
     "exams": ["views", "records", "weeks_per_step", "rng"],
 }
 ALWAYS = {"Workload.draw": {"rng": 1}}
@@ -290,7 +298,7 @@ class TestWorkload:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"folder": 3}, {"sensitive": 3}, {"quasi_identifiers": "age"}, {"hierarchies": 3}]
+    "settings", [{"folder": 3}, {"sensitive_set": 3}, {"quasi_identifiers": "age"}, {"hierarchies": 3}]
 )
 def test_adult(settings):
     with pytest.raises(TypeError, match="adult: "):

@@ -95,6 +95,6 @@ def test_the_digest_depends_on_names_and_contents_of_the_named_folders_only(tmp_
 
 
 def test_kernels_of_the_package_are_stamped():
-    from foreknow.models.estimators.assignments import log_weight_and_beliefs
+    from foreknow.models.estimators.assignments.group_beliefs import log_weight_and_beliefs
 
     assert isinstance(log_weight_and_beliefs._cache, compilation_cache.PackageCache)

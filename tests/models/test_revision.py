@@ -239,29 +239,29 @@ class TestFilter:
 
 # --- through the adversary --------------------------------------------------------------------------------------------
 
-STRANGERS = "STUVWXYZ"
+OTHERS = "STUVWXYZ"
 
 
 @st.composite
 def followed(draw, longest=4, gaps=False):
     """Releases of respondent A, each with one or two respondents who appear only once.
 
-    Per release None where A is absent, else the group's strangers and values; the first is never None.
+    For each release None where A is absent, else the other group members and the values; the first is never None.
     """
-    seen, names = [], iter(STRANGERS)
+    seen, names = [], iter(OTHERS)
     for t in range(draw(st.integers(2, longest))):
         if gaps and t and draw(st.booleans()):
             seen.append(None)
             continue
-        strangers = [next(names) for _ in range(draw(st.integers(1, 2)))]
-        results = draw(st.lists(st.sampled_from("abc"), min_size=len(strangers) + 1, max_size=len(strangers) + 1))
-        seen.append((strangers, "".join(results)))
+        others = [next(names) for _ in range(draw(st.integers(1, 2)))]
+        results = draw(st.lists(st.sampled_from("abc"), min_size=len(others) + 1, max_size=len(others) + 1))
+        seen.append((others, "".join(results)))
     return seen
 
 
 def rows_of(seed):
     rng = np.random.default_rng(seed)
-    return {name: rng.dirichlet(np.ones(3)) * 0.97 + 0.01 for name in "AQ" + STRANGERS}
+    return {name: rng.dirichlet(np.ones(3)) * 0.97 + 0.01 for name in "AQ" + OTHERS}
 
 
 def prior_of(rows):
@@ -269,7 +269,7 @@ def prior_of(rows):
 
 
 def released(seen):
-    """The releases; where A is absent a stranger is published alone."""
+    """The releases; where A is absent, another respondent is published alone."""
     return [
         Release(view_of(["A", *s[0]], s[1], time=t), np.zeros(len(s[1]), int))
         if s
@@ -278,7 +278,7 @@ def released(seen):
     ]
 
 
-def likelihood_of(strangers, results, rows):
+def likelihood_of(others, results, rows):
     """Likelihood of a group for each value of A: weight of all assignments of the other values to the others."""
     found = []
     for s in "abc":
@@ -289,7 +289,7 @@ def likelihood_of(strangers, results, rows):
         left.remove(s)
         ways = set(itertools.permutations(left))
         found.append(
-            sum(math.prod(rows[name]["abc".index(v)] for name, v in zip(strangers, way, strict=True)) for way in ways)
+            sum(math.prod(rows[name]["abc".index(v)] for name, v in zip(others, way, strict=True)) for way in ways)
         )
     return found
 
@@ -351,7 +351,7 @@ class TestThroughTheAdversary:
     @pytest.mark.parametrize("gaps", ["ignore", "power"])
     @given(seen=followed(gaps=True), seed=st.integers(0, 50))
     @FEWER
-    def test_the_default_is_exact_for_one_person_among_strangers(self, order, gaps, seen, seed):
+    def test_the_default_is_exact_where_other_members_appear_once(self, order, gaps, seen, seed):
         """It is the filter, whatever the order."""
         rows, rng = rows_of(seed), np.random.default_rng([seed, 1])
         chain = MarkovChain(
@@ -413,8 +413,8 @@ class TestThroughTheAdversary:
         )
         for release in found:
             for stage in ("revised", "posterior"):
-                assert np.isfinite(release.at(stage)).all()
-                assert np.allclose(release.at(stage).sum(axis=1), 1)
+                assert np.isfinite(release.beliefs(stage)).all()
+                assert np.allclose(release.beliefs(stage).sum(axis=1), 1)
         assert np.allclose(found.posterior(1).loc["A"], [0, 1])
         # The oldest of the last two beliefs, carried on, knows nothing of the second.
         stale = revision == "chain" and order == 2 and gaps == "ignore"

@@ -7,9 +7,11 @@ import pytest
 
 from foreknow.models.settings import (
     as_generator,
+    check_array_size,
     check_choice,
     check_flag,
     check_kind,
+    check_not_class,
     check_range,
     check_whole,
     is_number,
@@ -68,3 +70,19 @@ def test_no_generators(rng):
 def test_a_negative_seed():
     with pytest.raises(ValueError, match="rng is -1; a seed is an integer of at least 0"):
         as_generator("X", -1)
+
+
+def test_sizes_of_arrays():
+    check_array_size("X", views=24, records=5_000)
+    check_array_size("X", draws=2**31)
+    message = (
+        "X: 2 views x 1073741825 items of the vocabulary are more than 2^31 numbers (16 GiB), the limit of one array"
+    )
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_array_size("X", views=2, items_of_the_vocabulary=2**30 + 1)
+
+
+def test_a_class_instead_of_an_object():
+    check_not_class("X", "estimator", 3)
+    with pytest.raises(TypeError, match=re.escape("X: estimator is the class int; write estimator=int(...)")):
+        check_not_class("X", "estimator", int)

@@ -59,7 +59,7 @@ VALID = {
     ReleaseBeliefs: {
         "observation": RELEASE.observation, "prior": HALVES, "revised": HALVES, "posterior": POSTERIOR,
     },
-    ReleaseBeliefs(RELEASE.observation, HALVES, HALVES, POSTERIOR).at: {"stage": "prior"},
+    ReleaseBeliefs(RELEASE.observation, HALVES, HALVES, POSTERIOR).beliefs: {"stage": "prior"},
     ClassFrequencies: {"cuts": {"age": (20.0,)}, "probabilities": HALVES},
     ClassFrequencies.fit: {"history": HISTORY, "classes": {"age": 2}, "pseudo_count": 1.0},
     CompromisedRecords: {"frame": FRAME, "contradicted": "raise"},

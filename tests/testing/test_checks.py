@@ -9,20 +9,8 @@ from strategies import view_of
 
 from foreknow.attacks import ATTACKS, SequentialAttack
 from foreknow.defenses import (
-    BKAA,
-    DEFENSES,
-    MASK,
-    UHRA,
-    Anatomy,
-    ForegroundSafe,
-    FrequencyDiversity,
-    FullDomain,
     GroupPredicate,
-    Injector,
-    JSReduce,
     KAnonymity,
-    KPrimacy,
-    MInvariance,
     Mondrian,
     TCloseness,
 )
@@ -43,40 +31,11 @@ def drawn():
     return np.random.default_rng(1)
 
 
-MADE = {
-    "js-reduce": lambda: JSReduce(3, 0.5, 0.6),
-    "bkaa": lambda: BKAA(3, 5, 0.6),
-    "uhra": lambda: UHRA(3, 0.5, 0.6),
-    "k-primacy": lambda: KPrimacy(3, 5, 0.6),
-    "mondrian": lambda: Mondrian(KAnonymity(3)),
-    "full-domain": lambda: FullDomain(KAnonymity(3)),
-    "mask": lambda: MASK(3, 2, rng=drawn()),
-    "anatomy": lambda: Anatomy(2, rng=drawn()),
-    "injector": lambda: Injector(2, rng=drawn()),
-    "foreground-safe": lambda: ForegroundSafe(2, ("c",), support=2, rng=drawn()),
-    "m-invariance": lambda: MInvariance(2, rng=drawn()),
-}
-
-
-PROMISED = {
-    "js-reduce": KAnonymity(3) & TCloseness(0.5),
-    "mondrian": KAnonymity(3),
-    "full-domain": KAnonymity(3),
-    "anatomy": FrequencyDiversity(2),
-    "m-invariance": FrequencyDiversity(2),
-}
-"""Requirements that groups of the defenses above satisfy."""
-
-
 class TestOffered:
-    """Estimators, attacks and requirements are passed to the kit by their own conformance tests."""
+    """Estimators, attacks, defenses and requirements are passed to the kit by their own conformance tests."""
 
     def test_a_sampling_estimator(self):
         check_estimator(SwapChain(rng=drawn()))
-
-    @pytest.mark.parametrize("name", DEFENSES)
-    def test_defenses(self, name):
-        check_defense(MADE[name], promises=PROMISED.get(name))
 
     def test_priors(self):
         history = examples.history()

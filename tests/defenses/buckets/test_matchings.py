@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foreknow.defenses.buckets.matchings import matching_diversity
-from foreknow.models.estimators.support import possible_pairs
+from foreknow.models.estimators.assignments.support import possible_pairs
 
 
 @st.composite

@@ -31,7 +31,7 @@ def view_of(rows):
 
 @st.composite
 def views(draw):
-    """A table whose rows occur up to four times, so that some absences are more than chance."""
+    """Table whose rows occur up to four times, so that some absences are significant."""
     cells = st.tuples(*map(st.sampled_from, (tuple(CITIES), "MF", range(9), "aaabbc")))
     rows = draw(st.lists(cells, min_size=1, max_size=9)) * draw(st.integers(1, 4))
     return view_of(rows if len(rows) > 1 else rows * 2)
@@ -54,7 +54,7 @@ def conditions(terms):
 
 
 def all_rules(view, min_confidence, min_expectation, terms):
-    """Every rule, general or not: condition and value to (confidence, support, expectation, membership)."""
+    """All rules: condition and value to (confidence, support, expectation, membership)."""
     found, n, offers = {}, len(view), conditions(terms)
     rows = view.frame.to_dict("records")
     for labels in itertools.product(*([None, *offer] for offer in offers.values())):
@@ -132,7 +132,7 @@ def test_a_land_denies_what_none_of_its_cities_has():
 
 
 def test_a_number_denies_as_far_as_its_term_reaches():
-    """About 4 reaches from over 0 to under 8, where no record has b."""
+    """The term "about 4" covers ages over 0 and under 8, where no record has b."""
     rows = [("Rome", "M", age, "b" if age in (0, 8) else "a") for age in (0, 1, 4, 7, 8)] * 6
     mined = negative_rules(view_of(rows), terms=3)
     assert [str(rule) for rule in mined] == ["age is about 4 => not b"]

@@ -14,7 +14,7 @@ from strategies import distributions, tables, view_of
 from foreknow.defenses import UHRA, KPrimacy
 from foreknow.defenses.clusters import clustering
 from foreknow.defenses.clusters.clustering import (
-    MOST_ROWS,
+    MAX_ROWS,
     assign_leaders,
     prior_clusters,
 )
@@ -25,7 +25,7 @@ from foreknow.defenses.requirements.summary import summarize_groups, summarize_r
 
 
 def complete_linkage(rows, j, base=2.0):
-    """Clusters of single records, the nearest two merged while their farthest members are within j; and the heights."""
+    """Complete linkage: merge the two nearest clusters while their farthest members are within j. Also the heights."""
     clusters, heights = [[i] for i in range(len(rows))], []
     apart = [[oracle.divergence([a, b], base) for b in rows] for a in rows]
     while len(clusters) > 1:
@@ -91,10 +91,10 @@ def test_the_divergence_is_the_definition(rows):
 
 
 def test_too_many_distinct_rows_are_one_clear_error():
-    share = np.linspace(0, 1, MOST_ROWS + 1)
+    share = np.linspace(0, 1, MAX_ROWS + 1)
     with pytest.raises(
         ValueError,
-        match=rf"{MOST_ROWS + 1} distinct rows, .* at most {MOST_ROWS} can be.*the defense tolerance=0.001 ",
+        match=rf"{MAX_ROWS + 1} distinct rows, .* at most {MAX_ROWS} can be.*the defense tolerance=0.001 ",
     ):
         prior_clusters(np.column_stack([share, 1 - share]), 0.1)
 
@@ -109,7 +109,7 @@ def test_too_many_distinct_rows_are_one_clear_error():
     ],
 )
 def test_too_many_distinct_rows_advise_a_larger_tolerance(monkeypatch, tolerance, advice):
-    monkeypatch.setattr(clustering, "MOST_ROWS", 1)
+    monkeypatch.setattr(clustering, "MAX_ROWS", 1)
     with pytest.raises(ValueError, match=re.escape(advice)):
         prior_clusters(np.array([[1.0, 0.0], [0.0, 1.0]]), 0.4, tolerance=tolerance)
 
@@ -165,7 +165,7 @@ class TestTolerance:
 
     def test_more_distinct_priors_than_can_be_clustered_are_with_it(self):
         """For two values, the roots of 40,000 shares are on a quarter of a circle, and leaders are sqrt(tolerance) apart."""
-        share = np.linspace(0, 1, MOST_ROWS + 10_000)
+        share = np.linspace(0, 1, MAX_ROWS + 10_000)
         rows = np.column_stack([share, 1 - share])
         assert len(assign_leaders(rows, 1e-4).rows) <= np.pi / 2 / np.sqrt(1e-4) + 1
         cluster = prior_clusters(rows, 0.2, tolerance=1e-4)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from foreknow.defenses import DistinctDiversity, KAnonymity, TCloseness
 from foreknow.defenses.clusters.group_index import GroupLimits, index_groups, keeps_limits, update_group
 from foreknow.defenses.clusters.nearest_group import nearer_groups, nearest_group
-from foreknow.defenses.clusters.refinement import MARGIN, GroupRule, place_leftovers, refine
+from foreknow.defenses.clusters.refinement import MIN_DECREASE, GroupRule, place_leftovers, refine
 from foreknow.defenses.requirements.summary import Summary, TableCounts, entropy
 
 GRID = 8
@@ -41,7 +41,7 @@ def sse(points, labels):
     return sum(squared(points[i], centroid(points, group)) for group in groups for i in group)
 
 
-def swept(points, values, labels, satisfies, margin=MARGIN):
+def swept(points, values, labels, satisfies, margin=MIN_DECREASE):
     """Algorithm 2, lines 23 to 26, once: the labels, and True if a record moved."""
     groups = [[i for i, label in enumerate(labels) if label == g] for g in range(max(labels, default=-1) + 1)]
     moved = False
@@ -130,11 +130,11 @@ class TestRefine:
         while not converged:
             labels, _, converged = refine(records_of(values), points, labels, rule, 1)
             now = sse(points, labels)
-            assert now < at - MARGIN / 2 or converged
+            assert now < at - MIN_DECREASE / 2 or converged
             at = now
 
     def test_the_printed_rule_without_a_strictly_nearer_centroid_need_not_end(self):
-        """Two records on one point, and two groups that centre on it: with ``<=`` for ``<`` the first goes back and forth."""
+        """Two records at one point, the centroid of two groups: with ``<=`` for ``<`` the first record alternates between them."""
         points, values, labels = [[0.5], [0.5], [0.5], [0.5]], [0, 0, 0, 0], [0, 0, 0, 1]
         satisfies = keeps(values, 1, 1.0)
         for _ in range(5):

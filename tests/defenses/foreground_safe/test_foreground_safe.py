@@ -1,4 +1,4 @@
-"""The defense against foreground knowledge: what it returns has been attacked, and an attack by the same settings finds nobody."""
+"""Defense against foreground knowledge: an attack with the same settings finds no breach in its groups."""
 
 from dataclasses import replace
 
@@ -29,23 +29,23 @@ def defended(view, defense):
 
 
 def attack_of(defense):
-    return ForegroundAttack(defense.attribute_sets, defense.sensitive, fit=defense.fit, support=defense.support)
+    return ForegroundAttack(defense.attribute_sets, defense.sensitive_set, fit=defense.fit, support=defense.support)
 
 
 def believed(release, attack):
-    """Of everybody, the probability of having a value of the set that the attack finds."""
+    """Belief of the attack in the sensitive set, for each respondent."""
     values = release.view.schema.values
     (beliefs,) = attack([release]).releases
-    return beliefs.posterior.probabilities[:, [values.index(value) for value in attack.sensitive]].sum(axis=1)
+    return beliefs.posterior.probabilities[:, [values.index(value) for value in attack.sensitive_set]].sum(axis=1)
 
 
-def holders(view, sensitive):
-    return view.frame[view.schema.sensitive].isin(list(sensitive)).to_numpy()
+def holders(view, sensitive_set):
+    return view.frame[view.schema.sensitive].isin(list(sensitive_set)).to_numpy()
 
 
 def check_promise(release, defense):
-    """Nobody is over 1/r, whether by the attack or by counting; everybody is published, r or more together."""
-    holds = holders(release.view, defense.sensitive)
+    """Assert that no belief is over 1/r, by the attack and by counting, and that groups of at least r hold all records."""
+    holds = holders(release.view, defense.sensitive_set)
     assert (release.group >= 0).all()
     assert np.bincount(release.group).min() >= defense.r
     assert (np.bincount(release.group, holds) * defense.r <= np.bincount(release.group)).all()
@@ -67,18 +67,18 @@ DEFENSES = st.builds(
 class TestPromise:
     @settings(deadline=None)
     @given(drawn=st.one_of(tables(most=20, ages=4), mixed_tables(most=20)), defense=DEFENSES)
-    def test_an_attack_finds_nobody(self, drawn, defense):
+    def test_an_attack_finds_no_breach(self, drawn, defense):
         view, _ = drawn
         if defense.r > len(view):
             return
-        if holders(view, defense.sensitive).sum() * defense.r > len(view):
+        if holders(view, defense.sensitive_set).sum() * defense.r > len(view):
             with pytest.raises(Infeasible, match="have a value of the sensitive set"):
                 defended(view, defense)
             return
         try:
             release = defended(view, defense)
         except Infeasible:
-            # One group, mined from the shares, tells nothing: only other starts may find somebody there.
+            # One group, mined from the shares, gives no information: only other starting points may find a breach.
             assert defense.fit != ExpectationMaximization(starts=1)
             return
         assert release.bucketized == defense.bucketized
@@ -123,7 +123,7 @@ def of_sexes(sexes, results):
 
 class TestGroups:
     def test_those_who_match_the_same_signature_are_enough_for_each_other(self):
-        """One woman in four is ill, one man in two: groups of two are of one sex, and what is mined is true."""
+        """One woman in four is ill, one man in two: groups of two are of one sex, and the mined probabilities are true."""
         view = of_sexes("ffffffffmmmm", "aabbbbbbaabb")
         defense = ForegroundSafe(2, {"a"}, support=1)
         release = defended(view, defense)
@@ -134,9 +134,9 @@ class TestGroups:
         assert learned.probabilities[:, 0] == pytest.approx([1 / 4, 1 / 2])
 
     def test_who_is_too_many_for_its_own_is_hidden_among_others(self):
-        """Both men are ill. Two and two, of whom one woman each, give them away: no woman of the other groups is.
+        """Both men are ill. Two groups of a man and a woman disclose them, because no woman of the other groups is ill.
 
-        Hidden from a fit of one start: in a single group it is likeliest that just the two men are ill, and several starts find it.
+        A fit of one start misses it: in a single group it is most probable that both men are ill; several starts find it.
         """
         view = of_sexes("ffffffffffmm", "bbbbbbbbbbaa")
         with pytest.raises(Infeasible, match="gives a member a belief in the sensitive set over 1/r"):
@@ -156,12 +156,12 @@ class TestGroups:
 
     @pytest.mark.parametrize("sexes", ["fffmmmm", "ffffmmm"])
     def test_who_is_left_over_joins_its_like(self, sexes):
-        """Of each sex one is ill, and groups of three leave one person: a man to the men, a woman to the women."""
+        """One respondent of each sex is ill. The record that groups of three leave joins the group of its sex."""
         view = of_sexes(sexes, ["b" if i and sexes[i] == sexes[i - 1] else "a" for i in range(7)])
         labels = defended(view, ForegroundSafe(3, {"a"}, support=1)).group
         assert len({*zip(labels.tolist(), sexes, strict=True)}) == len(set(labels.tolist())) == 2
 
-    def test_nobody_is_sensitive(self):
+    def test_no_record_has_a_value_of_the_set(self):
         release = defended(view_of("ABCDE", "bbccb"), ForegroundSafe(2, {"a"}, support=1))
         assert sorted(np.bincount(release.group)) == [2, 3]
         assert release.grouping.notes == ()
@@ -169,7 +169,7 @@ class TestGroups:
     @given(drawn=tables(most=16, ages=4), data=st.data())
     @settings(deadline=None, max_examples=20)
     def test_only_who_is_in_the_set_matters(self, drawn, data):
-        """The others' values, the set's own and its order may be exchanged."""
+        """Values within the set, values outside it, and the order of the set do not matter."""
         view, prior = drawn
         names = {"a": data.draw(st.sampled_from("ab")), "b": data.draw(st.sampled_from("ab")), "c": "c"}
         other = View(view.frame.assign(result=view.frame["result"].map(names)), view.schema, view.time)
@@ -182,7 +182,7 @@ class TestGroups:
         assert outcomes[0] == outcomes[1]
 
     def test_chance_decides_between_equals(self):
-        """Of five women who are well, each joins the one who is ill as often as another; without chance, the next on the curve."""
+        """Each of five healthy women joins the ill one equally often; without chance, the next on the curve does."""
         view = of_sexes("ffffff", "abbbbb")
         defense = ForegroundSafe(2, {"a"}, support=1, rng=np.random.default_rng(1))
         draws, partners = 200, np.zeros(6)
@@ -201,8 +201,8 @@ class TestGroups:
         (lambda: ForegroundSafe(0, {"a"}), ValueError, "ForegroundSafe: r is 0; it is a number of records, 1 or more"),
         (lambda: ForegroundSafe(2.5, {"a"}), ValueError, r"ForegroundSafe: r is 2\.5"),
         (lambda: ForegroundSafe(2, set()), ValueError, "ForegroundSafe: the sensitive set is empty"),
-        (lambda: ForegroundSafe(2, "a"), TypeError, "ForegroundSafe: sensitive is 'a'; it is a set of values"),
-        (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive is None; it is a set of values"),
+        (lambda: ForegroundSafe(2, "a"), TypeError, "ForegroundSafe: sensitive_set is 'a'; it is a set of values"),
+        (lambda: ForegroundSafe(2, None), TypeError, "ForegroundSafe: sensitive_set is None; it is a set of values"),
         (lambda: ForegroundSafe(2, {"a"}, "age"), ValueError, "ForegroundSafe: attribute_sets is 'age'; it is 'all'"),
         (lambda: ForegroundSafe(2, {"a"}, support=0), ValueError, "ForegroundSafe: support is 0"),
         (

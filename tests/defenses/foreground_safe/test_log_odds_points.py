@@ -1,4 +1,4 @@
-"""Points of records that are alike: log-odds by hand, and who is nearest to whom."""
+"""Log-odds points: coordinates by hand, and nearest records."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from foreknow.models.foreground.attribute_signatures import attribute_signatures
 
 
 def test_log_odds_by_hand():
-    """Of three at 20 one is ill, of two at 30 both; the one at 40 is too few, and is taken for the table: three of six."""
+    """One of three is ill at age 20, both at 30. The only record at 40 has too little support: the share of the table, 3/6."""
     view = view_of("ABCDEF", "abbaab", [20, 20, 20, 30, 30, 40])
     found = attribute_signatures(view.people, ["age"], min_support=2)
     points = log_odds_points([found], view.frame["result"].to_numpy() == "a", np.arange(6))

@@ -1,4 +1,4 @@
-"""Groups of records that are alike: against looking at everybody, and the bound by which they grow against enumeration."""
+"""Groups of similar records, against a search of all records; the bound by which they grow, against enumeration."""
 
 import numpy as np
 import oracle
@@ -11,7 +11,7 @@ from foreknow.defenses.foreground_safe.sensitive_groups import enlarge_groups, g
 
 @st.composite
 def people(draw, most=14):
-    """Points that never tie, who is sensitive, and odds."""
+    """Points without ties, a mask of the sensitive records, and odds."""
     n = draw(st.integers(1, most))
     rng = np.random.default_rng(draw(st.integers(0, 10**6)))
     points = rng.integers(0, 3, size=(n, 2)) + 1e-3 * rng.random((n, 2))
@@ -19,7 +19,7 @@ def people(draw, most=14):
 
 
 def nearest(points, among, at):
-    """Some records, nearest to a point first."""
+    """Records sorted by their distance from a point."""
     return sorted(among, key=lambda record: ((points[record] - at) ** 2).sum())
 
 
@@ -45,8 +45,8 @@ def test_each_takes_those_nearest_that_are_free(drawn, others):
 
 class TestGrowing:
     @given(drawn=people(), data=st.data(), r=st.integers(2, 4))
-    def test_takes_the_nearest_until_nobody_stands_out(self, drawn, data, r):
-        """One group, and free records: an eighth more at least, twice as many at most, the nearest to its middle."""
+    def test_takes_the_nearest_records_until_the_bound_holds(self, drawn, data, r):
+        """A group takes the free records nearest to its centroid: at least an eighth of its size, at most its size."""
         points, sensitive, odds = drawn
         size = data.draw(st.integers(1, len(points)))
         labels = np.where(np.arange(len(points)) < size, 0, -1)
@@ -70,15 +70,15 @@ class TestGrowing:
 
     @pytest.mark.parametrize(("size", "more"), [(8, 1), (9, 2), (17, 3)])
     def test_an_eighth_more_joins_even_where_one_would_do(self, size, more):
-        """Nobody has a value of the set, so that the bound holds from the start."""
+        """No record has a value of the set, so that the bound holds from the start."""
         points = np.arange(30.0)[:, None]
         labels = np.where(np.arange(30) < size, 0, -1)
         after = enlarge_groups(labels, np.array([0]), points, np.ones((30, 1)), np.zeros(30, dtype=bool), 2)
         assert after.tolist() == [0] * (size + more) + [-1] * (30 - size - more)
 
     @given(odds=st.lists(st.sampled_from([0.01, 0.1, 0.3, 1, 2, 30]), min_size=1, max_size=7), data=st.data())
-    def test_nobody_is_likelier_than_the_bound_says(self, odds, data):
-        """Of N with odds w, c have it: nobody with over c max w / sum w; with c = 1 the likeliest with just that."""
+    def test_no_posterior_is_over_the_bound(self, odds, data):
+        """With odds w and c holders, no posterior is over c max w / sum w; with c = 1 the largest is equal to it."""
         c = data.draw(st.integers(1, len(odds)))
         prior = [[w / (1 + w), 1 / (1 + w)] for w in odds]
         likeliest = oracle.product_posterior(prior, [c, len(odds) - c])[:, 0].max()
@@ -86,7 +86,7 @@ class TestGrowing:
         if c == 1:
             assert likeliest == pytest.approx(max(odds) / sum(odds))
 
-    def test_where_nobody_is_free_it_joins_the_nearest_group(self):
+    def test_without_a_free_record_it_joins_the_nearest_group(self):
         points, odds = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]]), np.ones((6, 1))
         sensitive = np.array([True, False] * 3)
         labels = np.array([0, 0, 1, 1, 2, 2])

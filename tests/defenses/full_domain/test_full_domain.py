@@ -39,7 +39,7 @@ WIDTHS = {"age": (2, 4)}
 
 @dataclass(frozen=True)
 class NeighboursApart(GroupPredicate):
-    """A claim about who is in a group that a union may break: the rows' numbers in the view add up to an even one."""
+    """Predicate on the members that a union may violate: the sum of the row numbers is even."""
 
     @property
     def bound(self):
@@ -72,7 +72,7 @@ def mixed(draw, most=12):
 
 
 def recoded(record, node):
-    """A record's cells at a level vector: the age in its own, in intervals of 2, of 4, in one; labels by the tree."""
+    """Cells of a record at a level vector: age exact, in intervals of 2 or 4, or in one; labels by the tree."""
     age, city, sex = node
     row = next(row for row in CITY.rows if row[0] == record["city"])
     ages = [record["age"], record["age"] // 2, record["age"] // 4, "*"]
@@ -90,7 +90,7 @@ NODES = list(itertools.product(range(4), range(3), range(2)))
 
 
 def satisfying(view, prior, requirement):
-    """The nodes of which every group satisfies, one group at a time, and their groups."""
+    """Nodes all of whose groups satisfy, one group at a time, and their groups."""
     records, verdicts, found = summarize_records(view, prior, requirement.reads_members), {}, {}
     for node in NODES:
         groups = groups_at(view, node)
@@ -119,7 +119,7 @@ REQUIREMENTS = {
 @settings(max_examples=15)
 @given(drawn=mixed())
 def test_every_level_vector_by_hand(name, drawn):
-    """A satisfying vector of the least discernibility, of these the lowest, of these the first; and its groups."""
+    """Satisfying vector of least discernibility; ties go to the lowest height, then to the first vector. With its groups."""
     view, prior = drawn
     requirement, found = REQUIREMENTS[name], satisfying(drawn[0], drawn[1], REQUIREMENTS[name])
     minimal = [n for n in found if not any(o != n and all(a <= b for a, b in zip(o, n, strict=True)) for o in found)]
@@ -171,7 +171,7 @@ def test_conjunctions_of_monotone_requirements_are_monotone():
 
 
 def pairs(labels):
-    """Return whether the first two records are a group, and the next two, and the last two."""
+    """Return whether records 0 and 1, 2 and 3, and 4 and 5 are the groups."""
     return len(set(labels[::2])) == 3 and np.array_equal(labels[::2], labels[1::2])
 
 
@@ -246,7 +246,7 @@ class TestNumbers:
         """Twice .5, doubled until it is 1000 / 64 at least: 16."""
         assert self.labels(self.view([0, 0.5, 1000, 992.5])).notes == ("age in intervals of 16.",)
 
-    def test_rounding_moves_nobody(self):
+    def test_rounding_moves_no_record(self):
         """In binary, .3 is less than three times .1, and .7 over .1 is below 7."""
         grouping = self.labels(self.view([0.3, 0.35, 0.7, 0.75], 0, 1), widths={"age": [0.1, 0.2]})
         assert grouping.labels.tolist() == [0, 0, 1, 1]
@@ -305,7 +305,7 @@ class TestErrors:
 
 
 def test_adult():
-    """Its groups are 5-anonymous, and at every vector one level lower somebody has not 4 who are alike."""
+    """The groups are 5-anonymous, and at every vector one level lower some group has fewer than 5 records."""
     if not (DATA / "adult" / "adult.data").is_file():
         pytest.skip(f"UCI Adult is not at {DATA / 'adult'}")
     names = ["age", "education", "marital-status", "sex"]
@@ -320,7 +320,7 @@ def test_adult():
     levels.insert(0, next((h for h, width in enumerate(ages) if words[0] == f"age in intervals of {width}"), 4))
 
     def smallest(node):
-        """The fewest people that agree in all recoded columns."""
+        """Smallest number of records that agree in all recoded columns."""
         columns = [(view.frame["age"] - 17) // ages[node[0]]]
         for name, level in zip(names[1:], node[1:], strict=True):
             tree = view.schema.quasi_identifiers[name].tree

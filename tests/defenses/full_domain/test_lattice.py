@@ -1,4 +1,4 @@
-"""Minimal nodes of a lattice, against asking every node."""
+"""Minimal nodes of a lattice, against evaluation of every node."""
 
 import itertools
 
@@ -17,7 +17,7 @@ def below(low, high):
 
 
 def by_hand(heights, satisfying):
-    """Of all nodes that satisfy, those with no other below."""
+    """Satisfying nodes without another satisfying node below."""
     return sorted(n for n in satisfying if not any(below(other, n) and other != n for other in satisfying))
 
 
@@ -30,7 +30,7 @@ def test_any_set_of_nodes(heights, data):
 
 @given(heights=shapes, data=st.data())
 def test_a_set_that_is_closed_upwards_asking_fewer(heights, data):
-    """No node is asked about that lies above a satisfying or below a failing one which was asked about before."""
+    """No node is evaluated that lies above a satisfying node or below a failing node evaluated before."""
     nodes = list(itertools.product(*(range(height + 1) for height in heights)))
     seeds = data.draw(st.sets(st.sampled_from(nodes), max_size=4))
     satisfying = {node for node in nodes if any(below(seed, node) for seed in seeds)}
@@ -45,7 +45,7 @@ def test_a_set_that_is_closed_upwards_asking_fewer(heights, data):
 
 
 def test_subsets_come_first_and_prune():
-    """The first attribute alone must be at 2: nothing with less of it is asked about again, and so for the second."""
+    """The first attribute alone must be at level 2: no node with a lower level of it is evaluated. So must the second."""
     asked = []
 
     def holds(node):

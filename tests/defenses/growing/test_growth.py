@@ -1,4 +1,4 @@
-"""Growing groups, against Algorithm 4 of JS-reduce taken record by record."""
+"""Growth of groups, against Algorithm 4 of JS-reduce record by record."""
 
 import numpy as np
 import oracle
@@ -50,7 +50,7 @@ def test_equals_the_algorithm_record_by_record(drawn, k, t, j, patience, data):
 @pytest.mark.parametrize("patience", [None, 30, 25, 200])
 @pytest.mark.parametrize("t", [0.1, 0.25])
 def test_equals_the_algorithm_on_longer_tables(seed, patience, t):
-    """Long enough for large groups, and for many failures in a row."""
+    """Tables long enough for large groups, and for many consecutive failures."""
     rng = np.random.default_rng(seed)
     n = 150
     results = np.repeat(list("abc"), n // 3)
@@ -79,7 +79,7 @@ def test_the_longer_tables_reach_what_they_are_for():
 
 
 def test_one_misfit_at_the_front_leaves_out_the_rest_unless_one_is_patient():
-    """The first person alone is sure of c: groups with it diverge, those without are of equals."""
+    """Only the first record has a prior certain of c: groups with it diverge, and groups without it have equal priors."""
     view = view_of("ABCDEFG", "abababa")
     prior = np.array([[0, 0, 1.0]] + [[0.5, 0.5, 0]] * 6)
     records, requirement = summarize_records(view, prior), KAnonymity(2) & JSimilarity(0.1)

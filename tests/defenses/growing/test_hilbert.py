@@ -1,4 +1,4 @@
-"""The Hilbert curve: every cell once, one step at a time."""
+"""Hilbert curve: every cell once, with steps of length 1."""
 
 import itertools
 
@@ -94,7 +94,7 @@ class TestOrder:
         assert ["abcd"[i] for i in hilbert_order(people)] == ["a", "c", "b", "d"]
 
     def test_every_generalization_is_met_in_one_run(self):
-        """Whatever the order of the hierarchy's rows and of the people, and though another attribute, a constant, is there."""
+        """For any order of the hierarchy's rows and of the records, with another, constant attribute."""
         rng = np.random.default_rng(4)
         rows = [(f"v{i}", f"third {i // 3}", f"ninth {i // 9}", "*") for i in range(27)]
         tree = Hierarchy([rows[i] for i in rng.permutation(27)])

@@ -1,4 +1,4 @@
-"""Nearest point next, against looking at everybody left at every step."""
+"""Nearest-point order, against a search of all remaining records at every step."""
 
 import itertools
 import math
@@ -50,9 +50,9 @@ def people_of(columns, kinds=KINDS):
 
 
 def squares(people):
-    """The squared distances between all people in whole numbers, so that ties are exact; in a unit that all attributes share.
+    """Squared distances between all records as integers in a common unit, so that ties are exact.
 
-    An attribute's distance is a whole number over its width in steps: a hundredth for numbers, a level of the tree for others.
+    The distance in an attribute is an integer over its width in steps: 1/100 for numbers, one level for hierarchies.
     """
     whole = []
     for kind, codes in zip(people.schema.quasi_identifiers.values(), people.quasi_identifiers.T, strict=True):
@@ -70,7 +70,7 @@ def squares(people):
 
 
 def onward(people, first):
-    """From the first, always to the nearest of those left; of several as near, to the lowest row."""
+    """Order from the first row, each time to the nearest remaining row, and to the lowest of tied rows."""
     far = squares(people).tolist()
     order, left = [first], [row for row in range(len(people)) if row != first]
     while left:
@@ -81,7 +81,7 @@ def onward(people, first):
 
 @st.composite
 def crowds(draw, most=60):
-    """People known by some of the attributes, in any order."""
+    """Records with some of the attributes, in any order."""
     names = draw(st.lists(st.sampled_from(list(KINDS)), min_size=1, max_size=4, unique=True))
     n = draw(st.integers(1, most))
     return people_of({name: draw(st.lists(CODES[name], min_size=n, max_size=n)) for name in names})
@@ -97,7 +97,7 @@ def test_always_goes_on_to_the_nearest_left(people):
 @example(people=people_of({"age": [0, 6]}))
 @example(people=people_of({"age": [3, 6, 0, 6, 0]}))
 def test_starts_at_one_of_those_farthest_from_the_centroid(people):
-    """The squared distance from a centroid is the mean of those from its people, less half the mean of all pairs'."""
+    """The squared distance from a centroid is the mean squared distance from its records, minus half the mean over all pairs."""
     far = squares(people)
     from_centroid = 2 * len(people) * far.sum(axis=1) - far.sum()
     first = nearest_point_order(people)[0]
@@ -118,7 +118,7 @@ def test_serves_some_of_the_people(people, data):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("grid", [4, 30, 10**6])
 def test_equals_the_plain_rule_on_larger_tables(seed, grid):
-    """Deep trees; on the coarser grids with ties at every step."""
+    """Deep trees, and coarse grids with ties at every step."""
     rng = np.random.default_rng(seed)
     n = 700
     columns = {"x": rng.integers(0, grid, n), "town": rng.integers(0, 7, n), "y": rng.integers(0, grid, n)}
@@ -135,7 +135,7 @@ def test_by_hand():
 
 
 def test_ties_are_exact_whatever_the_order_in_which_terms_are_added():
-    """All orders of 1/6, 2/6 and 4/6 lie equally far from the origin, and their sums of squares are not all rounded alike."""
+    """All orders of 1/6, 2/6 and 4/6 are equally far from the origin, and their sums of squares are rounded differently."""
     ways = list(itertools.permutations([1, 2, 4]))
     rounded = {((a / 6) ** 2 + (b / 6) ** 2) + (c / 6) ** 2 for a, b, c in ways}
     assert len(rounded) > 1
@@ -148,13 +148,13 @@ def test_ties_are_exact_whatever_the_order_in_which_terms_are_added():
 
 
 def test_ties_go_to_the_lowest_row_that_is_left():
-    """White is rarest, so farthest; the others are all as far from it and from each other, but for their like."""
+    """White is rarest and therefore farthest. All different colours are equally far from each other."""
     people = people_of({"colour": [3, 1, 0, 2, 1, 0, 2]})
     assert nearest_point_order(people).tolist() == [0, 1, 4, 2, 5, 3, 6]
 
 
 def test_knows_of_the_hierarchy():
-    """From Delhi everybody in Europe is as far; from Milan all Italians come before the French."""
+    """From Delhi all records in Europe are equally far; from Milan the Italian ones come before the French."""
     codes = [PLACES.leaves.index(town) for town in ("Delhi", "Milan", "Paris", "Rome", "Lyon", "Turin")]
     people = people_of({"town": codes})
     assert nearest_point_order(people).tolist() == [0, 1, 3, 5, 2, 4]

@@ -159,7 +159,7 @@ class TestLaterReleases:
 
 
 class TestCounts:
-    """The arithmetic of buckets, against computation record by record."""
+    """Bucket plans, against computation record by record."""
 
     counts = st.lists(st.integers(0, 12), min_size=1, max_size=7)
 
@@ -213,7 +213,7 @@ class TestCounts:
 
     @given(data=st.data())
     def test_balancing_by_record_and_the_fewest_counterfeits(self, data):
-        """No other choice of how many new records of each value to take in needs fewer counterfeits in all."""
+        """No other numbers of new records by value need fewer counterfeits in total."""
         v, b = data.draw(st.integers(2, 3)), data.draw(st.integers(1, 2))
         m = data.draw(st.integers(1, v))
         buckets = (

@@ -1,4 +1,4 @@
-"""Mondrian against its recursion in plain Python, and what it promises."""
+"""Mondrian against its recursion in plain Python, and its promises."""
 
 import numpy as np
 import oracle
@@ -38,7 +38,7 @@ def judge(view, prior, k, l=1, t=1.0, j=None):  # noqa: E741
 
 
 def distinct_codes(seed, n, d=3):
-    """Without ties, so that there is one way to deal records into halves."""
+    """Codes without ties, so that each cut is unique."""
     rng = np.random.default_rng(seed)
     columns = {f"q{a}": rng.permutation(n) ** rng.integers(1, 4) for a in range(d)}
     frame = pd.DataFrame({"id": range(n), **columns, "result": rng.choice(list("abc"), n)})
@@ -105,7 +105,7 @@ class TestStrict:
                 assert home.setdefault(tuple(row), label) == label
 
     def test_too_few_above_the_median_are_cut_below_it(self):
-        """1 2 2 2: nobody lies above the median 2, so 1 is cut off. 1 1 2: the median is 1."""
+        """1 2 2 2: no record is above the median 2, so 1 is cut off. 1 1 2: the median is 1."""
         for ages, expected in (([1, 2, 2, 2], {(0,), (1, 2, 3)}), ([1, 1, 2], {(0, 1), (2,)})):
             labels = Mondrian(KAnonymity(1))(
                 view_of("ABCD"[: len(ages)], "aaaa"[: len(ages)], ages), np.full((len(ages), 3), 1 / 3)
@@ -113,12 +113,12 @@ class TestStrict:
             assert oracle.groups_of(labels) == {frozenset(group) for group in expected}
 
     def test_as_printed_there_is_no_cut_below_the_median(self):
-        """1 2 2 2: nobody lies above the median 2."""
+        """1 2 2 2: no record is above the median 2."""
         defense = Mondrian(KAnonymity(1), below_median=False)
         assert defense(view_of("ABCD", "aaaa", [1, 2, 2, 2]), np.full((4, 3), 1 / 3)).labels.tolist() == [0] * 4
 
     def test_the_widest_attribute_is_cut_first_in_units_of_the_table(self):
-        """Both are the table's whole range at first, so the schema's order decides; then weight is wider."""
+        """At first both span the range of the table, so that the order of the schema decides; then weight is wider."""
         frame = pd.DataFrame({"id": range(4), "age": [0, 10, 90, 100], "weight": [1, 2, 1, 2], "result": ["a"] * 4})
         for names, expected in ((["age", "weight"], {(0, 1), (2, 3)}), (["weight", "age"], {(0, 2), (1, 3)})):
             view = View(frame, Schema({name: Numeric() for name in names}, "result", ("a",)))

@@ -62,7 +62,7 @@ def smoothed(row, between, bandwidth):
 
 
 def moved(view, labels, requirement, posterior):
-    """Per group, the largest divergence of its members."""
+    """Largest divergence of the members of each group."""
     names = view.schema.quasi_identifiers
     known = requirement.bandwidth
     prior = kernel_prior(view.frame, view.schema, known if isinstance(known, dict) else dict.fromkeys(names, known))
@@ -105,7 +105,7 @@ class TestLevel:
         assert (asked.bind(view, prior)(groups) == (level <= asked.t + 1e-9)).all()
 
     def test_by_hand(self):
-        """One of two who are alike has a; both are believed to have it with 1/2 before and after: nothing moved."""
+        """One of two equal records has a: prior and posterior of both are 1/2, so that the divergence is 0."""
         view = view_of("ABC", "abb", ages=[30, 30, 99], domain=DOMAIN)
         records = summarize_records(view, UNIFORM[:3], members=True)
         asked = BTPrivacy(0.1, 0.5).bind(view, UNIFORM[:3])
@@ -256,7 +256,7 @@ class TestSettings:
 
 
 def test_how_near_people_are_is_measured_over_the_schema_s_domain():
-    """Ages from 0 to 99, whatever the records span."""
+    """The domain is 0 to 99, whatever the range of the records."""
     view, prior = view_of("AB", "ab", ages=[20, 30], domain="ab"), np.full((2, 2), 0.5)
     weight = 1 - (10 / 99 / 0.5) ** 2
     expected = divergence([[1 / (1 + weight), weight / (1 + weight)], [1, 0]])

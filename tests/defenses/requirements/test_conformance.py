@@ -50,7 +50,7 @@ EXAMPLES = {
     "frequency-diversity": [FrequencyDiversity(1.5), FrequencyDiversity(2)],
     "j-similarity": [JSimilarity(0.2)],
     "k-anonymity": [KAnonymity(2), KAnonymity(3)],
-    "posterior-bound": [PosteriorBound(0.2), PosteriorBound(0.6, sensitive=("a",), of="belief")],
+    "posterior-bound": [PosteriorBound(0.2), PosteriorBound(0.6, sensitive_set=("a",), quantity="belief")],
     "qs-closeness": [QSCloseness(0.3, LETTERS), QSCloseness(0.5, LETTERS, "uniform")],
     "qs-diversity": [QSDiversity(1.5, 2, LETTERS), QSDiversity(0.6, 1, LETTERS, as_printed=True)],
     "recursive-diversity": [RecursiveDiversity(2, 2), RecursiveDiversity(0.75, 1)],

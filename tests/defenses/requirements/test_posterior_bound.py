@@ -1,4 +1,4 @@
-"""The bound on posteriors: the papers' numbers, what it promises against an attack, and every defense that takes it."""
+"""Bound on posteriors: numbers of the papers, its promise against an attack, and every defense that takes it."""
 
 import numpy as np
 import pytest
@@ -50,13 +50,13 @@ class TestLevel:
         assert level(view_of("A", "a"), [[0.1, 0.2, 0.7]], [0], PosteriorBound(0)).tolist() == [0]
 
     def test_a_contradicted_group_is_weighed_as_the_estimator_says(self):
-        """The prior rules out a, which both show: Omega then gives equal beliefs, and Exact the shares."""
+        """The prior rules out a, which the group shows: Omega then gives equal beliefs, and Exact the shares."""
         view, prior = view_of("AB", "aa"), [[0, 1, 0], [0, 0, 1]]
         for estimator in (Omega(), Exact()):
             assert level(view, prior, [0, 0], PosteriorBound(0, estimator)).tolist() == [0]
 
     def test_neither_unions_nor_parts_need_satisfy(self):
-        """A and B are sure of a and b. Alone each gains nothing; together 1/2; C and D are alike, and so are both pairs."""
+        """Priors of A and B are certain of a and b. Alone, neither gains; together, each gains 1/2. C and D have equal priors."""
         view = view_of("ABCD", "abab")
         prior = [[1, 0, 0], [0, 1, 0], [1, 0, 0], [0, 1, 0]]
         asked = PosteriorBound(0.4)
@@ -66,16 +66,16 @@ class TestLevel:
 
 
 class TestOfASet:
-    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, of=st.sampled_from(["gain", "belief"]))
-    def test_a_set_of_one_value_is_that_value_in_a_domain_of_two(self, drawn, data, estimator, of):
+    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, quantity=st.sampled_from(["gain", "belief"]))
+    def test_a_set_of_one_value_is_that_value_in_a_domain_of_two(self, drawn, data, estimator, quantity):
         """In groups of a and b only, with priors that exclude neither, b's posterior is 1 minus a's."""
         view, _ = drawn
         view = view_of([f"p{i}" for i in range(len(view))], view.frame["result"].replace("c", "b"), domain="ab")
         labels = np.zeros(len(view), dtype=int)
         likely = data.draw(st.lists(st.floats(0.05, 0.95), min_size=len(view), max_size=len(view)))
         prior = np.column_stack([likely, 1 - np.array(likely)])
-        both = level(view, prior, labels, PosteriorBound(1, estimator, of=of))
-        each = [level(view, prior, labels, PosteriorBound(1, estimator, {s}, of)) for s in "ab"]
+        both = level(view, prior, labels, PosteriorBound(1, estimator, quantity=quantity))
+        each = [level(view, prior, labels, PosteriorBound(1, estimator, {s}, quantity)) for s in "ab"]
         assert np.max(each, axis=0) == pytest.approx(both, abs=1e-9)
 
     def test_the_paper_s_first_example(self):
@@ -85,26 +85,28 @@ class TestOfASet:
         assert level(view, prior, [0, 0, 0, 0], asked) == pytest.approx([8 / 11])
         assert level(view, prior, [0, 0, 0, 0], PosteriorBound(0.5, Exact(), {"a"})) == pytest.approx([8 / 11 - 1 / 2])
 
-    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, of=st.sampled_from(["gain", "belief"]))
-    def test_the_checker_finds_the_same(self, drawn, data, estimator, of):
+    @given(drawn=tables(), data=st.data(), estimator=ESTIMATORS, quantity=st.sampled_from(["gain", "belief"]))
+    def test_the_checker_finds_the_same(self, drawn, data, estimator, quantity):
         view, prior = drawn
         prior = 0.9 * prior + 0.1 / 3
         labels = data.draw(st.lists(st.integers(0, 2), min_size=len(view), max_size=len(view)))
         labels = np.unique(labels, return_inverse=True)[1]
-        asked = PosteriorBound(0.4, estimator, {"a", "c"}, of)
+        asked = PosteriorBound(0.4, estimator, {"a", "c"}, quantity)
         found = verify(Release(view, labels), asked, prior)
         assert found["level"].tolist() == pytest.approx(level(view, prior, labels, asked), abs=1e-9)
 
     def test_values_outside_the_set_are_not_bounded(self):
         view = view_of("ABC", "bbb")
-        assert level(view, np.full((3, 3), 1 / 3), [0, 0, 0], PosteriorBound(0, sensitive={"a"}, of="belief")) == [0]
+        assert level(
+            view, np.full((3, 3), 1 / 3), [0, 0, 0], PosteriorBound(0, sensitive_set={"a"}, quantity="belief")
+        ) == [0]
 
     def test_large_groups_are_no_difficulty(self):
-        """3000 people of two kinds, 300 with the set: of states there are too many for `Exact`, whose closed form needs none."""
+        """3000 records of two kinds, 300 holders: the closed form does not enumerate the states, which are too many for `Exact`."""
         view = view_of([f"p{i}" for i in range(3000)], "a" * 300 + "b" * 2700, [50] * 3000)
         prior = np.repeat([[0.1, 0.5, 0.4], [0.2, 0.4, 0.4]], 1500, axis=0)
         (found,) = level(view, prior, np.zeros(3000, dtype=int), PosteriorBound(1, Exact(limit=2), {"a"}, "belief"))
-        # Of so many, the odds tell what a person has but for one part in thousands: p1 + p2 = 1/5, odds 4/9 to each other.
+        # In a group of 3000 the odds determine the posteriors up to O(1/k): p1 + p2 = 1/5, odds 4/9 to each other.
         other = 1 / 5 - found
         assert found / (1 - found) == pytest.approx(9 / 4 * other / (1 - other), rel=1e-3)
         assert 0.1 < found < 0.2
@@ -116,7 +118,7 @@ class TestOfASet:
             (set("abc"), "holds all 3 values"),
         ):
             with pytest.raises(ValueError, match=f"PosteriorBound: the sensitive set {message}"):
-                PosteriorBound(0.5, sensitive=sensitive).bind(view, np.full((2, 3), 1 / 3))
+                PosteriorBound(0.5, sensitive_set=sensitive).bind(view, np.full((2, 3), 1 / 3))
 
 
 class TestInDefenses:

@@ -45,7 +45,7 @@ def knowledge(items_of, prevalence=None):
 
 
 def grouped(asked, records, labels):
-    """A requirement as it is for some records, and the summaries of groups of them."""
+    """Requirement bound to some records, and the summaries of their groups."""
     view, prior = view_of(records), SURE[:1].repeat(len(records), axis=0)
     return asked.bind(view, prior), summarize_groups(summarize_records(view, prior, members=True), np.array(labels))
 
@@ -176,7 +176,7 @@ class TestPrinted:
 
     @pytest.mark.parametrize("c", [1, 1.5, 30])
     def test_the_corrected_one_does_not(self, c):
-        """Both have the flu, and nobody anything else."""
+        """Both have the flu, and no other label is linked."""
         linking = knowledge({"flu": "uv", "cold": "xy"})
         for as_printed in (True, False):
             asked, summary = grouped(QSDiversity(c, 2, linking, as_printed), ["u", "uv"], [0, 0])

@@ -38,7 +38,7 @@ RELEASE = Release(VIEW, [0, 0, 0])
 
 
 class Bare:
-    """An object of no use."""
+    """Object without any interface."""
 
 
 WRONG = [

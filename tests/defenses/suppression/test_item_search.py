@@ -15,7 +15,7 @@ from foreknow.defenses.suppression.item_search import SEARCH_ORDERS, item_search
 from foreknow.defenses.suppression.label_shortfall import label_bounds, shortfall, shortfalls_after_removal
 from foreknow.defenses.suppression.label_workspace import label_workspace, set_cell
 from foreknow.models import ExternalKnowledge, Items, Linking
-from foreknow.models.quasi_sensitive.linking import links
+from foreknow.models.quasi_sensitive.links import links
 
 SLACK = 1e-9
 
@@ -60,7 +60,7 @@ def without(group, chosen):
 
 
 def cheapest(group, satisfies):
-    """The least cost of a choice of cells that satisfies, or None: all are tried, from the cheapest on."""
+    """Least cost of a satisfying set of cells, or None; all sets are tried, the cheapest first."""
     cells = [(i, item) for i, items in enumerate(group) for item in items]
     choices = [set(chosen) for size in range(len(cells) + 1) for chosen in itertools.combinations(cells, size)]
     priced = sorted(((cost(group, chosen), chosen) for chosen in choices), key=lambda pair: pair[0])
@@ -73,7 +73,7 @@ def cheapest(group, satisfies):
 def workspace_of(group, knowledge, *parts, others=(), prevalence=None):
     """The workspace of a group, and the bounds of requirements given as functions of a linking."""
     linking = Linking(ExternalKnowledge(knowledge, prevalence), "items")
-    items = Items.of([*group, *others])
+    items = Items.from_cells([*group, *others])
     found = links(items, linking.knowledge)
     bounds = label_bounds(tuple(part(linking) for part in parts), found)
     sizes = items.sizes[: len(group)]
@@ -108,7 +108,7 @@ def prior_of(knowledge):
 
 
 def advanced(search, nodes, first=False):
-    """The search, after it was advanced."""
+    """Search advanced by a number of nodes."""
     search.advance(nodes, first)
     return search
 
@@ -223,7 +223,7 @@ class TestIncremental:
             now = belief(left, knowledge, prevalence)
             if chosen == gone:
                 assert work.belief == pytest.approx([float(p) for p in now.values()], abs=1e-12)
-            before = links(Items.of(group), ExternalKnowledge(knowledge, prevalence)).prior()
+            before = links(Items.from_cells(group), ExternalKnowledge(knowledge, prevalence)).prior()
             assert level == pytest.approx(self.short(now, before), abs=1e-9)
 
     @staticmethod
@@ -263,7 +263,7 @@ class TestLimits:
     @pytest.mark.parametrize("l", [8, 12, 20])
     @pytest.mark.parametrize("nodes", [200, 500])
     def test_adaptive_costs_less_than_plain_after_equal_nodes(self, l, nodes):  # noqa: E741
-        """Not in every group: the plain order may begin with the cheapest removal. In few groups, and never in the sum."""
+        """The plain order may begin with the cheapest removal, so that it wins in few groups, but not in the sum."""
         both = [[self.searched(seed, nodes, how, l).lowest for how in ("adaptive", "plain")] for seed in range(60)]
         ours, plain = zip(*both, strict=True)
         assert sum(ours) < sum(plain)

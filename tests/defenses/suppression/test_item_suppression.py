@@ -19,7 +19,7 @@ from foreknow.defenses import (
     QSDiversity,
     publish_items,
 )
-from foreknow.defenses.suppression.group_items import removal_cost
+from foreknow.defenses.suppression.suppressed_items import removal_cost
 from foreknow.evaluation import random_items, random_knowledge, verify_items
 from foreknow.models import ExternalKnowledge, Linking, Numeric, Release, Schema, View
 
@@ -176,7 +176,7 @@ class TestFigure1:
             ItemSuppression(requirement, seconds=0)(self.release())
 
     def test_records_without_items(self):
-        """They link to every label, and lose no item."""
+        """Records without items link to every label, and lose no item."""
         view = view_of(["", "Coughing", None], [20, 21, 22])
         found = ItemSuppression(QSDiversity(1.5, 2, self.linking))(Release(view, [0, 0, 1]))
         assert found.groups["satisfied"].tolist() == [False, True]

@@ -50,7 +50,7 @@ def test_a_counterfeit_fills_a_signature():
     assert not verdict(FIRST, release_of(2, "A", "a", [0], np.array([[0, 1], [0, 2]])))[-1]["holds"]
 
 
-def test_whoever_changed_is_not_followed():
+def test_respondents_with_a_changed_value_are_not_followed():
     last = verdict(FIRST, release_of(2, "AF", "cd", [0, 0]))[-1]
     assert last == {"time": 2, "groups": 1, "unique": 1, "followed": 0, "kept": 0, "holds": True}
 

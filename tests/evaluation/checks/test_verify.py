@@ -118,7 +118,7 @@ class TestByHand:
         assert verify(release, JSimilarity(0.53), prior)["holds"].tolist() == [False]
 
     def test_similarity_reads_each_group_s_own_members(self):
-        """Sure and opposite: 1 bit; alike: 0; whoever is suppressed counts nowhere."""
+        """Certain and opposite: 1 bit; equal: 0; suppressed records do not count."""
         release = Release(view_of("ABCDE", "abcab"), [1, 0, 1, 0, -1])
         prior = np.array([[1, 0, 0], [0, 0.5, 0.5], [0, 1, 0], [0, 0.5, 0.5], [0, 0, 1]], dtype=float)
         assert levels(release, JSimilarity(0.5), prior) == pytest.approx([0, 1])

@@ -10,8 +10,10 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.evaluation.cli import command_line, publish_command, terminal
+from foreknow.evaluation.cli import command_line
+from foreknow.evaluation.cli.commands import publish_command
 from foreknow.evaluation.cli.defense_choices import BUILT_IN, DefenseOptions, seeded_generator
+from foreknow.evaluation.cli.printing import terminal
 
 SEED = 987654321
 
@@ -96,7 +98,7 @@ class TestSeed:
 
 class TestKey:
     @pytest.mark.skipif(os.name == "nt", reason="modes are of POSIX")
-    def test_nobody_else_may_read_what_is_private(self, tmp_path, kind):
+    def test_private_files_are_readable_by_their_owner_only(self, tmp_path, kind):
         source, out = write(records(), tmp_path / f"r.{kind}"), tmp_path / "out"
         run("publish", source, *ROLES, "--out", out, "--defense", "mondrian")
         run("attack", source, *ROLES, "--groups", out / "private" / f"groups.{kind}", "--out", out / "private")
@@ -131,7 +133,7 @@ class TestKey:
         result = run("attack", write(records(), tmp_path / "r.csv"), *ROLES, "--groups", groups, "--estimator", "omega")
         assert "it is not checked" in result.stderr
 
-    def test_what_the_public_is_told(self, tmp_path):
+    def test_contents_of_the_public_files(self, tmp_path):
         source, out = write(records(), tmp_path / "r.csv"), tmp_path / "out"
         run("publish", source, *ROLES, "--out", out, "--defense", "mask")
         told = json.loads((out / "public" / "release.json").read_text())

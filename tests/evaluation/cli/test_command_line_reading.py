@@ -8,10 +8,11 @@ import pytest
 from commands import ROLES, read, records, run, write
 from rich.console import Console
 
-from foreknow.evaluation.cli import command_line, terminal
+from foreknow.evaluation.cli import command_line
 from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_knowledge
-from foreknow.evaluation.cli.column_checks import check_times
-from foreknow.evaluation.cli.columns import Columns
+from foreknow.evaluation.cli.files.column_checks import check_times
+from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.printing import terminal
 from foreknow.models import Categorical, History, Numeric, Omega
 
 COLUMNS = Columns("id", "week", "result", ("age", "town"))

@@ -12,7 +12,8 @@ from rich.text import Text
 
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, TCloseness
 from foreknow.evaluation import pbc, verify
-from foreknow.evaluation.cli import demo, demo_command
+from foreknow.evaluation.cli import demo
+from foreknow.evaluation.cli.commands import demo_command
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -48,7 +49,7 @@ class TestPatients:
         taught, sizes = set(found.corpus.respondents), Counter()
         for view in pbc():
             sizes[view.time] = sum(who not in taught for who in view.frame["id"])
-        expected = {year: size for year, size in sizes.items() if size >= demo.FEWEST_PATIENTS}
+        expected = {year: size for year, size in sizes.items() if size >= demo.MIN_PATIENTS}
         assert {view.time: len(view) for view in found.comparison.history} == expected
 
     def test_the_split_is_the_same_every_time(self, found):

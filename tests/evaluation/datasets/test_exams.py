@@ -55,7 +55,7 @@ def test_people_are_under_care_in_one_run_and_keep_their_traits(simulation):
     assert len(records[["id", "age", "gender", "weight"]].drop_duplicates()) == len(people)
 
 
-def test_nobody_is_seen_after_the_end(simulation):
+def test_no_record_after_the_last_state(simulation):
     records = table(simulation)
     ended = records["result"].isin(ENDS)
     assert ended.any()
@@ -105,7 +105,7 @@ def test_people_leave_whatever_their_result(weekly):
     assert (sums["excess"].abs() <= bound * np.sqrt(sums["spread"])).all()
 
 
-def test_where_more_end_than_leave_nobody_else_leaves():
+def test_where_more_records_end_than_leave_no_other_respondent_leaves():
     history = exams(views=6, records=2000, weeks_per_step=26, rng=np.random.default_rng(3)).history
     ended = [set(view.frame["id"][view.frame["result"].isin(ENDS)]) for view in history]
     gone = [set(a.frame["id"]) - set(b.frame["id"]) for a, b in zip(history.views[:-1], history.views[1:], strict=True)]

@@ -51,7 +51,7 @@ def read_from_guarded(simulation, omega, guarded):
     return adversary_gain(SequentialAttack(omega)(guarded), simulation.history).set_index("time")
 
 
-def test_everybody_is_published_in_diverse_groups(diverse):
+def test_all_records_are_published_in_diverse_groups(diverse):
     assert [release.time for release in diverse] == TIMES
     for release in (diverse[0], diverse[11], diverse[23]):
         assert len(release.table) == 5000
@@ -66,7 +66,7 @@ def test_the_gain_starts_low_and_passes_four_tenths(read_with_omega):
     assert (read_with_omega["measured"] == 5000).all()
 
 
-def test_whoever_looks_at_each_release_alone_gains_nothing(simulation, omega, diverse):
+def test_a_snapshot_attack_gains_nothing(simulation, omega, diverse):
     """Figure 4: the curve of background knowledge without memory is negligible."""
     alone = adversary_gain(SnapshotAttack(omega)(diverse), simulation.history)
     assert alone["time"].tolist() == TIMES
@@ -80,7 +80,7 @@ def test_the_exact_posterior_gains_more_than_the_paper_s_estimate(read_with_omeg
 
 
 def test_js_reduce_gives_away_several_times_less_where_it_publishes(read_with_omega, read_from_guarded):
-    """From the fifth release on; the means over the releases in which JS-reduce publishes anybody at all."""
+    """From the fifth release on; means over the releases in which JS-reduce publishes a record."""
     late = read_from_guarded.loc[5:]
     late = late[late["measured"] > 0]
     same = read_with_omega.loc[late.index]

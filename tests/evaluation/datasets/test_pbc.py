@@ -77,7 +77,7 @@ def test_patients_read_by_eye(history, patient, records):
     assert found == records
 
 
-def test_nobody_has_a_record_after_the_endpoint(history):
+def test_no_record_after_the_endpoint(history):
     records = records_of(history)
     last = dict(sorted(records))
     ended = [key for key, (_, _, state) in records.items() if state in ("transplant", "death")]

@@ -18,7 +18,7 @@ JOBS = Hierarchy(
         ("teacher", "school", "*"),
         ("tutor", "school", "*"),
         ("dean", "school", "*"),
-        ("pilot", "travel", "*"),  # nobody in the domain is one
+        ("pilot", "travel", "*"),  # no record has one
     ]
 )
 SCHEMA = Schema(
@@ -88,11 +88,11 @@ class TestCertaintyPenalty:
         labels = [-1, 0, -1, -1, -1, -1, 0, -1]
         np.testing.assert_allclose(certainty_penalty(Release(VIEW, labels)), [0.1 + 1 + 3 / 5])
 
-    def test_everybody_together(self):
+    def test_one_group_of_all_records(self):
         """79 of 100 years, and every value of the others."""
         np.testing.assert_allclose(certainty_penalty(Release(VIEW, [0] * 8)), [0.79 + 1 + 1])
 
-    def test_everybody_alone_loses_nothing(self):
+    def test_groups_of_one_record_lose_nothing(self):
         found = only(gcp([Release(VIEW, range(8))]))
         assert (found["total"], found["normalized"], found["per_group"]) == (0, 0, 0)
 

@@ -22,7 +22,7 @@ class TestDiscernibility:
             "time": 4, "discernibility": 14 + 2 * 8, "discernibility_published": 9 + 4 + 1, "records": 8, "suppressed": 2,
         }  # fmt: skip
 
-    def test_everybody_together_and_everybody_alone(self):
+    def test_one_group_of_all_records_and_groups_of_one(self):
         table = discernibility([Release(VIEW, [0] * 8), Release(VIEW, range(8)), Release(VIEW, [-1] * 8)])
         assert table["discernibility_published"].tolist() == [64, 8, 0]
         assert table["discernibility"].tolist() == [64, 8, 64]

@@ -62,14 +62,14 @@ class TestByHand:
         found = answer(Release(self.VIEW, [-1] * 5), [20], "a")
         assert (found["actual"], found["estimate"], found["error"]) == (1, 0, 1)
 
-    def test_a_query_that_counts_nobody_is_left_out(self):
+    def test_a_query_that_counts_no_record_is_left_out(self):
         release = Release(self.VIEW, [0, 0, 0, 1, 1])
         table = query_error([release], asking(self.VIEW, [22], "a")).iloc[0]
         assert (table["queries"], table["empty"]) == (0, 1)
         assert np.isnan(table["query_mean"])
 
     def test_or_divided_by_the_sanity_bound(self):
-        """2 * 1/4 against nobody, over a tenth of five records; and the bound does nothing where more are counted."""
+        """Estimate 2 * 1/4 against a count of 0, over a tenth of five records; the bound has no effect on larger counts."""
         release = Release(self.VIEW, [0, 0, 0, 1, 1])
         assert answer(release, [22], "a", sanity_bound=0.1)["error"] == pytest.approx(0.5 / 0.5)
         assert answer(release, [20, 21, 40], "a", sanity_bound=0.1)["error"] == 0.5
@@ -184,7 +184,7 @@ class TestTheUnitDoesNotMatter:
 
 class TestQueriesRestrict:
     def test_a_table_of_binary_attributes_generalized_completely(self):
-        """Each query asks for one of two values: a reader who is told nothing of them is wrong."""
+        """Each query selects one of two values, so that the estimate without any information has an error."""
         rng = np.random.default_rng(5)
         columns = {name: rng.choice(["n", "y"], 200, p=[0.9, 0.1]) for name in "pqr"}
         frame = pd.DataFrame({"id": range(200), **columns, "result": rng.choice(list("ab"), 200)})

@@ -38,7 +38,7 @@ class TestWhatIsAskedFor:
             assert all(a or b for a, b in zip(narrow, wide, strict=True))
 
     def test_without_the_sensitive_attribute(self):
-        workload = draw(queries=20, dimensions=2, selectivity=0.25, sensitive=False, sanity_bound=0.1)
+        workload = draw(queries=20, dimensions=2, selectivity=0.25, restrict_sensitive=False, sanity_bound=0.1)
         assert workload.selected_values.all()
         assert {int(column.sum()) for column in workload.selected[0]} <= {3, 6}  # 6 sqrt(.25)
 
@@ -82,7 +82,7 @@ class TestWhatIsAskedFor:
 
 
 class TestDrawnAgain:
-    def test_every_query_counts_somebody_in_every_view(self):
+    def test_every_query_counts_a_record_in_every_view(self):
         views = [VIEW, view_of_rows(ROWS[::7], time=2)]
         workload = draw(views, queries=200, selectivity=0.05)
         assert workload.redrawn > 0
@@ -104,8 +104,8 @@ class TestDrawnAgain:
         history = history_of(("ABC", "abc"), ("AB", "ba"))
         assert len(draw(history, queries=10, selectivity=0.5)) == 10
 
-    def test_nobody_to_count(self):
-        """One query in a hundred counts anybody."""
+    def test_no_record_to_count(self):
+        """One query in a hundred counts a record."""
         schema = Schema({"a": Numeric(), "b": Numeric()}, "result", ("x",))
         view = View(pd.DataFrame({"id": range(100), "a": range(100), "b": range(100), "result": "x"}), schema)
         words = r"count a record; raise the selectivity \(1e-06\), lower the dimensions, or .* sanity_bound"

@@ -294,7 +294,7 @@ class TestReadableInGrey:
         axes = gain_over_time(TestGain().many(1, 8)).axes[0]
         assert [text.get_text() for text in axes.get_legend().texts] == [f"a{number}" for number in range(8)]
         assert len({handle.get_marker() for handle in axes.get_legend().legend_handles}) == 8
-        assert "under d0" in axes.figure.get_suptitle()
+        assert axes.figure.get_suptitle().endswith("\ndefense: d0")
 
 
 @pytest.mark.parametrize("rest", [("5",), (HISTORY,), ()])

@@ -20,7 +20,7 @@ PRIOR = GivenPrior(
     pd.DataFrame({"x": (p := np.array([0.8, 0.3, 0.6, 0.2, 0.5, 0.4, 0.4])), "y": 1 - p}, index=list("ABCDEFG"))
 )
 BELIEFS = SnapshotAttack(Adversary(PRIOR, estimator=Exact()))([Release(VIEW, [0, 0, 0, 1, 1, 2, 2])])
-"""A, B and C, of whom two have x; D and E, of whom nobody has; F and G, of whom one has."""
+"""A, B and C, two of them with x; D and E without x; F and G, one of them with x."""
 
 
 def drawn(figure, tmp_path):
@@ -50,7 +50,7 @@ class TestCurve:
         assert at(left["holders: attack"], 1 / r) == pytest.approx(found["breached"])
         assert at(left["non-holders: attack"], 1 / r) == pytest.approx(found["flagged"])
         assert at(left["holders: group shares"], 1 / r) == pytest.approx(found["breached_of_shares"])
-        for name, column in (("true", "precision"), ("expected by the attack", "expected_precision"),
+        for name, column in (("observed", "precision"), ("expected by the attack", "expected_precision"),
                              ("expected from group shares", "expected_precision_of_shares")):  # fmt: skip
             assert at(right[name], 1 / r) == pytest.approx(found[column], nan_ok=True)
 
@@ -69,7 +69,7 @@ class TestCurve:
         assert "3 holders among 7 records" in figure.get_suptitle()
         assert drawn(figure, tmp_path).std() > 0
 
-    def test_nobody_has_it_or_nobody_is_published(self, tmp_path):
+    def test_no_holder_or_no_published_record(self, tmp_path):
         for labels, true in (([0] * 7, "yyyyyyy"), ([-1] * 7, "xxyyyxy")):
             view = view_of("ABCDEFG", true, domain="xy")
             beliefs = SnapshotAttack(Adversary(PRIOR))([Release(view, labels)])
@@ -90,7 +90,7 @@ class TestCurve:
 class TestReliability:
     def test_marks_and_bars_are_the_tables(self, tmp_path):
         tables = {
-            "set": calibration(BELIEFS, HISTORY, bins=5, sensitive={"x"}),
+            "set": calibration(BELIEFS, HISTORY, bins=5, sensitive_set={"x"}),
             "values": calibration(BELIEFS, HISTORY, bins=5),
         }
         figure = reliability_diagram(tables)
@@ -106,7 +106,7 @@ class TestReliability:
 
     def test_nothing_to_show(self, tmp_path):
         nobody = SnapshotAttack(Adversary(PRIOR))([Release(VIEW, [-1] * 7)])
-        figure = reliability_diagram({"nobody": calibration(nobody, HISTORY)})
+        figure = reliability_diagram({"none": calibration(nobody, HISTORY)})
         assert drawn(figure, tmp_path).std() > 0
         assert drawn(reliability_diagram({}), tmp_path).std() > 0
 

@@ -61,7 +61,7 @@ def points():
 def learned():
     frame = pd.DataFrame({"id": range(6), WORDS[1]: list(WORDS) * 2, "result": [*WORDS, WORDS[0], WORDS[0], WORDS[1]]})
     history = History([View(frame, Schema({WORDS[1]: Categorical(WORDS)}, "result", WORDS))])
-    attack = ForegroundAttack(sensitive={WORDS[2]}, support=1)
+    attack = ForegroundAttack(sensitive_set={WORDS[2]}, support=1)
     found = attack([Release(history[0], [0, 0, 0, 1, 1, 1])])
     return foreground_map(found, history, {WORDS[2]}, WORDS[1])
 

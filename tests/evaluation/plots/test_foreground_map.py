@@ -42,7 +42,7 @@ def test_the_diagonal_and_the_share_of_the_whole_table():
     assert set(level.get_ydata()) == {0.5}
     assert axes.get_xlim() == axes.get_ylim()
     assert [text.get_text() for text in axes.get_legend().texts] == [
-        "mined = true", "the whole table's share:\nnothing was learned", "1 record", "3 records",
+        "mined fraction = true fraction", "fraction in the whole table", "1 record", "3 records",
     ]  # fmt: skip
 
 

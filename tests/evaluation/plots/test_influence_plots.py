@@ -7,7 +7,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
 
 from foreknow.evaluation import influence_map, influence_over_distance
-from foreknow.evaluation.plots.influence_plots import LEAST_COLORED_CHANGE
+from foreknow.evaluation.plots.influence_plots import MIN_COLORED_CHANGE
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_every_place_has_a_point_as_dark_as_its_bits(graph):
     found = {
         (lines[int(y)], int(x) + 1): bits for (x, y), bits in zip(dots.get_offsets(), dots.get_array(), strict=True)
     }
-    assert found == {place: max(data["bits"], LEAST_COLORED_CHANGE) for place, data in graph.nodes(data=True)}
+    assert found == {place: max(data["bits"], MIN_COLORED_CHANGE) for place, data in graph.nodes(data=True)}
     assert ring.get_offsets().tolist() == [[0, 0]]
     assert axes.get_xlabel() == "week"
     assert len(axes.lines) == graph.number_of_edges()

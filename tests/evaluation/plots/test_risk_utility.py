@@ -6,9 +6,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from foreknow.evaluation import risk_utility_map
+from foreknow.evaluation.plots.end_labels import SHARED_COLOR
 from foreknow.evaluation.plots.style import COLORS
 
 TABLE = pd.DataFrame(
@@ -54,14 +56,48 @@ def test_the_parameter_is_written_at_the_ends():
     assert {text.get_color() for text in axes.texts} == set(COLORS[:3])
 
 
-def test_the_same_words_are_not_written_over_each_other():
+def test_the_same_words_are_not_written_over_each_other(tmp_path):
     rows = [
         (name, k, gain + shift, gcp)
         for name, shift in (("a", 0), ("b", 0.001))
         for k, gain, gcp in ((3, 0.3, 0.1), (9, 0.1, 0.4))
     ]
-    axes = risk_utility_map(pd.DataFrame(rows, columns=["defense", "k", "gain", "gcp"]), along="k").axes[0]
-    assert sorted(text.get_text() for text in axes.texts) == ["9", "k=3"]
+    figure = risk_utility_map(pd.DataFrame(rows, columns=["defense", "k", "gain", "gcp"]), along="k")
+    assert drawn(figure, tmp_path).std() > 0
+    written = [text for text in figure.axes[0].texts if text.get_visible()]
+    assert sorted(text.get_text() for text in written) == ["9", "k=3"]
+    assert {text.get_color() for text in written} == {SHARED_COLOR}
+    figure.axes[0].set_ylim(0.2995, 0.302)  # the points are far from each other now
+    assert drawn(figure, tmp_path).std() > 0
+    assert {text.get_color() for text in figure.axes[0].texts} == set(COLORS[:2])
+
+
+CROWDED = pd.DataFrame(
+    [
+        ("one", 3, 0.21, 0.135), ("one", 10, 0.21, 0.15), ("two", 3, 0.62, 0.04), ("two", 10, 0.235, 0.095),
+        ("three", 3, 0.585, 0.03), ("three", 10, 0.22, 0.095), ("four", 3, 0.235, 0.36), ("four", 10, 0.165, 0.42),
+        ("five", 3, 0.155, 0.42), ("five", 10, 0.155, 0.395), ("six", 3, 0.275, 0.565), ("six", 10, 0.19, 0.505),
+    ],
+    columns=["defense", "k", "gain", "gcp"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("size", "scale"), [((7.5, 4.8), "linear"), ((14.0, 6.4), "linear"), ((7.5, 4.8), "log")])
+def test_labels_overlap_neither_each_other_nor_markers(size, scale):
+    """Also after the size of the figure or the scale of an axis was changed."""
+    figure = risk_utility_map(CROWDED, along="k")
+    figure.set_size_inches(*size)
+    axes = figure.axes[0]
+    axes.set(xscale=scale)
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    figure.draw(renderer)
+    boxes = [text.get_window_extent(renderer) for text in axes.texts if text.get_visible()]
+    assert len(boxes) > 8
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
+    markers = axes.transData.transform(CROWDED[["gcp", "gain"]].to_numpy())
+    assert not any(box.contains(*marker) for box in boxes for marker in markers)
+    frame = axes.get_window_extent(renderer)
+    assert all(frame.contains(*corner) for box in boxes for corner in box.corners())
 
 
 def test_a_point_per_defense_and_a_panel_per_attack(tmp_path):

@@ -40,7 +40,7 @@ CALLS = {
     gain_over_time: {"risk": RISK, "time": "release", "measure": "gain"},
     belief_over_time: {"beliefs": {"one": BELIEFS}, "history": HISTORY, "respondent": "A", "time": "release"},
     group_sizes: {"releases": {"one": [RELEASE]}},
-    breach_curve: {"beliefs": BELIEFS, "history": HISTORY, "sensitive": {"x"}, "r": 2, "leaving_out": {"A"}},
+    breach_curve: {"beliefs": BELIEFS, "history": HISTORY, "sensitive_set": {"x"}, "r": 2, "leaving_out": {"A"}},
     reliability_diagram: {"calibrations": {"one": calibration(BELIEFS, HISTORY)}},
     reliability_plot: {"curves": {"one": reliability_curve(BELIEFS, HISTORY, draws=2, rng=1)}},
     leak_plot: {"table": retroactive_leak(BELIEFS, BELIEFS, HISTORY), "time": "release"},

@@ -130,7 +130,7 @@ class TestGain:
         np.testing.assert_allclose(believed.posterior(1).loc["A", "a"], 0.89855, atol=5e-6)  # columns sum to 1
         assert only(adversary_gain(believed, history))["gain"] == pytest.approx(0.7971, abs=5e-5)
 
-    def test_whoever_only_counts_gains_nothing(self):
+    def test_random_worlds_gain_nothing(self):
         assert only(adversary_gain(*attacked(EXPECTED, RandomWorlds())))["gain"] == pytest.approx(0)
         assert only(adversary_gain(*attacked(EXPECTED, Exact(), UniformPrior())))["gain"] == pytest.approx(0)
 
@@ -142,7 +142,7 @@ class TestGain:
         assert found["gain"] == pytest.approx(float((0 + 2 * (right - HALF) + 3 * Fraction(950, 1349)) / 5))
         assert found["certain"] == 2
 
-    def test_a_whole_group_published_with_a_value_that_is_nobody_s(self):
+    def test_a_whole_group_published_with_a_value_of_no_member(self):
         labels = Grouping(np.array([0, 0, 1, 1, 2, 2, 2, -1]), values=np.array([2, 2, 1, 1, 1, 1, 0, 0]))
         found = only(adversary_gain(*attacked(EXPECTED, Exact(), labels=labels)))
         assert found["gain"] == pytest.approx(float((4 * 0 + 3 * Fraction(950, 1349)) / 7))
@@ -166,11 +166,11 @@ class TestGain:
 
     def test_a_release_that_tells_all_has_no_gain(self):
         """Groups of one record: rho averages no record, BayFrame's measure is 0."""
-        told = attacked(EXPECTED, Exact(), labels=range(8))
-        found = only(adversary_gain(*told))
+        exact = attacked(EXPECTED, Exact(), labels=range(8))
+        found = only(adversary_gain(*exact))
         assert np.isnan(found["gain"])
         assert (found["measured"], found["certain"]) == (0, 8)
-        assert only(adversary_gain(*told, absolute=True))["gain"] == 0
+        assert only(adversary_gain(*exact, absolute=True))["gain"] == 0
 
 
 class TestConfidenceAndSuccess:
@@ -383,9 +383,9 @@ class TestProperScores:
             assert row.observed == pytest.approx(np.mean([hit for _, hit in inside]))
         assert table["beliefs"].sum() == 7 * 3
 
-    def test_calibration_of_a_set_has_one_belief_for_everybody(self):
+    def test_calibration_of_a_set_has_one_belief_per_respondent(self):
         beliefs, history = attacked(SURPRISING, Exact())
-        table = calibration(beliefs, history, bins=4, sensitive={"a", "c"})
+        table = calibration(beliefs, history, bins=4, sensitive_set={"a", "c"})
         posterior, truth = beliefs.posterior(1), history[0].frame.set_index("id")["result"]
         people = [(1 - posterior.loc[i, "b"], truth[i] != "b") for i in IDS[:7]]
         assert table["beliefs"].sum() == 7
@@ -397,7 +397,7 @@ class TestProperScores:
 
     def test_calibration_of_a_set_outside_the_domain(self):
         with pytest.raises(ValueError, match="calibration: the sensitive set holds 'd'"):
-            calibration(*attacked(EXPECTED, Exact()), sensitive={"a", "d"})
+            calibration(*attacked(EXPECTED, Exact()), sensitive_set={"a", "d"})
 
     def test_calibration_needs_a_part(self):
         with pytest.raises(ValueError, match="bins is 0"):

@@ -28,7 +28,7 @@ from foreknow.models import (
 )
 
 IDS, TRUE, GROUPS = "ABCDEFGH", "xyxyzxyx", [0, 0, 0, 1, 1, 2, 2, -1]
-"""Of {x}: A and C of ABC, nobody of DE, F of FG; H is suppressed."""
+"""Holders of x: A and C of ABC, none of DE, F of FG; H is suppressed."""
 P = [0.9, 0.6, 0.5, 0.0, 0.0, 0.5, 0.5, 0.4]
 
 
@@ -116,7 +116,7 @@ class TestByHand:
 
 
 class TestNothingToMeasure:
-    def test_nobody_is_sensitive(self):
+    def test_no_record_has_a_value_of_the_set(self):
         found = only(breaches(*example(true="yyzyzyyz"), {"x"}, 2))
         assert (found["flagged"], found["precision"], found["base_rate"]) == (pytest.approx(2 / 7), 0, 0)
         assert found["brier"] == pytest.approx(np.mean(np.array(P[:7]) ** 2))
@@ -126,13 +126,13 @@ class TestNothingToMeasure:
             "top_c_by_chance",
         }  # fmt: skip
 
-    def test_everybody_is_sensitive(self):
+    def test_all_records_have_a_value_of_the_set(self):
         found = only(breaches(*example(true="xxxxxxxx"), {"x"}, 2))
         assert (found["base_rate"], found["precision"], found["lift"], found["mixed"]) == (1, 1, 1, 0)
         assert math.isnan(found["flagged"])
         assert math.isnan(found["auc_within"])
 
-    def test_nobody_is_over(self):
+    def test_no_belief_is_over_the_threshold(self):
         found = only(breaches(*example([0.1] * 8), {"x"}, 2))
         assert (found["breached"], found["flagged"]) == (0, 0)
         assert all(
@@ -283,7 +283,7 @@ class TestErrors:
             (set("xyz"), ValueError, "all 3 values"),
             (set(), ValueError, "is empty"),
             ("x", TypeError, "is 'x'; it is a set of values"),
-            (None, TypeError, "sensitive is None; it is a set of values"),
+            (None, TypeError, "sensitive_set is None; it is a set of values"),
         ],
     )
     def test_the_sensitive_set(self, sensitive, error, words):
@@ -299,7 +299,7 @@ def test_foreground_beliefs_are_measured_too():
     """Example 2: with f = (2/3, 0) every value is certain, but in the second group, where both are of s1."""
     frame = pd.DataFrame({"id": range(6), "A": ["s1", "s2", "s1", "s1", "s2", "s2"], "X": list("xyxyyy")})
     view = View(frame, Schema({"A": Categorical(("s1", "s2"))}, "X", ("x", "y")))
-    beliefs = ForegroundAttack(sensitive={"x"}, support=1)([Release(view, [0, 0, 1, 1, 2, 2])])
+    beliefs = ForegroundAttack(sensitive_set={"x"}, support=1)([Release(view, [0, 0, 1, 1, 2, 2])])
     found = only(breaches(beliefs, History([view]), {"x"}, 2))
     assert (found["breached"], found["flagged"]) == (0.5, 0)
     assert found["auc_within"] == pytest.approx((1 + 0.5) / 2)

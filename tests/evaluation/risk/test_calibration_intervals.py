@@ -57,7 +57,7 @@ def test_batches_draw_the_same_weights(monkeypatch):
 def test_dependent_records_do_not_count_as_new_ones():
     """With the same value in four releases the interval is that of one release; independent ones would halve it."""
     four, one = (
-        calibration(*dependent_beliefs(np.random.default_rng(1), releases=t), sensitive={"a"}, draws=400, rng=1)
+        calibration(*dependent_beliefs(np.random.default_rng(1), releases=t), sensitive_set={"a"}, draws=400, rng=1)
         for t in (4, 1)
     )
     assert four["beliefs"].iloc[0] == 4 * one["beliefs"].iloc[0]
@@ -72,7 +72,7 @@ def test_intervals_cover_the_rate():
     """
     rng, covered = np.random.default_rng(11), 0
     for _ in range(200):
-        row = calibration(*dependent_beliefs(rng), sensitive={"a"}, draws=100, rng=rng).iloc[0]
+        row = calibration(*dependent_beliefs(rng), sensitive_set={"a"}, draws=100, rng=rng).iloc[0]
         covered += row["observed_low"] <= 0.3 <= row["observed_high"]
     assert 0.9 - 3 * np.sqrt(0.9 * 0.1 / 200) - 0.02 <= covered / 200 <= 0.98
 

@@ -90,7 +90,7 @@ class TestErrors:
 
     def test_groups_of_one_teach_the_truth(self):
         """For every attribute set the mined probabilities are the frequencies."""
-        alone = ForegroundAttack(sensitive={"x"}, support=1)([Release(VIEW, np.arange(8))])
+        alone = ForegroundAttack(sensitive_set={"x"}, support=1)([Release(VIEW, np.arange(8))])
         found = only(global_errors(alone, HISTORY, {"x"}))
         assert found["absolute"] == pytest.approx(0, abs=1e-9)
         assert found["signatures"] == 3 + 2 + 5
@@ -142,7 +142,7 @@ class TestWhatIsRefused:
         with pytest.raises(
             ValueError,
             match=rf"{measure.__name__}: the set asked for is {{'x', 'y'}}, and the attack was given {{'y', 'z'}}, .*"
-            r"attack with sensitive={'x', 'y'}, or with sensitive=None",
+            r"attack with sensitive_set={'x', 'y'}, or with sensitive_set=None",
         ):
             measure(towns, HISTORY, {"x", "y"})
         assert len(measure(towns, HISTORY, ["y", "z"]))

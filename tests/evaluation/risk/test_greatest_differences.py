@@ -40,7 +40,7 @@ def test_of_an_attack_on_all_values_the_set_is_named():
     whole = mined(["town"], [[0.2, 0.3, 0.5], [0.1, 0.6, 0.3], [0.4, 0.4, 0.2]], sensitive_set=None)
     found = only(greatest_differences(beliefs_with(whole), {"y", "z"}))
     assert found["difference"] == pytest.approx((0.3 + 0.3 + 0) / 3)
-    with pytest.raises(ValueError, match=r"no one sensitive set; name it, as sensitive=\{\.\.\.\}"):
+    with pytest.raises(ValueError, match=r"no one sensitive set; name it, as sensitive_set=\{\.\.\.\}"):
         greatest_differences(beliefs_with(whole))
 
 

@@ -32,7 +32,7 @@ def by_loop(belief, holds, group):
 
 
 def by_draws(belief, holds, group):
-    """Every order of a group's people in which nobody stands before a likelier one."""
+    """Mean over all orders of each group's members by decreasing belief."""
     found = 0.0
     for name in set(group.tolist()):
         members = np.flatnonzero(group == name)

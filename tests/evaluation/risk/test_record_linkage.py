@@ -54,7 +54,7 @@ def middles(release):
 
 
 class TestByHand:
-    def test_everybody_linked_right_gives_the_number_of_groups(self):
+    def test_all_records_linked_correctly_give_the_number_of_groups(self):
         release = Release(view_of("ABCDE", "abcab", [20, 21, 22, 60, 61]), [0, 0, 0, 1, 1])
         assert only(record_linkage([release])) == {
             "time": 1, "linkage_sum": pytest.approx(2), "linkage": pytest.approx(2 / 5), "linked": 5, "records": 5, "suppressed": 0,
@@ -93,7 +93,7 @@ class TestByHand:
         assert only(record_linkage([Release(view_of("ABC", "abc"), [4, 4, 4])]))["linkage_sum"] == pytest.approx(1)
         assert only(record_linkage([Release(view_of("A", "a"), [0])]))["linkage_sum"] == 1
 
-    def test_a_counterfeit_is_a_row_to_pick_and_nobody_to_link(self):
+    def test_a_counterfeit_is_a_row_to_draw_and_no_record_to_link(self):
         grouping = Grouping(np.array([0, 0, 1, 1]), counterfeits=np.array([[0, 2], [0, 2]]))
         found = only(record_linkage([Release(view_of("ABCD", "abab", [20, 21, 60, 61]), grouping)]))
         assert (found["linkage_sum"], found["records"]) == (pytest.approx(2 / 4 + 2 / 2), 4)

@@ -84,7 +84,7 @@ def test_bins_by_hand():
 @pytest.mark.parametrize("decomposition", ["isotonic", "bins"])
 @pytest.mark.parametrize("sensitive", [None, {"a", "c"}])
 def test_the_terms_add_up_and_none_is_negative(score, decomposition, sensitive):
-    found = terms(score=score, decomposition=decomposition, sensitive=sensitive)
+    found = terms(score=score, decomposition=decomposition, sensitive_set=sensitive)
     total = found["miscalibration"] - found["discrimination"] + found["uncertainty"] + found["within_bins"]
     assert found["score"] == pytest.approx(total)
     assert (found.drop("within_bins") >= -1e-12).all()

@@ -64,13 +64,13 @@ class TestByHand:
         row = total_risk(beliefs, history).iloc[0]
         assert (row["total_risk"], row["measured"], row["suppressed"]) == (pytest.approx(1 / 2), 4, 2)
 
-    def test_everybody_disclosed_or_nobody_published(self):
+    def test_all_records_disclosed_or_none_published(self):
         beliefs, history = attacked("aabbcc", [0, 0, 1, 1, 2, 2])
         assert total_risk(beliefs, history)["total_risk"].tolist() == [1]
         beliefs, history = attacked("aabbcc", [-1] * 6)
         assert np.isnan(total_risk(beliefs, history)["total_risk"][0])
 
-    def test_a_value_published_for_another_discloses_nobody(self):
+    def test_a_value_published_for_another_discloses_no_record(self):
         """B's c is published as a: the group shows one value, which is A's alone."""
         beliefs, history = attacked("acbbcc", Grouping([0, 0, -1, -1, -1, -1], values=[0, 0, 1, 1, 2, 2]))
         assert total_risk(beliefs, history)["certain"].tolist() == [1]
@@ -87,7 +87,7 @@ class TestByHand:
     seed=st.integers(0, 99),
 )
 def test_its_laws(results, labels, seed):
-    """At least the share disclosed, at most 1; where nobody is disclosed, the gain or 0; the truth of others moves nothing."""
+    """At least the share disclosed, at most 1; the gain or 0 where none is disclosed; true values of others do not matter."""
     prior = believing(np.random.default_rng(seed).dirichlet(np.ones(3), 6))
     beliefs, history = attacked("".join(results), labels, Exact(), prior)
     row, gain = total_risk(beliefs, history).iloc[0], adversary_gain(beliefs, history).iloc[0]

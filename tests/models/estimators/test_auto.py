@@ -31,7 +31,7 @@ def alone(problem, j):
         (1, ["Omega", "Omega"]),
     ],
 )
-def test_the_limit_is_inclusive_and_each_group_is_told_its_rule(limit, rule):
+def test_the_limit_is_inclusive_and_the_rule_of_each_group_is_named(limit, rule):
     """Counted by hand: (1 + 1)(2 + 1) and 2^5."""
     posterior = Auto(limit, beyond=Omega())(two_groups())
     assert posterior.rule.tolist() == rule

@@ -14,7 +14,7 @@ from scipy.special import xlogy
 from strategies import problems
 
 from foreknow.models import BeliefPropagation, Exact, Problem, Status
-from foreknow.models.estimators import message_passing
+from foreknow.models.estimators.assignments import message_passing
 
 
 def solve(prior, counts, **settings):

@@ -184,9 +184,9 @@ class TestConformance:
 
 
 IMPOSSIBLE: dict[str, tuple[list[list[float]], list[int]]] = {
-    "nobody may have anything that is shown": ([[0, 0, 1.0], [0, 0, 1.0]], [1, 1, 0]),
-    "nobody may have one of the values": ([[1.0, 0, 0], [0.5, 0, 0.5], [1.0, 0, 0]], [2, 1, 0]),
-    "somebody may have none of the values": ([[0.5, 0.5, 0], [0, 0, 1.0]], [1, 1, 0]),
+    "no member may have a shown value": ([[0, 0, 1.0], [0, 0, 1.0]], [1, 1, 0]),
+    "no member may have one of the values": ([[1.0, 0, 0], [0.5, 0, 0.5], [1.0, 0, 0]], [2, 1, 0]),
+    "a member may have none of the values": ([[0.5, 0.5, 0], [0, 0, 1.0]], [1, 1, 0]),
     "too many are sure of one value": ([[1.0, 0, 0], [1.0, 0, 0], [0.5, 0.5, 0]], [1, 2, 0]),
 }
 """Priors that contradict the counts of a group."""
@@ -194,9 +194,9 @@ IMPOSSIBLE: dict[str, tuple[list[list[float]], list[int]]] = {
 
 class TestContradiction:
     SEEN_BY: ClassVar[dict[str, set[str]]] = {
-        "nobody may have anything that is shown": NOTICES_CONTRADICTION,
-        "nobody may have one of the values": NOTICES_CONTRADICTION - {"confidence-sum"},
-        "somebody may have none of the values": NOTICES_CONTRADICTION - {"confidence-sum"},
+        "no member may have a shown value": NOTICES_CONTRADICTION,
+        "no member may have one of the values": NOTICES_CONTRADICTION - {"confidence-sum"},
+        "a member may have none of the values": NOTICES_CONTRADICTION - {"confidence-sum"},
         "too many are sure of one value": LOOKS_AT_ASSIGNMENTS,
     }
 

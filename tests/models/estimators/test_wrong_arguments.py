@@ -100,9 +100,13 @@ def test_only_a_problem_is_answered(name, value):
         (
             lambda: Mixed(small=len),
             TypeError,
-            "Mixed: small is a plain function, 'len'; it is an estimator. Write small=PerGroup",
+            "Mixed: small is a plain function; an estimator is an object. Write small=PerGroup",
         ),
-        (lambda: Mixed(large=np.zeros(2)), TypeError, "Mixed: large is array([0., 0.]); it is an estimator object"),
+        (
+            lambda: Mixed(large=np.zeros(2)),
+            TypeError,
+            "Mixed: large is an array of shape (2,); it is an estimator object",
+        ),
         (lambda: Sinkhorn("x"), ValueError, "Sinkhorn: tolerance is 'x'; it is a positive finite number"),
         (lambda: Sinkhorn(iterations=2**63), ValueError, "it is a number of iterations, from 1 to 2^63 - 1"),
         (lambda: BeliefPropagation(damping=None), ValueError, "BeliefPropagation: damping is None"),

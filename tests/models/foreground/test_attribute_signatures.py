@@ -59,7 +59,7 @@ class TestSampleSize:
             ({"sigma": "a"}, "SampleSize: sigma is 'a'; it is a probability"),
             ({"sigma": float("nan")}, "sigma is nan"),
             ({"epsilon": float("inf")}, "epsilon is inf"),
-            ({"sigma": 0}, "SampleSize: sigma is 0; it is a probability, over 0 (above 2 it asks for no record)."),
+            ({"sigma": 0}, "SampleSize: sigma is 0; it is a probability, over 0 (above 2 the sample size is 0)."),
             ({"sigma": 2.5}, "sigma is 2.5"),
         ],
     )

@@ -31,7 +31,7 @@ class TestSampledBeliefs:
         table = PublishedTable(frame, sensitive="X")
         for sensitive in ({"x"}, None):
             fit = GibbsSampling(4.0, draws=50, rng=np.random.default_rng(9))
-            beliefs = ForegroundAttack(sensitive=sensitive, support=1, fit=fit, estimator=Exact())([table])
+            beliefs = ForegroundAttack(sensitive_set=sensitive, support=1, fit=fit, estimator=Exact())([table])
             (known,) = beliefs.knowledge[0]
             rows = known.fit.draws[:, known.signatures.signature]
             counts = np.array([[2, 1], [1, 2], [0, 2]]) if sensitive else np.array([[2, 1, 0], [1, 1, 1], [0, 2, 0]])

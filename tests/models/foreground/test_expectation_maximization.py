@@ -138,7 +138,7 @@ class TestRounds:
                 assert three_times.log_likelihood == pytest.approx(3 * one.log_likelihood, abs=1e-9)
 
     def test_a_group_of_too_many_states_is_approximated_or_refused_by_its_number(self):
-        """At the start its records have equal priors and could be counted together; afterwards they have not."""
+        """At the start its records have equal priors and count as one kind; later their priors differ."""
         values = 30
         counts = np.zeros((3, values), dtype=np.int64)
         counts[:2, :2], counts[2] = 1, 1

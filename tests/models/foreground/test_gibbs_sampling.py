@@ -82,7 +82,7 @@ class TestPosterior:
             assert fit.draws[:, i, s].std() == pytest.approx(spread, rel=0.06)
 
     def test_two_of_three_values_are_as_two(self):
-        """A value that no group shows changes nothing, though other code draws the values."""
+        """A value that no group shows changes nothing, although another kernel draws the values."""
         wide = Evidence(
             SMALL.signature, SMALL.group, np.pad(SMALL.counts, ((0, 0), (0, 1))), np.append(SMALL.rest, 0.0)
         )
@@ -186,7 +186,7 @@ class TestChains:
         assert np.allclose(whole.draws.sum(axis=2), 1)
 
     def test_chains_that_disagree_are_said_to(self):
-        """In one group either signature has all of a value, and exchanges of two records seldom change which."""
+        """In one group either signature has all records of a value, and exchanges of two records seldom change which one."""
         evidence = Evidence(np.repeat([0, 1], 40), np.zeros(80, int), np.array([[40, 40, 0]]), np.full(3, 1 / 3))
         stuck, fine = sampled(evidence, concentration=0.01), sampled(SMALL)
         assert (stuck.rhat > 1.05).any()

@@ -25,7 +25,7 @@ from foreknow.models import (
     Release,
     SampleSize,
 )
-from foreknow.models.foreground.sensitive_set import SensitiveSet
+from foreknow.models.tables.sensitive_set import SensitiveSet
 
 ODD = [
     None,
@@ -137,13 +137,13 @@ CALLS = {
     "attack": lambda odd: ForegroundAttack()(odd),
     "attack on a list": lambda odd: ForegroundAttack()([odd]),
     "attribute sets": lambda odd: ForegroundAttack([odd], support=1)([Release(VIEW, np.arange(8))]),
-    "sensitive": lambda odd: ForegroundAttack(sensitive=odd, support=1)([Release(VIEW, np.zeros(8, int))]),
+    "sensitive": lambda odd: ForegroundAttack(sensitive_set=odd, support=1)([Release(VIEW, np.zeros(8, int))]),
     "over": lambda odd: BELIEFS.over(odd),
     "expectation-maximization": lambda odd: ExpectationMaximization(iterations=1)(odd, Auto()),
     "newton": lambda odd: Newton()(odd, Auto()),
     "newton's estimator": lambda odd: Newton(iterations=1)(Evidence(**EVIDENCE), odd),
     "gibbs sampling": lambda odd: GibbsSampling(draws=8, chains=2, rng=1)(odd, Auto()),
-    "sensitive set": lambda odd: SensitiveSet.of(("x", "y"), odd, "F"),
+    "sensitive set": lambda odd: SensitiveSet.within(("x", "y"), odd, "F"),
     "global probabilities": lambda odd: global_probabilities(odd, HISTORY, {"x"}),
     "global probabilities of a history": lambda odd: global_probabilities(BELIEFS, odd, {"x"}),
     "global probabilities of a set": lambda odd: global_probabilities(BELIEFS, HISTORY, odd),

@@ -62,13 +62,13 @@ LEVELS = (1e-6, 0.02, 0.1, 0.25, 1 / 3, 0.5, 0.8, 0.95, 1 - 1e-9)
 
 
 def worlds(counts):
-    """Every way to hand out a group's published values, equal ones told apart: a tuple of values per way."""
+    """All assignments of a group's published values, equal ones distinguished: a tuple of values for each."""
     shown = [s for s, n in enumerate(counts) for _ in range(n)]
     return list(itertools.permutations(shown))
 
 
 def shares(k, m, weighed):
-    """Each person's share of the weight of the worlds in which she has each value; ``weighed`` are (world, weight)."""
+    """Share of the weight of the worlds in which each respondent has each value; ``weighed`` are (world, weight)."""
     belief = np.zeros((k, m))
     for world, weight in weighed:
         for i, s in enumerate(world):
@@ -77,7 +77,7 @@ def shares(k, m, weighed):
 
 
 def dirichlet_by_worlds(prior, counts, worth=None, concentration=1.0):
-    """BayFrame's three steps: a world has parameter a and what it matches; the best share one draw.
+    """The three steps of BayFrame: the parameter of a world is a plus the claims that it matches; the best worlds share one draw.
 
     ``worth`` is {(person, value): pseudo-count}.
     """
@@ -137,7 +137,7 @@ def claims_of(stated):
 
 @st.composite
 def unsure(draw, problem, equal=True):
-    """Claims about some people, several about one; sometimes just what is believed, sometimes all that is left."""
+    """Claims about some respondents, several about one; some equal the prior, and some leave no probability for other values."""
     n, m = problem.prior.shape
     stated = {}
     for row in draw(st.lists(st.integers(0, n - 1), max_size=4, unique=True)):
@@ -156,7 +156,7 @@ def unsure(draw, problem, equal=True):
 
 @st.composite
 def surely(draw, problem, fitting=True):
-    """Sure claims about some people; fitting ones agree with a truth that the groups could have."""
+    """Claims of confidence 1 about some respondents; fitting ones agree with an assignment of the groups."""
     truth = np.full(len(problem.group), -1)
     for j, counts in enumerate(problem.counts):
         truth[problem.group == j] = draw(st.permutations(np.repeat(np.arange(len(counts)), counts).tolist()))
@@ -171,7 +171,7 @@ def sure_claims(known):
 
 
 def softened(problem):
-    """The same problem where nothing is ruled out."""
+    """The same problem with positive priors."""
     m = problem.prior.shape[1]
     return Problem(0.9 * problem.prior + 0.1 / m, problem.group, problem.counts)
 
@@ -189,7 +189,7 @@ def assert_distributions(belief):
 
 
 def within(problem, stated):
-    """Group by group: its rows, its counts, and what is stated about its people, by their place in it."""
+    """For each group: its rows, its counts, and the claims about its members, by position."""
     for j, counts in enumerate(problem.counts):
         rows = np.flatnonzero(problem.group == j)
         yield rows, counts, {i: stated[row] for i, row in enumerate(rows) if row in stated}
@@ -239,7 +239,7 @@ class TestRemoveKnown:
         assert np.allclose(found.probabilities, expected.probabilities, rtol=1e-9, atol=1e-12)
 
     def test_with_other_estimators_it_is_more(self):
-        """A surely has a, so B has b: removal says so, and a share of one half or a sum does not."""
+        """A has a with certainty, so that B has b: removal gives this, and a share of one half or a sum does not."""
         problem = Problem(np.full((2, 2), 0.5), np.zeros(2, int), np.array([[1, 1]]))
         for estimator in (RandomWorlds(), ConfidenceSum(), DirichletMultinomial()):
             told = Problem(np.array([[1.0, 0.0], [0.5, 0.5]]), problem.group, problem.counts)
@@ -262,7 +262,7 @@ class TestRemoveKnown:
     @pytest.mark.parametrize(("cascade", "estimator"), PAIRS)
     @pytest.mark.parametrize("known", [{0: 0, 1: 0}, {1: 2}, {0: 0, 1: 1, 2: 1}])
     def test_claims_that_do_not_fit_are_reported(self, cascade, estimator, known):
-        """Two people sure of a value shown once, or of one not shown; the other group is as if nothing had been said."""
+        """Two claims of a value shown once, or of a value not shown; the other group is as without claims."""
         problem = Problem(np.full((5, 3), 1 / 3), np.array([0, 0, 0, 1, 1]), np.array([[1, 2, 0], [0, 1, 1]]))
         if known == {0: 0, 1: 1, 2: 1}:
             problem = Problem(problem.prior, problem.group, np.array([[2, 1, 0], [0, 1, 1]]))
@@ -359,7 +359,7 @@ class TestPosteriorCascade:
         assert np.allclose(found[outside], problem.prior[outside], rtol=1e-12)
 
     @given(data=st.data())
-    def test_with_somebody_surely_known_beside(self, data):
+    def test_with_a_claim_of_confidence_1_beside(self, data):
         problem = data.draw(problems(largest=4, groups=2))
         known = data.draw(surely(problem))
         stated = {row: claims for row, claims in data.draw(unsure(problem)).items() if row not in known}
@@ -397,11 +397,11 @@ class TestPosteriorCascade:
         assert self.believed({0: 0.2, 1: 0.5}) == pytest.approx([0, 0.5, 0, 0])
 
     def test_a_claim_below_it_speaks_for_the_others(self):
-        """.9 is left over for b, c and d, 1 : 3 : 4."""
+        """.9 remains for b, c and d, in the ratio 1 : 3 : 4."""
         assert self.believed({0: 0.1}) == pytest.approx([0, 0.9 / 8, 2.7 / 8, 3.6 / 8])
 
     def test_the_others_are_those_that_the_group_shows(self):
-        """.9 is left over for b and d, 1 : 4."""
+        """.9 remains for b and d, in the ratio 1 : 4."""
         assert self.believed({0: 0.1}, counts=(2, 1, 0, 1)) == pytest.approx([0, 0.9 / 5, 0, 3.6 / 5])
 
     def test_where_none_of_the_others_was_believed_they_are_alike(self):
@@ -409,14 +409,14 @@ class TestPosteriorCascade:
         assert found == pytest.approx([0, 0.3, 0, 0.3])
 
     def test_what_was_stated_of_other_values_goes_or_stays(self):
-        """a below and b above: .4 is left over for c and d, 3 : 4, of which neither is over what was believed."""
+        """a below and b above: .4 remains for c and d, in the ratio 3 : 4; neither is over its prior."""
         assert self.believed({0: 0.1, 1: 0.5}, keep_stated=True) == pytest.approx([0, 0.5, 0, 0])
         # .85 is left over: c .85 * 3/7 = .364 > .3, d .486 > .4.
         assert self.believed({0: 0.03, 1: 0.12}) == pytest.approx([0, 0, 0.85 * 3 / 7, 0.85 * 4 / 7])
         assert self.believed({0: 0.03, 1: 0.12}, True) == pytest.approx([0, 0.12, 0.85 * 3 / 7, 0.85 * 4 / 7])
 
     def test_a_strong_claim_is_not_forgotten_for_a_weak_one_beside_it(self):
-        """b is .8 likely; that a is .19 instead of .2 should not undo it (what is left over, .01, speaks for nothing)."""
+        """b has .8; a claim of .19 for a, whose prior is .2, should not undo it (the remaining .01 has no effect)."""
         assert self.believed({1: 0.8}) == pytest.approx([0, 0.8, 0, 0])
         assert self.believed({0: 0.19, 1: 0.8})[1] == pytest.approx(0.8)
 
@@ -450,7 +450,7 @@ class TestEvidenceCascade:
 
     @given(data=st.data())
     def test_it_commutes_with_the_release(self, data):
-        """Of the one who is told about, the posterior without the claim times its likelihood is that with it."""
+        """For the respondent of the claim, the posterior without the claim times its likelihood is the posterior with it."""
         problem = softened(data.draw(problems()))
         stated = data.draw(unsure(problem).filter(lambda stated: len(stated) >= 1))
         row = min(stated)
@@ -488,7 +488,7 @@ class TestEvidenceCascade:
 @pytest.mark.parametrize("cascade", ["prior", "evidence"])
 @given(data=st.data())
 def test_nearly_sure_is_nearly_removed_under_exact(cascade, data):
-    """The others keep 1e-12 of their weight, and each of at most 24 worlds weighs over .02 ** 4: what is missed is below 1e-3."""
+    """Other values keep 1e-12 of their weight, and each of at most 24 worlds weighs over .02 ** 4: the error is below 1e-3."""
     problem = softened(data.draw(problems(largest=4, groups=2)))
     row = data.draw(st.integers(0, len(problem.group) - 1))
     shown = problem.counts[problem.group[row]] if problem.group[row] >= 0 else np.ones(problem.prior.shape[1], int)
@@ -588,7 +588,7 @@ class TestInAnAttack:
         one, other = (attacked(cascade, estimator, records, *claims) for records in (RECORDS, changed))
         for expected, found in zip(one, other, strict=True):
             for stage in ("prior", "revised", "posterior"):
-                assert np.array_equal(expected.at(stage), found.at(stage))
+                assert np.array_equal(expected.beliefs(stage), found.beliefs(stage))
             assert np.array_equal(expected.posterior.status, found.posterior.status)
 
     def test_before_a_claim_everything_is_as_without(self, cascade, estimator):

@@ -1,4 +1,4 @@
-"""Compromised records: what is refused, what is drawn, and how an adversary meets them."""
+"""Compromised records: refused arguments, random draws, and their use by an adversary."""
 
 import dataclasses
 
@@ -175,7 +175,7 @@ class TestAt:
         claims = records(("C", "a", 1, 0.5)).at(3, PEOPLE)
         assert len(claims.rows) == len(claims.values) == len(claims.confidence) == 0
 
-    def test_somebody_who_is_not_there(self):
+    def test_an_unknown_respondent(self):
         with pytest.raises(ValueError, match=r"about respondent 'C' at 2, who has no record in that view"):
             records(("A", "b", 2, 1), ("C", "a", 2, 1)).at(2, HISTORY[1].people)
 
@@ -269,14 +269,14 @@ class TestOnARelease:
         assert np.isfinite(posterior.probabilities).all()
         assert np.allclose(posterior.probabilities.sum(axis=1), 1)
 
-    def test_of_somebody_suppressed_no_group_is_contradicted(self, cascade):
+    def test_a_suppressed_respondent_contradicts_no_group(self, cascade):
         known = records(("B", "c", 1, 1))
         posterior, _ = adversary(known, cascade).observe(Memory(), released(labels=(0, -1, 0, 0)).observation)
         assert posterior.status.tolist() == [Status.FINE]
         assert posterior.probabilities[1].tolist() == [0, 0, 1]
 
     def test_counterfeits_may_show_what_is_claimed(self, cascade):
-        """Nobody sees which of a group's values are invented."""
+        """The adversary does not see which values of a group are invented."""
         release = Release(view_of("AB", "ab"), Grouping(np.array([0, 0]), counterfeits=np.array([[0, 2]])))
         posterior, _ = adversary(records(("B", "c", 1, 1)), cascade).observe(Memory(), release.observation)
         assert posterior.probabilities.shape == (2, 3)
@@ -296,7 +296,7 @@ class TestInAnAttack:
         with pytest.raises(ValueError, match=f"about {time!r}, and the releases are of 1, 3"):
             self.attack(attack, ("A", "a", 1, 0.5), ("A", "a", time, 0.5))
 
-    def test_somebody_who_is_not_in_that_release(self, attack):
+    def test_a_respondent_who_is_not_in_that_release(self, attack):
         with pytest.raises(ValueError, match=r"respondent 'A' at 3, who has no record"):
             self.attack(attack, ("A", "a", 3, 0.5))
 

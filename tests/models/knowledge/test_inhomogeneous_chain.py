@@ -1,4 +1,4 @@
-"""Chains per time step: counts by hand, and beliefs against sums over all paths of values of one person among strangers."""
+"""Chains by time step: counts by hand, and beliefs against sums over all paths of values of one respondent."""
 
 import itertools
 import math
@@ -51,7 +51,7 @@ class TestFit:
         assert np.allclose(chain.at(2).probabilities, [[3 / 8, 5 / 8], [5 / 8, 3 / 8]])
 
     def test_a_row_without_observations_is_the_pooled_one(self):
-        """Nobody has b before the second step; of c nothing is known but what follows anything."""
+        """No record has b before the second step, and none has c: their rows are the pooled ones."""
         history = history_of(("AB", "aa"), ("AB", "ab"), ("AB", "bb"))
         chain, pooled = InhomogeneousChain.fit(history, shrinkage=0.0), MarkovChain.fit(history)
         assert np.allclose(chain.at(1).probabilities[0], [1 / 2, 1 / 2, 0])
@@ -113,7 +113,7 @@ def presences(draw):
 
 
 def released(present, rng):
-    """A and a stranger who never comes back, each release with two different values; or a stranger alone."""
+    """Releases of A and a respondent who appears once, with two different values; or of such a respondent alone."""
     releases, names = [], iter("STUVW")
     for t, here in enumerate(present):
         values = "".join(rng.choice(list("abc"), 2 if here else 1, replace=False))
@@ -123,7 +123,7 @@ def released(present, rng):
 
 
 def all_paths(chain, prior, likelihoods, steps):
-    """Beliefs in the value at each visited release, before and after it and in the end, over all paths of values.
+    """Beliefs in the value at each visited release, before it, after it and given all releases, over all paths of values.
 
     ``steps`` are the releases at which the path takes a value; ``likelihoods`` has ones where nothing is seen.
     """
@@ -150,7 +150,7 @@ class TestOverAllPaths:
     @given(present=presences(), seed=st.integers(0, 99), steps=st.integers(0, 4))
     @FEWER
     def test_sequential_and_retrospective(self, order, gaps, present, seed, steps):
-        """A's priors depend on the time, the chain on the step; the filter is exact for A, who meets only strangers."""
+        """A's priors depend on the time, and the chain on the step; the filter is exact for A, whose group members appear once."""
         rng = np.random.default_rng(seed)
         chain, releases = chains_of(order, steps, rng), released(present, rng)
         rows = [{name: rng.dirichlet(np.ones(3)) * 0.97 + 0.01 for name in "ASTUVW"} for _ in present]
@@ -183,7 +183,7 @@ def test_a_stationary_chain_misleads():
     """In the corpus all values stay from the first view to the second, and change to the third.
 
     By the chain of all steps the next value is either, with probability 1/2, so the first release, which shows the value of Z,
-    says nothing of the next ones. The chain per step follows Z exactly, through a group of two at each release.
+    has no information on the next ones. The chain per step follows Z exactly, through a group of two at each release.
     """
     corpus = history_of(("ABCD", "aabb"), ("ABCD", "aabb"), ("ABCD", "bbaa"), domain="ab")
     releases = [

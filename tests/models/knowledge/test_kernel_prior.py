@@ -121,7 +121,7 @@ class TestFormula:
         rows = KernelPrior.fit(History([view]), 1000)(view.people)
         assert np.abs(rows - [0.4, 0.4, 0.2]).max() < 2e-6
 
-    def test_somebody_far_from_all_has_the_frequencies_of_the_corpus(self):
+    def test_a_respondent_far_from_all_has_the_frequencies_of_the_corpus(self):
         corpus = History([view_of("ABC", "aab", ages=[20, 21, 22])])
         assert np.allclose(KernelPrior.fit(corpus, 0.1)(view_of("D", "c", ages=[80]).people), [[2 / 3, 1 / 3, 0]])
 
@@ -167,7 +167,7 @@ class TestLeaveOneOut:
 
 @pytest.fixture(params=["over a grid", "pair by pair"])
 def way(request, monkeypatch):
-    """Both ways to sum, whichever is cheaper."""
+    """Both ways to sum, without the choice of the cheaper one."""
     monkeypatch.setattr(kernel_prior, "grid_is_cheaper", lambda *_: request.param == "over a grid")
 
 
@@ -189,7 +189,7 @@ class TestWays:
         assert KernelPrior.fit(History([view]), 0.5)(view.people[np.zeros(0, dtype=np.int64)]).shape == (0, 3)
 
     def test_a_larger_table(self):
-        """A corpus of 300 people, and 20 of whom some have ages that are not in the corpus."""
+        """A corpus of 300 respondents, and 20 others, some of ages that are not in the corpus."""
         rng = np.random.default_rng(5)
         frame = pd.DataFrame({"id": range(300), "age": rng.integers(20, 45, 300), "sex": rng.choice(list("fm"), 300)})
         frame = frame.assign(job=rng.choice(list(JOBS), 300), ward=7, result=rng.choice(list(DOMAIN), 300))

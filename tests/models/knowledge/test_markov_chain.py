@@ -1,4 +1,4 @@
-"""Sequential knowledge against counts by hand and against counting runs of values one by one."""
+"""Markov chains against counts by hand, and against counts of sequences one by one."""
 
 import itertools
 
@@ -105,7 +105,7 @@ class TestGaps:
         assert np.allclose(MarkovChain.fit(self.HISTORY, gaps="power").probabilities, self.SWAP)
 
     def test_the_chain_of_the_same_gaps_gives_the_adversary_s_beliefs(self):
-        """Z is seen to have a, is away, and comes back with a, surely: the other chain makes it 1/9 + 2/3 = 7/9."""
+        """Z has a, is absent, and has a again with certainty; the other chain gives 1/9 + 2/3 = 7/9."""
         alone = [Release(view_of(r, "a", time=t, domain="ab"), [0]).observation for t, r in enumerate("ZY")]
         known = {}
         for gaps in ("ignore", "power"):
@@ -117,7 +117,7 @@ class TestGaps:
         assert known == {"ignore": pytest.approx(7 / 9), "power": 1.0}
 
     def test_as_sequences_with_missing_visits(self):
-        """-1 stands for the visit of which nothing is known."""
+        """-1 stands for a visit with an unknown value."""
         for order in (1, 2):
             expected = MarkovChain.fit(self.HISTORY, order, gaps="power")
             found = MarkovChain.fit([[0, 1, 0], [1, 0, 1], [0, -1, 0]], order, gaps="power")
@@ -287,7 +287,7 @@ class TestIncrementalChain:
         )
         assert chain.at(17) is chain.at(3)
 
-    def test_is_mined_from_the_views_before_the_release_unless_told_otherwise(self):
+    def test_is_mined_from_the_views_before_the_release_by_default(self):
         before, upto = IncrementalChain.fit(self.HISTORY), IncrementalChain.fit(self.HISTORY, inclusive=True)
         for release in (1, 2, 3, 4):
             assert np.array_equal(before.at(release).probabilities, upto.at(release - 1).probabilities)
@@ -302,7 +302,7 @@ class TestIncrementalChain:
         assert np.array_equal(chain.truncate(1).at(2).probabilities, chain.at(2).shorter[0])
         assert chain.truncate(1).inclusive
 
-    def test_an_order_longer_than_anybodys_values_is_refused(self):
+    def test_an_order_longer_than_all_sequences_is_refused(self):
         for fit in (MarkovChain.fit, IncrementalChain.fit, DirichletChain.fit):
             with pytest.raises(ValueError, match=r"the order is 3, and no person has more than 3 values.*at most 2"):
                 fit(self.HISTORY, order=3)

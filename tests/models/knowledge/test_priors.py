@@ -152,7 +152,7 @@ class TestPriorByTime:
 
     @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack])
     def test_people_first_seen_later_have_that_time_s_prior(self, attack):
-        """Of two people with one prior nothing is learned from a group of two values but that each has one of them."""
+        """A group of two respondents with one prior and two values gives each value probability 1/2."""
         chain = MarkovChain(1, np.eye(3))
         adversary = Adversary(self.PRIOR, chain)
         seen = []

@@ -74,7 +74,7 @@ def masked(records=400, seed=1):
 
 
 def test_the_known_number_is_expected_and_the_direction_is_learned():
-    """MASK changes a, which shows too often, into b; the adversary is told how many values it changed."""
+    """MASK changes a, which is too frequent, into b; the adversary knows the number of changed values."""
     view, release = masked()
     seen = release.observation
     assert seen.distorted == int((release.grouping.values != view.sensitive).sum()) > 20

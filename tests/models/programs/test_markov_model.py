@@ -22,7 +22,7 @@ from pytensor.compile.mode import Mode
 from scipy import stats
 from strategies import history_of
 
-from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain
+from foreknow.models.knowledge.dirichlet_chain import DirichletChain
 from foreknow.models.programs import missing_visits
 from foreknow.models.programs.unknown_transitions import markov_model
 
@@ -195,7 +195,7 @@ class TestFactors:
         model = markov_model(CORPUS, order=2)
         assert model.named_vars_to_dims["transitions"] == ("value_1", "value_2", "value")
         assert [variable.name for variable in (*model.observed_RVs, *model.potentials)] == ["followed", "gaps"]
-        assert not markov_model([[0, 1, 1]]).potentials, "nobody misses a visit"
+        assert not markov_model([[0, 1, 1]]).potentials, "no visit is missing"
 
 
 class TestSampling:

@@ -108,7 +108,7 @@ class TestPermutationModel:
         assert_mean(trace.posterior["concentration"].values, total[1] / total[0])
         assert_mean(trace.posterior["belief"].values, np.tensordot(share / total[0], has, axes=1))
 
-    def test_equal_values_are_told_apart_and_others_left_out(self):
+    def test_equal_values_are_distinguished_and_others_left_out(self):
         """Three members with values a, a, b have six assignments of published values; respondents are named by rows."""
         prior = np.array([[0.5, 0.5], [0.1, 0.9], [0.9, 0.1], [0.6, 0.4]])
         problem = Problem(prior, np.array([-1, 0, 0, 0]), np.array([[2, 1]]))

@@ -78,10 +78,10 @@ def test_labels_are_stripped_of_blanks_wherever_they_stand():
 @pytest.mark.parametrize(("flu", "share"), [(1e308, 0.5), (1e-320, 1e-308)])
 def test_however_large_or_small_prevalences_are_beliefs_sum_to_1(flu, share):
     known = ExternalKnowledge({"Flu": "cough", "Cold": "cough, itch"}, {"Flu": flu, "Cold": 1e308})
-    (found,) = links(Items.of(["cough"]), known).probabilities([0])
+    (found,) = links(Items.from_cells(["cough"]), known).probabilities([0])
     assert found == pytest.approx([share, 1 - share, 0])
     (found,) = links(
-        Items.of(["cough"]), ExternalKnowledge({"Flu": "cough", "Cold": "itch"}, known.prevalence)
+        Items.from_cells(["cough"]), ExternalKnowledge({"Flu": "cough", "Cold": "itch"}, known.prevalence)
     ).probabilities([0])
     assert found.tolist() == [1, 0, 0]
 

@@ -105,7 +105,7 @@ def test_the_assignment_of_items_within_a_group_is_hidden(case, random):
     for g in range(-1, release.release.groups):
         members = np.flatnonzero(group == g).tolist()
         order[members] = random.sample(members, len(members))
-    permuted = Items.of(release.published[record] for record in order.tolist())
+    permuted = Items.from_cells(release.published[record] for record in order.tolist())
     other = ItemRelease(release.release, release.linking, permuted)
     one, two = release.observation, other.observation
     assert [set(items) for items in one.items] == [set(items) for items in two.items]
@@ -116,4 +116,4 @@ def test_the_assignment_of_items_within_a_group_is_hidden(case, random):
 
 def test_one_set_for_each_record():
     with pytest.raises(ValueError, match=r"published has the items of 1 records, and the view at 1 has 4"):
-        ItemRelease(Release(patients(), FIGURE_1D), LINKING, Items.of(["Coughing"]))
+        ItemRelease(Release(patients(), FIGURE_1D), LINKING, Items.from_cells(["Coughing"]))

@@ -34,7 +34,7 @@ SETS = st.lists(st.frozensets(st.integers(0, 9)), max_size=6)
 )
 def test_a_cell(cell, items):
     assert item_set(cell) == items
-    assert list(Items.of([cell])) == [items]
+    assert list(Items.from_cells([cell])) == [items]
 
 
 def test_another_separator():
@@ -44,22 +44,22 @@ def test_another_separator():
 @pytest.mark.parametrize("cell", [3, 2.5, True, b"cough", pd.Timestamp("2020-01-01")])
 def test_a_cell_that_is_no_collection_is_refused(cell):
     with pytest.raises(TypeError, match=r"row 1 has the items .*\['cough', 'fever'\]"):
-        Items.of(["cough", cell])
+        Items.from_cells(["cough", cell])
 
 
 def test_an_item_that_is_a_list_is_refused():
     with pytest.raises(TypeError, match=r"row 0 has the item \['fever'\], a list"):
-        Items.of([["cough", ["fever"]]])
+        Items.from_cells([["cough", ["fever"]]])
 
 
 def test_an_empty_separator_is_refused():
     with pytest.raises(ValueError, match="separator of items is empty"):
-        Items.of(["cough"], "")
+        Items.from_cells(["cough"], "")
 
 
 @given(SETS)
 def test_each_record_has_its_items(sets):
-    items = Items.of(sets)
+    items = Items.from_cells(sets)
     assert [set(items[record]) for record in range(len(items))] == [set(own) for own in sets]
     assert items.sizes.tolist() == [len(own) for own in sets]
     assert sorted(items.vocabulary) == sorted(set().union(*sets))
@@ -68,7 +68,7 @@ def test_each_record_has_its_items(sets):
 
 @given(SETS, st.data())
 def test_without_some(sets, data):
-    items = Items.of(sets)
+    items = Items.from_cells(sets)
     removed = np.array(
         data.draw(st.lists(st.booleans(), min_size=len(items.codes), max_size=len(items.codes))), dtype=bool
     )
@@ -82,7 +82,7 @@ def test_without_some(sets, data):
 
 
 def test_records_are_found_from_both_ends():
-    items = Items.of(["cough", "fever"])
+    items = Items.from_cells(["cough", "fever"])
     assert items[-1] == ("fever",)
     with pytest.raises(IndexError):
         items[2]

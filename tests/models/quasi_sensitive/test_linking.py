@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from patients import DISEASES, FIGURE_1D, LINKING, beta, linkable, patients, possible, view_of_items
 
 from foreknow.models import ExternalKnowledge, Items, Linking
-from foreknow.models.quasi_sensitive.linking import READINGS, links
+from foreknow.models.quasi_sensitive.links import READINGS, links
 
 
 def linked(sets, items_of, prevalence=None):
-    return links(Items.of(sets), ExternalKnowledge(items_of, prevalence))
+    return links(Items.from_cells(sets), ExternalKnowledge(items_of, prevalence))
 
 
 def row_of(belief, labels):
@@ -87,7 +87,7 @@ def test_priors_are_those_of_the_definition(case):
 @given(linkable(), st.data())
 def test_removing_items_only_adds_labels(case, data):
     sets, items_of = case
-    items = Items.of(sets)
+    items = Items.from_cells(sets)
     removed = np.array(
         data.draw(st.lists(st.booleans(), min_size=len(items.codes), max_size=len(items.codes))), dtype=bool
     )
@@ -99,7 +99,7 @@ def test_removing_items_only_adds_labels(case, data):
 @given(linkable())
 def test_a_record_without_items_links_to_every_label(case):
     sets, items_of = case
-    items = Items.of(sets)
+    items = Items.from_cells(sets)
     found = links(items.without(np.ones(len(items.codes), dtype=bool)), ExternalKnowledge(items_of))
     assert all(set(labels) == set(items_of) for labels in found)
     uniform = [1 / len(items_of)] * len(items_of) + [0]

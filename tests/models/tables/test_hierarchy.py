@@ -137,12 +137,12 @@ def test_generalizing_a_value_it_does_not_have_names_it():
 
 def test_a_graph_and_its_rows_are_the_same_tree():
     graph = nx.DiGraph((row[level + 1], row[level]) for row in ROWS for level in range(3))
-    assert Hierarchy.of(graph) == TREE
+    assert Hierarchy.from_graph(graph) == TREE
 
 
 def test_in_a_graph_values_nearer_to_the_root_are_filled_up():
     graph = nx.DiGraph([("*", "airways"), ("airways", "flu"), ("airways", "cold"), ("*", 7)])
-    tree = Hierarchy.of(graph)
+    tree = Hierarchy.from_graph(graph)
     assert set(tree.rows) == {("flu", "airways", "*"), ("cold", "airways", "*"), ("7", "7", "*")}
     assert tree.generalize([7, "flu"]) == "*"
 
@@ -164,7 +164,7 @@ def test_in_a_graph_values_nearer_to_the_root_are_filled_up():
 )
 def test_a_graph_that_is_no_tree_is_one_clear_error(edges, match):
     with pytest.raises(ValueError, match=match):
-        Hierarchy.of(nx.DiGraph(edges))
+        Hierarchy.from_graph(nx.DiGraph(edges))
 
 
 @pytest.mark.parametrize(

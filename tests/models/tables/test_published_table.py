@@ -131,7 +131,7 @@ class TestObservation:
 
 
 class TestOwnReleases:
-    ATTACK = ForegroundAttack(sensitive={"a"}, support=1)
+    ATTACK = ForegroundAttack(sensitive_set={"a"}, support=1)
 
     @given(release=releases())
     def test_bucketized(self, release):

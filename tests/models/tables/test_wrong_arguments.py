@@ -26,7 +26,7 @@ from foreknow.models import (
     Schema,
     View,
 )
-from foreknow.models.tables.table_files import read_table
+from foreknow.models.tables.files.table_files import read_table
 
 ROWS = [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]
 TREE = Hierarchy(ROWS)
@@ -91,7 +91,7 @@ CALLS = {
         {"prior": np.full((2, 3), 1 / 3)},
     ),
     "Hierarchy": (Hierarchy, {"rows": ROWS}),
-    "Hierarchy.of": (Hierarchy.of, {"graph": nx.DiGraph([("*", "a")])}),
+    "Hierarchy.from_graph": (Hierarchy.from_graph, {"graph": nx.DiGraph([("*", "a")])}),
     "Hierarchy.flat": (Hierarchy.flat, {"values": ["a"]}),
     "Hierarchy.generalize": (TREE.generalize, {"values": ["a", "b"]}),
     "Hierarchy.read": (Hierarchy.read, {"path": __file__, "separator": ";", "encoding": "utf-8"}),

@@ -1,0 +1,1 @@
+"""The commands: publish, attack, check and demo."""

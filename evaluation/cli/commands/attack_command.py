@@ -1,0 +1,250 @@
+"""The command `foreknow attack`: the beliefs of an adversary in published groups, and their risk."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import pandas as pd
+import typer
+from rich.console import RenderableType
+
+from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs
+from foreknow.evaluation.cli import entry_points
+from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_knowledge
+from foreknow.evaluation.cli.attack_choices import (
+    ATTACK_OPTIONS,
+    DEFAULT_R,
+    adversary_attack,
+    attack_options,
+    estimator_choice,
+    foreground_attack,
+)
+from foreknow.evaluation.cli.commands.publish_report import notice_codes
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
+from foreknow.evaluation.cli.files.checksums import KEY, check_key
+from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.release_files import read_releases
+from foreknow.evaluation.cli.options import (
+    INPUT_PANEL,
+    KNOWLEDGE_PANEL,
+    OUTPUT_PANEL,
+    Categorical,
+    Classes,
+    Encoding,
+    Gaps,
+    GapsChoice,
+    Hierarchies,
+    Missing,
+    Order,
+    Overwrite,
+    PseudoCount,
+    QuasiIdentifiers,
+    Records,
+    Respondent,
+    Revision,
+    RevisionChoice,
+    Sensitive,
+    Time,
+    learning,
+    refuse_unread_options,
+)
+from foreknow.evaluation.cli.printing.attack_tables import foreground_tables, posterior_table, risk_tables
+from foreknow.evaluation.cli.printing.terminal import notice, say, show, tracked
+from foreknow.models import ESTIMATORS, Beliefs, Estimator, History, Release, Schema
+
+FOREGROUND_PANEL = "Foreground attack"
+"""Heading of the help text for the options that the foreground attack alone reads."""
+
+
+def _check_attack(name: str) -> str:
+    return entry_points.checked_name("attack", name, ATTACKS)
+
+
+def _check_estimator(name: str) -> str:
+    return entry_points.checked_name("estimator", name, ESTIMATORS)
+
+
+def attack_command(
+    context: typer.Context,
+    records: Records,
+    qi: QuasiIdentifiers,
+    sensitive: Sensitive,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=INPUT_PANEL,
+            help="Group of each record; by default the column 'group' of the records.",
+        ),
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=KNOWLEDGE_PANEL,
+            help="Records from which the adversary learned; by default the published records themselves, the strongest knowledge.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            rich_help_panel=OUTPUT_PANEL,
+            help="Folder for beliefs.csv, the posterior of each respondent at every release, readable by you only.",
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    id_: Respondent = "id",
+    time: Time = "week",
+    hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nothing writes it
+    categorical: Categorical = [],  # noqa: B006
+    encoding: Encoding = "utf-8",
+    missing_value: Missing = [],  # noqa: B006
+    attack: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            callback=_check_attack,
+            help=f"Attack: {', '.join(entry_points.choice_names('attack', ATTACKS))}. sequential remembers earlier releases, "
+            "snapshot reads each release alone, retrospective also reads later releases, signature knows m-invariance, "
+            "foreground learns from the groups themselves.",
+        ),
+    ] = "sequential",
+    estimator: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            callback=_check_estimator,
+            help=f"Posterior estimator: {', '.join(entry_points.choice_names('estimator', ESTIMATORS))}.",
+        ),
+    ] = "auto",
+    sensitive_set: Annotated[
+        list[str],
+        typer.Option(
+            metavar="VALUE",
+            rich_help_panel=FOREGROUND_PANEL,
+            help="Sensitive value to protect. Repeatable; by default every value is a set of its own.",
+        ),
+    ] = [],  # noqa: B006
+    attribute_set: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMNS",
+            rich_help_panel=FOREGROUND_PANEL,
+            help="Attribute set, such as age,sex. Repeatable; by default all subsets of the quasi-identifiers.",
+        ),
+    ] = [],  # noqa: B006
+    support: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            rich_help_panel=FOREGROUND_PANEL,
+            help="Least number of respondents with an attribute signature; 3993 by default.",
+        ),
+    ] = None,
+    r: Annotated[
+        float | None,
+        typer.Option(
+            "-r",
+            min=1,
+            metavar="X",
+            rich_help_panel=FOREGROUND_PANEL,
+            help="A belief in the sensitive set over 1/r is a breach; 2 by default.",
+        ),
+    ] = None,
+    classes: Classes = 3,
+    order: Order = 1,
+    pseudo_count: PseudoCount = 0.1,
+    revision: RevisionChoice = Revision["filter"],
+    gaps: GapsChoice = Gaps["ignore"],
+) -> None:
+    """Attack published groups, and print the risk at each release: the adversary's gain, confidence and success.
+
+    The attacks sequential, snapshot, retrospective and signature have an adversary, who learned a prior and a Markov chain from a
+    corpus.
+
+    The foreground attack needs no prior knowledge: it learns global distributions from the published groups, and infers from
+    them the values of the group members. With a --sensitive-set, breaches are printed as well.
+
+    A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
+    file are compared.
+    """
+    # Options and output folders are refused before a file is read, files before anything is computed.
+    refuse_unread_options(context, "attack", attack, {**ATTACK_OPTIONS, attack: attack_options(attack)})
+    sources = [path for path in (records, corpus) if path is not None]
+    beliefs_name = f"beliefs{records.suffix.lower()}"
+    keep = [*sources, *([] if groups is None else [groups])]
+    if out is not None:
+        check_output(out, [beliefs_name], keep, overwrite)
+    columns = Columns(
+        id_, time, sensitive, tuple(qi), tuple(hierarchy), tuple(categorical), encoding, tuple(missing_value)
+    )
+    tables = columns.read(*sources)
+    schema = columns.schema(*tables)
+    history, releases = read_releases(tables[0], groups, columns, schema)
+    _notice_unchecked_key(groups, records)
+    notice_codes(schema, tables[0])
+    attacker: Attack
+    if attack == "foreground":
+        attacker = foreground_attack(schema, sensitive_set, attribute_set, support, r, estimator_choice(estimator))
+    else:
+        if corpus is None:
+            notice("No --corpus: the adversary learns from the published records themselves.")
+        known = learning(classes, order, pseudo_count, revision, gaps)
+        attacker = _learned_attack(attack, tables[-1], schema, time, known, estimator_choice(estimator))
+    beliefs = _beliefs(attack, attacker, releases)
+    if out is not None:
+        with atomic_output(out, keep, overwrite) as folder:
+            write_table(posterior_table(beliefs, time), folder / beliefs_name, private=True)
+    _report(beliefs, history, attacker, r or DEFAULT_R, f"{attack} attack, {estimator} posterior")
+    if out is not None:
+        say(f"Posterior beliefs about each respondent, for you alone: {out / beliefs_name}.")
+
+
+def _notice_unchecked_key(groups: Path | None, records: Path) -> None:
+    """Print a notice if no checksums beside the file of groups list it.
+
+    Raises
+    ------
+    ValueError
+        As `check_key`, if the checksums are those of other files.
+    """
+    if groups is not None and not check_key(groups, records):
+        notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {records}.")
+
+
+def _beliefs(name: str, attack: Attack, releases: tuple[Release, ...]) -> Beliefs:
+    """The beliefs of an attack.
+
+    Raises
+    ------
+    ValueError
+        If an attack of another package returns something else.
+    """
+    beliefs = attack(tracked(releases, "attacking"))
+    if not isinstance(beliefs, Beliefs):
+        raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
+    return beliefs
+
+
+def _report(beliefs: Beliefs, history: History, attack: Attack, r: float, title: str) -> None:
+    """Print the breaches of a foreground attack, the risk at each release, and the notes of the attack."""
+    if isinstance(attack, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
+        _show_all(foreground_tables(beliefs, history, attack.sensitive_set, r))
+    _show_all(risk_tables(beliefs, history, title))
+    for note in beliefs.notes:
+        notice(note)
+
+
+def _show_all(parts: Iterable[RenderableType]) -> None:
+    for part in parts:
+        show(part)
+
+
+def _learned_attack(
+    attack: str, corpus: pd.DataFrame, schema: Schema, time: str, settings: Learning, estimator: Estimator
+) -> Attack:
+    """The attack of an adversary who learned from a corpus."""
+    knowledge = learn_knowledge(History.read(corpus, schema, time), settings)
+    return adversary_attack(attack, settings.adversary(knowledge.prior, knowledge.transitions, estimator))

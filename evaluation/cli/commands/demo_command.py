@@ -1,0 +1,81 @@
+"""The command `foreknow demo`: a medical follow-up published three times and attacked."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from foreknow.evaluation.cli import demo
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
+from foreknow.evaluation.cli.options import Overwrite
+from foreknow.evaluation.cli.printing.attack_tables import HEADINGS
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show, tracked
+
+STRONGEST_ATTACK_TERMS = {
+    "confidence": "mean belief in the true value",
+    "success": "share of records whose most probable value is the true value",
+    "log score": "mean log2 of the belief in the true value",
+    "sure": "number of posteriors of at least 0.9",
+    "expected": "number of sure posteriors that the adversary expects to be right",
+    "right": "number of sure posteriors that are right",
+}
+"""Meaning of the columns of the strongest attack."""
+
+COST_TERMS = {
+    "suppressed": "share of the records that are suppressed",
+    "size": "mean size of a group",
+    "gcp": "generalization of age and sex, from 0 (exact) to 1 (no information)",
+}
+"""Meaning of the columns of the information loss."""
+
+
+def demo_command(
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for plots and tables.")] = Path("demo-output"),
+    overwrite: Overwrite = False,
+) -> None:
+    """Publish a medical follow-up by Mondrian with l-diversity and by JS-reduce, and attack the releases."""
+    check_output(out, demo.FILES, overwrite=overwrite)
+    notice("Mayo Clinic, primary biliary cirrhosis: the adversary learns from a third of the patients;")
+    notice("the records of the others are published.")
+    measured = demo.run(progress=lambda names: tracked(names, "publishing and attacking"))
+    with error_console.status("drawing"), atomic_output(out, overwrite=overwrite) as folder:
+        demo.write_output(measured, folder)
+        names = ", ".join(sorted(file.name for file in folder.iterdir()))
+    for part in demo_tables(measured):
+        show(part)
+    say(f"Plots and tables are in {out}:", f"  {names}")
+
+
+def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
+    """Tables and notes of the demo, each at most as wide as the terminal."""
+    history, summary = measured.comparison.history, measured.comparison.summary()
+    yield Text(
+        f"\n{len(history.respondents)} patients, {sum(map(len, history))} records, published in {len(history)} yearly releases. "
+        f"The adversary learned from {len(measured.corpus.respondents)} other patients. Years with fewer than "
+        f"{demo.MIN_PATIENTS} patients are left out.\n"
+    )
+    gains = summary.pivot_table(index=["defense", "certain"], columns="attack", values="gain", sort=False)
+    yield PrintedTable(gains.reset_index(), "Gain: (belief in the true value - its share f of the group) / (1 - f)")
+    risks = summary.pivot_table(index="defense", columns="attack", values="total_risk", sort=False)
+    yield PrintedTable(risks.reset_index(), "Total risk: the gain, with groups of one value (certain) counted as 1")
+    strongest = summary[summary["attack"] == demo.STRONGEST_ATTACK]
+    columns = ["defense", "confidence", "success", "log_score", "sure", "expected", "right"]
+    yield PrintedTable(strongest[columns].rename(columns=HEADINGS), f"Beliefs of the {demo.STRONGEST_ATTACK} attack")
+    yield definitions(STRONGEST_ATTACK_TERMS)
+    yield ""
+    for name in measured.comparison.releases:
+        for note in measured.comparison.beliefs[name, demo.STRONGEST_ATTACK].notes:
+            yield Text(f"{name}: {note}\n")
+    loss = strongest[["defense", "suppressed_share", "group_size", "gcp"]]
+    yield PrintedTable(
+        loss.rename(columns={"suppressed_share": "suppressed", "group_size": "size"}), "Information loss"
+    )
+    yield definitions(COST_TERMS)
+    yield ""
+    yield PrintedTable(
+        demo.patient_history(measured), f"Patient {measured.patient}, with the largest gain under {demo.BASELINE}"
+    )

@@ -1,0 +1,79 @@
+"""Files of `foreknow publish`: the published table with its description, and the key."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from foreknow.defenses import Defense
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
+from foreknow.evaluation.cli.files.checksums import KEY, RELEASE, write_key, write_release
+from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.formulas import formula_cells, without_formulas
+from foreknow.evaluation.cli.files.release_files import key_table, published_table
+from foreknow.models import Release
+
+PUBLIC, PRIVATE = "public", "private"
+"""Folders of the output."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """Output folder of a publication.
+
+    Attributes
+    ----------
+    records : Path
+        The records that are published.
+    folder : Path
+    sources : list of Path
+        Input files, which are not overwritten.
+    overwrite : bool
+    """
+
+    records: Path
+    folder: Path
+    sources: list[Path]
+    overwrite: bool
+
+    @property
+    def table(self) -> Path:
+        """Name of the published table within the folder; its file format is that of the records."""
+        return Path(PUBLIC, f"published{self.records.suffix.lower()}")
+
+    @property
+    def key(self) -> Path:
+        """Name of the key within the folder."""
+        return Path(PRIVATE, f"groups{self.records.suffix.lower()}")
+
+
+def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: bool) -> Output:
+    """Output folder, if the published table and the key may be written there.
+
+    Raises
+    ------
+    ValueError
+        As `check_output`; if the public folder holds a published table in the other file format, which would remain there.
+    """
+    output = Output(records, out, [path for path in (records, corpus) if path is not None], overwrite)
+    table, key = output.table, output.key
+    check_output(out, [table, Path(PUBLIC, RELEASE), key, Path(PRIVATE, KEY)], output.sources, overwrite)
+    other = out / table.with_suffix(".csv" if table.suffix == ".parquet" else ".parquet")
+    if other.exists():
+        raise ValueError(
+            f"{other} is there from another run, and would be published beside {table.name}; move it away, or name another folder."
+        )
+    return output
+
+
+def write_output(
+    output: Output, releases: tuple[Release, ...], defense: Defense, columns: Columns, quote_formulas: bool
+) -> int:
+    """Write the published table, its description, and the key; return the number of cells that begin like formulas."""
+    table = published_table(releases, columns.time)
+    with atomic_output(output.folder, output.sources, output.overwrite) as folder:
+        (folder / PUBLIC).mkdir(mode=0o755)
+        (folder / PRIVATE).mkdir(mode=0o700)
+        write_table(without_formulas(table) if quote_formulas else table, folder / output.table)
+        write_release(folder / output.table, releases, defense)
+        write_table(key_table(releases, columns), folder / output.key, private=True)
+        write_key(folder / output.key, folder / output.table, output.records)
+    return formula_cells(table)

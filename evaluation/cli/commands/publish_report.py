@@ -1,0 +1,67 @@
+"""Reports of `foreknow publish`: the information loss, and notices about codes, formulas and seeds."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from foreknow.defenses import Defense
+from foreknow.evaluation.cli.files.checksums import RELEASE, settings
+from foreknow.evaluation.cli.files.column_checks import possible_codes
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable
+from foreknow.evaluation.cli.printing.terminal import notice, say, show
+from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.models import Release, Schema
+
+SUPPRESSION_TO_REPORT = 0.2
+"""Share of suppressed records above which the command prints advice."""
+
+
+def notice_codes(schema: Schema, table: pd.DataFrame) -> None:
+    """Print the quasi-identifiers that are read as numbers and may be codes."""
+    if names := possible_codes(schema, table):
+        options = " ".join(f"--categorical {name}" for name in names)
+        notice(f"Read as numbers, with few distinct values: {', '.join(names)}. If they are codes, add {options}.")
+
+
+def report_cost(releases: tuple[Release, ...], defense: Defense) -> None:
+    """Print the information loss of a publication, and the notes that its readers need."""
+    cost = suppressed(releases).merge(gcp(releases)[["time", "normalized"]], on="time")
+    cost = cost.drop(columns=[name for name in ("distorted", "counterfeits") if not cost[name].any()])
+    cost.insert(1, "groups", [release.groups for release in releases])
+    show(PrintedTable(cost.rename(columns={"normalized": "gcp", "suppressed_share": "share"}), settings(defense)))
+    share = cost["suppressed"].sum() / cost["records"].sum()
+    if share > SUPPRESSION_TO_REPORT:
+        notice(
+            f"{share:.0%} of the records are suppressed; choose weaker thresholds, another defense, --patience or --leftovers."
+        )
+    if any(release.bucketized for release in releases):
+        notice(
+            "Within a group, quasi-identifiers and sensitive values are sorted separately: a common row means nothing. "
+            "Tell the readers of the table."
+        )
+    for release in releases:
+        for note in release.grouping.notes:
+            notice(f"at {release.time}: {note}")
+
+
+def notice_risks(formulas: int, quoted: bool, seed: int | None) -> None:
+    """Print the number of published cells that a spreadsheet would run, and the danger of a seed."""
+    if formulas and quoted:
+        notice(f"{formulas} published cells begin like formulas, and were written with an apostrophe before them.")
+    elif formulas:
+        notice(
+            f"{formulas} published cells begin like formulas (= + - @), which a spreadsheet may run; --quote-formulas writes an "
+            "apostrophe before them."
+        )
+    if seed is not None:
+        notice(
+            "--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed."
+        )
+
+
+def say_paths(table: Path, key: Path) -> None:
+    """Print where the published table and the key were written."""
+    say(
+        f"For the public: {table}, and {RELEASE} beside it.",
+        f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
+    )

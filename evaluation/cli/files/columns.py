@@ -1,0 +1,168 @@
+"""Names and roles of the columns of a user's tables, and the schema that the tables imply."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.evaluation.cli.files.column_checks import (
+    check_encoding_used,
+    check_numbers,
+    check_roles,
+    check_times,
+    holds_whole_numbers,
+)
+from foreknow.models import Categorical, Hierarchy, Numeric, Schema
+from foreknow.models.tables.files.table_files import read_table
+
+RESERVED_COLUMNS = ("group", "published")
+"""Columns that `foreknow publish` writes and `foreknow attack` reads."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns of the user's tables, and the notation of their files.
+
+    Attributes
+    ----------
+    respondent, time, sensitive : str
+    quasi_identifiers : tuple of str
+    hierarchies : tuple of str
+        Each ``column=file``.
+    categorical : tuple of str
+        Quasi-identifiers whose numbers are codes.
+    encoding : str
+        The encoding of the user's CSV and hierarchy files; files that foreknow wrote are UTF-8.
+    missing : tuple of str
+        Cells of the user's files that mean a missing value, besides the empty cell.
+
+    Raises
+    ------
+    ValueError
+        If a column has a reserved name, or a categorical column is not a quasi-identifier.
+    """
+
+    respondent: str
+    time: str
+    sensitive: str
+    quasi_identifiers: tuple[str, ...]
+    hierarchies: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in self.names:
+            if name in RESERVED_COLUMNS:
+                raise ValueError(f"the column name {name!r} is one that foreknow writes itself; rename the column.")
+        for name in self.categorical:
+            if name not in self.quasi_identifiers:
+                raise ValueError(
+                    f"--categorical {name!r} is not a column named by --qi; add --qi {name}, or leave it out."
+                )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns that have a role."""
+        return (self.respondent, self.time, self.sensitive, *self.quasi_identifiers)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Columns whose cells are names of categories, even if they are written as numbers."""
+        named = [*self.categorical, *(text.partition("=")[0] for text in self.hierarchies)]
+        return (self.sensitive, *(name for name in self.quasi_identifiers if name in named))
+
+    def read(self, *paths: Path) -> tuple[pd.DataFrame, ...]:
+        """Read tables of records: respondents as text, categories as they are written.
+
+        The categories of a column are whole numbers if all tables write them so; one cell ``042`` or ``250.10`` makes them
+        text.
+
+        Raises
+        ------
+        ValueError
+            If a file cannot be read, a column is missing or has two roles, or an encoding is given and no file is text.
+        """
+        if not self.hierarchies:
+            check_encoding_used(self.encoding, paths)
+        text_columns = [self.respondent, *self.categories]
+        tables = tuple(read_table(path, text_columns, self.encoding, ("", *self.missing)) for path in paths)
+        for table in tables:
+            check_roles(table, self.names)
+        for name in self.categories:
+            if all(holds_whole_numbers(table[name]) for table in tables):
+                tables = tuple(table.assign(**{name: table[name].astype(np.int64)}) for table in tables)
+        return tables
+
+    def read_groups(self, path: Path) -> pd.DataFrame:
+        """Read the group of each record, as `foreknow publish` writes it."""
+        return read_table(path, [self.respondent, "published"])
+
+    def schema(self, *tables: pd.DataFrame) -> Schema:
+        """The schema whose domains are the union of the tables' values, with the hierarchies attached.
+
+        Parameters
+        ----------
+        tables : DataFrame
+            As `read` returns them.
+
+        Raises
+        ------
+        ValueError
+            If a cell is missing or infinite, numbers are mixed with words or too large, times do not sort as they read, or a
+            hierarchy is not written as ``column=file`` or names no quasi-identifier.
+        """
+        everything = pd.concat([table[[*self.names]] for table in tables], ignore_index=True)
+        check_times(everything[self.time])
+        for name in self.quasi_identifiers:
+            if name not in self.categorical:
+                check_numbers(everything[name])
+        schema = Schema.infer(everything, self.quasi_identifiers, self.sensitive, self.respondent)
+        for table in tables:
+            self._check_cells(table)
+        kinds: dict[str, Numeric | Categorical] = dict(schema.quasi_identifiers)
+        for name in self.categorical:
+            kinds[name] = Categorical(_distinct(everything[name]))
+        kinds |= self._hierarchies(everything)
+        return Schema(kinds, schema.sensitive, schema.values, schema.respondent)
+
+    def _hierarchies(self, everything: pd.DataFrame) -> dict[str, Numeric | Categorical]:
+        """Quasi-identifiers with a hierarchy, read from its file."""
+        kinds: dict[str, Numeric | Categorical] = {}
+        for text in self.hierarchies:
+            name, equals, path = text.partition("=")
+            if not equals or name not in self.quasi_identifiers:
+                raise ValueError(
+                    f"--hierarchy {text!r} is not COLUMN=FILE with a column named by --qi; write age=age.csv."
+                )
+            if name in kinds:
+                raise ValueError(f"--hierarchy names {name!r} twice; give it one file.")
+            kinds[name] = Categorical(_distinct(everything[name]), Hierarchy.read(path, encoding=self.encoding))
+        return kinds
+
+    def _check_cells(self, table: pd.DataFrame) -> None:
+        """Raise ValueError if a sensitive value or a quasi-identifier is missing or infinite."""
+        for name in (self.sensitive, *self.quasi_identifiers):
+            column = table[name]
+            wrong = column.isna().to_numpy()
+            if column.dtype == np.float64 and name not in self.categories:
+                wrong = wrong | np.isinf(column.to_numpy())
+            if wrong.any():
+                row = int(wrong.argmax())
+                respondent, time, cell = (table[role].tolist()[row] for role in (self.respondent, self.time, name))
+                fault = "is missing" if pd.isna(cell) else f"is {cell}, and a quasi-identifier is a finite number"
+                number = f" ({int(wrong.sum())} such cells)" if wrong.sum() > 1 else ""
+                raise ValueError(
+                    f"{name!r} of respondent {respondent!r} at {time!r} {fault}{number}; correct it, or drop the record."
+                )
+
+
+def _distinct(column: "pd.Series[Any]") -> tuple[Hashable, ...]:
+    values = column.dropna().unique().tolist()
+    try:
+        return tuple(sorted(values))
+    except TypeError:
+        return tuple(sorted(values, key=str))

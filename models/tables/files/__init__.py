@@ -1,0 +1,1 @@
+"""Table files: CSV and Parquet, without rounding and without guesses at missing cells."""

@@ -1,0 +1,97 @@
+"""CSV files as tables, with exact integers."""
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER
+from foreknow.models.tables.files.text_encodings import NAME_ENCODING
+
+MAX_COLUMNS = 16_384
+"""Largest number of columns of a table, as in spreadsheets: pandas takes minutes to read a line of a million commas."""
+
+INTEGER_PATTERN = r"\s*[+-]?[0-9]{1,4000}\s*"
+"""Text of an integer."""
+
+
+def read_csv(path: Path, text: Iterable[str], encoding: str, missing: list[str]) -> pd.DataFrame:
+    """Read a CSV file; arguments and errors as of `read_table`."""
+    encoding = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    _check_first_lines(path, encoding)
+    names = set(text)
+    frame = _cells(path, encoding, missing, dict.fromkeys(names, "str"))
+    large = [name for name in frame.columns if name not in names and _may_be_inexact(frame[name])]
+    if large:
+        cells = _cells(path, encoding, missing, dict.fromkeys(frame.columns, "str"))
+        frame = frame.assign(**{name: _integers(cells[name], frame[name]) for name in large})
+    return frame
+
+
+def _cells(path: Path, encoding: str, missing: list[str], types: Mapping[Hashable, str]) -> pd.DataFrame:
+    return pd.read_csv(
+        path,
+        encoding=encoding,
+        dtype=types,
+        keep_default_na=False,
+        na_values=missing,
+        index_col=False,
+        low_memory=False,
+    )
+
+
+def _check_first_lines(path: Path, encoding: str) -> None:
+    """Raise ValueError unless the first line names columns and the second has at most as many cells."""
+    with path.open(encoding=encoding, newline="") as file:
+        lines = (cells for cells in csv.reader(file) if cells)
+        try:
+            names, first = next(lines, []), next(lines, None)
+        except csv.Error:
+            raise ValueError(
+                f"one of its first cells has over {csv.field_size_limit():,} characters; close the quote that opens it."
+            ) from None
+    _check_names(names, encoding)
+    if first is not None and len(first) > len(names):
+        raise ValueError(
+            f"its first line names {len(names)} columns, and the next has {len(first)} cells; give every cell a column."
+        )
+
+
+def _check_names(names: list[str], encoding: str) -> None:
+    """Raise ValueError unless a first line names columns, each once."""
+    if not names:
+        raise ValueError("it is empty; its first line must name the columns.")
+    if any("\0" in name for name in names):
+        raise ValueError(f"it holds NUL characters, as UTF-16 does when read as {encoding}; {NAME_ENCODING}")
+    if len(names) > MAX_COLUMNS:
+        raise ValueError(f"it has {len(names):,} columns, and at most {MAX_COLUMNS:,} are read; leave some out.")
+    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
+        raise ValueError(f"its only column is {names[0][:80]!r}; cells are separated by commas. Save it with commas.")
+    if len(set(names)) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise ValueError(f"the column {twice!r} appears twice in its first line; rename or drop one.")
+
+
+def _may_be_inexact(column: "pd.Series[Any]") -> bool:
+    """Return whether a column may hold integers that pandas rounded to floats or left as text."""
+    known = column[column.notna()]
+    if isinstance(column.dtype, pd.StringDtype):
+        return bool(len(known)) and re.fullmatch(INTEGER_PATTERN, known.iloc[0]) is not None
+    if column.dtype != np.float64 or not len(known):
+        return False
+    return bool((np.abs(known) >= MAX_EXACT_INTEGER).any() and np.isfinite(known).all() and (known % 1 == 0).all())
+
+
+def _integers(cells: "pd.Series[Any]", otherwise: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Text as Python integers if every cell is the text of one; ``otherwise`` if not."""
+    known = cells.notna()
+    if not cells[known].str.fullmatch(INTEGER_PATTERN).all():
+        return otherwise
+    numbers = [int(cell) if there else None for cell, there in zip(cells, known, strict=True)]
+    return pd.Series(numbers, index=cells.index, dtype=object)

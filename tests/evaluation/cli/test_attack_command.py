@@ -1,0 +1,129 @@
+"""The beliefs that `foreknow attack` computes and writes, and the risk that it prints."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import ROLES, read, records, run, write
+from printed_tables import printed, tables
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+
+class TestAttack:
+    def attacked(self, published, *more):
+        source, out, _ = published
+        groups = out / "private" / f"groups{source.suffix}"
+        result = run("attack", source, *ROLES, "--groups", groups, "--out", out / "beliefs", "--overwrite", *more)
+        beliefs = read(out / "beliefs" / f"beliefs{source.suffix}")
+        return beliefs, read(groups), read(source), result
+
+    def test_beliefs_of_everybody_at_every_release(self, published):
+        beliefs, groups, original, _ = self.attacked(published)
+        assert list(beliefs.columns) == ["week", "id", "group", "a", "b", "c"]
+        assert beliefs["week"].is_monotonic_increasing
+        np.testing.assert_allclose(beliefs[["a", "b", "c"]].sum(axis=1), 1)
+        joined = beliefs.merge(groups, on=["week", "id"], suffixes=("", "_told"))
+        assert len(joined) == len(original) == len(beliefs)
+        assert (joined["group"] == joined["group_told"]).all()  # the numbers are those of the files
+
+    def test_an_exact_posterior_gives_each_group_its_values(self, published):
+        beliefs, _, original, _ = self.attacked(published)
+        joined = beliefs.merge(original, on=["week", "id"])
+        for key, members in joined[joined["group"] >= 0].groupby(["week", "group"]):
+            shown = [(members["result"] == value).sum() for value in "abc"]
+            np.testing.assert_allclose(members[["a", "b", "c"]].sum(), shown, err_msg=str(key))
+
+    def test_what_it_prints_is_what_the_beliefs_say(self, published):
+        beliefs, _, original, result = self.attacked(published)
+        joined = beliefs.merge(original, on=["week", "id"])
+        sure = tables(result.stdout)["Sure beliefs, expected and right"]
+        rows = [row | other for row, other in zip(printed(result.stdout), sure, strict=True)]
+        assert [int(row["time"]) for row in rows] == [1, 2, 3]
+        for row in rows:
+            everybody = joined[joined["week"] == int(row["time"])]
+            week = everybody[everybody["group"] >= 0]
+            truth = np.array([member[member["result"]] for _, member in week.iterrows()])
+            groups = week.groupby("group")["result"]
+            share = np.array([(groups.get_group(m["group"]) == m["result"]).mean() for _, m in week.iterrows()])
+            most = week[["a", "b", "c"]].max(axis=1).to_numpy()
+            gain = ((truth - share)[share < 1] / (1 - share)[share < 1]).mean()
+            assert float(row["gain"]) == pytest.approx(gain, abs=6e-4)
+            assert float(row["confidence"]) == pytest.approx(truth.mean(), abs=6e-4)
+            disclosed = (share == 1).mean()
+            assert float(row["total risk"]) == pytest.approx(disclosed + (1 - disclosed) * max(gain, 0), abs=6e-4)
+            assert int(row["sure"]) == (most >= 0.9).sum()
+            assert float(row["expected"]) == pytest.approx(most[most >= 0.9].sum(), abs=6e-4)
+            assert int(row["right"]) == (truth[most >= 0.9] >= 0.9).sum()
+            assert float(row["log score"]) == pytest.approx(np.log2(np.maximum(truth, 2.0**-20)).mean(), abs=6e-4)
+            assert int(row["suppressed"]) == len(everybody) - len(week)
+            assert int(row["records"]) == len(week)
+            assert int(row["certain"]) == (share == 1).sum()
+
+    def test_it_says_where_evidence_is_counted_twice(self, tmp_path):
+        """Groups that never change, and groups drawn again at each release."""
+        table = records(present=30)
+        same = table.assign(group=table["id"].str[1:].astype(int) // 3)
+        anew = table.assign(group=table.groupby("week").cumcount() // 3)
+        for name, some in (("same", same), ("anew", anew)):
+            told = run("attack", write(some, tmp_path / f"{name}.csv"), *ROLES).stderr
+            assert ("counts this evidence twice" in told) == (name == "same")
+            snapshot = run("attack", tmp_path / f"{name}.csv", *ROLES, "--attack", "snapshot").stderr
+            assert "counts this evidence twice" not in snapshot
+
+    def test_whoever_only_counts_believes_the_shares(self, published):
+        beliefs, _, original, _ = self.attacked(published, "--attack", "snapshot", "--estimator", "random-worlds")
+        joined = beliefs.merge(original, on=["week", "id"])
+        for _, members in joined[joined["group"] >= 0].groupby(["week", "group"]):
+            for value in "abc":
+                np.testing.assert_allclose(members[value], (members["result"] == value).mean())
+
+    def test_the_records_own_column_of_groups(self, published, tmp_path):
+        """Groups may have any names; -1 is suppressed."""
+        beliefs, groups, original, _ = self.attacked(published)
+        named = groups["group"].map(lambda group: "-1" if group < 0 else f"group {group:03d}")
+        own = original.merge(groups.assign(group=named), on=["id", "week"])
+        source = published[0]
+        run("attack", write(own, tmp_path / f"own{source.suffix}"), *ROLES, "--out", tmp_path / "own")
+        again = read(tmp_path / "own" / f"beliefs{source.suffix}")
+        pd.testing.assert_frame_equal(again, beliefs)
+
+    def test_a_corpus_of_others(self, published, tmp_path):
+        """The adversary learns from the corpus, in which all values are c."""
+        teaching = write(records(seed=5).assign(result="c"), tmp_path / f"corpus{published[0].suffix}")
+        beliefs, _, _, result = self.attacked(published, "--corpus", teaching, "--pseudo-count", 1e-3)
+        assert "--corpus" not in result.stderr
+        learned, _, _, told = self.attacked(published)
+        assert "learns from the published records" in told.stderr
+        assert not np.allclose(beliefs[["a", "b", "c"]], learned[["a", "b", "c"]])
+
+    def test_without_a_folder_nothing_is_written(self, published, tmp_path):
+        source, out, _ = published
+        before = sorted(tmp_path.rglob("*"))
+        run("attack", source, *ROLES, "--groups", out / "private" / f"groups{source.suffix}", "--estimator", "omega")
+        assert sorted(tmp_path.rglob("*")) == before
+
+    def test_distorted_values_are_what_the_adversary_reads(self, tmp_path, kind):
+        """In groups of four, the first record is published with the second's value, and with its own if the cell is empty.
+
+        The adversary knows the number of distorted records: the beliefs of a week sum to the published values up to that number.
+        """
+        table = records()
+        place = table.groupby("week").cumcount()
+        told = table[["id", "week"]].assign(group=place // 4)
+        lent = table["result"].shift(-1)
+        told["published"] = lent.where(place % 4 == 0, table["result"].where(place % 4 == 1))
+        shown = told["published"].fillna(table["result"])
+        assert (shown != table["result"]).sum() > 5
+        source, groups = write(table, tmp_path / f"r.{kind}"), write(told, tmp_path / f"g.{kind}")
+        run("attack", source, *ROLES, "--groups", groups, "--out", tmp_path)
+        joined = read(tmp_path / f"beliefs.{kind}").merge(told.assign(shown=shown), on=["week", "id", "group"])
+        assert len(joined) == 72
+        for _, week in joined.merge(table, on=["week", "id"]).groupby("week"):
+            moved = (
+                np.abs(week[["a", "b", "c"]].sum().to_numpy() - [(week["shown"] == v).sum() for v in "abc"]).sum() / 2
+            )
+            assert 0.1 < moved < (week["shown"] != week["result"]).sum() + 0.5
+
+    def test_one_release_has_no_chain_to_mine(self, tmp_path):
+        source = write(records(weeks=(1,)).assign(group=lambda rows: np.arange(len(rows)) // 4), tmp_path / "r.csv")
+        assert len(printed(run("attack", source, *ROLES).stdout)) == 1

@@ -1,0 +1,46 @@
+"""Options of each command, in the order of its help text."""
+
+import pytest
+import typer
+from commands import run
+
+from foreknow.evaluation.cli import command_line
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+
+OPTIONS = {
+    "demo": ["--out", "--overwrite"],
+    "publish": [
+        "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--categorical", "--encoding",
+        "--missing-value", "--defense", "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--seed",
+        "--tolerance", "--deterministic", "--infeasible", "--bucketized", "--generalized", "--quote-formulas",
+        "--overwrite", "--classes", "--order", "--pseudo-count",
+        "--revision", "--gaps",
+    ],
+    "attack": [
+        "--qi", "--sensitive", "--groups", "--corpus", "--out", "--overwrite", "--id", "--time", "--hierarchy", "--categorical",
+        "--encoding", "--missing-value", "--attack", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r",
+        "--classes", "--order", "--pseudo-count", "--revision", "--gaps",
+    ],
+    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value"],
+}  # fmt: skip
+
+
+class TestHelp:
+    def test_every_command_is_named(self):
+        text = run("--help").stdout
+        assert all(name in text for name in OPTIONS)
+
+    @pytest.mark.parametrize("command", OPTIONS)
+    def test_every_option_is_explained(self, command):
+        text = run(command, "--help").stdout
+        parameters = typer.main.get_command(command_line.app).commands[command].params
+        options = [name for p in parameters for name in p.opts if p.param_type_name == "option" and name != "--help"]
+        assert options == OPTIONS[command]
+        words = text.split()
+        assert [name for name in options if name not in words] == []
+        assert all(p.help for p in parameters if p.param_type_name == "option")
+
+    def test_without_a_command_the_help_is_printed(self):
+        assert "Usage" in run(status=2).output

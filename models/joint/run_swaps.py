@@ -1,0 +1,300 @@
+"""Run swaps: two records of one group exchange values, at any of the consecutive releases in which their paths meet.
+
+A move draws a pair of records and takes the maximal run of meetings of their paths. At each meeting the pair keeps or swaps its two
+values, which leaves the multiset of the group as it is. All decisions of a run are drawn jointly from their distribution given
+everything outside: forward filtering and backward sampling of a chain with two states. Cost: O(run).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.joint.path_factors import (
+    BASE,
+    EVIDENCE,
+    FOLLOWING,
+    GROUP,
+    KNOWN,
+    PATH,
+    PREVIOUS,
+    RELEASE,
+    PathFactors,
+    step,
+)
+
+
+class Workspace(NamedTuple):
+    """Buffers of a move, allocated once for each chain.
+
+    Attributes
+    ----------
+    one, two : int array, shape (T + d,)
+        Records of the pair at each meeting.
+    forward : float array, shape (T + d, 2^d)
+        Filtered weights of the last d decisions.
+    weight : float array, shape (T + d, 2^d, 2)
+        Weight of each decision given the last d ones.
+    free : float array, shape (m,)
+        Weights of the values of one record.
+    """
+
+    one: IntArray
+    two: IntArray
+    forward: FloatArray
+    weight: FloatArray
+    free: FloatArray
+
+
+def workspace(releases: int, order: int, values: int) -> Workspace:
+    """Buffers for histories of a number of releases and chains of an order."""
+    length, states = releases + max(order, 1), 2 ** max(order, 1)
+    return Workspace(
+        np.zeros(length, dtype=np.int64),
+        np.zeros(length, dtype=np.int64),
+        np.zeros((length, states)),
+        np.zeros((length, states, 2)),
+        np.zeros(values),
+    )
+
+
+@compiled
+def sweep(f: PathFactors, value: IntArray, order: int, runs: bool, w: Workspace, rng: np.random.Generator) -> None:
+    """Moves whose runs add up to the number of records.
+
+    With ``runs`` False each move is a swap at one release, which does not mix where pairs meet again.
+    """
+    records, done = len(value), 0
+    while done < records:
+        one = int(rng.random() * records)
+        g = f.records[one, GROUP]
+        first, members = f.group_starts[g], f.group_starts[g + 1] - f.group_starts[g]
+        done += 1
+        if f.free[g]:
+            redraw_free(f, value, order, one, w, rng.random())
+        if members == 1:
+            continue
+        two = first + int(rng.random() * (members - 1))
+        two += two >= one
+        if order > 1:
+            done += swap_run_of_order(f, value, order, one, two, runs, w, rng) - 1
+        else:
+            done += swap_run(f, value, one, two, runs, w, rng) - 1
+
+
+@compiled
+def swap_run(
+    f: PathFactors, value: IntArray, one: int, two: int, runs: bool, w: Workspace, rng: np.random.Generator
+) -> int:
+    """Draw all decisions of the run of a pair, for chains of order 1 or 0; return the number of meetings.
+
+    A run goes on while at least one of the two has no record between two meetings; the other's records in between keep their values.
+    """
+    records, table = f.records, f.table
+    length = _meetings(records, one, two, runs, w.one, w.two)
+    if length == 1 and value[one] == value[two]:
+        return 1
+    keep, swap = 1.0, 0.0
+    for j in range(length):
+        a, b = w.one[j], w.two[j]
+        x, y = value[a], value[b]
+        a_linked = j > 0 and records[a, PREVIOUS] == w.one[j - 1]
+        b_linked = j > 0 and records[b, PREVIOUS] == w.two[j - 1]
+        a_leads = j + 1 < length and records[a, FOLLOWING] == w.one[j + 1]
+        b_leads = j + 1 < length and records[b, FOLLOWING] == w.two[j + 1]
+        stay = _outside(f, a, x, value, a_linked, a_leads) * _outside(f, b, y, value, b_linked, b_leads)
+        cross = _outside(f, a, y, value, a_linked, a_leads) * _outside(f, b, x, value, b_linked, b_leads)
+        keep_stay, keep_cross, swap_stay, swap_cross = stay, cross, stay, cross
+        if a_linked:
+            row, other = records[a, BASE] + value[w.one[j - 1]], records[a, BASE] + value[w.two[j - 1]]
+            keep_stay, keep_cross = keep_stay * table[row, x], keep_cross * table[row, y]
+            swap_stay, swap_cross = swap_stay * table[other, x], swap_cross * table[other, y]
+        if b_linked:
+            row, other = records[b, BASE] + value[w.two[j - 1]], records[b, BASE] + value[w.one[j - 1]]
+            keep_stay, keep_cross = keep_stay * table[row, y], keep_cross * table[row, x]
+            swap_stay, swap_cross = swap_stay * table[other, y], swap_cross * table[other, x]
+        w.weight[j, 0, 0], w.weight[j, 0, 1] = keep * keep_stay, keep * keep_cross
+        w.weight[j, 1, 0], w.weight[j, 1, 1] = swap * swap_stay, swap * swap_cross
+        keep, swap = w.weight[j, 0, 0] + w.weight[j, 1, 0], w.weight[j, 0, 1] + w.weight[j, 1, 1]
+        total = keep + swap
+        keep, swap = keep / total, swap / total
+    _draw_decisions(value, length, swap, w, rng)
+    return length
+
+
+@compiled
+def _outside(f: PathFactors, r: int, x: int, value: IntArray, linked: bool, leads: bool) -> float:
+    """Factor of a value of a record given everything outside the run: the value before, evidence, and the value after.
+
+    ``linked`` and ``leads`` are True if the value before, and the one after, are part of the run.
+    """
+    records, weight = f.records, 1.0
+    if not linked:
+        before = records[r, PREVIOUS]
+        weight = f.prior[records[r, PATH], x] if before < 0 else f.table[records[r, BASE] + value[before], x]
+    if records[r, EVIDENCE] >= 0:
+        weight *= f.evidence[records[r, EVIDENCE], x]
+    after = records[r, FOLLOWING]
+    if after >= 0 and not leads:
+        weight *= f.table[records[after, BASE] + x, value[after]]
+    return weight
+
+
+@compiled
+def _draw_decisions(value: IntArray, length: int, swap: float, w: Workspace, rng: np.random.Generator) -> None:
+    """Backward sampling of the decisions; ``swap`` is the probability of the last one."""
+    swapped = rng.random() < swap
+    for j in range(length - 1, -1, -1):
+        if swapped:
+            a, b = w.one[j], w.two[j]
+            value[a], value[b] = value[b], value[a]
+        if j > 0:
+            column = 1 if swapped else 0
+            kept, crossed = w.weight[j, 0, column], w.weight[j, 1, column]
+            swapped = rng.random() * (kept + crossed) >= kept
+
+
+@compiled
+def _meetings(records: IntArray, one: int, two: int, runs: bool, ones: IntArray, twos: IntArray) -> int:
+    """Write the maximal run of meetings of two paths around a pair; return its length."""
+    a, b = one, two
+    while runs:
+        c, d = _next_meeting(records, a, b, PREVIOUS, -1)
+        if c < 0:
+            break
+        a, b = c, d
+    ones[0], twos[0] = a, b
+    length = 1
+    while runs:
+        c, d = _next_meeting(records, a, b, FOLLOWING, 1)
+        if c < 0:
+            return length
+        a, b = c, d
+        ones[length], twos[length] = a, b
+        length += 1
+    return length
+
+
+@compiled
+def _next_meeting(records: IntArray, a: int, b: int, way: int, sign: int) -> tuple[int, int]:
+    """Next meeting of two paths in a direction of time, if it is the next record of at least one; else -1.
+
+    ``way`` is the column of the neighbour, and ``sign`` the direction: 1 or -1.
+    """
+    c, d = records[a, way], records[b, way]
+    if c < 0 or d < 0:
+        return -1, -1
+    if sign * records[c, RELEASE] < sign * records[d, RELEASE]:
+        while c >= 0 and sign * records[c, RELEASE] < sign * records[d, RELEASE]:
+            c = records[c, way]
+    else:
+        while d >= 0 and sign * records[d, RELEASE] < sign * records[c, RELEASE]:
+            d = records[d, way]
+    if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
+        return -1, -1
+    return c, d
+
+
+@compiled
+def redraw_free(f: PathFactors, value: IntArray, order: int, r: int, w: Workspace, uniform: float) -> None:
+    """Draw the value of a record of a group without multiset given its neighbours; O(m d)."""
+    total = 0.0
+    for x in range(len(w.free)):
+        value[r] = x
+        weight = step(f, r, x, value)
+        after = f.records[r, FOLLOWING]
+        for _ in range(order):
+            if after >= 0:
+                weight *= step(f, after, value[after], value)
+                after = f.records[after, FOLLOWING]
+        w.free[x] = weight
+        total += weight
+    rest = uniform * total
+    for x in range(len(w.free)):
+        value[r] = x
+        rest -= w.free[x]
+        if rest < 0.0:
+            return
+
+
+@compiled
+def swap_run_of_order(
+    f: PathFactors, value: IntArray, order: int, one: int, two: int, runs: bool, w: Workspace, rng: np.random.Generator
+) -> int:
+    """Draw all decisions of the run of a pair, for chains of any order; return the number of meetings.
+
+    A run is a maximal sequence of records that are consecutive on both paths and share a group. The states are the last d
+    decisions: 2^d. After the run, d further steps carry the factors that still depend on it.
+    """
+    a, b = one, two
+    while runs and f.records[a, PREVIOUS] >= 0 and f.records[b, PREVIOUS] >= 0:
+        if f.records[f.records[a, PREVIOUS], GROUP] != f.records[f.records[b, PREVIOUS], GROUP]:
+            break
+        a, b = f.records[a, PREVIOUS], f.records[b, PREVIOUS]
+    length, states = 0, 2**order
+    while a >= 0 and b >= 0 and f.records[a, GROUP] == f.records[b, GROUP] and (runs or length == 0):
+        w.one[length], w.two[length] = a, b
+        a, b, length = f.records[a, FOLLOWING], f.records[b, FOLLOWING], length + 1
+    total = length + order
+    for j in range(length, total):
+        w.one[j], w.two[j] = a, b
+        a, b = f.records[a, FOLLOWING] if a >= 0 else -1, f.records[b, FOLLOWING] if b >= 0 else -1
+    for j in range(total):
+        w.forward[j, :] = 0.0
+        for state in range(states):
+            before = w.forward[j - 1, state] if j > 0 else (1.0 if state == 0 else 0.0)
+            w.weight[j, state, 0] = w.weight[j, state, 1] = 0.0
+            for swap in range(2 if j < length else 1):
+                if before > 0.0:
+                    weight = before * _side(f, value, w.one, w.two, j, length, state, swap)
+                    weight *= _side(f, value, w.two, w.one, j, length, state, swap)
+                    w.weight[j, state, swap] = weight
+                    w.forward[j, (2 * state + swap) % states] += weight
+        w.forward[j] /= w.forward[j].sum()
+    _draw_decisions_of_order(value, order, length, total, w, rng)
+    return length
+
+
+@compiled
+def _side(
+    f: PathFactors, value: IntArray, own: IntArray, other: IntArray, j: int, length: int, state: int, swap: int
+) -> float:
+    """Factor of one of the two records at step j, given the last decisions (bits of ``state``) and its own."""
+    r = own[j]
+    if r < 0:
+        return 1.0
+    x = value[other[j]] if swap == 1 else value[r]
+    row = f.records[r, EVIDENCE]
+    weight = f.evidence[row, x] if row >= 0 and j < length else 1.0
+    if f.records[r, KNOWN] == 0:
+        return weight * f.prior[f.records[r, PATH], x]
+    code, place, at = 0, 1, r
+    for k in range(1, f.records[r, KNOWN] + 1):
+        at = f.records[at, PREVIOUS]
+        crossed = k <= j and j - k < length and (state >> (k - 1)) & 1
+        code += place * (value[other[j - k]] if crossed else value[at])
+        place *= f.table.shape[1]
+    return weight * f.table[f.records[r, BASE] + code, x]
+
+
+@compiled
+def _draw_decisions_of_order(
+    value: IntArray, order: int, length: int, total: int, w: Workspace, rng: np.random.Generator
+) -> None:
+    """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
+    states = 2**order
+    rest, state = rng.random(), 0
+    for candidate in range(states):
+        if w.forward[total - 1, candidate] > 0.0:
+            state = candidate
+            rest -= w.forward[total - 1, candidate]
+            if rest < 0.0:
+                break
+    for j in range(total - 1, -1, -1):
+        swap = state % 2
+        low, high = state // 2, state // 2 + states // 2
+        kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
+        state = high if rng.random() * (kept + crossed) >= kept else low
+        if swap == 1:
+            a, b = w.one[j], w.two[j]
+            value[a], value[b] = value[b], value[a]

@@ -29,7 +29,7 @@ class Workspace(NamedTuple):
 
     Attributes
     ----------
-    one, two : int array, shape (T + d,)
+    pair : int array, shape (T + d, 2)
         Records of the pair at each meeting.
     forward : float array, shape (T + d, 2^d)
         Filtered weights of the last d decisions.
@@ -39,8 +39,7 @@ class Workspace(NamedTuple):
         Weights of the values of one record.
     """
 
-    one: IntArray
-    two: IntArray
+    pair: IntArray
     forward: FloatArray
     weight: FloatArray
     free: FloatArray
@@ -50,8 +49,7 @@ def workspace(releases: int, order: int, values: int) -> Workspace:
     """Buffers for histories of a number of releases and chains of an order."""
     length, states = releases + max(order, 1), 2 ** max(order, 1)
     return Workspace(
-        np.zeros(length, dtype=np.int64),
-        np.zeros(length, dtype=np.int64),
+        np.zeros((length, 2), dtype=np.int64),
         np.zeros((length, states)),
         np.zeros((length, states, 2)),
         np.zeros(values),
@@ -90,72 +88,54 @@ def swap_run(
 
     A run goes on while at least one of the two has no record between two meetings; the other's records in between keep their values.
     """
-    records, table = f.records, f.table
-    length = _meetings(records, one, two, runs, w.one, w.two)
+    # One body, without calls of functions on ``f``: Numba counts references to each array of a tuple at each call.
+    records, table, prior, evidence, pair, weight = f.records, f.table, f.prior, f.evidence, w.pair, w.weight
+    length = _meetings(records, one, two, runs, pair)
     if length == 1 and value[one] == value[two]:
         return 1
     keep, swap = 1.0, 0.0
     for j in range(length):
-        a, b = w.one[j], w.two[j]
-        x, y = value[a], value[b]
-        a_linked = j > 0 and records[a, PREVIOUS] == w.one[j - 1]
-        b_linked = j > 0 and records[b, PREVIOUS] == w.two[j - 1]
-        a_leads = j + 1 < length and records[a, FOLLOWING] == w.one[j + 1]
-        b_leads = j + 1 < length and records[b, FOLLOWING] == w.two[j + 1]
-        stay = _outside(f, a, x, value, a_linked, a_leads) * _outside(f, b, y, value, b_linked, b_leads)
-        cross = _outside(f, a, y, value, a_linked, a_leads) * _outside(f, b, x, value, b_linked, b_leads)
-        keep_stay, keep_cross, swap_stay, swap_cross = stay, cross, stay, cross
-        if a_linked:
-            row, other = records[a, BASE] + value[w.one[j - 1]], records[a, BASE] + value[w.two[j - 1]]
-            keep_stay, keep_cross = keep_stay * table[row, x], keep_cross * table[row, y]
-            swap_stay, swap_cross = swap_stay * table[other, x], swap_cross * table[other, y]
-        if b_linked:
-            row, other = records[b, BASE] + value[w.two[j - 1]], records[b, BASE] + value[w.one[j - 1]]
-            keep_stay, keep_cross = keep_stay * table[row, y], keep_cross * table[row, x]
-            swap_stay, swap_cross = swap_stay * table[other, y], swap_cross * table[other, x]
-        w.weight[j, 0, 0], w.weight[j, 0, 1] = keep * keep_stay, keep * keep_cross
-        w.weight[j, 1, 0], w.weight[j, 1, 1] = swap * swap_stay, swap * swap_cross
-        keep, swap = w.weight[j, 0, 0] + w.weight[j, 1, 0], w.weight[j, 0, 1] + w.weight[j, 1, 1]
-        total = keep + swap
-        keep, swap = keep / total, swap / total
-    _draw_decisions(value, length, swap, w, rng)
+        x, y = value[pair[j, 0]], value[pair[j, 1]]
+        for side in range(2):
+            # Factors of this record with the values x and y, if the pair kept its values at the last meeting, and if it swapped.
+            r = pair[j, side]
+            base, before, after = records[r, BASE], records[r, PREVIOUS], records[r, FOLLOWING]
+            if j > 0 and before == pair[j - 1, side]:
+                own, other = base + value[before], base + value[pair[j - 1, 1 - side]]
+                kept_x, kept_y, swapped_x, swapped_y = table[own, x], table[own, y], table[other, x], table[other, y]
+            else:
+                kept_x = table[base + value[before], x] if before >= 0 else prior[records[r, PATH], x]
+                kept_y = table[base + value[before], y] if before >= 0 else prior[records[r, PATH], y]
+                swapped_x, swapped_y = kept_x, kept_y
+            outer_x, outer_y = 1.0, 1.0
+            if records[r, EVIDENCE] >= 0:
+                outer_x, outer_y = evidence[records[r, EVIDENCE], x], evidence[records[r, EVIDENCE], y]
+            if after >= 0 and not (j + 1 < length and after == pair[j + 1, side]):
+                outer_x *= table[records[after, BASE] + x, value[after]]
+                outer_y *= table[records[after, BASE] + y, value[after]]
+            if side == 0:
+                keep_stay, keep_cross = keep * kept_x * outer_x, keep * kept_y * outer_y
+                swap_stay, swap_cross = swap * swapped_x * outer_x, swap * swapped_y * outer_y
+            else:
+                keep_stay, keep_cross = keep_stay * kept_y * outer_y, keep_cross * kept_x * outer_x
+                swap_stay, swap_cross = swap_stay * swapped_y * outer_y, swap_cross * swapped_x * outer_x
+        weight[j, 0, 0], weight[j, 0, 1], weight[j, 1, 0], weight[j, 1, 1] = keep_stay, keep_cross, swap_stay, swap_cross
+        total = keep_stay + keep_cross + swap_stay + swap_cross
+        keep, swap = (keep_stay + swap_stay) / total, (keep_cross + swap_cross) / total
+    swapped = rng.random() < swap
+    for j in range(length - 1, -1, -1):
+        if swapped:
+            a, b = pair[j, 0], pair[j, 1]
+            value[a], value[b] = value[b], value[a]
+        if j > 0:
+            column = 1 if swapped else 0
+            kept, crossed = weight[j, 0, column], weight[j, 1, column]
+            swapped = rng.random() * (kept + crossed) >= kept
     return length
 
 
 @compiled
-def _outside(f: PathFactors, r: int, x: int, value: IntArray, linked: bool, leads: bool) -> float:
-    """Factor of a value of a record given everything outside the run: the value before, evidence, and the value after.
-
-    ``linked`` and ``leads`` are True if the value before, and the one after, are part of the run.
-    """
-    records, weight = f.records, 1.0
-    if not linked:
-        before = records[r, PREVIOUS]
-        weight = f.prior[records[r, PATH], x] if before < 0 else f.table[records[r, BASE] + value[before], x]
-    if records[r, EVIDENCE] >= 0:
-        weight *= f.evidence[records[r, EVIDENCE], x]
-    after = records[r, FOLLOWING]
-    if after >= 0 and not leads:
-        weight *= f.table[records[after, BASE] + x, value[after]]
-    return weight
-
-
-@compiled
-def _draw_decisions(value: IntArray, length: int, swap: float, w: Workspace, rng: np.random.Generator) -> None:
-    """Backward sampling of the decisions; ``swap`` is the probability of the last one."""
-    swapped = rng.random() < swap
-    for j in range(length - 1, -1, -1):
-        if swapped:
-            a, b = w.one[j], w.two[j]
-            value[a], value[b] = value[b], value[a]
-        if j > 0:
-            column = 1 if swapped else 0
-            kept, crossed = w.weight[j, 0, column], w.weight[j, 1, column]
-            swapped = rng.random() * (kept + crossed) >= kept
-
-
-@compiled
-def _meetings(records: IntArray, one: int, two: int, runs: bool, ones: IntArray, twos: IntArray) -> int:
+def _meetings(records: IntArray, one: int, two: int, runs: bool, pair: IntArray) -> int:
     """Write the maximal run of meetings of two paths around a pair; return its length."""
     a, b = one, two
     while runs:
@@ -163,14 +143,14 @@ def _meetings(records: IntArray, one: int, two: int, runs: bool, ones: IntArray,
         if c < 0:
             break
         a, b = c, d
-    ones[0], twos[0] = a, b
+    pair[0, 0], pair[0, 1] = a, b
     length = 1
     while runs:
         c, d = _next_meeting(records, a, b, FOLLOWING, 1)
         if c < 0:
             return length
         a, b = c, d
-        ones[length], twos[length] = a, b
+        pair[length, 0], pair[length, 1] = a, b
         length += 1
     return length
 
@@ -233,11 +213,11 @@ def swap_run_of_order(
         a, b = f.records[a, PREVIOUS], f.records[b, PREVIOUS]
     length, states = 0, 2**order
     while a >= 0 and b >= 0 and f.records[a, GROUP] == f.records[b, GROUP] and (runs or length == 0):
-        w.one[length], w.two[length] = a, b
+        w.pair[length, 0], w.pair[length, 1] = a, b
         a, b, length = f.records[a, FOLLOWING], f.records[b, FOLLOWING], length + 1
     total = length + order
     for j in range(length, total):
-        w.one[j], w.two[j] = a, b
+        w.pair[j, 0], w.pair[j, 1] = a, b
         a, b = f.records[a, FOLLOWING] if a >= 0 else -1, f.records[b, FOLLOWING] if b >= 0 else -1
     for j in range(total):
         w.forward[j, :] = 0.0
@@ -246,8 +226,8 @@ def swap_run_of_order(
             w.weight[j, state, 0] = w.weight[j, state, 1] = 0.0
             for swap in range(2 if j < length else 1):
                 if before > 0.0:
-                    weight = before * _side(f, value, w.one, w.two, j, length, state, swap)
-                    weight *= _side(f, value, w.two, w.one, j, length, state, swap)
+                    weight = before * _side(f, value, w.pair, 0, j, length, state, swap)
+                    weight *= _side(f, value, w.pair, 1, j, length, state, swap)
                     w.weight[j, state, swap] = weight
                     w.forward[j, (2 * state + swap) % states] += weight
         w.forward[j] /= w.forward[j].sum()
@@ -257,13 +237,13 @@ def swap_run_of_order(
 
 @compiled
 def _side(
-    f: PathFactors, value: IntArray, own: IntArray, other: IntArray, j: int, length: int, state: int, swap: int
+    f: PathFactors, value: IntArray, pair: IntArray, side: int, j: int, length: int, state: int, swap: int
 ) -> float:
     """Factor of one of the two records at step j, given the last decisions (bits of ``state``) and its own."""
-    r = own[j]
+    r = pair[j, side]
     if r < 0:
         return 1.0
-    x = value[other[j]] if swap == 1 else value[r]
+    x = value[pair[j, 1 - side]] if swap == 1 else value[r]
     row = f.records[r, EVIDENCE]
     weight = f.evidence[row, x] if row >= 0 and j < length else 1.0
     if f.records[r, KNOWN] == 0:
@@ -272,7 +252,7 @@ def _side(
     for k in range(1, f.records[r, KNOWN] + 1):
         at = f.records[at, PREVIOUS]
         crossed = k <= j and j - k < length and (state >> (k - 1)) & 1
-        code += place * (value[other[j - k]] if crossed else value[at])
+        code += place * (value[pair[j - k, 1 - side]] if crossed else value[at])
         place *= f.table.shape[1]
     return weight * f.table[f.records[r, BASE] + code, x]
 
@@ -296,5 +276,5 @@ def _draw_decisions_of_order(
         kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
         state = high if rng.random() * (kept + crossed) >= kept else low
         if swap == 1:
-            a, b = w.one[j], w.two[j]
+            a, b = w.pair[j, 0], w.pair[j, 1]
             value[a], value[b] = value[b], value[a]

@@ -6,7 +6,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.layout import Layout
-from foreknow.models.joint.path_factors import GROUP, PathFactors, at_power, step
+from foreknow.models.joint.path_factors import BASE, EVIDENCE, GROUP, KNOWN, PATH, PREVIOUS, PathFactors, at_power, step
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.joint.run_swaps import Workspace, sweep
 from foreknow.models.problem import DOUBT
@@ -73,19 +73,24 @@ def record_draw(
     f: PathFactors, value: IntArray, starts: IntArray, places: IntArray, batch: int, draw: int, trace: Trace
 ) -> None:
     """Count the values of one draw, and write its log density; one logarithm for many records."""
-    m = f.prior.shape[1]
+    records, table, prior, evidence = f.records, f.table, f.prior, f.evidence
+    counts, doubtful, m = trace.counts, trace.doubtful, f.prior.shape[1]
     density, logs, last = 1.0, 0.0, -1
     for r in range(len(value)):
-        x, g = value[r], f.records[r, GROUP]
-        factor = step(f, r, x, value)
+        x, g, known = value[r], records[r, GROUP], records[r, KNOWN]
+        if known > 1:
+            factor = step(f, r, x, value)
+        else:
+            factor = table[records[r, BASE] + value[records[r, PREVIOUS]], x] if known == 1 else prior[records[r, PATH], x]
+            factor *= evidence[records[r, EVIDENCE], x] if records[r, EVIDENCE] >= 0 else 1.0
         if factor <= DOUBT and g != last:
-            trace.doubtful[g] += 1
+            doubtful[g] += 1
             last = g
         density *= factor
         if density < 1e-200:
             logs += np.log(density)
             density = 1.0
-        trace.counts[batch, starts[r] + places[g * m + x]] += 1
+        counts[batch, starts[r] + places[g * m + x]] += 1
     trace.log_density[draw] = logs + np.log(density)
 
 

@@ -6,16 +6,56 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.layout import Layout
-from foreknow.models.joint.path_factors import BASE, EVIDENCE, GROUP, KNOWN, PATH, PREVIOUS, PathFactors, at_power, step
+from foreknow.models.joint.path_factors import BASE, EVIDENCE, GROUP, KNOWN, PATH, PREVIOUS, PathFactors, softened, step
+from foreknow.models.joint.path_redraws import PathBuffers, path_buffers, redraw_paths
 from foreknow.models.joint.problem import JointProblem
-from foreknow.models.joint.run_swaps import Workspace, sweep
+from foreknow.models.joint.run_swaps import Workspace, sweep, workspace
 from foreknow.models.problem import DOUBT
 
 LEVELS = 40
-"""Largest number of different powers of an annealed start."""
+"""Largest number of laws of an annealed start."""
 
-LEAST_POWER = 0.02
-"""First power of an annealed start."""
+SOFTEST, HARDEST = 0.5, 1e-5
+"""Weights of the uniform distribution in the first and the last law of an annealed start."""
+
+
+class Moves(NamedTuple):
+    """Settings and buffers of the moves of one chain.
+
+    Attributes
+    ----------
+    order : int
+        Order of the chain of values.
+    runs : bool
+        False for swaps at single releases, which do not mix where pairs meet again.
+    redraws : float
+        Number of records on redrawn paths in each sweep, as a share of all records.
+    pair : Workspace
+    path : PathBuffers
+    """
+
+    order: int
+    runs: bool
+    redraws: float
+    pair: Workspace
+    path: PathBuffers
+
+
+def moves(problem: JointProblem, redraws: float, runs: bool = True) -> Moves:
+    """Moves for a problem; paths are redrawn for chains of order 1 only."""
+    sizes = np.bincount(problem.group, minlength=len(problem.counts))
+    buffers = path_buffers(problem.releases, int(sizes.max(initial=1)), problem.values)
+    share = float(redraws) if problem.order == 1 and runs else 0.0
+    return Moves(problem.order, runs, share, workspace(problem.releases, problem.order, problem.values), buffers)
+
+
+@compiled
+def advance(f: PathFactors, value: IntArray, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
+    """Sweeps of run swaps and path redraws."""
+    for _ in range(sweeps):
+        sweep(f, value, moves.order, moves.runs, moves.pair, rng)
+        if moves.redraws > 0.0:
+            redraw_paths(f, value, moves.redraws, moves.path, rng)
 
 
 class Trace(NamedTuple):
@@ -47,15 +87,12 @@ def independent_start(problem: JointProblem, rng: np.random.Generator) -> IntArr
     return np.asarray(value, dtype=np.int64)
 
 
-def anneal_start(
-    f: PathFactors, value: IntArray, order: int, sweeps: int, runs: bool, w: Workspace, rng: np.random.Generator
-) -> None:
-    """Sweeps under the law raised to powers that grow linearly from `LEAST_POWER` to 1, in at most `LEVELS` levels."""
+def anneal_start(f: PathFactors, value: IntArray, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
+    """Sweeps under laws in which every factor is mixed with the uniform distribution, of a weight that falls geometrically."""
     levels = min(sweeps, LEVELS)
-    for level, power in enumerate(np.linspace(LEAST_POWER, 1.0, levels + 1)[:-1]):
-        heated = at_power(f, float(power))
-        for _ in range(sweeps * (level + 1) // levels - sweeps * level // levels):
-            sweep(heated, value, order, runs, w, rng)
+    for level, weight in enumerate(np.geomspace(SOFTEST, HARDEST, levels)):
+        length = sweeps * (level + 1) // levels - sweeps * level // levels
+        advance(softened(f, float(weight)), value, length, moves, rng)
 
 
 def value_places(at: Layout, m: int) -> IntArray:
@@ -95,22 +132,17 @@ def record_draw(
 
 
 @compiled
-def run_chain(
+def record_chain(
     f: PathFactors,
     value: IntArray,
-    order: int,
-    warmup: int,
-    runs: bool,
-    w: Workspace,
+    moves: Moves,
     starts: IntArray,
     places: IntArray,
     trace: Trace,
     rng: np.random.Generator,
 ) -> None:
-    """Discarded sweeps, then one sweep and one recorded draw for each place of ``trace.log_density``."""
-    for _ in range(warmup):
-        sweep(f, value, order, runs, w, rng)
+    """One sweep and one recorded draw for each place of ``trace.log_density``."""
     draws, batches = len(trace.log_density), len(trace.counts)
     for draw in range(draws):
-        sweep(f, value, order, runs, w, rng)
+        advance(f, value, 1, moves, rng)
         record_draw(f, value, starts, places, draw * batches // draws, draw, trace)

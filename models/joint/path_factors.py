@@ -1,4 +1,4 @@
-"""Factors of the joint law, as the moves of a sampler read them: every factor is positive and raised to a power."""
+"""Factors of the joint law, as the moves of a sampler read them: every factor is positive."""
 
 from typing import NamedTuple
 
@@ -70,11 +70,14 @@ def _positive_likelihoods(evidence: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(likelihood, DOUBT))
 
 
-def at_power(factors: PathFactors, power: float) -> PathFactors:
-    """Factors of the law in which prior, transitions and evidence are raised to a power."""
-    raised = (factors.prior, factors.table, factors.evidence)
-    prior, table, evidence = (array if power == 1.0 else array**power for array in raised)
-    return factors._replace(prior=prior, table=table, evidence=evidence)
+def softened(factors: PathFactors, weight: float) -> PathFactors:
+    """Factors mixed with the uniform distribution of a weight: nothing is impossible, and much is more likely."""
+    m = factors.prior.shape[1]
+    return factors._replace(
+        prior=(1.0 - weight) * factors.prior + weight / m,
+        table=(1.0 - weight) * factors.table + weight / m,
+        evidence=(1.0 - weight) * factors.evidence + weight,
+    )
 
 
 @compiled

@@ -102,7 +102,7 @@ def _exchange(value: IntArray, length: int, w: PathBuffers) -> None:
 @compiled
 def _filter_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers) -> float:
     """Filtered weights of all partners; return the logarithm of their sum over all sequences of partners."""
-    records, table, prior, evidence, starts, free = f.records, f.table, f.prior, f.evidence, f.group_starts, f.free
+    records, table, prior, evidence, starts = f.records, f.table, f.prior, f.evidence, f.group_starts
     forward, changes, sums, reached = w.forward, w.change, w.sums, w.reached
     logs, m = 0.0, len(sums)
     for j in range(length):
@@ -122,7 +122,7 @@ def _filter_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffer
             b = first + k
             x = value[b]
             forward[j, k] = changes[j, k] = 0.0
-            if b != r and (x == u or free[g]):
+            if b != r and x == u:
                 continue
             if reached[x] < 0.0:
                 if before < 0:
@@ -147,7 +147,7 @@ def _filter_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffer
                                 c, y, v = forward[j - 1, p - before_first], value[p], value[before]
                                 joint = table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
                                 weight += c * table[base + y, x] * (joint - 1.0)
-                        elif _met_earlier(records, w.stretch, j, p):
+                        elif records[p, RELEASE] < records[before, RELEASE] and _met_earlier(records, w.stretch, j, p):
                             continue
                 if q >= 0:
                     row = records[q, BASE]
@@ -183,40 +183,34 @@ def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers,
     records, table, starts, forward, changes = f.records, f.table, f.group_starts, w.forward, w.change
     change, moved, later = 0.0, False, -1
     for j in range(length - 1, -1, -1):
-        r = w.stretch[j]
+        r, weight = w.stretch[j], forward[j]
         first = starts[records[r, GROUP]]
         size = starts[records[r, GROUP] + 1] - first
+        linked, correction = -1, 1.0
+        if later >= 0:
+            after = w.stretch[j + 1]
+            base, x = records[after, BASE], value[later]
+            for k in range(size):
+                weight[k] *= table[base + value[first + k], x]
+            if later != after and records[later, PREVIOUS] >= 0:
+                p, own = records[later, PREVIOUS], records[later, BASE]
+                if records[p, GROUP] == records[r, GROUP] and p != r and weight[p - first] > 0.0:
+                    v, u, y = value[r], value[after], value[p]
+                    linked, correction = p, table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
+                    weight[p - first] *= correction
         total = 0.0
         for k in range(size):
-            total += forward[j, k] * _link(f, value, w.stretch, j, first + k, later)
+            total += weight[k]
         rest, chosen = rng.random() * total, r
         for k in range(size):
-            weight = forward[j, k] * _link(f, value, w.stretch, j, first + k, later)
-            if weight > 0.0:
+            if weight[k] > 0.0:
                 chosen = first + k
-                rest -= weight
+                rest -= weight[k]
                 if rest < 0.0:
                     break
-        if later >= 0 and later != w.stretch[j + 1] and records[later, PREVIOUS] == chosen and chosen != r:
-            after, row = w.stretch[j + 1], records[later, BASE]
-            v, u, y, x = value[r], value[after], value[chosen], value[later]
-            change += np.log(table[row + v, u] * table[row + y, x] / (table[row + y, u] * table[row + v, x]))
+        if chosen == linked:
+            change += np.log(correction)
         w.partner[j] = later = chosen
         change += np.log(changes[j, chosen - first])
         moved = moved or chosen != r
     return change if moved else np.inf
-
-
-@compiled
-def _link(f: PathFactors, value: IntArray, stretch: IntArray, j: int, b: int, later: int) -> float:
-    """Weight of the step from the partner b at record j to the partner at the next record of the stretch."""
-    if later < 0:
-        return 1.0
-    records, table = f.records, f.table
-    after = stretch[j + 1]
-    weight = table[records[after, BASE] + value[b], value[later]]
-    if later != after and b != stretch[j] and records[later, PREVIOUS] == b:
-        row = records[later, BASE]
-        v, u, y, x = value[stretch[j]], value[after], value[b], value[later]
-        weight *= table[row + v, u] * table[row + y, x] / (table[row + y, u] * table[row + v, x])
-    return weight

@@ -30,15 +30,15 @@ def chain_diagnostics(counts: "np.ndarray[tuple[int, int, int], np.dtype[np.uint
     Returns
     -------
     ChainDiagnostics
-        The standard error is that of the mean of all batches of all chains; it contains the variance between chains. The effective
-        sample size is ``p (1 - p) / standard_error^2``, at most ten times the number of draws. R-hat is that of half chains: means and
-        variances of draws of 0 or 1 follow from counts. A belief with equal draws has a standard error of 0, as many effective draws
-        as draws, and R-hat 1.
+        The standard error is that of the mean of all batches of all chains; it contains the variance between chains. The
+        effective sample size is ``p (1 - p) / standard_error^2``, at most ten times the number of draws. R-hat is that of half
+        chains: means and variances of draws of 0 or 1 follow from counts. A belief with equal draws has a standard error of 0,
+        as many effective draws as draws, and R-hat 1.
 
     Notes
     -----
-    Batch means (Glynn and Whitt 1991) are consistent if batches are much longer than autocorrelations; with shorter ones the standard
-    error is too small. Split R-hat: Gelman et al. 2013, section 11.4, without rank-normalization. Cost: O(chains b B).
+    Batch means (Glynn and Whitt 1991) are consistent if batches are much longer than autocorrelations; with shorter ones the
+    standard error is too small. Split R-hat: Gelman et al. 2013, section 11.4, without rank-normalization. Cost: O(chains b B).
     """
     chains, batches, beliefs = counts.shape
     half, draws = batches // 2, chains * batches * length

@@ -6,7 +6,17 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.layout import Layout
-from foreknow.models.joint.path_factors import BASE, EVIDENCE, GROUP, KNOWN, PATH, PREVIOUS, PathFactors, softened, step
+from foreknow.models.joint.path_factors import (
+    BASE,
+    EVIDENCE,
+    GROUP,
+    KNOWN,
+    PATH,
+    PREVIOUS,
+    PathFactors,
+    chain_factor,
+    softened,
+)
 from foreknow.models.joint.path_redraws import PathBuffers, path_buffers, redraw_paths
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.joint.run_swaps import Workspace, sweep, workspace
@@ -115,15 +125,17 @@ def record_draw(
     density, logs, last = 1.0, 0.0, -1
     for r in range(len(value)):
         x, g, known = value[r], records[r, GROUP], records[r, KNOWN]
-        if known > 1:
-            factor = step(f, r, x, value)
+        if known == 0:
+            factor = prior[records[r, PATH], x]
+        elif known == 1:
+            factor = table[records[r, BASE] + value[records[r, PREVIOUS]], x]
         else:
-            factor = table[records[r, BASE] + value[records[r, PREVIOUS]], x] if known == 1 else prior[records[r, PATH], x]
-            factor *= evidence[records[r, EVIDENCE], x] if records[r, EVIDENCE] >= 0 else 1.0
-        if factor <= DOUBT and g != last:
+            factor = chain_factor(f, r, x, value)
+        likelihood = evidence[records[r, EVIDENCE], x] if records[r, EVIDENCE] >= 0 else 1.0
+        if min(factor, likelihood) <= DOUBT and g != last:
             doubtful[g] += 1
             last = g
-        density *= factor
+        density *= factor * likelihood
         if density < 1e-200:
             logs += np.log(density)
             density = 1.0

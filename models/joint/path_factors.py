@@ -8,11 +8,10 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.problem import DOUBT
 
-
 PREVIOUS, FOLLOWING, GROUP, RELEASE, PATH, EVIDENCE, KNOWN, BASE = range(8)
-"""Columns of `PathFactors.records`: the records before and after on the path, -1 for none; group; release; path; row of the evidence,
--1 for none; number of values before the record on which its distribution depends, at most the order; first row of the table of the chain
-that leads to the record, to which the code of the values before is added."""
+"""Columns of `PathFactors.records`: the records before and after on the path, -1 for none; group; release; path; row of the
+evidence, -1 for none; number of values before the record on which its distribution depends, at most the order; first row of the
+table of the chain that leads to the record, to which the code of the values before is added."""
 
 
 class PathFactors(NamedTuple):
@@ -35,7 +34,7 @@ class PathFactors(NamedTuple):
     prior: FloatArray
     table: FloatArray
     evidence: FloatArray
-    records: "np.ndarray[tuple[int, int], np.dtype[np.int32]]"
+    records: IntArray
     group_starts: IntArray
     free: BoolArray
 
@@ -58,7 +57,7 @@ def path_factors(problem: JointProblem) -> PathFactors:
         (1.0 - DOUBT) * problem.prior + DOUBT / m,
         (1.0 - DOUBT) * at.table + DOUBT / m,
         _positive_likelihoods(problem.evidence),
-        np.ascontiguousarray(np.stack(columns, axis=1).astype(np.int32)),
+        np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.int32),
         at.group_starts,
         ~problem.constrained,
     )
@@ -91,19 +90,21 @@ def _numbers_before(previous: IntArray, by_time: IntArray, order: int) -> IntArr
 
 
 @compiled
-def step(f: PathFactors, r: int, x: int, value: IntArray) -> float:
-    """Factor of a record with value x given the values before it; for chains of any order."""
+def chain_factor(f: PathFactors, r: int, x: int, value: IntArray) -> float:
+    """Probability of the value x of a record given the values before it, for chains of any order."""
     known = f.records[r, KNOWN]
     if known == 0:
-        weight = f.prior[f.records[r, PATH], x]
-    elif known == 1:
-        weight = f.table[f.records[r, BASE] + value[f.records[r, PREVIOUS]], x]
-    else:
-        code, place, at = 0, 1, r
-        for _ in range(known):
-            at = f.records[at, PREVIOUS]
-            code += place * value[at]
-            place *= f.table.shape[1]
-        weight = f.table[f.records[r, BASE] + code, x]
+        return float(f.prior[f.records[r, PATH], x])
+    code, place, at = 0, 1, r
+    for _ in range(known):
+        at = f.records[at, PREVIOUS]
+        code += place * value[at]
+        place *= f.table.shape[1]
+    return float(f.table[f.records[r, BASE] + code, x])
+
+
+@compiled
+def evidence_factor(f: PathFactors, r: int, x: int) -> float:
+    """Relative likelihood of the value x of a record by the claims about it; 1 without claim."""
     row = f.records[r, EVIDENCE]
-    return weight * f.evidence[row, x] if row >= 0 else weight
+    return float(f.evidence[row, x]) if row >= 0 else 1.0

@@ -1,9 +1,10 @@
 """Path redraws: one path exchanges values with a partner of its choice at each of several consecutive records.
 
-Run swaps change two paths. Where a chain has zeros, no path changes its set of reachable values unless all its records exchange values
-in one move, each with another partner. A path redraw proposes this: the partners at all records of a stretch of the path are drawn
-jointly by forward filtering and backward sampling, each with the weight of the change of both paths. The reverse proposal has another
-normalizing constant, and the move is accepted with the ratio of both (a locally informed proposal: Zanella 2020).
+Run swaps change two paths. Where a chain has zeros, a path changes its set of reachable values only if all its records exchange
+values in one move, each with another partner. A path redraw proposes this: the partners at all records of a stretch of the path
+are drawn jointly by forward filtering and backward sampling, each with the weight of the change of both paths. The reverse
+proposal has another normalizing constant, and the move is accepted with the ratio of both (a locally informed proposal, Zanella
+2020).
 """
 
 from typing import NamedTuple
@@ -59,8 +60,8 @@ def redraw_paths(
 ) -> tuple[int, int]:
     """Redraws of stretches of random paths, until their lengths add up to a share of the records; for chains of order 1.
 
-    The lengths of the stretches are 1, 2, 4, ... with equal probabilities. Returns the numbers of proposals that change a value, and of
-    those accepted.
+    The lengths of the stretches are 1, 2, 4, ... with equal probabilities. Returns the number of proposals that change a value, and
+    that of those accepted.
     """
     done, proposed, accepted = 0, 0, 0
     powers = int(np.ceil(np.log2(max(len(w.stretch), 1)))) + 1
@@ -196,7 +197,10 @@ def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers,
                 p, own = records[later, PREVIOUS], records[later, BASE]
                 if records[p, GROUP] == records[r, GROUP] and p != r and weight[p - first] > 0.0:
                     v, u, y = value[r], value[after], value[p]
-                    linked, correction = p, table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
+                    linked, correction = (
+                        p,
+                        table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x]),
+                    )
                     weight[p - first] *= correction
         total = 0.0
         for k in range(size):

@@ -89,16 +89,16 @@ class PathSampler:
     (`chain_diagnostics`). A group with an R-hat over `LARGEST_RHAT` is reported as `Status.UNCONVERGED`.
 
     Zeros are mixed with the uniform distribution of weight `DOUBT`, so that every assignment has a positive density, and smaller
-    positive probabilities count as zeros. A group is reported as `Status.CONTRADICTED` if in every chain a draw has a record in it
-    with a factor of probability 0. Chains that are stuck can report a group that is not contradicted: it is then also unconverged, or
-    the log densities of the chains differ.
+    positive probabilities count as zeros. A group is reported as `Status.CONTRADICTED` if in every chain a draw has a record in
+    it with a factor of probability 0. Chains that are stuck can report a group that is not contradicted; their log densities
+    then differ.
 
-    Not checked: values that no chain draws; their standard error is 0. With zeros in the chain of values and groups of ten members or
-    more, chains need some hundreds of sweeps of annealing, and ``redraws`` of about 1, to have equal log densities.
+    Not checked: values that no chain draws; their standard error is 0. With zeros in the chain of values and groups of ten
+    members or more, the log densities of chains become equal after hundreds of sweeps of annealing with ``redraws`` of 1.
 
-    Cost: O(chains sweeps R) for run swaps; O(k + v^2) for each record of a redrawn path, of a group of k members and v values. Chains of
-    order d cost O(d 2^d) for each record. Memory: chains * `BATCHES` numbers of 8 bits for each belief, of 16 bits over 255
-    draws a batch.
+    Cost: O(chains sweeps R) for run swaps; O(k + m v) for each record of a redrawn path, in a group of k members and v values.
+    Chains of order d cost O(d 2^d) for each record. Memory: chains * `BATCHES` numbers of 8 bits for each belief, of 16 bits with
+    batches of over 255 draws.
     """
 
     sweeps: int = 400
@@ -150,7 +150,8 @@ def _check_problem(problem: JointProblem) -> None:
     if (problem.emission_row >= 0).any():
         g = int((problem.emission_row >= 0).argmax())
         raise ValueError(
-            f"PathSampler: group {g} publishes distorted values (emission), and the sampler reads own values only. Use MaxEntropy()."
+            f"PathSampler: group {g} publishes distorted values (emission), and the sampler reads own values only. Use "
+            "MaxEntropy()."
         )
 
 
@@ -161,7 +162,8 @@ def warm_chains(
     warmup = int(sampler.sweeps) // 4 if sampler.warmup is None else int(sampler.warmup)
     anneal = int(sampler.sweeps) // 2 if sampler.anneal is None else int(sampler.anneal)
     factors = path_factors(problem)
-    for rng in as_generator("PathSampler", sampler.rng).spawn(int(sampler.chains)):
+    seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(int(sampler.chains), 2))
+    for rng in map(np.random.default_rng, seeds):
         value = independent_start(problem, rng)
         anneal_start(factors, value, anneal, mover, rng)
         advance(factors, value, warmup, mover, rng)

@@ -20,7 +20,8 @@ from foreknow.models.joint.path_factors import (
     PREVIOUS,
     RELEASE,
     PathFactors,
-    step,
+    chain_factor,
+    evidence_factor,
 )
 
 
@@ -86,7 +87,8 @@ def swap_run(
 ) -> int:
     """Draw all decisions of the run of a pair, for chains of order 1 or 0; return the number of meetings.
 
-    A run goes on while at least one of the two has no record between two meetings; the other's records in between keep their values.
+    A run goes on while at least one of the two has no record between two meetings; records of the other between them keep their
+    values.
     """
     # One body, without calls of functions on ``f``: Numba counts references to each array of a tuple at each call.
     records, table, prior, evidence, pair, weight = f.records, f.table, f.prior, f.evidence, w.pair, w.weight
@@ -119,7 +121,12 @@ def swap_run(
             else:
                 keep_stay, keep_cross = keep_stay * kept_y * outer_y, keep_cross * kept_x * outer_x
                 swap_stay, swap_cross = swap_stay * swapped_y * outer_y, swap_cross * swapped_x * outer_x
-        weight[j, 0, 0], weight[j, 0, 1], weight[j, 1, 0], weight[j, 1, 1] = keep_stay, keep_cross, swap_stay, swap_cross
+        weight[j, 0, 0], weight[j, 0, 1], weight[j, 1, 0], weight[j, 1, 1] = (
+            keep_stay,
+            keep_cross,
+            swap_stay,
+            swap_cross,
+        )
         total = keep_stay + keep_cross + swap_stay + swap_cross
         keep, swap = (keep_stay + swap_stay) / total, (keep_cross + swap_cross) / total
     swapped = rng.random() < swap
@@ -181,11 +188,11 @@ def redraw_free(f: PathFactors, value: IntArray, order: int, r: int, w: Workspac
     total = 0.0
     for x in range(len(w.free)):
         value[r] = x
-        weight = step(f, r, x, value)
+        weight = chain_factor(f, r, x, value) * evidence_factor(f, r, x)
         after = f.records[r, FOLLOWING]
         for _ in range(order):
             if after >= 0:
-                weight *= step(f, after, value[after], value)
+                weight *= chain_factor(f, after, value[after], value)
                 after = f.records[after, FOLLOWING]
         w.free[x] = weight
         total += weight
@@ -231,7 +238,7 @@ def swap_run_of_order(
                     w.weight[j, state, swap] = weight
                     w.forward[j, (2 * state + swap) % states] += weight
         w.forward[j] /= w.forward[j].sum()
-    _draw_decisions_of_order(value, order, length, total, w, rng)
+    _draw_decisions_of_order(value, order, total, w, rng)
     return length
 
 
@@ -247,20 +254,18 @@ def _side(
     row = f.records[r, EVIDENCE]
     weight = f.evidence[row, x] if row >= 0 and j < length else 1.0
     if f.records[r, KNOWN] == 0:
-        return weight * f.prior[f.records[r, PATH], x]
+        return float(weight * f.prior[f.records[r, PATH], x])
     code, place, at = 0, 1, r
     for k in range(1, f.records[r, KNOWN] + 1):
         at = f.records[at, PREVIOUS]
         crossed = k <= j and j - k < length and (state >> (k - 1)) & 1
         code += place * (value[pair[j - k, 1 - side]] if crossed else value[at])
         place *= f.table.shape[1]
-    return weight * f.table[f.records[r, BASE] + code, x]
+    return float(weight * f.table[f.records[r, BASE] + code, x])
 
 
 @compiled
-def _draw_decisions_of_order(
-    value: IntArray, order: int, length: int, total: int, w: Workspace, rng: np.random.Generator
-) -> None:
+def _draw_decisions_of_order(value: IntArray, order: int, total: int, w: Workspace, rng: np.random.Generator) -> None:
     """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
     states = 2**order
     rest, state = rng.random(), 0

@@ -92,7 +92,15 @@ def history(rng, releases=3, people=4, closed=False, order=1, zeros=0.0, claims=
     np.add.at(counts, (group, values), 1)
     counts[np.array(free)] = 0
     problem = JointProblem(
-        prior, tables, np.array(path), np.array(group), np.array(chain), counts, np.array(release), evidence, evidence_row
+        prior,
+        tables,
+        np.array(path),
+        np.array(group),
+        np.array(chain),
+        counts,
+        np.array(release),
+        evidence,
+        evidence_row,
     )
     return problem, np.array(values)
 
@@ -118,7 +126,7 @@ def test_agrees_with_enumeration(kind, seed):
     found = PathSampler(SWEEPS, warmup=50, anneal=50, rng=seed)(problem)
     belief = found.rows(np.arange(len(problem.path)))
     error = found.rows(np.arange(len(problem.path)), found.standard_error)
-    # 5.5 standard errors: about 1,000 beliefs are compared, and an error from 80 batches has the tail of Student's t with 79 degrees.
+    # 5.5 standard errors: about 1,000 beliefs are compared, and an error from 80 batches is distributed as Student's t, 79 degrees.
     # A belief p near 0 has an error of about sqrt(p / draws) even if it was drawn a few times; 5 draws of 8,000 are added.
     assert (np.abs(belief - enumerated(problem)) <= 5.5 * error + 5 / (4 * SWEEPS)).all()
 
@@ -133,7 +141,9 @@ def closed_pair():
 
 def test_swaps_at_single_releases_fail_where_runs_do_not():
     problem = closed_pair()
-    truth = 0.7 * 0.6 / (0.7 * 0.6 + 0.3 * 0.4)  # belief that path 0 has value 0: both paths stay with probability near 1
+    truth = (
+        0.7 * 0.6 / (0.7 * 0.6 + 0.3 * 0.4)
+    )  # belief that path 0 has value 0: both paths stay with probability near 1
     assert enumerated(problem)[:, 0][::2] == pytest.approx(truth, abs=0.01)
     sampler = PathSampler(400, chains=1, warmup=20, anneal=0, rng=1)
     errors = {
@@ -237,7 +247,15 @@ def test_log_density_is_that_of_the_definition():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"sweeps": 0}, {"sweeps": 2.5}, {"chains": 0}, {"warmup": -1}, {"anneal": "x"}, {"redraws": -1}, {"sweeps": 10**9}],
+    [
+        {"sweeps": 0},
+        {"sweeps": 2.5},
+        {"chains": 0},
+        {"warmup": -1},
+        {"anneal": "x"},
+        {"redraws": -1},
+        {"sweeps": 10**9},
+    ],
 )
 def test_wrong_settings(settings):
     with pytest.raises(ValueError, match=f"PathSampler: {next(iter(settings))} is"):

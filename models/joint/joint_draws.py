@@ -1,0 +1,160 @@
+"""Markov chains over joint assignments: starts, annealing, and one pass over the records for each draw."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.joint.layout import Layout
+from foreknow.models.joint.path_factors import (
+    BASE,
+    EVIDENCE,
+    GROUP,
+    KNOWN,
+    PATH,
+    PREVIOUS,
+    PathFactors,
+    chain_factor,
+    softened,
+)
+from foreknow.models.joint.path_redraws import PathBuffers, path_buffers, redraw_paths
+from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.run_swaps import Workspace, sweep, workspace
+from foreknow.models.problem import DOUBT
+
+LEVELS = 40
+"""Largest number of laws of an annealed start."""
+
+SOFTEST, HARDEST = 0.5, 1e-5
+"""Weights of the uniform distribution in the first and the last law of an annealed start."""
+
+
+class Moves(NamedTuple):
+    """Settings and buffers of the moves of one chain.
+
+    Attributes
+    ----------
+    order : int
+        Order of the chain of values.
+    runs : bool
+        False for swaps at single releases, which do not mix where pairs meet again.
+    redraws : float
+        Number of records on redrawn paths in each sweep, as a share of all records.
+    pair : Workspace
+    path : PathBuffers
+    """
+
+    order: int
+    runs: bool
+    redraws: float
+    pair: Workspace
+    path: PathBuffers
+
+
+def moves(problem: JointProblem, redraws: float, runs: bool = True) -> Moves:
+    """Moves for a problem; paths are redrawn for chains of order 1 only."""
+    sizes = np.bincount(problem.group, minlength=len(problem.counts))
+    buffers = path_buffers(problem.releases, int(sizes.max(initial=1)), problem.values)
+    share = float(redraws) if problem.order == 1 and runs else 0.0
+    return Moves(problem.order, runs, share, workspace(problem.releases, problem.order, problem.values), buffers)
+
+
+@compiled
+def advance(f: PathFactors, value: IntArray, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
+    """Sweeps of run swaps and path redraws."""
+    for _ in range(sweeps):
+        sweep(f, value, moves.order, moves.runs, moves.pair, rng)
+        if moves.redraws > 0.0:
+            redraw_paths(f, value, moves.redraws, moves.path, rng)
+
+
+class Trace(NamedTuple):
+    """Sums over the draws of one chain, written by the kernels.
+
+    Attributes
+    ----------
+    counts : unsigned int array, shape (b, B)
+        Number of draws of each value of each record, by batch.
+    log_density : float array, shape (draws,)
+        Logarithm of the joint density of each draw, without its constant.
+    doubtful : int array, shape (G,)
+        Number of draws in which a record of the group has a factor of probability 0.
+    """
+
+    counts: "np.ndarray[tuple[int, int], np.dtype[np.uint16]]"
+    log_density: FloatArray
+    doubtful: IntArray
+
+
+def independent_start(problem: JointProblem, rng: np.random.Generator) -> IntArray:
+    """Uniform random assignment of each group, independent between groups: int array, shape ``(R,)``."""
+    counts, sizes = problem.counts, np.bincount(problem.group, minlength=len(problem.counts))
+    value = rng.integers(problem.values, size=len(problem.group))
+    constrained = problem.constrained[problem.group]
+    shown = np.repeat(np.tile(np.arange(problem.values), len(counts)), counts.ravel())
+    group = np.repeat(np.arange(len(counts)), np.where(problem.constrained, sizes, 0))
+    value[constrained] = shown[np.lexsort((rng.random(len(shown)), group))]
+    return np.asarray(value, dtype=np.int64)
+
+
+def anneal_start(f: PathFactors, value: IntArray, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
+    """Sweeps under laws in which every factor is mixed with the uniform distribution, of a weight that falls geometrically."""
+    levels = min(sweeps, LEVELS)
+    for level, weight in enumerate(np.geomspace(SOFTEST, HARDEST, levels)):
+        length = sweeps * (level + 1) // levels - sweeps * level // levels
+        advance(softened(f, float(weight)), value, length, moves, rng)
+
+
+def value_places(at: Layout, m: int) -> IntArray:
+    """Place of each value among the possible values of each group: int array, shape ``(G m,)``; 0 for others."""
+    groups = len(at.value_starts) - 1
+    width = np.diff(at.value_starts)
+    place = np.zeros(groups * m, dtype=np.int64)
+    owner = np.repeat(np.arange(groups), width)
+    place[owner * m + at.values] = np.arange(len(owner)) - at.value_starts[owner]
+    return place
+
+
+@compiled
+def record_draw(
+    f: PathFactors, value: IntArray, starts: IntArray, places: IntArray, batch: int, draw: int, trace: Trace
+) -> None:
+    """Count the values of one draw, and write its log density; one logarithm for many records."""
+    records, table, prior, evidence = f.records, f.table, f.prior, f.evidence
+    counts, doubtful, m = trace.counts, trace.doubtful, f.prior.shape[1]
+    density, logs, last = 1.0, 0.0, -1
+    for r in range(len(value)):
+        x, g, known = value[r], records[r, GROUP], records[r, KNOWN]
+        if known == 0:
+            factor = prior[records[r, PATH], x]
+        elif known == 1:
+            factor = table[records[r, BASE] + value[records[r, PREVIOUS]], x]
+        else:
+            factor = chain_factor(f, r, x, value)
+        likelihood = evidence[records[r, EVIDENCE], x] if records[r, EVIDENCE] >= 0 else 1.0
+        if min(factor, likelihood) <= DOUBT and g != last:
+            doubtful[g] += 1
+            last = g
+        density *= factor * likelihood
+        if density < 1e-200:
+            logs += np.log(density)
+            density = 1.0
+        counts[batch, starts[r] + places[g * m + x]] += 1
+    trace.log_density[draw] = logs + np.log(density)
+
+
+@compiled
+def record_chain(
+    f: PathFactors,
+    value: IntArray,
+    moves: Moves,
+    starts: IntArray,
+    places: IntArray,
+    trace: Trace,
+    rng: np.random.Generator,
+) -> None:
+    """One sweep and one recorded draw for each place of ``trace.log_density``."""
+    draws, batches = len(trace.log_density), len(trace.counts)
+    for draw in range(draws):
+        advance(f, value, 1, moves, rng)
+        record_draw(f, value, starts, places, draw * batches // draws, draw, trace)

@@ -1,0 +1,110 @@
+"""Factors of the joint law, as the moves of a sampler read them: every factor is positive."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.joint.problem import JointProblem
+from foreknow.models.problem import DOUBT
+
+PREVIOUS, FOLLOWING, GROUP, RELEASE, PATH, EVIDENCE, KNOWN, BASE = range(8)
+"""Columns of `PathFactors.records`: the records before and after on the path, -1 for none; group; release; path; row of the
+evidence, -1 for none; number of values before the record on which its distribution depends, at most the order; first row of the
+table of the chain that leads to the record, to which the code of the values before is added."""
+
+
+class PathFactors(NamedTuple):
+    """Arrays that moves over whole paths read.
+
+    Attributes
+    ----------
+    prior : float array, shape (N, m)
+        Weight of each first value of each path.
+    table : float array, shape (Q, m)
+        Rows of all transition tables.
+    evidence : float array, shape (E, m)
+    records : int array of 32 bits, shape (R, 8)
+        One row for each record, in the columns `PREVIOUS` to `BASE`. One row is one line of a processor's cache at most.
+    group_starts : int array, shape (G + 1,)
+    free : bool array, shape (G,)
+        True for groups whose records can have any value, independently of each other.
+    """
+
+    prior: FloatArray
+    table: FloatArray
+    evidence: FloatArray
+    records: IntArray
+    group_starts: IntArray
+    free: BoolArray
+
+
+def path_factors(problem: JointProblem) -> PathFactors:
+    """Factors of a problem, each mixed with the uniform distribution of weight `DOUBT`.
+
+    Notes
+    -----
+    Cost: O(R log R + N m + size of the tables).
+    """
+    at, m, order = problem.layout, problem.values, problem.order
+    when = problem.release[problem.group]
+    known = _numbers_before(at.previous, np.argsort(when, kind="stable"), order)
+    sizes = np.array([0, *(m**length for length in range(1, order + 1))], dtype=np.int64)
+    offsets = np.array([0, *np.cumsum([0, *(table.size // m for table in problem.tables)])[:-1]], dtype=np.int64)
+    base = offsets[known] + problem.chain * sizes[known]
+    columns = (at.previous, at.following, problem.group, when, problem.path, problem.evidence_row, known, base)
+    return PathFactors(
+        (1.0 - DOUBT) * problem.prior + DOUBT / m,
+        (1.0 - DOUBT) * at.table + DOUBT / m,
+        _positive_likelihoods(problem.evidence),
+        np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.int32),
+        at.group_starts,
+        ~problem.constrained,
+    )
+
+
+def _positive_likelihoods(evidence: FloatArray) -> FloatArray:
+    largest = evidence.max(axis=1, keepdims=True, initial=0.0)
+    likelihood = np.divide(evidence, largest, out=np.ones_like(evidence), where=largest > 0.0)
+    return np.asarray(np.maximum(likelihood, DOUBT))
+
+
+def softened(factors: PathFactors, weight: float) -> PathFactors:
+    """Factors mixed with the uniform distribution of a weight: nothing is impossible, and much is more likely."""
+    m = factors.prior.shape[1]
+    return factors._replace(
+        prior=(1.0 - weight) * factors.prior + weight / m,
+        table=(1.0 - weight) * factors.table + weight / m,
+        evidence=(1.0 - weight) * factors.evidence + weight,
+    )
+
+
+@compiled
+def _numbers_before(previous: IntArray, by_time: IntArray, order: int) -> IntArray:
+    """Number of earlier records on the path of each record, at most ``order``."""
+    known = np.zeros(len(previous), dtype=np.int64)
+    for r in by_time:
+        if previous[r] >= 0:
+            known[r] = min(known[previous[r]] + 1, order)
+    return known
+
+
+@compiled
+def chain_factor(f: PathFactors, r: int, x: int, value: IntArray) -> float:
+    """Probability of the value x of a record given the values before it, for chains of any order."""
+    known = f.records[r, KNOWN]
+    if known == 0:
+        return float(f.prior[f.records[r, PATH], x])
+    code, place, at = 0, 1, r
+    for _ in range(known):
+        at = f.records[at, PREVIOUS]
+        code += place * value[at]
+        place *= f.table.shape[1]
+    return float(f.table[f.records[r, BASE] + code, x])
+
+
+@compiled
+def evidence_factor(f: PathFactors, r: int, x: int) -> float:
+    """Relative likelihood of the value x of a record by the claims about it; 1 without claim."""
+    row = f.records[r, EVIDENCE]
+    return float(f.evidence[row, x]) if row >= 0 else 1.0

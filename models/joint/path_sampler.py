@@ -1,0 +1,199 @@
+"""Markov chain Monte Carlo over the joint assignments of all releases."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.convergence import LARGEST_RHAT
+from foreknow.models.joint.chain_diagnostics import chain_diagnostics
+from foreknow.models.joint.joint_draws import (
+    Moves,
+    Trace,
+    advance,
+    anneal_start,
+    independent_start,
+    moves,
+    record_chain,
+    value_places,
+)
+from foreknow.models.joint.path_factors import PathFactors, path_factors
+from foreknow.models.joint.posterior import JointPosterior, belief_starts
+from foreknow.models.joint.problem import JointProblem
+from foreknow.models.problem import CONTRADICTED, UNCONVERGED
+from foreknow.models.settings import as_generator, check_kind, check_range, check_whole, is_whole
+
+BATCHES = 20
+"""Number of batches of draws of each chain, for standard errors."""
+
+MOST_SWEEPS = 2**16 * BATCHES - BATCHES
+"""Largest number of sweeps: a batch counts its draws in 16 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPosterior(JointPosterior):
+    """Posterior of a joint problem by Markov chains.
+
+    Attributes
+    ----------
+    log_density : float array, shape (chains, sweeps)
+        Logarithm of the joint density of each draw, without its constant. Chains that have converged have the same mean.
+    """
+
+    log_density: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+
+    @property
+    def unconverged_share(self) -> float:
+        """Share of the beliefs with an R-hat over `LARGEST_RHAT`; NaN where there is no belief."""
+        assert self.rhat is not None
+        return float((self.rhat > LARGEST_RHAT).mean()) if len(self.rhat) else float("nan")
+
+
+@dataclass(frozen=True)
+class PathSampler:
+    """Markov chains over the joint assignments of all releases, with the joint law as their stationary law.
+
+    A state assigns a value to each record such that every group shows its multiset. The moves of a sweep are run swaps
+    (`run_swaps`), of runs that add up to the number of records, and path redraws (`path_redraws`), of stretches that add up to
+    ``redraws`` times this number. Records of groups without multiset are drawn given their neighbours. Each chain starts at an
+    independent uniform random assignment of each group, and is annealed: every factor is mixed with the uniform distribution, of a
+    weight that falls geometrically to 0.
+
+    Parameters
+    ----------
+    sweeps : int
+        Number of draws that each chain keeps, one a sweep; rounded up to a multiple of `BATCHES`.
+    chains : int
+        Number of chains, at least 1. R-hat compares half chains; with one chain it does not see that the chain is stuck.
+    warmup : int, optional
+        Number of sweeps after annealing that each chain discards; a quarter of ``sweeps`` by default.
+    anneal : int, optional
+        Number of sweeps of the annealed start; half of ``sweeps`` by default.
+    redraws : float
+        Number of records on redrawn paths in each sweep, as a share of all records. Only chains of order 1 are redrawn.
+    rng : numpy.random.Generator or int
+        Random generator, or an integer seed that makes one. Each call continues the generator, so that two calls differ.
+
+    Raises
+    ------
+    ValueError
+        If a number is not in its range. When called with a problem that has distorted values.
+    TypeError
+        If ``rng`` is neither a generator nor an integer. When called with anything but a `JointProblem`.
+
+    Notes
+    -----
+    Consistent as the number of sweeps grows. Each belief has a standard error, an effective sample size and an R-hat
+    (`chain_diagnostics`). A group with an R-hat over `LARGEST_RHAT` is reported as `Status.UNCONVERGED`.
+
+    Zeros are mixed with the uniform distribution of weight `DOUBT`, so that every assignment has a positive density, and smaller
+    positive probabilities count as zeros. A group is reported as `Status.CONTRADICTED` if in every chain a draw has a record in
+    it with a factor of probability 0. Chains that are stuck can report a group that is not contradicted; their log densities
+    then differ.
+
+    Not checked: values that no chain draws; their standard error is 0. With zeros in the chain of values and groups of ten
+    members or more, the log densities of chains become equal after hundreds of sweeps of annealing with ``redraws`` of 1.
+
+    Cost: O(chains sweeps R) for run swaps; O(k + m v) for each record of a redrawn path, in a group of k members and v values.
+    Chains of order d cost O(d 2^d) for each record. Memory: chains * `BATCHES` numbers of 8 bits for each belief, of 16 bits with
+    batches of over 255 draws.
+    """
+
+    sweeps: int = 400
+    chains: int = 4
+    warmup: int | None = None
+    anneal: int | None = None
+    redraws: float = 0.25
+    rng: "np.random.Generator | int" = field(kw_only=True)
+    exact: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rng", as_generator("PathSampler", self.rng))
+        check_whole("PathSampler", "chains", self.chains, "chains")
+        for name, least in (("sweeps", 1), ("warmup", 0), ("anneal", 0)):
+            number = getattr(self, name)
+            if not (number is None and name != "sweeps") and not (is_whole(number, least) and number <= MOST_SWEEPS):
+                raise ValueError(
+                    f"PathSampler: {name} is {number!r}; it is a number of sweeps, from {least} to {MOST_SWEEPS}."
+                )
+        check_range("PathSampler", "redraws", self.redraws, 0, 1000, "a share of the records")
+
+    def __call__(self, problem: JointProblem) -> SampledPosterior:
+        """Posterior of a whole history."""
+        _check_problem(problem)
+        return sampled_posterior(self, problem, moves(problem, self.redraws))
+
+    def draws(self, problem: JointProblem, number: int) -> IntArray:
+        """Whole joint assignments: int array, shape ``(number, R)``, in the order of chains, the same number of each up to one.
+
+        The draws of one chain are equidistant, in all about ``sweeps`` sweeps, at least one sweep apart.
+        """
+        _check_problem(problem)
+        check_whole("PathSampler.draws", "number", number, "draws")
+        number, chains = int(number), int(self.chains)
+        made = np.zeros((number, len(problem.path)), dtype=np.int64)
+        mover, line = moves(problem, self.redraws), 0
+        for c, (factors, value, rng) in enumerate(warm_chains(self, problem, mover)):
+            of_chain = number // chains + (c < number % chains)
+            for _ in range(of_chain):
+                advance(factors, value, max(int(self.sweeps) // of_chain, 1), mover, rng)
+                made[line] = value
+                line += 1
+        return made
+
+
+def _check_problem(problem: JointProblem) -> None:
+    """Raise TypeError or ValueError unless the sampler can read a problem."""
+    check_kind("PathSampler", "problem", problem, JointProblem, "is a JointProblem, as of joint_history(...).problem")
+    if (problem.emission_row >= 0).any():
+        g = int((problem.emission_row >= 0).argmax())
+        raise ValueError(
+            f"PathSampler: group {g} publishes distorted values (emission), and the sampler reads own values only. Use "
+            "MaxEntropy()."
+        )
+
+
+def warm_chains(
+    sampler: PathSampler, problem: JointProblem, mover: Moves
+) -> Iterator[tuple[PathFactors, IntArray, np.random.Generator]]:
+    """Factors, current values and generator of each chain, after annealing and warm-up."""
+    warmup = int(sampler.sweeps) // 4 if sampler.warmup is None else int(sampler.warmup)
+    anneal = int(sampler.sweeps) // 2 if sampler.anneal is None else int(sampler.anneal)
+    factors = path_factors(problem)
+    seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(int(sampler.chains), 2))
+    for rng in map(np.random.default_rng, seeds):
+        value = independent_start(problem, rng)
+        anneal_start(factors, value, anneal, mover, rng)
+        advance(factors, value, warmup, mover, rng)
+        yield factors, value, rng
+
+
+def sampled_posterior(sampler: PathSampler, problem: JointProblem, mover: Moves) -> SampledPosterior:
+    """Posterior by the moves of ``mover``."""
+    chains, length = int(sampler.chains), -(-int(sampler.sweeps) // BATCHES)
+    starts, places = belief_starts(problem), value_places(problem.layout, problem.values)
+    counts = np.zeros((chains, BATCHES, int(starts[-1])), dtype=np.uint8 if length < 256 else np.uint16)
+    log_density = np.zeros((chains, length * BATCHES))
+    doubtful = np.zeros((chains, len(problem.counts)), dtype=np.int64)
+    for c, (factors, value, rng) in enumerate(warm_chains(sampler, problem, mover)):
+        trace = Trace(counts[c], log_density[c], doubtful[c])
+        record_chain(factors, value, mover, starts, places, trace, rng)
+    found = chain_diagnostics(counts, length)
+    status = np.where((doubtful > 0).all(axis=0), CONTRADICTED, 0)
+    group = np.repeat(problem.group, np.diff(starts))
+    status[group[found.rhat > LARGEST_RHAT]] |= UNCONVERGED
+    gap = np.zeros(len(problem.counts))
+    return SampledPosterior(
+        problem,
+        found.belief,
+        status,
+        gap,
+        length * BATCHES,
+        found.standard_error,
+        found.ess,
+        found.rhat,
+        "PathSampler",
+        log_density,
+    )

@@ -1,0 +1,285 @@
+"""Run swaps: two records of one group exchange values, at any of the consecutive releases in which their paths meet.
+
+A move draws a pair of records and takes the maximal run of meetings of their paths. At each meeting the pair keeps or swaps its two
+values, which leaves the multiset of the group as it is. All decisions of a run are drawn jointly from their distribution given
+everything outside: forward filtering and backward sampling of a chain with two states. Cost: O(run).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.joint.path_factors import (
+    BASE,
+    EVIDENCE,
+    FOLLOWING,
+    GROUP,
+    KNOWN,
+    PATH,
+    PREVIOUS,
+    RELEASE,
+    PathFactors,
+    chain_factor,
+    evidence_factor,
+)
+
+
+class Workspace(NamedTuple):
+    """Buffers of a move, allocated once for each chain.
+
+    Attributes
+    ----------
+    pair : int array, shape (T + d, 2)
+        Records of the pair at each meeting.
+    forward : float array, shape (T + d, 2^d)
+        Filtered weights of the last d decisions.
+    weight : float array, shape (T + d, 2^d, 2)
+        Weight of each decision given the last d ones.
+    free : float array, shape (m,)
+        Weights of the values of one record.
+    """
+
+    pair: IntArray
+    forward: FloatArray
+    weight: FloatArray
+    free: FloatArray
+
+
+def workspace(releases: int, order: int, values: int) -> Workspace:
+    """Buffers for histories of a number of releases and chains of an order."""
+    length, states = releases + max(order, 1), 2 ** max(order, 1)
+    return Workspace(
+        np.zeros((length, 2), dtype=np.int64),
+        np.zeros((length, states)),
+        np.zeros((length, states, 2)),
+        np.zeros(values),
+    )
+
+
+@compiled
+def sweep(f: PathFactors, value: IntArray, order: int, runs: bool, w: Workspace, rng: np.random.Generator) -> None:
+    """Moves whose runs add up to the number of records.
+
+    With ``runs`` False each move is a swap at one release, which does not mix where pairs meet again.
+    """
+    records, done = len(value), 0
+    while done < records:
+        one = int(rng.random() * records)
+        g = f.records[one, GROUP]
+        first, members = f.group_starts[g], f.group_starts[g + 1] - f.group_starts[g]
+        done += 1
+        if f.free[g]:
+            redraw_free(f, value, order, one, w, rng.random())
+        if members == 1:
+            continue
+        two = first + int(rng.random() * (members - 1))
+        two += two >= one
+        if order > 1:
+            done += swap_run_of_order(f, value, order, one, two, runs, w, rng) - 1
+        else:
+            done += swap_run(f, value, one, two, runs, w, rng) - 1
+
+
+@compiled
+def swap_run(
+    f: PathFactors, value: IntArray, one: int, two: int, runs: bool, w: Workspace, rng: np.random.Generator
+) -> int:
+    """Draw all decisions of the run of a pair, for chains of order 1 or 0; return the number of meetings.
+
+    A run goes on while at least one of the two has no record between two meetings; records of the other between them keep their
+    values.
+    """
+    # One body, without calls of functions on ``f``: Numba counts references to each array of a tuple at each call.
+    records, table, prior, evidence, pair, weight = f.records, f.table, f.prior, f.evidence, w.pair, w.weight
+    length = _meetings(records, one, two, runs, pair)
+    if length == 1 and value[one] == value[two]:
+        return 1
+    keep, swap = 1.0, 0.0
+    for j in range(length):
+        x, y = value[pair[j, 0]], value[pair[j, 1]]
+        for side in range(2):
+            # Factors of this record with the values x and y, if the pair kept its values at the last meeting, and if it swapped.
+            r = pair[j, side]
+            base, before, after = records[r, BASE], records[r, PREVIOUS], records[r, FOLLOWING]
+            if j > 0 and before == pair[j - 1, side]:
+                own, other = base + value[before], base + value[pair[j - 1, 1 - side]]
+                kept_x, kept_y, swapped_x, swapped_y = table[own, x], table[own, y], table[other, x], table[other, y]
+            else:
+                kept_x = table[base + value[before], x] if before >= 0 else prior[records[r, PATH], x]
+                kept_y = table[base + value[before], y] if before >= 0 else prior[records[r, PATH], y]
+                swapped_x, swapped_y = kept_x, kept_y
+            outer_x, outer_y = 1.0, 1.0
+            if records[r, EVIDENCE] >= 0:
+                outer_x, outer_y = evidence[records[r, EVIDENCE], x], evidence[records[r, EVIDENCE], y]
+            if after >= 0 and not (j + 1 < length and after == pair[j + 1, side]):
+                outer_x *= table[records[after, BASE] + x, value[after]]
+                outer_y *= table[records[after, BASE] + y, value[after]]
+            if side == 0:
+                keep_stay, keep_cross = keep * kept_x * outer_x, keep * kept_y * outer_y
+                swap_stay, swap_cross = swap * swapped_x * outer_x, swap * swapped_y * outer_y
+            else:
+                keep_stay, keep_cross = keep_stay * kept_y * outer_y, keep_cross * kept_x * outer_x
+                swap_stay, swap_cross = swap_stay * swapped_y * outer_y, swap_cross * swapped_x * outer_x
+        weight[j, 0, 0], weight[j, 0, 1], weight[j, 1, 0], weight[j, 1, 1] = (
+            keep_stay,
+            keep_cross,
+            swap_stay,
+            swap_cross,
+        )
+        total = keep_stay + keep_cross + swap_stay + swap_cross
+        keep, swap = (keep_stay + swap_stay) / total, (keep_cross + swap_cross) / total
+    swapped = rng.random() < swap
+    for j in range(length - 1, -1, -1):
+        if swapped:
+            a, b = pair[j, 0], pair[j, 1]
+            value[a], value[b] = value[b], value[a]
+        if j > 0:
+            column = 1 if swapped else 0
+            kept, crossed = weight[j, 0, column], weight[j, 1, column]
+            swapped = rng.random() * (kept + crossed) >= kept
+    return length
+
+
+@compiled
+def _meetings(records: IntArray, one: int, two: int, runs: bool, pair: IntArray) -> int:
+    """Write the maximal run of meetings of two paths around a pair; return its length."""
+    a, b = one, two
+    while runs:
+        c, d = _next_meeting(records, a, b, PREVIOUS, -1)
+        if c < 0:
+            break
+        a, b = c, d
+    pair[0, 0], pair[0, 1] = a, b
+    length = 1
+    while runs:
+        c, d = _next_meeting(records, a, b, FOLLOWING, 1)
+        if c < 0:
+            return length
+        a, b = c, d
+        pair[length, 0], pair[length, 1] = a, b
+        length += 1
+    return length
+
+
+@compiled
+def _next_meeting(records: IntArray, a: int, b: int, way: int, sign: int) -> tuple[int, int]:
+    """Next meeting of two paths in a direction of time, if it is the next record of at least one; else -1.
+
+    ``way`` is the column of the neighbour, and ``sign`` the direction: 1 or -1.
+    """
+    c, d = records[a, way], records[b, way]
+    if c < 0 or d < 0:
+        return -1, -1
+    if sign * records[c, RELEASE] < sign * records[d, RELEASE]:
+        while c >= 0 and sign * records[c, RELEASE] < sign * records[d, RELEASE]:
+            c = records[c, way]
+    else:
+        while d >= 0 and sign * records[d, RELEASE] < sign * records[c, RELEASE]:
+            d = records[d, way]
+    if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
+        return -1, -1
+    return c, d
+
+
+@compiled
+def redraw_free(f: PathFactors, value: IntArray, order: int, r: int, w: Workspace, uniform: float) -> None:
+    """Draw the value of a record of a group without multiset given its neighbours; O(m d)."""
+    total = 0.0
+    for x in range(len(w.free)):
+        value[r] = x
+        weight = chain_factor(f, r, x, value) * evidence_factor(f, r, x)
+        after = f.records[r, FOLLOWING]
+        for _ in range(order):
+            if after >= 0:
+                weight *= chain_factor(f, after, value[after], value)
+                after = f.records[after, FOLLOWING]
+        w.free[x] = weight
+        total += weight
+    rest = uniform * total
+    for x in range(len(w.free)):
+        value[r] = x
+        rest -= w.free[x]
+        if rest < 0.0:
+            return
+
+
+@compiled
+def swap_run_of_order(
+    f: PathFactors, value: IntArray, order: int, one: int, two: int, runs: bool, w: Workspace, rng: np.random.Generator
+) -> int:
+    """Draw all decisions of the run of a pair, for chains of any order; return the number of meetings.
+
+    A run is a maximal sequence of records that are consecutive on both paths and share a group. The states are the last d
+    decisions: 2^d. After the run, d further steps carry the factors that still depend on it.
+    """
+    a, b = one, two
+    while runs and f.records[a, PREVIOUS] >= 0 and f.records[b, PREVIOUS] >= 0:
+        if f.records[f.records[a, PREVIOUS], GROUP] != f.records[f.records[b, PREVIOUS], GROUP]:
+            break
+        a, b = f.records[a, PREVIOUS], f.records[b, PREVIOUS]
+    length, states = 0, 2**order
+    while a >= 0 and b >= 0 and f.records[a, GROUP] == f.records[b, GROUP] and (runs or length == 0):
+        w.pair[length, 0], w.pair[length, 1] = a, b
+        a, b, length = f.records[a, FOLLOWING], f.records[b, FOLLOWING], length + 1
+    total = length + order
+    for j in range(length, total):
+        w.pair[j, 0], w.pair[j, 1] = a, b
+        a, b = f.records[a, FOLLOWING] if a >= 0 else -1, f.records[b, FOLLOWING] if b >= 0 else -1
+    for j in range(total):
+        w.forward[j, :] = 0.0
+        for state in range(states):
+            before = w.forward[j - 1, state] if j > 0 else (1.0 if state == 0 else 0.0)
+            w.weight[j, state, 0] = w.weight[j, state, 1] = 0.0
+            for swap in range(2 if j < length else 1):
+                if before > 0.0:
+                    weight = before * _side(f, value, w.pair, 0, j, length, state, swap)
+                    weight *= _side(f, value, w.pair, 1, j, length, state, swap)
+                    w.weight[j, state, swap] = weight
+                    w.forward[j, (2 * state + swap) % states] += weight
+        w.forward[j] /= w.forward[j].sum()
+    _draw_decisions_of_order(value, order, total, w, rng)
+    return length
+
+
+@compiled
+def _side(
+    f: PathFactors, value: IntArray, pair: IntArray, side: int, j: int, length: int, state: int, swap: int
+) -> float:
+    """Factor of one of the two records at step j, given the last decisions (bits of ``state``) and its own."""
+    r = pair[j, side]
+    if r < 0:
+        return 1.0
+    x = value[pair[j, 1 - side]] if swap == 1 else value[r]
+    row = f.records[r, EVIDENCE]
+    weight = f.evidence[row, x] if row >= 0 and j < length else 1.0
+    if f.records[r, KNOWN] == 0:
+        return float(weight * f.prior[f.records[r, PATH], x])
+    code, place, at = 0, 1, r
+    for k in range(1, f.records[r, KNOWN] + 1):
+        at = f.records[at, PREVIOUS]
+        crossed = k <= j and j - k < length and (state >> (k - 1)) & 1
+        code += place * (value[pair[j - k, 1 - side]] if crossed else value[at])
+        place *= f.table.shape[1]
+    return float(weight * f.table[f.records[r, BASE] + code, x])
+
+
+@compiled
+def _draw_decisions_of_order(value: IntArray, order: int, total: int, w: Workspace, rng: np.random.Generator) -> None:
+    """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
+    states = 2**order
+    rest, state = rng.random(), 0
+    for candidate in range(states):
+        if w.forward[total - 1, candidate] > 0.0:
+            state = candidate
+            rest -= w.forward[total - 1, candidate]
+            if rest < 0.0:
+                break
+    for j in range(total - 1, -1, -1):
+        swap = state % 2
+        low, high = state // 2, state // 2 + states // 2
+        kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
+        state = high if rng.random() * (kept + crossed) >= kept else low
+        if swap == 1:
+            a, b = w.pair[j, 0], w.pair[j, 1]
+            value[a], value[b] = value[b], value[a]

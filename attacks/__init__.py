@@ -6,6 +6,7 @@ from foreknow.attacks.attack import Attack, Published
 from foreknow.attacks.foreground import ForegroundAttack
 from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
 from foreknow.attacks.influence import Influence
+from foreknow.attacks.joint import JointAttack
 from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.attacks.linking import LinkingAttack
 from foreknow.attacks.minimality import merge_credibility
@@ -15,6 +16,7 @@ from foreknow.attacks.signature import SignatureAttack
 from foreknow.attacks.snapshot import SnapshotAttack
 
 ATTACKS: dict[str, Callable[..., Attack]] = {
+    "joint": JointAttack,
     "sequential": SequentialAttack,
     "snapshot": SnapshotAttack,
     "retrospective": RetrospectiveAttack,
@@ -30,6 +32,7 @@ __all__ = [
     "ForegroundAttack",
     "ForegroundBeliefs",
     "Influence",
+    "JointAttack",
     "LabelBeliefs",
     "LinkingAttack",
     "Published",

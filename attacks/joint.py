@@ -4,11 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from foreknow.attacks.attack import check_adversary, each_release
-from foreknow.models import Adversary, Beliefs, Release
-from foreknow.models.joint.building import joint_history
-from foreknow.models.joint.max_entropy import MaxEntropy
-from foreknow.models.joint.release_beliefs import release_beliefs
-from foreknow.models.joint.solver import JointSolver, check_is_solver
+from foreknow.models import Adversary, Beliefs, JointSolver, MaxEntropy, Release, joint_history, release_beliefs
+from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.settings import check_flag
 
 

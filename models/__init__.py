@@ -24,7 +24,20 @@ from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
 from foreknow.models.foreground.gibbs_sampling import GibbsSampling
 from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.newton import Newton
-from foreknow.models.joint import JOINT_SOLVERS, Enumeration, JointAuto, JointPosterior, JointProblem, MaxEntropy
+from foreknow.models.joint import (
+    JOINT_SOLVERS,
+    Enumeration,
+    JointAuto,
+    JointHistory,
+    JointPosterior,
+    JointProblem,
+    JointSolver,
+    MaxEntropy,
+    PathSampler,
+    SampledPosterior,
+    joint_history,
+    release_beliefs,
+)
 from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
@@ -101,8 +114,10 @@ __all__ = [
     "ItemRelease",
     "Items",
     "JointAuto",
+    "JointHistory",
     "JointPosterior",
     "JointProblem",
+    "JointSolver",
     "KernelPrior",
     "Linking",
     "Links",
@@ -114,6 +129,7 @@ __all__ = [
     "Numeric",
     "Observation",
     "Omega",
+    "PathSampler",
     "People",
     "PerGroup",
     "Posterior",
@@ -128,6 +144,7 @@ __all__ = [
     "ReleaseBeliefs",
     "RemoveKnown",
     "SampleSize",
+    "SampledPosterior",
     "Schema",
     "Simulation",
     "Sinkhorn",
@@ -140,8 +157,10 @@ __all__ = [
     "compromised_model",
     "foreground_model",
     "history_model",
+    "joint_history",
     "links",
     "markov_model",
     "permutation_model",
+    "release_beliefs",
     "release_model",
 ]

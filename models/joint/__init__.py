@@ -4,19 +4,36 @@ A solver is a frozen settings object, ``solver(problem) -> JointPosterior``, wit
 """
 
 from collections.abc import Callable
-from typing import Any
 
+from foreknow.models.joint.building import JointHistory, joint_history
 from foreknow.models.joint.enumeration import Enumeration
 from foreknow.models.joint.joint_auto import JointAuto
 from foreknow.models.joint.max_entropy import MaxEntropy
+from foreknow.models.joint.path_sampler import PathSampler, SampledPosterior
 from foreknow.models.joint.posterior import JointPosterior
 from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.release_beliefs import release_beliefs
+from foreknow.models.joint.solver import JointSolver
 
-JOINT_SOLVERS: dict[str, Callable[[], Any]] = {
+JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {
     "max-entropy": MaxEntropy,
     "enumeration": Enumeration,
     "auto": JointAuto,
+    "path-sampler": PathSampler,
 }
-"""Joint solvers that need no argument, by their names on the command line."""
+"""Joint solvers by their names on the command line. `PathSampler` needs ``rng``; the others need no argument."""
 
-__all__ = ["JOINT_SOLVERS", "Enumeration", "JointAuto", "JointPosterior", "JointProblem", "MaxEntropy"]
+__all__ = [
+    "JOINT_SOLVERS",
+    "Enumeration",
+    "JointAuto",
+    "JointHistory",
+    "JointPosterior",
+    "JointProblem",
+    "JointSolver",
+    "MaxEntropy",
+    "PathSampler",
+    "SampledPosterior",
+    "joint_history",
+    "release_beliefs",
+]

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.estimators.convergence import LARGEST_RHAT
+from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.joint.chain_diagnostics import chain_diagnostics
 from foreknow.models.joint.joint_draws import (
     Moves,
@@ -22,13 +22,14 @@ from foreknow.models.joint.joint_draws import (
 from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.posterior import JointPosterior, belief_starts
 from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.solver import forward_by_prefixes
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
 from foreknow.models.settings import as_generator, check_kind, check_range, check_whole, is_whole
 
 BATCHES = 20
 """Number of batches of draws of each chain, for standard errors."""
 
-MOST_SWEEPS = 2**16 * BATCHES - BATCHES
+MAX_SWEEPS = 2**16 * BATCHES - BATCHES
 """Largest number of sweeps: a batch counts its draws in 16 bits."""
 
 
@@ -46,9 +47,9 @@ class SampledPosterior(JointPosterior):
 
     @property
     def unconverged_share(self) -> float:
-        """Share of the beliefs with an R-hat over `LARGEST_RHAT`; NaN where there is no belief."""
+        """Share of the beliefs with an R-hat over `MAX_RHAT`; NaN where there is no belief."""
         assert self.rhat is not None
-        return float((self.rhat > LARGEST_RHAT).mean()) if len(self.rhat) else float("nan")
+        return float((self.rhat > MAX_RHAT).mean()) if len(self.rhat) else float("nan")
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class PathSampler:
     Notes
     -----
     Consistent as the number of sweeps grows. Each belief has a standard error, an effective sample size and an R-hat
-    (`chain_diagnostics`). A group with an R-hat over `LARGEST_RHAT` is reported as `Status.UNCONVERGED`.
+    (`chain_diagnostics`). A group with an R-hat over `MAX_RHAT` is reported as `Status.UNCONVERGED`.
 
     Zeros are mixed with the uniform distribution of weight `DOUBT`, so that every assignment has a positive density, and smaller
     positive probabilities count as zeros. A group is reported as `Status.CONTRADICTED` if in every chain a draw has a record in
@@ -114,9 +115,9 @@ class PathSampler:
         check_whole("PathSampler", "chains", self.chains, "chains")
         for name, least in (("sweeps", 1), ("warmup", 0), ("anneal", 0)):
             number = getattr(self, name)
-            if not (number is None and name != "sweeps") and not (is_whole(number, least) and number <= MOST_SWEEPS):
+            if not (number is None and name != "sweeps") and not (is_whole(number, least) and number <= MAX_SWEEPS):
                 raise ValueError(
-                    f"PathSampler: {name} is {number!r}; it is a number of sweeps, from {least} to {MOST_SWEEPS}."
+                    f"PathSampler: {name} is {number!r}; it is a number of sweeps, from {least} to {MAX_SWEEPS}."
                 )
         check_range("PathSampler", "redraws", self.redraws, 0, 1000, "a share of the records")
 
@@ -124,6 +125,11 @@ class PathSampler:
         """Posterior of a whole history."""
         _check_problem(problem)
         return sampled_posterior(self, problem, moves(problem, self.redraws))
+
+    def forward(self, problem: JointProblem) -> JointPosterior:
+        """Posterior of each release given the releases up to it; each prefix is sampled anew."""
+        _check_problem(problem)
+        return forward_by_prefixes(self, problem)
 
     def draws(self, problem: JointProblem, number: int) -> IntArray:
         """Whole joint assignments: int array, shape ``(number, R)``, in the order of chains, the same number of each up to one.
@@ -183,7 +189,7 @@ def sampled_posterior(sampler: PathSampler, problem: JointProblem, mover: Moves)
     found = chain_diagnostics(counts, length)
     status = np.where((doubtful > 0).all(axis=0), CONTRADICTED, 0)
     group = np.repeat(problem.group, np.diff(starts))
-    status[group[found.rhat > LARGEST_RHAT]] |= UNCONVERGED
+    status[group[found.rhat > MAX_RHAT]] |= UNCONVERGED
     gap = np.zeros(len(problem.counts))
     return SampledPosterior(
         problem,

@@ -1,0 +1,194 @@
+"""Maximum-entropy beliefs under the margins of groups and linear constraints, by the convex dual."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import Bounds, minimize
+
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+
+LARGEST_MULTIPLIER = 40.0
+"""Bound of the multiplier of a constraint; exp(-40) is 4e-18, so that it reaches probabilities of 0 and 1."""
+
+COUNT_TOLERANCE = 1e-11
+"""Largest deviation of an expected count from the published one, in records, at which the scaling of a group stops."""
+
+SCALINGS = 10_000
+"""Largest number of scalings of one group."""
+
+
+class LinearConstraints(NamedTuple):
+    """Bounds on sums of beliefs in one value: ``low <= Σ_{i matches} belief[i, value] <= high``.
+
+    Attributes
+    ----------
+    matches : bool array, shape (n, c)
+        Records of each constraint.
+    value : int array, shape (c,)
+    low, high : float array, shape (c,)
+        In records.
+    """
+
+    matches: BoolArray
+    value: IntArray
+    low: FloatArray
+    high: FloatArray
+
+
+class MaxEntropyBeliefs(NamedTuple):
+    """Result of `max_entropy_beliefs`.
+
+    Attributes
+    ----------
+    probabilities : float array, shape (n, m)
+        Zeros for records outside all groups.
+    gap : float array, shape (c,)
+        Distance of each constraint's sum from its bounds, in records.
+    group_gap : float array, shape (g,)
+        Largest distance of an expected count of each group from the published one, in records.
+    """
+
+    probabilities: FloatArray
+    gap: FloatArray
+    group_gap: FloatArray
+
+
+class _Cells(NamedTuple):
+    """Records of one group that match the same constraints; they have equal beliefs.
+
+    Attributes
+    ----------
+    cell : int array, shape (n,)
+        Cell of each record; -1 for records outside all groups.
+    weight : float array, shape (q,)
+        Number of records of each cell; cells are sorted by group.
+    starts : int array, shape (g + 1,)
+        First cell of each group.
+    matches : bool array, shape (q, c)
+    """
+
+    cell: IntArray
+    weight: FloatArray
+    starts: IntArray
+    matches: BoolArray
+
+
+def max_entropy_beliefs(group: IntArray, counts: IntArray, constraints: LinearConstraints) -> MaxEntropyBeliefs:
+    """Beliefs of the largest entropy whose sums over groups are the counts, and that satisfy linear constraints.
+
+    Maximize ``-Σ_i Σ_s b[i, s] log b[i, s]`` over rows b[i] that are distributions, with ``Σ_{i in g} b[i, s] = n_gs`` and the
+    constraints. The solution is ``b[i, s] ∝ y_gs exp(Σ_c μ_c [i matches c] [s = value_c])``. The dual is minimized over the
+    multipliers μ by L-BFGS; for each μ the factors y of each group follow by scaling (iterative proportional fitting).
+
+    Parameters
+    ----------
+    group : int array, shape (n,)
+        Group of each record; -1 outside all groups.
+    counts : int array, shape (g, m)
+        Counts that exceed a group's records are those of records without any constraint.
+    constraints : LinearConstraints
+
+    Notes
+    -----
+    Records of one group that match the same constraints are one cell. Cost: O(q m) for each scaling of q cells, and O(n c). Where
+    constraints contradict each other or the counts, multipliers stop at `LARGEST_MULTIPLIER`, and gaps remain.
+    """
+    cells = _cells(group, counts, constraints)
+    multipliers = _minimized(cells, counts, constraints) if len(constraints.value) else np.zeros(0)
+    beliefs, _, group_gap = _scaled(_tilt(cells, constraints, multipliers, counts.shape[1]), *cells[1:3], counts)
+    expected = _expected(cells, constraints, beliefs)
+    gap = np.maximum(np.maximum(constraints.low - expected, expected - constraints.high), 0.0)
+    rows = np.vstack([beliefs, np.zeros(counts.shape[1])])[cells.cell]
+    return MaxEntropyBeliefs(rows, gap, group_gap)
+
+
+def _cells(group: IntArray, counts: IntArray, constraints: LinearConstraints) -> _Cells:
+    published = np.flatnonzero(group >= 0)
+    extra = counts.sum(axis=1) - np.bincount(group[published], minlength=len(counts))
+    others = np.repeat(np.arange(len(counts)), extra)
+    unmatched = np.zeros((len(others), len(constraints.value)), dtype=np.bool_)
+    keys = np.column_stack(
+        [np.concatenate([group[published], others]), np.vstack([constraints.matches[published], unmatched])]
+    )
+    distinct, number, weight = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
+    cell = np.full(len(group), -1, dtype=np.int64)
+    cell[published] = number.reshape(-1)[: len(published)]
+    starts = np.searchsorted(distinct[:, 0], np.arange(len(counts) + 1))
+    return _Cells(cell, weight.astype(np.float64), starts.astype(np.int64), distinct[:, 1:].astype(np.bool_))
+
+
+def _tilt(cells: _Cells, constraints: LinearConstraints, multipliers: FloatArray, m: int) -> FloatArray:
+    """Logarithm of the factor of the constraints, by cell and value: shape ``(q, m)``."""
+    by_value = np.zeros((len(multipliers), m))
+    by_value[np.arange(len(multipliers)), constraints.value] = multipliers
+    return np.asarray(cells.matches.astype(np.float64) @ by_value)
+
+
+def _expected(cells: _Cells, constraints: LinearConstraints, beliefs: FloatArray) -> FloatArray:
+    """Sum of each constraint, in records: shape ``(c,)``."""
+    return np.asarray(np.einsum("q,qc,qc->c", cells.weight, cells.matches, beliefs[:, constraints.value]))
+
+
+def _minimized(cells: _Cells, counts: IntArray, constraints: LinearConstraints) -> FloatArray:
+    """Multipliers at the minimum of the dual: one of each lower bound, less one of each upper bound."""
+    low, high, c = constraints.low, constraints.high, len(constraints.value)
+    is_exact = high <= low
+    # In units of the root of the number of records, the curvature is alike in all directions.
+    unit = np.sqrt(np.maximum(cells.weight @ cells.matches, 1.0))
+
+    def dual(scaled: FloatArray) -> tuple[float, FloatArray]:
+        below, above = scaled[:c] / unit, scaled[c:] / unit
+        tilt = _tilt(cells, constraints, below - above, counts.shape[1])
+        beliefs, value, _ = _scaled(tilt, cells.weight, cells.starts, counts)
+        expected = _expected(cells, constraints, beliefs)
+        slope = np.concatenate([(expected - low) / unit, (high - expected) / unit])
+        return value - float(low @ below) + float(high @ above), slope
+
+    limit = LARGEST_MULTIPLIER * unit
+    bounds = Bounds(
+        np.concatenate([np.where(is_exact, -limit, 0.0), np.zeros(c)]),
+        np.concatenate([limit, np.where(is_exact, 0.0, limit)]),
+    )
+    options = {"maxiter": 1000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-9}
+    found = minimize(dual, np.zeros(2 * c), jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    return np.asarray((found[:c] - found[c:]) / unit)
+
+
+@compiled
+def _scaled(
+    tilt: FloatArray, weight: FloatArray, starts: IntArray, counts: IntArray
+) -> tuple[FloatArray, float, FloatArray]:
+    """Beliefs of each cell under a tilt, the dual without constraints, and the largest gap of a count of each group."""
+    q, m = tilt.shape
+    beliefs, gap, dual = np.zeros((q, m)), np.zeros(len(counts)), 0.0
+    for j in range(len(counts)):
+        log_factor = np.zeros(m)
+        for s in range(m):
+            log_factor[s] = np.log(counts[j, s]) if counts[j, s] > 0 else -np.inf
+        for _ in range(SCALINGS):
+            log_sizes = 0.0
+            expected = np.zeros(m)
+            for c in range(starts[j], starts[j + 1]):
+                largest = -np.inf
+                for s in range(m):
+                    largest = max(largest, log_factor[s] + tilt[c, s])
+                total = 0.0
+                for s in range(m):
+                    beliefs[c, s] = np.exp(log_factor[s] + tilt[c, s] - largest)
+                    total += beliefs[c, s]
+                log_sizes += weight[c] * (largest + np.log(total))
+                for s in range(m):
+                    beliefs[c, s] /= total
+                    expected[s] += weight[c] * beliefs[c, s]
+            gap[j], log_counts = 0.0, 0.0
+            for s in range(m):
+                if counts[j, s] > 0:
+                    gap[j] = max(gap[j], abs(expected[s] - counts[j, s]))
+                    log_counts += counts[j, s] * log_factor[s]
+            if gap[j] <= COUNT_TOLERANCE * max(1.0, counts[j].sum()):
+                break
+            for s in range(m):
+                if counts[j, s] > 0:
+                    log_factor[s] += np.log(counts[j, s] / max(expected[s], 1e-300))
+        dual += log_sizes - log_counts
+    return beliefs, dual, gap

@@ -93,7 +93,7 @@ class DeFinettiAttack:
 
     Examples
     --------
-    Of the two groups, only the second can tell that smokers are ill; the first is inferred from it.
+    The last two groups tell that smokers are ill; the first group is inferred from them.
 
     >>> import pandas as pd
     >>> from foreknow.models import PublishedTable
@@ -101,7 +101,7 @@ class DeFinettiAttack:
     >>> table = PublishedTable(pd.DataFrame(rows, columns=["smokes", "state", "group"]), sensitive="state")
     >>> beliefs = DeFinettiAttack()([table])
     >>> beliefs.posterior(0).round(2).iloc[:2].to_numpy().tolist()
-    [[0.92, 0.08], [0.08, 0.92]]
+    [[0.93, 0.07], [0.07, 0.93]]
     """
 
     assignments: Assignments = "soft"

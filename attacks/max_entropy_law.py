@@ -11,10 +11,16 @@ LARGEST_MULTIPLIER = 40.0
 """Bound of the multiplier of a constraint; exp(-40) is 4e-18, so that it reaches probabilities of 0 and 1."""
 
 COUNT_TOLERANCE = 1e-11
-"""Largest deviation of an expected count from the published one, in records, at which the scaling of a group stops."""
+"""Largest deviation of an expected count from the published one, over the group's size, at which its iteration stops."""
 
-SCALINGS = 10_000
-"""Largest number of scalings of one group."""
+SCALINGS, NEWTON_STEPS = 30, 300
+"""Largest number of scalings of one group, and of Newton steps after them."""
+
+LONGEST_STEP = 8.0
+"""Largest change of the logarithm of a factor by one Newton step."""
+
+RIDGE = 1e-13
+"""Number added to the curvature, in records, where beliefs are 0 or 1 to rounding."""
 
 
 class LinearConstraints(NamedTuple):
@@ -78,7 +84,8 @@ def max_entropy_beliefs(group: IntArray, counts: IntArray, constraints: LinearCo
 
     Maximize ``-Σ_i Σ_s b[i, s] log b[i, s]`` over rows b[i] that are distributions, with ``Σ_{i in g} b[i, s] = n_gs`` and the
     constraints. The solution is ``b[i, s] ∝ y_gs exp(Σ_c μ_c [i matches c] [s = value_c])``. The dual is minimized over the
-    multipliers μ by L-BFGS; for each μ the factors y of each group follow by scaling (iterative proportional fitting).
+    multipliers μ by L-BFGS; for each μ the factors y of each group follow by scaling (iterative proportional fitting) and, where
+    that is slow, by Newton's method.
 
     Parameters
     ----------
@@ -90,7 +97,7 @@ def max_entropy_beliefs(group: IntArray, counts: IntArray, constraints: LinearCo
 
     Notes
     -----
-    Records of one group that match the same constraints are one cell. Cost: O(q m) for each scaling of q cells, and O(n c). Where
+    Records of one group that match the same constraints are one cell. Cost: O(q m) for each scaling of q cells, O(q m^2) for each Newton step, and O(n c). Where
     constraints contradict each other or the counts, multipliers stop at `LARGEST_MULTIPLIER`, and gaps remain.
     """
     cells = _cells(group, counts, constraints)
@@ -159,36 +166,71 @@ def _scaled(
     tilt: FloatArray, weight: FloatArray, starts: IntArray, counts: IntArray
 ) -> tuple[FloatArray, float, FloatArray]:
     """Beliefs of each cell under a tilt, the dual without constraints, and the largest gap of a count of each group."""
-    q, m = tilt.shape
-    beliefs, gap, dual = np.zeros((q, m)), np.zeros(len(counts)), 0.0
+    beliefs, gap, dual = np.zeros(tilt.shape), np.zeros(len(counts)), 0.0
     for j in range(len(counts)):
-        log_factor = np.zeros(m)
-        for s in range(m):
-            log_factor[s] = np.log(counts[j, s]) if counts[j, s] > 0 else -np.inf
-        for _ in range(SCALINGS):
-            log_sizes = 0.0
-            expected = np.zeros(m)
-            for c in range(starts[j], starts[j + 1]):
-                largest = -np.inf
-                for s in range(m):
-                    largest = max(largest, log_factor[s] + tilt[c, s])
-                total = 0.0
-                for s in range(m):
-                    beliefs[c, s] = np.exp(log_factor[s] + tilt[c, s] - largest)
-                    total += beliefs[c, s]
-                log_sizes += weight[c] * (largest + np.log(total))
-                for s in range(m):
-                    beliefs[c, s] /= total
-                    expected[s] += weight[c] * beliefs[c, s]
-            gap[j], log_counts = 0.0, 0.0
-            for s in range(m):
-                if counts[j, s] > 0:
-                    gap[j] = max(gap[j], abs(expected[s] - counts[j, s]))
-                    log_counts += counts[j, s] * log_factor[s]
-            if gap[j] <= COUNT_TOLERANCE * max(1.0, counts[j].sum()):
-                break
-            for s in range(m):
-                if counts[j, s] > 0:
-                    log_factor[s] += np.log(counts[j, s] / max(expected[s], 1e-300))
-        dual += log_sizes - log_counts
+        shown = np.flatnonzero(counts[j])
+        cells = slice(starts[j], starts[j + 1])
+        wanted = counts[j][shown].astype(np.float64)
+        found, value, gap[j] = _group_beliefs(np.ascontiguousarray(tilt[cells][:, shown]), weight[cells], wanted)
+        for s in range(len(shown)):
+            beliefs[cells, shown[s]] = found[:, s]
+        dual += value
     return beliefs, dual, gap
+
+
+@compiled
+def _group_beliefs(tilt: FloatArray, weight: FloatArray, wanted: FloatArray) -> tuple[FloatArray, float, float]:
+    """Beliefs of the cells of one group, shape ``(q, d)``; the dual; and the largest gap of a count.
+
+    Scaling lowers the dual at each step, but slowly where beliefs are near 0 or 1. After `SCALINGS` steps Newton steps are
+    tried; one that raises the dual is taken back and replaced by a scaling.
+    """
+    factor = np.log(wanted)
+    beliefs, expected, value = _tilted(factor, tilt, weight, wanted)
+    gap = np.abs(expected - wanted).max()
+    for step in range(SCALINGS + NEWTON_STEPS):
+        if gap <= COUNT_TOLERANCE * weight.sum():
+            break
+        moved = factor + np.log(wanted / np.maximum(expected, 1e-300))
+        if step >= SCALINGS:
+            newton = factor + _newton_step(beliefs, weight, wanted - expected)
+            _, _, tried = _tilted(newton, tilt, weight, wanted)
+            if tried <= value:
+                moved = newton
+        factor = moved
+        beliefs, expected, value = _tilted(factor, tilt, weight, wanted)
+        gap = np.abs(expected - wanted).max()
+    return beliefs, value, gap
+
+
+@compiled
+def _tilted(
+    factor: FloatArray, tilt: FloatArray, weight: FloatArray, wanted: FloatArray
+) -> tuple[FloatArray, FloatArray, float]:
+    """Beliefs proportional to ``exp(factor + tilt)``, the expected counts, and the dual of one group."""
+    beliefs, expected = np.zeros(tilt.shape), np.zeros(len(factor))
+    value = -(wanted * factor).sum()
+    for c in range(len(tilt)):
+        exponents = factor + tilt[c]
+        largest = exponents.max()
+        sizes = np.exp(exponents - largest)
+        total = sizes.sum()
+        beliefs[c] = sizes / total
+        expected += weight[c] * beliefs[c]
+        value += weight[c] * (largest + np.log(total))
+    return beliefs, expected, value
+
+
+@compiled
+def _newton_step(beliefs: FloatArray, weight: FloatArray, missing: FloatArray) -> FloatArray:
+    """Newton step of the logarithms of the factors, at most `LONGEST_STEP` for each."""
+    d = len(missing)
+    # Equal steps of all factors change nothing: the constant makes the matrix regular without a change of the solution.
+    curvature = np.full((d, d), weight.sum() / d)
+    for c in range(len(beliefs)):
+        for s in range(d):
+            curvature[s, s] += weight[c] * beliefs[c, s] + RIDGE
+            for t in range(d):
+                curvature[s, t] -= weight[c] * beliefs[c, s] * beliefs[c, t]
+    step = np.linalg.solve(curvature, missing)
+    return step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), 1e-300))

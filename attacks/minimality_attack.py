@@ -152,7 +152,9 @@ class MinimalityAttack:
         parts, cell, sizes = np.unique(np.array(telling).T, axis=0, return_inverse=True, return_counts=True)
         return _Cells(cell.reshape(-1), sizes.astype(np.int64), np.ascontiguousarray(parts.T.astype(np.int64)))
 
-    def _group_beliefs(self, cells: "_Cells", counts: IntArray, sensitive_set: SensitiveSet) -> tuple[FloatArray, float]:
+    def _group_beliefs(
+        self, cells: "_Cells", counts: IntArray, sensitive_set: SensitiveSet
+    ) -> tuple[FloatArray, float]:
         """Belief about the members of each cell, shape ``(q, m)``, and the share of worlds that are kept."""
         in_classes = sensitive_set.class_counts(counts[None])[0]
         bounded = 1 if sensitive_set.is_proper_subset else len(in_classes)
@@ -176,7 +178,9 @@ class MinimalityAttack:
             return [
                 f"{seen.distorted:,} values are distorted, and the rule reads true values; the beliefs are the groups' shares."
             ]
-        notes = [f"the rule discloses something of {read:,} of {len(seen.counts):,} groups; the others keep their shares."]
+        notes = [
+            f"the rule discloses something of {read:,} of {len(seen.counts):,} groups; the others keep their shares."
+        ]
         contradicted, large = int((status == CONTRADICTED).sum()), int((status == UNCONVERGED).sum())
         if contradicted:
             notes.append(
@@ -184,7 +188,9 @@ class MinimalityAttack:
                 "rule or of other parameters."
             )
         if large:
-            notes.append(f"{large:,} groups have more than {self.limit:,} worlds (status UNCONVERGED); give a larger limit.")
+            notes.append(
+                f"{large:,} groups have more than {self.limit:,} worlds (status UNCONVERGED); give a larger limit."
+            )
         published = belief.posterior.probabilities[seen.group >= 0]
         if len(published):
             most = float(_class_beliefs(published, sensitive_set).max())

@@ -212,7 +212,9 @@ class TestSettings:
     def test_releases_of_other_attributes_are_not_pooled(self):
         schema = Schema({"town": Categorical(("x", "y", "z"))}, "ill", ("a", "b", "c"), "id")
         other = Release(View(self.RELEASES[1].view.frame, schema, 2), self.RELEASES[1].group)
-        with pytest.raises(ValueError, match=r"quasi-identifiers or the sensitive domain at 2 are not those at 1; learn"):
+        with pytest.raises(
+            ValueError, match=r"quasi-identifiers or the sensitive domain at 2 are not those at 1; learn"
+        ):
             DeFinettiAttack(learned_from="all")([self.RELEASES[0], other])
         assert DeFinettiAttack()([self.RELEASES[0], other]).times == (1, 2)
 
@@ -244,7 +246,9 @@ class TestSettings:
 
 def drawn_from_the_model(people, size, rng):
     """Records of naive Bayes with four attributes, in random groups of equal size."""
-    kinds = {name: Categorical(tuple(f"{name}{i}" for i in range(levels))) for name, levels in zip("pqrs", (2, 3, 4, 5))}
+    kinds = {
+        name: Categorical(tuple(f"{name}{i}" for i in range(levels))) for name, levels in zip("pqrs", (2, 3, 4, 5))
+    }
     schema = Schema(kinds, "ill", tuple("abcd"), "id")
     value = rng.choice(4, people, p=[0.4, 0.3, 0.2, 0.1])
     frame = pd.DataFrame({"id": np.arange(people), "ill": np.array(list("abcd"))[value]})

@@ -155,11 +155,12 @@ class TestPaper:
         view = view_of([0, 0, 1, 1, 1, 1], "abacbc", VALUES)
         beliefs = MinimalityAttack(2, {"a"}, rule="classes")([Release(view, [0] * 6)])
         np.testing.assert_allclose(beliefs.posterior(0)["a"], [1, 1, 0, 0, 0, 0])
-        assert "largest credibility of a sensitive value is 1.000; m-confidentiality holds for m up to 1" in beliefs.notes[1]
+        assert (
+            "largest credibility of a sensitive value is 1.000; m-confidentiality holds for m up to 1"
+            in beliefs.notes[1]
+        )
 
-    @given(
-        first=st.integers(1, 30), second=st.integers(1, 30), l=st.integers(1, 4), share=st.floats(0, 1)
-    )
+    @given(first=st.integers(1, 30), second=st.integers(1, 30), l=st.integers(1, 4), share=st.floats(0, 1))
     @settings(deadline=None)
     def test_two_classes_are_the_closed_form(self, first, second, l, share):  # noqa: E741
         sensitive = round(share * (first + second))

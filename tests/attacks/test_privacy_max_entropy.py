@@ -55,7 +55,9 @@ def by_general_solver(release, constraints):
             add({(i, s) for i in rows if release.group[i] == j}, release.counts[j, s], release.counts[j, s])
     for chosen, value, least, most in constraints:
         add({(i, value) for i in chosen}, least * len(chosen), most * len(chosen))
-    start = np.array([release.counts[release.group[i], s] / (release.group == release.group[i]).sum() for i, s in pairs])
+    start = np.array(
+        [release.counts[release.group[i], s] / (release.group == release.group[i]).sum() for i, s in pairs]
+    )
 
     def entropy(x):
         x = np.maximum(x, 1e-12)
@@ -141,7 +143,9 @@ class TestGeneralSolver:
         if any("cannot be met" in note for note in beliefs.notes):
             pytest.skip("the release rules the statement out")
         published = release.group >= 0
-        np.testing.assert_allclose(beliefs.releases[0].posterior.probabilities[published], expected[published], atol=2e-4)
+        np.testing.assert_allclose(
+            beliefs.releases[0].posterior.probabilities[published], expected[published], atol=2e-4
+        )
         for chosen, value, low, high in (constraint for _, constraint in several):
             mean = beliefs.releases[0].posterior.probabilities[chosen, value].mean()
             assert low - 1e-6 <= mean <= high + 1e-6
@@ -206,7 +210,10 @@ class TestStatements:
             (("a", {"town": 1}, 0.5), "'town' is no quasi-identifier; there are age, sex"),
             (("a", {"sex": "F"}, 0.5), "the condition of 'sex' names 'F'; it must be one of f, m"),
             (("a", {"sex": [["f"]]}, 0.5), r"the condition of 'sex' names \['f'\]"),
-            (("a", {"age": "young"}, 0.5), "the condition of 'age' is 'young'; of a numeric attribute it is a number, or a pair"),
+            (
+                ("a", {"age": "young"}, 0.5),
+                "the condition of 'age' is 'young'; of a numeric attribute it is a number, or a pair",
+            ),
             (("a", {"age": (30, 20)}, 0.5), r"the condition of 'age' is \(30, 20\)"),
         ],
     )

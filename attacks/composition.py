@@ -119,8 +119,8 @@ def _notes(seen: Observation, contradicted: int) -> list[str]:
     notes = []
     if contradicted:
         notes.append(
-            f"at {seen.time}: no value is in all groups of {contradicted:,} respondents, so that their values changed. Their beliefs "
-            "begin again with this release (status CONTRADICTED of their groups); the attack assumes constant values."
+            f"at {seen.time}: no value is in all groups of {contradicted:,} respondents, so that their values changed. Their "
+            "beliefs begin again with this release (status CONTRADICTED of their groups); the attack assumes constant values."
         )
     if seen.distorted:
         notes.append(

@@ -161,7 +161,7 @@ class DeFinettiAttack:
     @property
     def _stop(self) -> float:
         """Largest change of a weight at which the rounds stop."""
-        return self.tolerance if self.assignments == "soft" else 0.0
+        return float(self.tolerance) if self.assignments == "soft" else 0.0
 
     def _belief(self, seen: Observation, prior: FloatArray) -> ReleaseBeliefs:
         return ReleaseBeliefs(seen, prior, prior, self._adversary.posterior(prior, seen))
@@ -172,7 +172,7 @@ class DeFinettiAttack:
             return np.vstack([best_assignment(one, rows) for one, rows in zip(seen, priors, strict=True)])
         beliefs = [self._adversary.posterior(rows, one).probabilities for one, rows in zip(seen, priors, strict=True)]
         published = np.concatenate([one.group >= 0 for one in seen])
-        return np.vstack(beliefs) * published[:, None]
+        return np.asarray(np.vstack(beliefs) * published[:, None])
 
 
 def _unconverged(belief: ReleaseBeliefs) -> ReleaseBeliefs:
@@ -204,6 +204,6 @@ def _uninformative(seen: Sequence[Observation]) -> Iterator[str]:
         shares = one.counts / np.maximum(one.counts.sum(axis=1, keepdims=True), 1)
         if len(shares) and np.ptp(shares, axis=0).max() < EQUAL_SHARES:
             yield (
-                f"at {one.time}: all groups show the same shares of the sensitive values; they do not tell how the value depends on "
-                "the quasi-identifiers."
+                f"at {one.time}: all groups show the same shares of the sensitive values; they do not tell how the value depends "
+                "on the quasi-identifiers."
             )

@@ -97,8 +97,9 @@ def max_entropy_beliefs(group: IntArray, counts: IntArray, constraints: LinearCo
 
     Notes
     -----
-    Records of one group that match the same constraints are one cell. Cost: O(q m) for each scaling of q cells, O(q m^2) for each Newton step, and O(n c). Where
-    constraints contradict each other or the counts, multipliers stop at `LARGEST_MULTIPLIER`, and gaps remain.
+    Records of one group that match the same constraints are one cell. Cost: O(q m) for each scaling of q cells, O(q m^2) for each
+    Newton step, and O(n c). Where constraints contradict each other or the counts, multipliers stop at `LARGEST_MULTIPLIER`, and
+    gaps remain.
     """
     cells = _cells(group, counts, constraints)
     multipliers = _minimized(cells, counts, constraints) if len(constraints.value) else np.zeros(0)
@@ -233,4 +234,4 @@ def _newton_step(beliefs: FloatArray, weight: FloatArray, missing: FloatArray) -
             for t in range(d):
                 curvature[s, t] -= weight[c] * beliefs[c, s] * beliefs[c, t]
     step = np.linalg.solve(curvature, missing)
-    return step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), 1e-300))
+    return np.asarray(step * min(1.0, LONGEST_STEP / max(np.abs(step).max(), 1e-300)))

@@ -28,7 +28,13 @@ class MergeWorlds(NamedTuple):
 
 @compiled
 def merge_worlds(
-    sizes: IntArray, counts: IntArray, parts: IntArray, l: float, bounded: int, distinct: bool, limit: int
+    sizes: IntArray,
+    counts: IntArray,
+    parts: IntArray,
+    l: float,  # noqa: E741
+    bounded: int,
+    distinct: bool,
+    limit: int,
 ) -> MergeWorlds:
     """Beliefs over the assignments of a group's values in which every partition has a violating part.
 
@@ -100,7 +106,7 @@ def merge_worlds(
 
 
 @compiled
-def _is_kept(world: IntArray, parts: IntArray, l: float, bounded: int, distinct: bool) -> bool:
+def _is_kept(world: IntArray, parts: IntArray, l: float, bounded: int, distinct: bool) -> bool:  # noqa: E741
     """Return whether every partition has a violating part."""
     m = world.shape[1]
     for partition in parts:
@@ -110,11 +116,10 @@ def _is_kept(world: IntArray, parts: IntArray, l: float, bounded: int, distinct:
             for cell in range(len(partition)):
                 if partition[cell] == part:
                     counts += world[cell]
-            if distinct:
-                violates = (counts > 0).sum() < l - EXCESS
-            else:
-                violates = counts[:bounded].max() * l > counts.sum() * (1 + EXCESS)
-            has_violation = has_violation or violates
+            few = (counts > 0).sum() < l - EXCESS
+            frequent = counts[:bounded].max() * l > counts.sum() * (1 + EXCESS)
+            if (distinct and few) or (not distinct and frequent):
+                has_violation = True
         if not has_violation:
             return False
     return True

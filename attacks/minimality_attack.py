@@ -28,7 +28,7 @@ class MinimalityAttack:
     The publisher divides the table as far as each part satisfies a requirement of the sensitive values. That a group was not
     divided therefore discloses that in each admissible partition of it a part would have violated. All assignments of a group's
     values to its members with this property are equally likely; the others are excluded. The belief is the *credibility* of
-    the paper; m-confidentiality requires that no credibility of a sensitive value is over 1/m, and the ``notes`` give the largest m.
+    the paper; m-confidentiality requires that no credibility of a sensitive value is over 1/m. The ``notes`` give the largest m.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class MinimalityAttack:
 
     **Defenses on which a known rule bears.** ``"cuts"`` is the rule of `Mondrian` with frequency or distinct l-diversity and
     k-anonymity. Exact for one quasi-identifier. With several, the rejected cuts of *larger* parts, which an adversary can
-    also replay, constrain several groups jointly and are not read: beliefs are right, and could be sharper. ``"classes"`` is the
-    rule of local recoding that merges classes (exact if only classes of the same group could have been merged). `FullDomain` divides
-    no single group further: its rule constrains the whole table, and is not computed. `JSReduce`, `BKAA`, `UHRA` and `KPrimacy`
-    grow groups until they satisfy, so that their rules disclose as well, by the order of growth; this attack does not replay it.
-    Groups of `Anatomy`, `Injector` and `MInvariance` are drawn at random, and those of `MASK` do not depend on
+    also replay, constrain several groups jointly and are not read: no true world is excluded, and more could be. ``"classes"``
+    is the rule of local recoding that merges classes (exact if only classes of one group could have been merged). `FullDomain`
+    divides no single group further: its rule constrains the whole table, and is not computed. `JSReduce`, `BKAA`, `UHRA` and
+    `KPrimacy` grow groups until they satisfy, so that their rules disclose as well, by the order of growth; this attack does not
+    replay it. Groups of `Anatomy`, `Injector` and `MInvariance` are drawn at random, and those of `MASK` do not depend on
     sensitive values: the attack has nothing to read there and must not be used.
 
     The release is not checked to be of this rule. Where no world of a group agrees with it, the beliefs are the shares and

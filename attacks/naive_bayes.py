@@ -44,7 +44,7 @@ def attribute_levels(observations: Sequence[Observation], bins: int) -> Attribut
     """
     codes = np.vstack([seen.people.quasi_identifiers for seen in observations])
     published = np.concatenate([seen.group >= 0 for seen in observations])
-    columns, sizes = [], []
+    columns, sizes = list[IntArray](), list[int]()
     for a, kind in enumerate(observations[0].people.schema.quasi_identifiers.values()):
         if isinstance(kind, Categorical):
             level, size = codes[:, a].astype(np.int64), len(kind.values)

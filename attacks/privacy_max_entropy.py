@@ -96,7 +96,7 @@ class PrivacyMaxEntAttack:
             matches[:, number] = statement.matches(seen.people) & published
         value = np.array([statement.position(seen.people) for statement in self.statements], dtype=np.int64)
         intervals = np.array([statement.interval for statement in self.statements]).reshape(c, 2)
-        bounds = intervals * matches.sum(axis=0)[:, None]
+        bounds = np.asarray(intervals * matches.sum(axis=0)[:, None], dtype=np.float64)
         return LinearConstraints(matches, value, bounds[:, 0], bounds[:, 1])
 
     def _notes(self, seen: Observation, constraints: LinearConstraints, solved: MaxEntropyBeliefs) -> list[str]:

@@ -23,7 +23,7 @@ from foreknow.attacks import (
 )
 from foreknow.defenses import Anatomy, Defense, DistinctDiversity, KAnonymity, Mondrian
 from foreknow.models import Adversary, Beliefs, RandomWorlds, Release, UniformPrior, View
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 
 LEAST = 2.0**-20
 """Smallest belief in the log score, as in `foreknow.evaluation.log_score`."""
@@ -47,13 +47,12 @@ def attacks(view: View) -> Mapping[str, Attack]:
         "shares of the groups": SnapshotAttack(Adversary(UniformPrior(), estimator=RandomWorlds())),
         "`DeFinettiAttack()`": DeFinettiAttack(),
         '`DeFinettiAttack("hard")`': DeFinettiAttack("hard"),
-        "`ForegroundAttack(support=500)`": ForegroundAttack(support=500),
         "`PrivacyMaxEntAttack`: P(occupation given sex)": PrivacyMaxEntAttack(statements(view, "sex")),
         "`PrivacyMaxEntAttack`: P(occupation given education)": PrivacyMaxEntAttack(statements(view, "education")),
     }
 
 
-def row(name: str, beliefs: FloatArray, truth: FloatArray, seconds: float) -> str:
+def row(name: str, beliefs: FloatArray, truth: IntArray, seconds: float) -> str:
     """A row of the table."""
     largest = beliefs.max(axis=1, keepdims=True)
     best = beliefs >= largest - 1e-9
@@ -76,6 +75,7 @@ def rows(view: View, name: str, defense: Defense) -> Iterator[str]:
     extra: dict[str, Attack] = {}
     if isinstance(defense, Mondrian):
         extra['`MinimalityAttack(2, k=2, diversity="distinct")`'] = MinimalityAttack(2, k=2, diversity="distinct")
+    extra["`ForegroundAttack`, single attributes"] = ForegroundAttack([[name] for name in ADULT_QI], support=500)
     for label, attack in {**attacks(view), **extra}.items():
         beliefs, seconds = timed(attack, published[:1])
         yield row(label, beliefs.releases[0].posterior.probabilities, view.sensitive, seconds)

@@ -45,8 +45,12 @@ def _statement(path: Path, line: int, cells: dict[Hashable, Any], schema: Schema
         if cells.get(name)
     }
     high = cells.get("high")
-    ends = [_number(place, "low", cells["low"]), _number(place, "high", high) if high else None]
-    return ConditionalProbability(values.get(cells["value"], cells["value"]), given, *ends)
+    return ConditionalProbability(
+        values.get(cells["value"], cells["value"]),
+        given,
+        _number(place, "low", cells["low"]),
+        _number(place, "high", high) if high else None,
+    )
 
 
 def _condition(place: str, name: str, kind: Any, cell: str) -> Any:

@@ -28,7 +28,7 @@ def tiny(seed, time=1, records=9):
             "ill": rng.choice(list("abc"), records),
         }
     )
-    return Release(View(frame, SCHEMA, time), [0, 0, 1, 1, 1, 2, 2, 2, 2][: records - 1] + [-1])
+    return Release(View(frame, SCHEMA, time), [0, 0, 1, 1, 1, 2, 2, 2, 2][: records - 1] + [-1])  # noqa: RUF005
 
 
 def rows_of(release):
@@ -77,7 +77,9 @@ class TestRounds:
             law = fitted(rows, weights, c)
             prior = [law(record) for record in rows]
             weights = by_groups(
-                rows, counts, lambda members, count: oracle.product_posterior([prior[i] for i in members], count)
+                rows,
+                counts,
+                lambda members, count, prior=prior: oracle.product_posterior([prior[i] for i in members], count),
             )
         attack = DeFinettiAttack(rounds=rounds, pseudo_count=c, tolerance=1e-300, estimator=Exact())
         (found,) = attack([release])
@@ -115,7 +117,7 @@ class TestRounds:
             for j, count in enumerate(counts):
                 members = [record[:2] for record in rows if record[2] == j]
                 shown = np.repeat(range(3), count)
-                worlds = {order for order in itertools.permutations(shown)}
+                worlds = set(itertools.permutations(shown))
                 value += math.log(sum(math.prod(joint[m, s] for m, s in zip(members, w, strict=True)) for w in worlds))
             return value
 
@@ -247,7 +249,8 @@ class TestSettings:
 def drawn_from_the_model(people, size, rng):
     """Records of naive Bayes with four attributes, in random groups of equal size."""
     kinds = {
-        name: Categorical(tuple(f"{name}{i}" for i in range(levels))) for name, levels in zip("pqrs", (2, 3, 4, 5))
+        name: Categorical(tuple(f"{name}{i}" for i in range(levels)))
+        for name, levels in zip("pqrs", (2, 3, 4, 5), strict=True)
     }
     schema = Schema(kinds, "ill", tuple("abcd"), "id")
     value = rng.choice(4, people, p=[0.4, 0.3, 0.2, 0.1])

@@ -25,7 +25,7 @@ def view_of(codes, values, domain=VALUES):
 
 
 def shown(release):
-    """What a reader of a release sees: members and values of each group."""
+    """Members and values of each group, as a reader of a release sees them."""
     return tuple(
         sorted((tuple(np.flatnonzero(release.group == g)), tuple(release.counts[g])) for g in range(release.groups))
     )

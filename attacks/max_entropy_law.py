@@ -13,7 +13,7 @@ LARGEST_MULTIPLIER = 40.0
 COUNT_TOLERANCE = 1e-11
 """Largest deviation of an expected count from the published one, over the group's size, at which its iteration stops."""
 
-SCALINGS, NEWTON_STEPS = 30, 300
+SCALINGS, NEWTON_STEPS = 5, 300
 """Largest number of scalings of one group, and of Newton steps after them."""
 
 LONGEST_STEP = 8.0
@@ -60,23 +60,38 @@ class MaxEntropyBeliefs(NamedTuple):
 
 
 class _Cells(NamedTuple):
-    """Records of one group that match the same constraints; they have equal beliefs.
+    """Records of one group that match the same constraints; they have equal beliefs. So have groups of equal counts and cells.
 
     Attributes
     ----------
     cell : int array, shape (n,)
         Cell of each record; -1 for records outside all groups.
-    weight : float array, shape (q,)
-        Number of records of each cell; cells are sorted by group.
-    starts : int array, shape (g + 1,)
-        First cell of each group.
+    kind : int array, shape (g,)
+        Kind of each group: groups of one kind have equal counts and equal cells.
+    counts : int array, shape (h, m)
+        Counts of a group of each kind.
+    times : float array, shape (h,)
+        Number of groups of each kind.
+    starts : int array, shape (h + 1,)
+        First cell of each kind.
+    weight, total : float array, shape (q,)
+        Number of records of each cell, in one group and in all groups of its kind.
     matches : bool array, shape (q, c)
     """
 
     cell: IntArray
-    weight: FloatArray
+    kind: IntArray
+    counts: IntArray
+    times: FloatArray
     starts: IntArray
+    weight: FloatArray
+    total: FloatArray
     matches: BoolArray
+
+    @property
+    def scaling(self) -> tuple[FloatArray, IntArray, IntArray, FloatArray]:
+        """Arrays that `_scaled` takes after the tilt."""
+        return self.weight, self.starts, self.counts, self.times
 
 
 def max_entropy_beliefs(group: IntArray, counts: IntArray, constraints: LinearConstraints) -> MaxEntropyBeliefs:
@@ -97,17 +112,17 @@ def max_entropy_beliefs(group: IntArray, counts: IntArray, constraints: LinearCo
 
     Notes
     -----
-    Records of one group that match the same constraints are one cell. Cost: O(q m) for each scaling of q cells, O(q m^2) for each
-    Newton step, and O(n c). Where constraints contradict each other or the counts, multipliers stop at `LARGEST_MULTIPLIER`, and
-    gaps remain.
+    Records of one group that match the same constraints are one cell, and equal groups are computed once. Cost: O(q m) for each
+    scaling of the q cells of different groups, O(q m^2) for each Newton step, and O(n c). Where constraints contradict each other
+    or the counts, multipliers stop at `LARGEST_MULTIPLIER`, and gaps remain.
     """
     cells = _cells(group, counts, constraints)
-    multipliers = _minimized(cells, counts, constraints) if len(constraints.value) else np.zeros(0)
-    beliefs, _, group_gap = _scaled(_tilt(cells, constraints, multipliers, counts.shape[1]), *cells[1:3], counts)
+    multipliers = _minimized(cells, constraints) if len(constraints.value) else np.zeros(0)
+    beliefs, _, gap_of_kind = _scaled(_tilt(cells, constraints, multipliers), *cells.scaling)
     expected = _expected(cells, constraints, beliefs)
     gap = np.maximum(np.maximum(constraints.low - expected, expected - constraints.high), 0.0)
     rows = np.vstack([beliefs, np.zeros(counts.shape[1])])[cells.cell]
-    return MaxEntropyBeliefs(rows, gap, group_gap)
+    return MaxEntropyBeliefs(rows, gap, gap_of_kind[cells.kind])
 
 
 def _cells(group: IntArray, counts: IntArray, constraints: LinearConstraints) -> _Cells:
@@ -119,35 +134,49 @@ def _cells(group: IntArray, counts: IntArray, constraints: LinearConstraints) ->
         [np.concatenate([group[published], others]), np.vstack([constraints.matches[published], unmatched])]
     )
     distinct, number, weight = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    cell = np.full(len(group), -1, dtype=np.int64)
-    cell[published] = number.reshape(-1)[: len(published)]
     starts = np.searchsorted(distinct[:, 0], np.arange(len(counts) + 1))
-    return _Cells(cell, weight.astype(np.float64), starts.astype(np.int64), distinct[:, 1:].astype(np.bool_))
+    kinds: dict[bytes, int] = {}
+    kind, first = np.zeros(len(counts), dtype=np.int64), list[int]()
+    for j in range(len(counts)):
+        own = slice(starts[j], starts[j + 1])
+        key = counts[j].tobytes() + distinct[own, 1:].tobytes() + weight[own].tobytes()
+        kind[j] = kinds.setdefault(key, len(kinds))
+        if kind[j] == len(first):
+            first.append(j)
+    kept = [np.arange(starts[j], starts[j + 1]) for j in first]
+    new_starts = np.cumsum([0, *map(len, kept)], dtype=np.int64)
+    rows = np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
+    cell = np.full(len(group), -1, dtype=np.int64)
+    own_group = group[published]
+    cell[published] = number.reshape(-1)[: len(published)] - starts[own_group] + new_starts[kind[own_group]]
+    times = np.bincount(kind, minlength=len(first)).astype(np.float64)
+    sizes = weight[rows].astype(np.float64)
+    total = sizes * np.repeat(times, np.diff(new_starts))
+    return _Cells(cell, kind, counts[first], times, new_starts, sizes, total, distinct[rows, 1:].astype(np.bool_))
 
 
-def _tilt(cells: _Cells, constraints: LinearConstraints, multipliers: FloatArray, m: int) -> FloatArray:
+def _tilt(cells: _Cells, constraints: LinearConstraints, multipliers: FloatArray) -> FloatArray:
     """Logarithm of the factor of the constraints, by cell and value: shape ``(q, m)``."""
-    by_value = np.zeros((len(multipliers), m))
+    by_value = np.zeros((len(multipliers), cells.counts.shape[1]))
     by_value[np.arange(len(multipliers)), constraints.value] = multipliers
     return np.asarray(cells.matches.astype(np.float64) @ by_value)
 
 
 def _expected(cells: _Cells, constraints: LinearConstraints, beliefs: FloatArray) -> FloatArray:
     """Sum of each constraint, in records: shape ``(c,)``."""
-    return np.asarray(np.einsum("q,qc,qc->c", cells.weight, cells.matches, beliefs[:, constraints.value]))
+    return np.asarray(np.einsum("q,qc,qc->c", cells.total, cells.matches, beliefs[:, constraints.value]))
 
 
-def _minimized(cells: _Cells, counts: IntArray, constraints: LinearConstraints) -> FloatArray:
+def _minimized(cells: _Cells, constraints: LinearConstraints) -> FloatArray:
     """Multipliers at the minimum of the dual: one of each lower bound, less one of each upper bound."""
     low, high, c = constraints.low, constraints.high, len(constraints.value)
     is_exact = high <= low
     # In units of the root of the number of records, the curvature is alike in all directions.
-    unit = np.sqrt(np.maximum(cells.weight @ cells.matches, 1.0))
+    unit = np.sqrt(np.maximum(cells.total @ cells.matches, 1.0))
 
     def dual(scaled: FloatArray) -> tuple[float, FloatArray]:
         below, above = scaled[:c] / unit, scaled[c:] / unit
-        tilt = _tilt(cells, constraints, below - above, counts.shape[1])
-        beliefs, value, _ = _scaled(tilt, cells.weight, cells.starts, counts)
+        beliefs, value, _ = _scaled(_tilt(cells, constraints, below - above), *cells.scaling)
         expected = _expected(cells, constraints, beliefs)
         slope = np.concatenate([(expected - low) / unit, (high - expected) / unit])
         return value - float(low @ below) + float(high @ above), slope
@@ -157,16 +186,16 @@ def _minimized(cells: _Cells, counts: IntArray, constraints: LinearConstraints) 
         np.concatenate([np.where(is_exact, -limit, 0.0), np.zeros(c)]),
         np.concatenate([limit, np.where(is_exact, 0.0, limit)]),
     )
-    options = {"maxiter": 1000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-9}
+    options = {"maxiter": 1000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-8}
     found = minimize(dual, np.zeros(2 * c), jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     return np.asarray((found[:c] - found[c:]) / unit)
 
 
 @compiled
 def _scaled(
-    tilt: FloatArray, weight: FloatArray, starts: IntArray, counts: IntArray
+    tilt: FloatArray, weight: FloatArray, starts: IntArray, counts: IntArray, times: FloatArray
 ) -> tuple[FloatArray, float, FloatArray]:
-    """Beliefs of each cell under a tilt, the dual without constraints, and the largest gap of a count of each group."""
+    """Beliefs of each cell under a tilt, the dual without constraints, and the largest gap of a count of each kind."""
     beliefs, gap, dual = np.zeros(tilt.shape), np.zeros(len(counts)), 0.0
     for j in range(len(counts)):
         shown = np.flatnonzero(counts[j])
@@ -175,7 +204,7 @@ def _scaled(
         found, value, gap[j] = _group_beliefs(np.ascontiguousarray(tilt[cells][:, shown]), weight[cells], wanted)
         for s in range(len(shown)):
             beliefs[cells, shown[s]] = found[:, s]
-        dual += value
+        dual += times[j] * value
     return beliefs, dual, gap
 
 

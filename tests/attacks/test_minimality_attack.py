@@ -71,13 +71,13 @@ class TestMondrian:
         assert checked > 10
 
     def test_the_rule_discloses_something(self):
-        """By halves of unequal sizes; equal halves violate alike, and the beliefs are the shares."""
-        moved = max(
-            np.abs(MinimalityAttack(2)([release]).releases[0].posterior.probabilities - release.counts[0] / 6).max()
-            for release, _ in posteriors(Mondrian(FrequencyDiversity(2)), [3, 3, 3, 3, 7, 8])
-            if release.groups == 1
-        )
-        assert moved > 0.05
+        """By hand: four a and two b in halves of 4 and 2. A half has one value by aaaa-bb (1 world) or aabb-aa (6 worlds)."""
+        defense = Mondrian(KAnonymity(2) & DistinctDiversity(2))
+        table = view_of([3, 3, 3, 3, 7, 8], "aabbaa")
+        release = Release(table, defense(table, np.full((6, 3), 1 / 3), ()))
+        assert release.groups == 1
+        beliefs = MinimalityAttack(2, k=2, diversity="distinct")([release]).posterior(0)
+        np.testing.assert_allclose(beliefs["a"], [4 / 7] * 4 + [6 / 7] * 2)
 
     def test_several_attributes_exclude_no_true_table(self):
         """With two attributes the cuts of larger parts are not read: every excluded table is rightly excluded."""

@@ -89,6 +89,8 @@ class DeFinettiAttack:
     be one of several maxima. Where all groups show the same shares, the groups teach nothing, and the ``notes`` say so.
     Counterfeits and distorted values are treated as by an `Adversary` with default settings.
 
+    `Auto` is slow where groups have dozens of members and many values; ``estimator=Sinkhorn()`` is fast there.
+
     Cost: per round that of the estimator and O(n m d); the hard attack adds O(k^3) for each group of k members.
 
     Examples

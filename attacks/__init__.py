@@ -3,6 +3,9 @@
 from collections.abc import Callable
 
 from foreknow.attacks.attack import Attack, Published
+from foreknow.attacks.composition import CompositionAttack
+from foreknow.attacks.conditional_probability import ConditionalProbability
+from foreknow.attacks.definetti import DeFinettiAttack
 from foreknow.attacks.foreground import ForegroundAttack
 from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
 from foreknow.attacks.influence import Influence
@@ -10,6 +13,8 @@ from foreknow.attacks.joint import JointAttack
 from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.attacks.linking import LinkingAttack
 from foreknow.attacks.minimality import merge_credibility
+from foreknow.attacks.minimality_attack import MinimalityAttack
+from foreknow.attacks.privacy_max_entropy import PrivacyMaxEntAttack
 from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.attacks.signature import SignatureAttack
@@ -22,19 +27,28 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
     "retrospective": RetrospectiveAttack,
     "signature": SignatureAttack,
     "foreground": ForegroundAttack,
+    "definetti": DeFinettiAttack,
+    "composition": CompositionAttack,
+    "maxent": PrivacyMaxEntAttack,
+    "minimality": MinimalityAttack,
 }
-"""Attacks by their names on the command line. All take an `Adversary`, except the foreground attack, which needs no background
-knowledge."""
+"""Attacks by their names on the command line. The first four take an `Adversary`; the others have settings of their own and need no
+background knowledge."""
 
 __all__ = [
     "ATTACKS",
     "Attack",
+    "CompositionAttack",
+    "ConditionalProbability",
+    "DeFinettiAttack",
     "ForegroundAttack",
     "ForegroundBeliefs",
     "Influence",
     "JointAttack",
     "LabelBeliefs",
     "LinkingAttack",
+    "MinimalityAttack",
+    "PrivacyMaxEntAttack",
     "Published",
     "ReleaseLabelBeliefs",
     "RetrospectiveAttack",

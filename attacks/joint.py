@@ -56,4 +56,4 @@ class JointAttack:
         self.adversary.check_claim_times([observation.time for observation in observations])
         history = joint_history(self.adversary, observations)
         solve = self.solver if self.hindsight else self.solver.forward
-        return Beliefs(release_beliefs(history, solve(history.problem)))
+        return Beliefs(release_beliefs(history, solve(history.problem), self.hindsight))

@@ -35,7 +35,7 @@ from foreknow.models import Adversary, Release, UniformPrior, View
 
 FIRST_RECORDS = 3000
 LIMIT = 3600.0
-LARGEST_IS_WORST = ("t", "basic beta", "enhanced beta", "recursive c")
+MAX_IS_WORST = ("t", "basic beta", "enhanced beta", "recursive c")
 """Measures whose worst group has the largest value; for all others it has the smallest."""
 
 
@@ -140,7 +140,7 @@ def summarized(table: pd.DataFrame, release: Release):
 
 def worst(measure: str, levels: np.ndarray) -> float:
     """Level of a table: that of its worst group; alpha is one over the frequency diversity."""
-    level = float(levels.max() if measure in LARGEST_IS_WORST else levels.min())
+    level = float(levels.max() if measure in MAX_IS_WORST else levels.min())
     return 1 / level if measure == "alpha" else level
 
 

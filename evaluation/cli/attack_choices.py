@@ -1,8 +1,17 @@
 """Attacks and estimators of the command line: the options that each attack reads, and the object that they make."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from foreknow.attacks import ATTACKS, Attack, ForegroundAttack
+from foreknow.attacks import (
+    ATTACKS,
+    Attack,
+    CompositionAttack,
+    ConditionalProbability,
+    DeFinettiAttack,
+    ForegroundAttack,
+    MinimalityAttack,
+    PrivacyMaxEntAttack,
+)
 from foreknow.evaluation.cli import entry_points
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.evaluation.risk.breaches import breach_threshold
@@ -14,7 +23,22 @@ FOREGROUND_OPTIONS = ("sensitive_set", "attribute_set", "support", "r")
 DEFAULT_R = 2.0
 """The bound r of breaches if it is left out: a belief over 1/2."""
 
-ATTACK_OPTIONS = {name: FOREGROUND_OPTIONS if name == "foreground" else KNOWLEDGE_OPTIONS for name in ATTACKS}
+WITHOUT_ADVERSARY: dict[str, tuple[str, ...]] = {
+    "foreground": FOREGROUND_OPTIONS,
+    "definetti": (),
+    "composition": (),
+    "maxent": ("statements",),
+    "minimality": ("k", "l"),
+}
+"""Attacks that take no adversary, with the options that each reads."""
+
+READS_NO_ESTIMATOR = ("composition", "maxent", "minimality")
+"""Attacks that do not read --estimator."""
+
+DEFAULT_L = 2
+"""Distinct values that a group has by the rule of the minimality attack, if -l is left out; as in `foreknow publish`."""
+
+ATTACK_OPTIONS = {name: WITHOUT_ADVERSARY.get(name, KNOWLEDGE_OPTIONS) for name in ATTACKS}
 """Options that each built-in attack reads, besides those that every attack reads."""
 
 
@@ -33,6 +57,26 @@ def estimator_choice(name: str) -> Estimator:
     """The estimator with a name and its default settings: built in, or of another package."""
     estimator: Estimator = ESTIMATORS[name]() if name in ESTIMATORS else entry_points.make("estimator", name)
     return estimator
+
+
+def attack_of_releases(
+    name: str,
+    estimator: Estimator,
+    statements: Sequence[ConditionalProbability],
+    k: int | None,
+    l: int | None,  # noqa: E741
+) -> Attack:
+    """The attack of a name that takes neither an adversary nor a sensitive set.
+
+    The minimality attack knows the rule of ``foreknow publish --defense mondrian -k K -l L``.
+    """
+    makers: dict[str, Callable[[], Attack]] = {
+        "definetti": lambda: DeFinettiAttack(estimator=estimator),
+        "composition": CompositionAttack,
+        "maxent": lambda: PrivacyMaxEntAttack(statements),
+        "minimality": lambda: MinimalityAttack(l or DEFAULT_L, k=k or 1, diversity="distinct"),
+    }
+    return makers[name]()
 
 
 def foreground_attack(

@@ -2,62 +2,82 @@
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.posterior import JointPosterior
 from foreknow.models.problem import Posterior
 
 
-def release_beliefs(history: JointHistory, posterior: JointPosterior) -> tuple[ReleaseBeliefs, ...]:
+def release_beliefs(
+    history: JointHistory, posterior: JointPosterior, hindsight: bool = True
+) -> tuple[ReleaseBeliefs, ...]:
     """Beliefs about each release of a history.
 
-    The posterior of a record is that of the joint law. The revised prior of a respondent is the prediction of the chain from the
-    belief about the last record before, or the prior where there is none; it is also the posterior of a suppressed record that is
-    not in the law.
+    The posterior of a record is that of the joint law. The posterior of a suppressed record that is not in the law is the
+    prediction of the chain from the belief about the last record of its respondent before, or the prior.
+
+    Parameters
+    ----------
+    history : JointHistory
+    posterior : JointPosterior
+        Of the problem of the history.
+    hindsight : bool
+        False if the posterior of each release is given the releases up to it: the revised prior is then the prediction from the
+        beliefs after the releases before. True if it is given all releases: all of them are one observation, and the revised prior
+        is the prediction of prior and transitions before any release.
 
     Notes
     -----
-    For chains of order d over 1 the prediction uses the transitions after one value. Cost: O(n m^2) per release.
+    For chains of order d over 1 predictions use the transitions after one value. Cost: O(n m^2) per release.
     """
-    return tuple(_one_release(history, posterior, t) for t in range(len(history.observations)))
+    found = []
+    unconditional = np.zeros((len(history.problem.prior), history.problem.values))
+    for t, observation in enumerate(history.observations):
+        prior = history.adversary.prior_rows(observation.people)
+        before = history.before[t]
+        predicted = _predicted(history, t, prior, posterior.rows(np.maximum(before, 0)) if len(before) else prior)
+        revised = predicted
+        if hindsight:
+            path = history.problem.path[before] if len(history.problem.path) else before
+            revised = _predicted(history, t, prior, unconditional[path])
+            inside = np.flatnonzero(history.record[t] >= 0)
+            unconditional[history.problem.path[history.record[t][inside]]] = revised[inside]
+        arrays = _posterior(history, posterior, t, predicted)
+        found.append(ReleaseBeliefs(observation, prior, revised, arrays))
+    return tuple(found)
 
 
-def _one_release(history: JointHistory, posterior: JointPosterior, t: int) -> ReleaseBeliefs:
-    observation, record = history.observations[t], history.record[t]
-    prior = history.adversary.prior_rows(observation.people)
-    revised = _predicted(history, posterior, t, prior)
-    inside = np.flatnonzero(record >= 0)
-    first = int(posterior.problem.layout.release_starts[t])
-    groups = slice(first, first + len(observation.counts))
+def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predicted: FloatArray) -> Posterior:
+    """Posterior of the rows of a release, with the diagnostics of a solver that samples."""
+    inside = np.flatnonzero(history.record[t] >= 0)
+    record = history.record[t][inside]
+    first, number = int(posterior.problem.layout.release_starts[t]), len(history.observations[t].counts)
     arrays: dict[str, FloatArray] = {}
-    for name in ("standard_error", "ess", "rhat"):
+    for name, default in (("standard_error", 0.0), ("ess", np.nan), ("rhat", np.nan)):
         numbers = getattr(posterior, name)
         if numbers is not None:
-            arrays[name] = np.full(revised.shape, 0.0 if name == "standard_error" else np.nan)
-            arrays[name][inside] = posterior.rows(record[inside], numbers)
-    beliefs = revised.copy()
-    beliefs[inside] = posterior.rows(record[inside])
-    rule = np.full(len(observation.counts), posterior.rule, dtype=object)
-    return ReleaseBeliefs(
-        observation, prior, revised, Posterior(beliefs, posterior.status[groups], rule=rule, **arrays)
-    )
+            arrays[name] = np.full(predicted.shape, default)
+            arrays[name][inside] = posterior.rows(record, numbers)
+    beliefs = predicted.copy()
+    beliefs[inside] = posterior.rows(record)
+    rule = np.full(number, posterior.rule, dtype=object)
+    return Posterior(beliefs, posterior.status[first : first + number], rule=rule, **arrays)
 
 
-def _predicted(history: JointHistory, posterior: JointPosterior, t: int, prior: FloatArray) -> FloatArray:
-    """Prediction of the chain from the belief about the last record of each respondent before a release."""
+def _predicted(history: JointHistory, t: int, prior: FloatArray, belief: FloatArray) -> FloatArray:
+    """Prediction of the chain for each row of a release from the belief about the last record before; the prior where none is."""
     transitions, before = history.adversary.transitions, history.before[t]
     seen = np.flatnonzero(before >= 0)
     revised = prior.copy()
     if transitions is None or not len(seen):
         return revised
-    problem = posterior.problem
-    when = problem.release[problem.group[before[seen]]]
+    when: IntArray = history.problem.release[history.problem.group[before[seen]]]
     for start in np.unique(when):
         rows = seen[when == start]
-        belief = posterior.rows(before[rows])
+        onward = belief[rows]
         for step in range(start + 1 if history.adversary.gaps == "power" else t, t + 1):
-            belief = belief @ transitions.at(step).tables[0]
-        totals = belief.sum(axis=1, keepdims=True)
-        revised[rows] = np.divide(belief, totals, out=revised[rows], where=totals > 0)
+            onward = onward @ transitions.at(step).tables[0]
+        totals = onward.sum(axis=1, keepdims=True)
+        revised[rows] = np.divide(onward, totals, out=revised[rows], where=totals > 0)
     return revised

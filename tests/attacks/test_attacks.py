@@ -11,10 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import view_of
 
-from foreknow.attacks import ATTACKS, Influence, LinkingAttack, SequentialAttack, SnapshotAttack
+from foreknow.attacks import (
+    ATTACKS,
+    CompositionAttack,
+    ConditionalProbability,
+    DeFinettiAttack,
+    ForegroundAttack,
+    Influence,
+    LinkingAttack,
+    MinimalityAttack,
+    PrivacyMaxEntAttack,
+    SequentialAttack,
+    SnapshotAttack,
+)
 from foreknow.models import (
     ESTIMATORS,
     Adversary,
+    Auto,
     ExpectationMaximization,
     ExternalKnowledge,
     Linking,
@@ -26,7 +39,7 @@ from foreknow.testing import check_attack, examples
 
 PEOPLE = "ABCDEFGH"
 
-LOOKS_BACK = {"retrospective"}
+LOOKS_BACK = {"joint", "retrospective"}
 """Attacks whose beliefs of a release change with later ones."""
 
 ORDER_1 = {"retrospective", "signature"}
@@ -35,8 +48,15 @@ ORDER_1 = {"retrospective", "signature"}
 REFUSES_DISTORTED = {"signature"}
 """Attacks on a defense that distorts no value."""
 
-WITHOUT_ADVERSARY = {"foreground"}
-"""Attacks that take no adversary."""
+WITHOUT_ADVERSARY = {
+    # Rules that only approximate need not converge.
+    "foreground": lambda rule: ForegroundAttack(support=1, estimator=rule, fit=ExpectationMaximization(iterations=3)),
+    "definetti": lambda rule: DeFinettiAttack(estimator=rule, rounds=3),
+    "composition": lambda _: CompositionAttack(),
+    "maxent": lambda _: PrivacyMaxEntAttack([ConditionalProbability("a", {}, 0.2, 0.3)]),
+    "minimality": lambda _: MinimalityAttack(2),
+}
+"""Attacks that take no adversary, made with an estimator, which some do not read."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,8 +228,8 @@ def permuted_within_groups(rng):
 class TestConformance:
     def attack(self, name, estimator="exact"):
         rule = ESTIMATORS[estimator]()
-        if name in WITHOUT_ADVERSARY:  # Rules that only approximate need not converge.
-            return ATTACKS[name](support=1, estimator=rule, fit=ExpectationMaximization(iterations=3))
+        if name in WITHOUT_ADVERSARY:
+            return WITHOUT_ADVERSARY[name](rule)
         transitions = chain(1 if name in ORDER_1 else 2)
         return ATTACKS[name](Adversary(ByName(1), transitions, estimator=rule))
 
@@ -276,7 +296,9 @@ class TestConformance:
 
 CALLS = {
     **{
-        name: ATTACKS[name](support=1) if name in WITHOUT_ADVERSARY else ATTACKS[name](Adversary(ByName(1), chain(1)))
+        name: WITHOUT_ADVERSARY[name](Auto())
+        if name in WITHOUT_ADVERSARY
+        else ATTACKS[name](Adversary(ByName(1), chain(1)))
         for name in ATTACKS
     },
     "linking": LinkingAttack(Linking(ExternalKnowledge({"flu": ["a", "b"]}), "result")),
@@ -301,12 +323,27 @@ class TestWhatIsAttacked:
 
 
 @pytest.mark.parametrize("wrong", [None, 3])
-@pytest.mark.parametrize("name", sorted(set(ATTACKS) - WITHOUT_ADVERSARY))
+@pytest.mark.parametrize("name", ATTACKS)
 def test_no_list_of_releases_is_refused(name, wrong):
     with pytest.raises(
         TypeError, match=rf"Attack takes releases in the order of time, and got a {type(wrong).__name__}"
     ):
         CALLS[name](wrong)
+
+
+VARIANTS = (
+    DeFinettiAttack("hard"),
+    DeFinettiAttack(learned_from="past"),
+    CompositionAttack("product"),
+    CompositionAttack("product", "table"),
+    MinimalityAttack(2, {"a"}, rule="classes"),
+    PrivacyMaxEntAttack([ConditionalProbability("a", {"age": (0, 25)}, 0.4), ConditionalProbability("b", {}, 0, 0.3)]),
+)
+
+
+@pytest.mark.parametrize("attack", VARIANTS, ids=repr)
+def test_other_settings_pass_the_kit(attack):
+    check_attack(lambda _: attack)
 
 
 def test_the_permuted_truths_differ():

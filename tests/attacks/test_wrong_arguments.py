@@ -7,6 +7,7 @@ from strategies import history_of
 
 from foreknow.attacks import (
     ATTACKS,
+    ForegroundAttack,
     ForegroundBeliefs,
     Influence,
     LinkingAttack,
@@ -37,8 +38,11 @@ ADVERSARY = Adversary(UniformPrior(), CHAIN, cascade=PriorCascade())
 LINKING = Linking(ExternalKnowledge({"flu": ["a", "b"]}), "result")
 
 OF_AN_ADVERSARY = (SequentialAttack, SnapshotAttack, RetrospectiveAttack, SignatureAttack, Influence)
+ARGUMENTS = {"foreground": (), "definetti": (), "composition": (), "maxent": (), "minimality": (2,)}
+"""Arguments of the attacks without an adversary."""
+
 CALLS = {
-    **{name: ATTACKS[name](ADVERSARY) if name != "foreground" else ATTACKS[name](support=1) for name in ATTACKS},
+    **{name: ATTACKS[name](*ARGUMENTS.get(name, [ADVERSARY])) for name in ATTACKS},
     "influence": lambda releases: Influence(ADVERSARY)(releases, "A", "a", 1),
 }
 """Attacks of any releases; `LinkingAttack` takes those with a view."""
@@ -151,7 +155,7 @@ def test_merge_credibility_of_whole_floats():
 
 
 class TestForegroundBeliefs:
-    MADE = ATTACKS["foreground"](support=1)(RELEASES)
+    MADE = ForegroundAttack(support=1)(RELEASES)
 
     @pytest.mark.parametrize("wrong", [3, None, "x", [3], Beliefs(())])
     @pytest.mark.parametrize("name", ["knowledge", "worst"])

@@ -14,7 +14,10 @@ from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_knowledg
 from foreknow.evaluation.cli.attack_choices import (
     ATTACK_OPTIONS,
     DEFAULT_R,
+    READS_NO_ESTIMATOR,
+    WITHOUT_ADVERSARY,
     adversary_attack,
+    attack_of_releases,
     attack_options,
     estimator_choice,
     foreground_attack,
@@ -24,6 +27,7 @@ from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_out
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.release_files import read_releases
+from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.options import (
     INPUT_PANEL,
     KNOWLEDGE_PANEL,
@@ -54,6 +58,10 @@ from foreknow.models import ESTIMATORS, Beliefs, Estimator, History, Release, Sc
 
 FOREGROUND_PANEL = "Foreground attack"
 """Heading of the help text for the options that the foreground attack alone reads."""
+
+
+RULE_PANEL = "Maximum-entropy and minimality attack"
+"""Heading of the help text for the options that one of these attacks reads."""
 
 
 def _check_attack(name: str) -> str:
@@ -107,7 +115,8 @@ def attack_command(
             callback=_check_attack,
             help=f"Attack: {', '.join(entry_points.choice_names('attack', ATTACKS))}. sequential remembers earlier releases, "
             "snapshot reads each release alone, retrospective also reads later releases, signature knows m-invariance, "
-            "foreground learns from the groups themselves.",
+            "foreground and definetti learn from the groups themselves, composition intersects the groups of a respondent, maxent "
+            "uses --statements, minimality knows the rule of mondrian.",
         ),
     ] = "sequential",
     estimator: Annotated[
@@ -153,6 +162,34 @@ def attack_command(
             help="A belief in the sensitive set over 1/r is a breach; 2 by default.",
         ),
     ] = None,
+    statements: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            rich_help_panel=RULE_PANEL,
+            help="For maxent: a table of statements P(value | attributes), with the columns value, low, high and attributes.",
+        ),
+    ] = None,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "-k",
+            min=1,
+            metavar="N",
+            rich_help_panel=RULE_PANEL,
+            help="For minimality: least number of records of a group; 1 by default.",
+        ),
+    ] = None,
+    l: Annotated[  # noqa: E741 - the name of the option
+        int | None,
+        typer.Option(
+            "-l",
+            min=1,
+            metavar="N",
+            rich_help_panel=RULE_PANEL,
+            help="For minimality: least number of distinct values in a group; 2 by default.",
+        ),
+    ] = None,
     classes: Classes = 3,
     order: Order = 1,
     pseudo_count: PseudoCount = 0.1,
@@ -165,7 +202,11 @@ def attack_command(
     corpus.
 
     The foreground attack needs no prior knowledge: it learns global distributions from the published groups, and infers from
-    them the values of the group members. With a --sensitive-set, breaches are printed as well.
+    them the values of the group members. With a --sensitive-set, breaches are printed as well. The definetti attack does so with
+    all attributes at once, by naive Bayes.
+
+    Composition assumes that values do not change. Maxent takes each release alone, with --statements. Minimality knows that the
+    groups are those of foreknow publish --defense mondrian with -k and -l.
 
     A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
     file are compared.
@@ -173,8 +214,12 @@ def attack_command(
     # Options and output folders are refused before a file is read, files before anything is computed.
     refuse_unread_options(context, "attack", attack, {**ATTACK_OPTIONS, attack: attack_options(attack)})
     sources = [path for path in (records, corpus) if path is not None]
+    if attack == "maxent" and statements is None:
+        raise ValueError(
+            "maxent takes --statements, and none are given; without them, beliefs are the shares of each group."
+        )
     beliefs_name = f"beliefs{records.suffix.lower()}"
-    keep = [*sources, *([] if groups is None else [groups])]
+    keep = [*sources, *(path for path in (groups, statements) if path is not None)]
     if out is not None:
         check_output(out, [beliefs_name], keep, overwrite)
     columns = Columns(
@@ -188,6 +233,9 @@ def attack_command(
     attacker: Attack
     if attack == "foreground":
         attacker = foreground_attack(schema, sensitive_set, attribute_set, support, r, estimator_choice(estimator))
+    elif attack in WITHOUT_ADVERSARY:
+        stated = [] if statements is None else read_statements(statements, schema, encoding)
+        attacker = attack_of_releases(attack, estimator_choice(estimator), stated, k, l)
     else:
         if corpus is None:
             notice("No --corpus: the adversary learns from the published records themselves.")
@@ -197,7 +245,8 @@ def attack_command(
     if out is not None:
         with atomic_output(out, keep, overwrite) as folder:
             write_table(posterior_table(beliefs, time), folder / beliefs_name, private=True)
-    _report(beliefs, history, attacker, r or DEFAULT_R, f"{attack} attack, {estimator} posterior")
+    rule_name = "" if attack in READS_NO_ESTIMATOR else f", {estimator} posterior"
+    _report(beliefs, history, attacker, r or DEFAULT_R, f"{attack} attack{rule_name}")
     if out is not None:
         say(f"Posterior beliefs about each respondent, for you alone: {out / beliefs_name}.")
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.models import Adversary, Beliefs, JointSolver, MaxEntropy, Release, joint_history, release_beliefs
+from foreknow.models.joint.counterfeit_law import solve_with_counterfeits
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.settings import check_flag
 
@@ -56,4 +57,6 @@ class JointAttack:
         self.adversary.check_claim_times([observation.time for observation in observations])
         history = joint_history(self.adversary, observations)
         solve = self.solver if self.hindsight else self.solver.forward
-        return Beliefs(release_beliefs(history, solve(history.problem), self.hindsight))
+        estimated = self.adversary.counterfeits == "estimated"
+        posterior = solve_with_counterfeits(history.problem, solve) if estimated else solve(history.problem)
+        return Beliefs(release_beliefs(history, posterior, self.hindsight))

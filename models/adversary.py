@@ -17,7 +17,7 @@ from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
 from foreknow.models.knowledge.priors import Prior
 from foreknow.models.knowledge.sequences import GapRule, check_gaps
 from foreknow.models.mechanisms.counterfeits import counterfeit_posterior
-from foreknow.models.mechanisms.distortion import distortion_posterior
+from foreknow.models.mechanisms.distortion import Channel, distortion_posterior, fitted_channel
 from foreknow.models.memory import Memory, Revision, joint_size, predict, remember
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, probability_rows
 from foreknow.models.settings import as_floats, check_choice, check_kind
@@ -173,6 +173,14 @@ class Adversary:
         else:
             answer = estimate(problem)
         return answer.first(people)
+
+    def channel(self, revised: FloatArray, observation: Observation) -> Channel | None:
+        """Channel of the distorted values of a release, estimated from it; None where none is distorted or counted."""
+        if self.distortion != "counted" or not observation.distorted:
+            return None
+        estimate: Callable[[Problem], Posterior] = partial(self.problem_posterior, observation=observation)
+        numbers = (len(revised), observation.distorted, observation.vanished)
+        return fitted_channel(observation.problem(revised), *numbers, estimate)
 
     def problem_posterior(self, problem: Problem, observation: Observation) -> Posterior:
         """Posterior of a problem of a release by the cascade and the estimator, without a law of the mechanism.

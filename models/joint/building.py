@@ -10,6 +10,7 @@ import pandas as pd
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.chain_steps import chain_steps
+from foreknow.models.joint.channels import channel_emissions
 from foreknow.models.joint.claims import claim_evidence
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
@@ -93,6 +94,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     records = _records(adversary, observations, who, claimed)
     steps = chain_steps(adversary, records.release, records.respondent, m)
     group, counts, release = _groups(observations, records)
+    emission, emission_row = channel_emissions(adversary, observations, release, counts)
     prior = _priors(adversary, observations, records, steps.path, m)
     evidence, evidence_row = claim_evidence(claims, records.release, records.row, steps, prior)
     invented = counts.sum(axis=1) - np.bincount(group, minlength=len(counts))
@@ -110,6 +112,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         release=release,
         evidence=evidence,
         evidence_row=np.concatenate([evidence_row, np.full(extra, -1)])[order],
+        emission=emission,
+        emission_row=emission_row,
         respondents=paths,
     )
     place = np.empty(len(order), dtype=np.int64)

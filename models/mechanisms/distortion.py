@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.mechanisms.counterfeits import MAX_ROUNDS, ROUND_TOLERANCE, normalized_rows
 from foreknow.models.problem import UNCONVERGED, Posterior, Problem
 
@@ -91,6 +91,46 @@ def distortion_posterior(
     defense such as MASK, which does not distort the records of a group independently, but until no value is too frequent.
     Cost: that of the estimator and O(n m^2) per round.
     """
+    beliefs, change = _fit_channel(problem, people, distorted, vanished, estimate)[1:]
+    status = beliefs.posterior.status | (UNCONVERGED if change > ROUND_TOLERANCE else 0)
+    return Posterior(beliefs.belief, status, rule=beliefs.posterior.rule)
+
+
+def fitted_channel(
+    problem: Problem, people: int, distorted: int, vanished: int, estimate: Callable[[Problem], Posterior]
+) -> Channel:
+    """Channel that `distortion_posterior` estimates from a release; the parameters are the same."""
+    return _fit_channel(problem, people, distorted, vanished, estimate)[0]
+
+
+def emission_matrices(channel: Channel, counts: IntArray) -> FloatArray:
+    """Probability of each published value given the own value, by group: float array, shape ``(g, m, m)``.
+
+    Parameters
+    ----------
+    channel : Channel
+    counts : int array, shape (g, m)
+        Multisets of the groups, of which each is one factor: own values that a group does not show are weighted by ``vanish``.
+
+    Returns
+    -------
+    float array, shape (g, m, m)
+        ``[j, x, y]``; the matrix of a group is divided by its largest row sum, which changes no posterior.
+    """
+    m = counts.shape[1]
+    share = channel.odds / (1 + channel.odds)
+    matrix = (share / np.maximum(1 - channel.into, np.finfo(float).tiny))[:, None] * channel.into
+    matrix[np.arange(m), np.arange(m)] = 1 - share
+    shown = counts > 0
+    matrices = np.where(shown[:, :, None], matrix, channel.vanish * matrix)
+    totals = matrices.sum(axis=2).max(axis=1, initial=0.0)
+    return np.asarray(matrices / np.where(totals > 0, totals, 1.0)[:, None, None])
+
+
+def _fit_channel(
+    problem: Problem, people: int, distorted: int, vanished: int, estimate: Callable[[Problem], Posterior]
+) -> tuple[Channel, ChannelBeliefs, float]:
+    """Channel of a release, the beliefs under it, and the largest change of a belief in the last round."""
     before, change = problem.prior, np.inf
     channel, scale = _first_channel(problem, people, distorted, vanished), 1.0
     for _ in range(MAX_ROUNDS):
@@ -105,8 +145,7 @@ def distortion_posterior(
         unmoved = beliefs.belief[problem.group >= 0].sum(axis=0) - moved - gone
         into = beliefs.into.sum(axis=0) + 1
         channel = Channel(scale * (moved + gone + 1) / (np.maximum(unmoved, 0) + 1), into / into.sum(), vanish)
-    status = beliefs.posterior.status | (UNCONVERGED if change > ROUND_TOLERANCE else 0)
-    return Posterior(beliefs.belief, status, rule=beliefs.posterior.rule)
+    return channel, beliefs, change
 
 
 def _first_channel(problem: Problem, people: int, distorted: int, vanished: int) -> Channel:

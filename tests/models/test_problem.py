@@ -58,7 +58,10 @@ class TestEvidence:
     @pytest.mark.parametrize(
         ("evidence", "match"),
         [
-            ([[0, 0], [-0.5, 0]], r"row 1 and value 0 is -0\.5; pseudo-counts are finite and 0 or more\. Leave out"),
+            (
+                [[0, 0], [-0.5, 0]],
+                r"row 1 and value 0 is -0\.5; pseudo-counts are finite and 0 or more\. Evidence against",
+            ),
             ([[0, np.nan], [0, 0]], "row 0 and value 1 is nan; .*finite"),
             ([[0, 0], [0, np.inf]], "row 1 and value 1 is inf; .*finite"),
             ([[0, -1], [np.nan, 0]], "row 0 and value 1 is -1"),

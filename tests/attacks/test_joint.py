@@ -1,0 +1,117 @@
+"""Joint attack: single releases against the release-by-release adversary, prefixes, suppressed records, calibration."""
+
+import numpy as np
+import pytest
+from strategies import view_of
+
+from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
+from foreknow.defenses import MASK, DistinctDiversity, MInvariance, Mondrian, publish
+from foreknow.evaluation import exams
+from foreknow.models import Adversary, Enumeration, Exact, MarkovChain, MaxEntropy, PathSampler, Release, UniformPrior
+
+STICKY = MarkovChain(1, np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.25, 0.7]]))
+
+
+def simulated(views=4, records=120, seed=1):
+    simulation = exams(views, records, rng=seed)
+    return simulation, Adversary(simulation.prior, simulation.transitions, estimator=Exact())
+
+
+def truth(releases):
+    """Mask of published rows and their true values, of all releases."""
+    return [(release.group >= 0, release.view.sensitive) for release in releases]
+
+
+class TestOneRelease:
+    """With one release, the exact joint law is the exact posterior of the release."""
+
+    @pytest.mark.parametrize("defense", [Mondrian(DistinctDiversity(2)), MASK(3, 2)])
+    def test_equals_the_snapshot_attack(self, defense):
+        simulation, adversary = simulated(1, 60)
+        releases = publish(simulation.history, defense)
+        joint, alone = JointAttack(adversary, Enumeration(2**24))(releases), SnapshotAttack(adversary)(releases)
+        np.testing.assert_allclose(joint.posterior(1), alone.posterior(1), atol=1e-9)
+
+    def test_counterfeits(self):
+        """The joint attack estimates the law of counterfeits to `SOLUTION_TOLERANCE`, the snapshot attack to .001."""
+        view = view_of("ABCDE", "aabbc")
+        release = Release(view, [0, 0, 1, 1, 1])
+        published = publish([view], MInvariance(2))
+        adversary = Adversary(UniformPrior(), STICKY, estimator=Exact())
+        for releases in ([release], published):
+            joint, alone = JointAttack(adversary, Enumeration())(releases), SnapshotAttack(adversary)(releases)
+            np.testing.assert_allclose(joint.posterior(releases[0].time), alone.posterior(releases[0].time), atol=2e-2)
+
+
+class TestHindsight:
+    def test_forward_beliefs_are_those_of_the_prefixes(self):
+        simulation, adversary = simulated()
+        releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
+        solver = MaxEntropy(tolerance=1e-5)
+        forward = JointAttack(adversary, solver, hindsight=False)(releases)
+        for t, time in enumerate(forward.times):
+            prefix = JointAttack(adversary, solver)(releases[: t + 1])
+            np.testing.assert_allclose(forward.posterior(time), prefix.posterior(time), atol=2e-3)
+
+    def test_a_later_release_tells_what_an_earlier_one_hid(self):
+        """A and B share a group; A alone has a later, and values are kept with probability .8."""
+        first, second = Release(view_of("AB", "ab"), [0, 0]), Release(view_of("AB", "ab", time=2), [0, 1])
+        adversary = Adversary(UniformPrior(), MarkovChain(1, np.array([[0.8, 0.2, 0], [0.2, 0.8, 0], [0, 0, 1]])))
+        attack = JointAttack(adversary, Enumeration())
+        # Odds of the two orders: (.8 * .8) to (.2 * .2).
+        assert attack([first, second]).posterior(1).loc["A", "a"] == pytest.approx(0.64 / 0.68)
+        forward = JointAttack(adversary, Enumeration(), hindsight=False)([first, second])
+        assert forward.posterior(1).loc["A", "a"] == pytest.approx(0.5)
+        assert SequentialAttack(adversary)([first, second]).posterior(1).loc["A", "a"] == pytest.approx(0.5)
+
+    def test_revised_beliefs_in_hindsight_are_those_before_any_release(self):
+        first, second = Release(view_of("AB", "ab"), [0, 0]), Release(view_of("AB", "ab", time=2), [0, 1])
+        beliefs = JointAttack(Adversary(UniformPrior(), STICKY))([first, second])
+        assert np.allclose(beliefs.revised(2), np.full(3, 1 / 3) @ STICKY.probabilities)
+
+    def test_a_suppressed_record_is_predicted_from_the_record_before(self):
+        first, second = Release(view_of("AB", "ab"), [0, 1]), Release(view_of("AB", "ab", time=2), [-1, 0])
+        beliefs = JointAttack(Adversary(UniformPrior(), STICKY))([first, second])
+        assert np.allclose(beliefs.posterior(2).loc["A"], STICKY.probabilities[0])
+
+
+class TestBetterThanMarginals:
+    def test_log_score_on_closed_groups(self):
+        simulation, adversary = simulated(6, 300)
+        releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
+        scores = {}
+        for attack in (JointAttack(adversary), SequentialAttack(adversary), SnapshotAttack(adversary)):
+            beliefs = [belief.posterior.probabilities for belief in attack(releases)]
+            own = [row[kept, true[kept]] for row, (kept, true) in zip(beliefs, truth(releases), strict=True)]
+            scores[type(attack)] = np.log(np.maximum(np.concatenate(own), 1e-12)).mean()
+        assert scores[JointAttack] > scores[SequentialAttack] > scores[SnapshotAttack]
+
+    def test_the_sampler_is_calibrated_under_the_true_law(self):
+        """The expected number of right guesses is the sum of the largest beliefs; its standard deviation is at most that of
+        independent guesses times the root of the number of records that move together (a group of 4 over 4 releases)."""
+        right, expected, variance = 0.0, 0.0, 0.0
+        for seed in range(4):
+            simulation, adversary = simulated(4, 80, seed)
+            releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
+            beliefs = JointAttack(adversary, PathSampler(sweeps=200, chains=2, rng=seed))(releases)
+            for belief, (kept, true) in zip(beliefs, truth(releases), strict=True):
+                rows = belief.posterior.probabilities[kept]
+                right += (rows.argmax(axis=1) == true[kept]).sum()
+                expected += rows.max(axis=1).sum()
+                variance += (rows.max(axis=1) * (1 - rows.max(axis=1))).sum()
+        assert abs(right - expected) < 4 * np.sqrt(16 * variance)
+
+
+class TestWrongArguments:
+    @pytest.mark.parametrize("solver", [MaxEntropy, None, lambda problem: problem, Exact()])
+    def test_solver(self, solver):
+        with pytest.raises(TypeError, match="solver is"):
+            JointAttack(Adversary(UniformPrior()), solver)
+
+    def test_domains_differ(self):
+        first, second = (
+            Release(view_of("AB", "ab"), [0, 0]),
+            Release(view_of("AB", "ab", time=2, domain="ab"), [0, 0]),
+        )
+        with pytest.raises(ValueError, match="one domain"):
+            JointAttack(Adversary(UniformPrior()))([first, second])

@@ -36,6 +36,16 @@ class Records(NamedTuple):
     group: IntArray
 
 
+class JointArrays(NamedTuple):
+    """Arrays of a `JointProblem` that have one row for each path or record."""
+
+    prior: FloatArray
+    path: IntArray
+    group: IntArray
+    chain: IntArray
+    evidence_row: IntArray
+
+
 @dataclass(frozen=True, eq=False)
 class JointHistory:
     """Joint problem of a history, with the record of each row of each release.
@@ -94,31 +104,42 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     records = _records(adversary, observations, who, claimed)
     steps = chain_steps(adversary, records.release, records.respondent, m)
     group, counts, release = _groups(observations, records)
-    emission, emission_row = channel_emissions(adversary, observations, release, counts)
     prior = _priors(adversary, observations, records, steps.path, m)
     evidence, evidence_row = claim_evidence(claims, records.release, records.row, steps, prior)
-    invented = counts.sum(axis=1) - np.bincount(group, minlength=len(counts))
-    invented[~counts.any(axis=1)] = 0
-    order = np.argsort(np.concatenate([group, np.repeat(np.arange(len(counts)), invented)]), kind="stable")
-    extra = int(invented.sum())
-    paths = len(prior)
+    emission, emission_row = channel_emissions(adversary, observations, release, counts)
+    published = JointArrays(prior, steps.path, group, steps.chain, evidence_row)
+    arrays, place = _with_counterfeits(published, counts)
     problem = JointProblem(
-        prior=np.vstack([prior, np.full((extra, m), 1.0 / max(m, 1))]),
+        **arrays._asdict(),
         tables=steps.tables,
-        path=np.concatenate([steps.path, paths + np.arange(extra)])[order],
-        group=np.concatenate([group, np.repeat(np.arange(len(counts)), invented)])[order],
-        chain=np.concatenate([steps.chain, np.zeros(extra, dtype=np.int64)])[order],
         counts=counts,
         release=release,
         evidence=evidence,
-        evidence_row=np.concatenate([evidence_row, np.full(extra, -1)])[order],
         emission=emission,
         emission_row=emission_row,
-        respondents=paths,
+        respondents=len(prior),
     )
+    return JointHistory(problem, adversary, observations, *_places(observations, who, records, place))
+
+
+def _with_counterfeits(arrays: JointArrays, counts: IntArray) -> tuple[JointArrays, IntArray]:
+    """Arrays with a path of one record for each counterfeit, sorted by group, and the new place of each given record."""
+    invented = counts.sum(axis=1) - np.bincount(arrays.group, minlength=len(counts))
+    invented[~counts.any(axis=1)] = 0
+    group, paths, m = np.repeat(np.arange(len(counts)), invented), len(arrays.prior), counts.shape[1]
+    numbers = paths + np.arange(len(group))
+    nothing = np.zeros(len(group), dtype=np.int64)
+    order = np.argsort(np.concatenate([arrays.group, group]), kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    return JointHistory(problem, adversary, observations, *_places(observations, who, records, place))
+    extended = JointArrays(
+        np.vstack([arrays.prior, np.full((len(group), m), 1.0 / max(m, 1))]),
+        np.concatenate([arrays.path, numbers])[order],
+        np.concatenate([arrays.group, group])[order],
+        np.concatenate([arrays.chain, nothing])[order],
+        np.concatenate([arrays.evidence_row, nothing - 1])[order],
+    )
+    return extended, place
 
 
 def _checked_claims(adversary: Adversary, observation: Observation) -> Claims | None:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, compiled
+from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.messages import Factors, Messages, multiply_evidence, normalize, write_predicted
 from foreknow.models.joint.problem import JointProblem
@@ -85,36 +85,45 @@ def visit(
     """
     first, members = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
     start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
-    base = at.state_starts[first]
     weights, published = scratch.weights[:members, :width], scratch.published[:members, :width]
-    for i in range(members):
-        low, high = at.state_starts[first + i], at.state_starts[first + i + 1]
-        predicted = scratch.predicted[low - base : high - base]
-        write_predicted(predicted, first + i, at, factors, messages.forward)
-        for s in range(width):
-            weights[i, s] = 0.0
-        for state in range(high - low):
-            weights[i, state % width] += predicted[state] * messages.backward[low + state]
-        normalize(weights[i])
-    tilt, shown = messages.tilt[start : start + width], at.shown[start : start + width]
+    _write_weights(weights, first, at, factors, messages, scratch.predicted)
+    tilt, shown, values = messages.tilt[start : start + width], at.shown[start : start + width], at.values[start:]
     deviation = 0.0
     if shown.sum() > 0.0:
-        _through_channel(
-            published, weights, factors.emission_row[g], factors.emission, at.values[start : start + width]
-        )
+        _through_channel(published, weights, factors.emission_row[g], factors.emission, values[:width])
         deviation = _scale(tilt, shown, published, scratch.expected[:width], rounds, tolerance)
     if rounds > 0:
         likelihood = scratch.likelihood[:width]
-        _write_likelihood(likelihood, tilt, factors.emission_row[g], factors.emission, at.values[start : start + width])
+        _write_likelihood(likelihood, tilt, factors.emission_row[g], factors.emission, values[:width])
         pending[g] = 0.0
-        for i in range(members):
-            _send(first + i, start, base, records, at, factors, messages, scratch, likelihood, pending)
+        for r in range(first, first + members):
+            predicted = scratch.predicted[at.state_starts[r] - at.state_starts[first] :]
+            _send_forward(r, records, at, factors, messages, predicted, scratch.message, likelihood, pending)
+            if at.previous[r] >= 0:
+                _send_backward(r, at, factors, messages, scratch.onward, scratch.message, likelihood, pending)
     return deviation
 
 
 @compiled
+def _write_weights(
+    weights: FloatArray, first: int, at: Layout, factors: Factors, messages: Messages, predicted: FloatArray
+) -> None:
+    """Weight of each own value of the members of a group given all other releases; also write the predicted states."""
+    width = weights.shape[1]
+    for i in range(len(weights)):
+        low, states = at.state_starts[first + i], at.state_starts[first + i + 1] - at.state_starts[first + i]
+        own = predicted[low - at.state_starts[first] :][:states]
+        write_predicted(own, first + i, at, factors, messages.forward)
+        for s in range(width):
+            weights[i, s] = 0.0
+        for state in range(states):
+            weights[i, state % width] += own[state] * messages.backward[low + state]
+        normalize(weights[i])
+
+
+@compiled
 def _through_channel(
-    published: FloatArray, weights: FloatArray, row: int, emission: FloatArray, values: "np.ndarray"
+    published: FloatArray, weights: FloatArray, row: int, emission: FloatArray, values: IntArray
 ) -> None:
     """Weight of each published value of each record: that of the own value, or through the channel of distorted values."""
     if row < 0:
@@ -129,7 +138,7 @@ def _through_channel(
 
 @compiled
 def _write_likelihood(
-    likelihood: FloatArray, tilt: FloatArray, row: int, emission: FloatArray, values: "np.ndarray"
+    likelihood: FloatArray, tilt: FloatArray, row: int, emission: FloatArray, values: IntArray
 ) -> None:
     """Likelihood of each own value: the tilt, or the expected tilt of the published value."""
     likelihood[:] = tilt
@@ -179,52 +188,63 @@ def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expec
 
 
 @compiled
-def _send(
+def _send_forward(
     r: int,
-    start: int,
-    base: int,
     records: int,
     at: Layout,
     factors: Factors,
     messages: Messages,
-    scratch: Scratch,
+    predicted: FloatArray,
+    message: FloatArray,
     likelihood: FloatArray,
     pending: FloatArray,
 ) -> None:
-    """Messages of a record to the next and the previous one of its path, and the change that they are for their groups."""
-    low, width = at.state_starts[r], len(likelihood)
-    states = at.state_starts[r + 1] - low
-    message = scratch.message[:states]
+    """Message of a record to the next one of its path: the predicted law of its states times the likelihood of its value."""
+    low, states = at.state_starts[r], at.state_starts[r + 1] - at.state_starts[r]
+    sent = message[:states]
     for state in range(states):
-        message[state] = scratch.predicted[low - base + state] * likelihood[state % width]
-    normalize(message)
-    forward, backward = messages.forward[low : low + states], messages.backward[low : low + states]
+        sent[state] = predicted[state] * likelihood[state % len(likelihood)]
+    normalize(sent)
+    before, backward = messages.forward[low : low + states], messages.backward[low : low + states]
     if 0 <= at.following[r] < records:
-        pending[factors.group[at.following[r]]] += _change(forward, message, backward)
-    forward[:] = message
-    p = at.previous[r]
-    if p < 0:
-        return
-    onward = scratch.onward[:states]
+        pending[factors.group[at.following[r]]] += _change(before, sent, backward)
+    before[:] = sent
+
+
+@compiled
+def _send_backward(
+    r: int,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    onward: FloatArray,
+    message: FloatArray,
+    likelihood: FloatArray,
+    pending: FloatArray,
+) -> None:
+    """Message of a record to the previous one of its path: the likelihood of this record and the later ones.
+
+    A likelihood of 0 throughout becomes uniform.
+    """
+    p, start, width = at.previous[r], at.value_starts[factors.group[r]], len(likelihood)
+    low, states = at.state_starts[r], at.state_starts[r + 1] - at.state_starts[r]
     for state in range(states):
-        onward[state] = backward[state] * likelihood[state % width]
-    multiply_evidence(onward, r, start, width, at, factors)
+        onward[state] = messages.backward[low + state] * likelihood[state % width]
+    multiply_evidence(onward[:states], r, start, width, at, factors)
     first = at.state_starts[p]
-    before = at.state_starts[p + 1] - first
-    message = scratch.message[:before]
+    sent = message[: at.state_starts[p + 1] - first]
     contexts, largest = states // width, 0.0
-    for state in range(before):
+    for state in range(len(sent)):
         row, begin = at.state_rows[first + state], (state % contexts) * width
-        total = 0.0
+        sent[state] = 0.0
         for s in range(width):
-            total += at.table[row, at.values[start + s]] * onward[begin + s]
-        message[state] = total
-        largest = max(largest, total)
-    for state in range(before):
-        message[state] = message[state] / largest if largest > 0.0 else 1.0
-    backward = messages.backward[first : first + before]
-    pending[factors.group[p]] += _change(backward, message, messages.forward[first : first + before])
-    backward[:] = message
+            sent[state] += at.table[row, at.values[start + s]] * onward[begin + s]
+        largest = max(largest, sent[state])
+    for state in range(len(sent)):
+        sent[state] = sent[state] / largest if largest > 0.0 else 1.0
+    before = messages.backward[first : first + len(sent)]
+    pending[factors.group[p]] += _change(before, sent, messages.forward[first : first + len(sent)])
+    before[:] = sent
 
 
 @compiled

@@ -83,28 +83,6 @@ def write_predicted(message: FloatArray, r: int, at: Layout, factors: Factors, f
 
 
 @compiled
-def write_backward(message: FloatArray, onward: FloatArray, r: int, width: int, at: Layout, table: FloatArray) -> None:
-    """Likelihood of a record and the later ones given the state of the record before; uniform where it is 0 throughout.
-
-    ``onward`` is the likelihood of the record and the later ones given the state of the record.
-    """
-    p, start = at.previous[r], 0
-    first, contexts = at.state_starts[p], len(onward) // width
-    largest = 0.0
-    for state in range(len(message)):
-        row, begin = at.state_rows[first + state], (state % contexts) * width
-        total = 0.0
-        for s in range(width):
-            total += table[row, at.values[start + s]] * onward[begin + s]
-        message[state] = total
-        largest = max(largest, total)
-    if largest > 0.0:
-        message /= largest
-    else:
-        message[:] = 1.0
-
-
-@compiled
 def multiply_evidence(message: FloatArray, r: int, start: int, width: int, at: Layout, factors: Factors) -> None:
     """Multiply the evidence of a record into a message over its states."""
     row = factors.evidence_row[r]

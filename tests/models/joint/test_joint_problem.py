@@ -312,7 +312,9 @@ class TestJointHistoryChecks:
             joint_history(Adversary(UniformPrior(), Changing()), releases)
 
     def test_claimed_value_is_not_shown(self):
-        with pytest.raises(ValueError, match="respondent 'A' has 'b' at 1, and group 0 does not show it"):
+        with pytest.raises(
+            ValueError, match="respondent 'A' has 'b' at 1, and the group 0 published then does not show it"
+        ):
             joint_history(self.adversary(), [self.observation(counts=((2, 0),))])
 
     def test_claimed_value_is_not_shown_and_reported(self):

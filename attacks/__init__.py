@@ -10,7 +10,6 @@ from foreknow.attacks.joint import JointAttack
 from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.attacks.linking import LinkingAttack
 from foreknow.attacks.minimality import merge_credibility
-from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.attacks.signature import SignatureAttack
 from foreknow.attacks.snapshot import SnapshotAttack
@@ -19,7 +18,6 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
     "joint": JointAttack,
     "sequential": SequentialAttack,
     "snapshot": SnapshotAttack,
-    "retrospective": RetrospectiveAttack,
     "signature": SignatureAttack,
     "foreground": ForegroundAttack,
 }
@@ -37,7 +35,6 @@ __all__ = [
     "LinkingAttack",
     "Published",
     "ReleaseLabelBeliefs",
-    "RetrospectiveAttack",
     "SequentialAttack",
     "SignatureAttack",
     "SnapshotAttack",

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from foreknow.attacks.attack import check_adversary, each_release
+from foreknow.attacks.joint_notes import joint_notes
 from foreknow.models import Adversary, Beliefs, JointSolver, MaxEntropy, Release, joint_history, release_beliefs
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.settings import check_flag
@@ -38,7 +39,8 @@ class JointAttack:
     Notes
     -----
     Exact as far as the solver is. None of the five papers has the joint law; each of their adversaries approximates its
-    marginals, one release at a time. Cost: that of the solver; with ``hindsight=False`` a small multiple of it.
+    marginals, one release at a time. The ``notes`` of the beliefs name an approximate solver, contradicted or unconverged groups,
+    counterfeits (a uniform prior each) and distorted values, which the law reads as true ones. Cost: that of the solver; with ``hindsight=False`` a small multiple of it.
     """
 
     adversary: Adversary
@@ -56,4 +58,6 @@ class JointAttack:
         self.adversary.check_claim_times([observation.time for observation in observations])
         history = joint_history(self.adversary, observations)
         solve = self.solver if self.hindsight else self.solver.forward
-        return Beliefs(release_beliefs(history, solve(history.problem)))
+        posterior = solve(history.problem)
+        beliefs = release_beliefs(history, posterior)
+        return Beliefs(beliefs, notes=joint_notes(history, posterior, self.solver, beliefs))

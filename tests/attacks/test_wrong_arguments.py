@@ -9,8 +9,8 @@ from foreknow.attacks import (
     ATTACKS,
     ForegroundBeliefs,
     Influence,
+    JointAttack,
     LinkingAttack,
-    RetrospectiveAttack,
     SequentialAttack,
     SignatureAttack,
     SnapshotAttack,
@@ -36,7 +36,7 @@ CHAIN = MarkovChain(1, np.full((3, 3), 1 / 3))
 ADVERSARY = Adversary(UniformPrior(), CHAIN, cascade=PriorCascade())
 LINKING = Linking(ExternalKnowledge({"flu": ["a", "b"]}), "result")
 
-OF_AN_ADVERSARY = (SequentialAttack, SnapshotAttack, RetrospectiveAttack, SignatureAttack, Influence)
+OF_AN_ADVERSARY = (SequentialAttack, SnapshotAttack, JointAttack, SignatureAttack, Influence)
 CALLS = {
     **{name: ATTACKS[name](ADVERSARY) if name != "foreground" else ATTACKS[name](support=1) for name in ATTACKS},
     "influence": lambda releases: Influence(ADVERSARY)(releases, "A", "a", 1),
@@ -58,7 +58,7 @@ class TestAdversary:
             attack(wrong)
 
 
-@pytest.mark.parametrize("attack", [RetrospectiveAttack, SignatureAttack])
+@pytest.mark.parametrize("attack", [SignatureAttack])
 def test_transitions_of_another_order(attack):
     for adversary, words in (
         (Adversary(UniformPrior()), "are missing"),

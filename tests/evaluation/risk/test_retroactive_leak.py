@@ -37,9 +37,7 @@ def test_of_two_attacks_it_is_the_difference_of_their_measures():
     adversary = Adversary(
         GivenPrior(prior), MarkovChain(1, np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]))
     )
-    forward, hindsight = (
-        JointAttack(adversary, Enumeration(), hindsight)(releases) for hindsight in (False, True)
-    )
+    forward, hindsight = (JointAttack(adversary, Enumeration(), hindsight)(releases) for hindsight in (False, True))
     table = retroactive_leak(forward, hindsight, history, sure=0.7, leaving_out={"A"})
     scores = [log_score(beliefs, history, leaving_out={"A"})["log_score"] for beliefs in (forward, hindsight)]
     np.testing.assert_allclose(table["leak"], scores[1] - scores[0])

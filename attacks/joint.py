@@ -40,7 +40,8 @@ class JointAttack:
     -----
     Exact as far as the solver is. None of the five papers has the joint law; each of their adversaries approximates its
     marginals, one release at a time. The ``notes`` of the beliefs name an approximate solver, contradicted or unconverged groups,
-    counterfeits (a uniform prior each) and distorted values, which the law reads as true ones. Cost: that of the solver; with ``hindsight=False`` a small multiple of it.
+    counterfeits (a uniform prior each) and distorted values, which the law reads as true ones. Cost: that of the solver; with
+    ``hindsight=False`` a small multiple of it.
     """
 
     adversary: Adversary
@@ -60,4 +61,4 @@ class JointAttack:
         solve = self.solver if self.hindsight else self.solver.forward
         posterior = solve(history.problem)
         beliefs = release_beliefs(history, posterior)
-        return Beliefs(beliefs, notes=joint_notes(history, posterior, self.solver, beliefs))
+        return Beliefs(beliefs, notes=joint_notes(posterior, self.solver, beliefs))

@@ -3,20 +3,18 @@
 import numpy as np
 
 from foreknow.attacks.belief_notes import unconverged
-from foreknow.models import JointHistory, JointPosterior, JointSolver, MaxEntropy, ReleaseBeliefs, Status
+from foreknow.models import JointPosterior, JointSolver, MaxEntropy, ReleaseBeliefs, Status
 from foreknow.models.arrays import BoolArray
 
 
 def joint_notes(
-    history: JointHistory, posterior: JointPosterior, solver: JointSolver, releases: tuple[ReleaseBeliefs, ...]
+    posterior: JointPosterior, solver: JointSolver, releases: tuple[ReleaseBeliefs, ...]
 ) -> tuple[str, ...]:
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
     Parameters
     ----------
-    history : JointHistory
     posterior : JointPosterior
-        Of its problem.
     solver : JointSolver
         The solver of the posterior.
     releases : tuple of ReleaseBeliefs
@@ -70,8 +68,8 @@ def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
     seen, group = releases[first].observation, int(groups[first].argmax())
     members = seen.people.respondents[seen.group == group]
     return [
-        f"the knowledge of the adversary excludes the values that {number:,} groups show together with their other releases (status "
-        f"CONTRADICTED). The first is group {group} at {seen.time!r}, of {', '.join(map(repr, members[:3]))}"
+        f"the adversary's knowledge excludes the values of {number:,} groups, given the other releases (status CONTRADICTED). "
+        f"The first is group {group} at {seen.time!r}, of {', '.join(map(repr, members[:3]))}"
         f"{', ...' if len(members) > 3 else ''}. Transitions or priors of 0 are the usual reason; a pseudo-count avoids them."
     ]
 
@@ -81,7 +79,9 @@ def _gap(posterior: JointPosterior) -> list[str]:
     largest = float(posterior.gap[doubtful].max(initial=0.0))
     if not largest:
         return []
-    return [f"the expected counts of these groups differ from the published ones by up to {largest:.1%} of their records."]
+    return [
+        f"the expected counts of these groups differ from the published ones by up to {largest:.1%} of their records."
+    ]
 
 
 def _counterfeits(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
@@ -91,8 +91,8 @@ def _counterfeits(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
         return []
     return [
         f"{number:,} published records are counterfeits. The joint law treats each as a respondent of one release with a uniform "
-        "prior; no defense draws them so. m-invariance keeps the set of values of a respondent's groups; this attack does not read that "
-        "set, and SignatureAttack (--attack signature) does."
+        "prior; no defense draws them so. m-invariance keeps the set of values of a respondent's groups; this attack does not "
+        "read that set, and SignatureAttack (--attack signature) does."
     ]
 
 
@@ -102,6 +102,6 @@ def _distorted(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
         return []
     shown = ", ".join(times[:3]) + (", ..." if len(times) > 3 else "")
     return [
-        f"{len(times)} of {len(releases)} releases have distorted values ({shown}). The joint law reads published values as true ones, "
-        "so that beliefs are overconfident; SequentialAttack (--attack sequential) has a law of distorted values."
+        f"{len(times)} of {len(releases)} releases have distorted values ({shown}). The joint law reads published values as true "
+        "ones, so that beliefs are overconfident; SequentialAttack (--attack sequential) has a law of distorted values."
     ]

@@ -89,7 +89,7 @@ def run(
 
 
 def attacks(adversary: Adversary) -> dict[str, Attack]:
-    """The attacks of the demo with one adversary, the strongest first. Each is a column of the tables and a line style of the plot."""
+    """The attacks of the demo, the strongest first: each is a column of the tables and a line style of the plot."""
     return {
         STRONGEST_ATTACK: JointAttack(adversary),
         SEQUENTIAL_ATTACK: SequentialAttack(adversary),

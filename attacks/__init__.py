@@ -32,7 +32,7 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
     "maxent": PrivacyMaxEntAttack,
     "minimality": MinimalityAttack,
 }
-"""Attacks by their names on the command line. The first four take an `Adversary`; the others have settings of their own and need no
+"""Attacks by their names on the command line. The first five take an `Adversary`; the others have settings of their own and need no
 background knowledge."""
 
 __all__ = [

@@ -29,7 +29,7 @@ def belief_notes(adversary: Adversary, releases: Sequence[ReleaseBeliefs], signa
         *overconfident(adversary, [one.observation for one in releases]),
         *([] if signatures else _counterfeits(adversary, releases)),
         *_approximated(releases),
-        *_unconverged(releases),
+        *unconverged(releases),
     )
 
 
@@ -62,7 +62,8 @@ def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[str]:
     ]
 
 
-def _unconverged(releases: Sequence[ReleaseBeliefs]) -> list[str]:
+def unconverged(releases: Sequence[ReleaseBeliefs]) -> list[str]:
+    """Number of groups whose beliefs did not converge, as a note; nothing if all did."""
     number = sum(int((one.posterior.status & Status.UNCONVERGED > 0).sum()) for one in releases)
     if not number:
         return []

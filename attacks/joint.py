@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from foreknow.attacks.attack import check_adversary, each_release
+from foreknow.attacks.joint_notes import joint_notes
 from foreknow.models import Adversary, Beliefs, JointSolver, MaxEntropy, Release, joint_history, release_beliefs
 from foreknow.models.joint.counterfeit_law import solve_with_counterfeits
 from foreknow.models.joint.solver import check_is_solver
@@ -39,7 +40,9 @@ class JointAttack:
     Notes
     -----
     Exact as far as the solver is. None of the five papers has the joint law; each of their adversaries approximates its
-    marginals, one release at a time. Cost: that of the solver; with ``hindsight=False`` a small multiple of it.
+    marginals, one release at a time. The ``notes`` of the beliefs name an approximate solver, contradicted or unconverged groups,
+    counterfeits (a uniform prior each) and distorted values, which the law reads as true ones. Cost: that of the solver; with
+    ``hindsight=False`` a small multiple of it.
     """
 
     adversary: Adversary
@@ -59,4 +62,5 @@ class JointAttack:
         solve = self.solver if self.hindsight else self.solver.forward
         estimated = self.adversary.counterfeits == "estimated"
         posterior = solve_with_counterfeits(history.problem, solve) if estimated else solve(history.problem)
-        return Beliefs(release_beliefs(history, posterior, self.hindsight))
+        beliefs = release_beliefs(history, posterior, self.hindsight)
+        return Beliefs(beliefs, notes=joint_notes(self.adversary, posterior, self.solver, beliefs))

@@ -40,7 +40,8 @@ class RetrospectiveAttack:
 
     Notes
     -----
-    Exact for a respondent who is alone in every group. Otherwise the groups count as independent evidence, as in
+    `JointAttack` keeps what this attack loses: the members of a group are evidence about each other's paths. Exact for a
+    respondent who is alone in every group. Otherwise the groups count as independent evidence, as in
     `filter_revision`, so that evidence is repeated where the same respondents share groups again; the ``notes`` of the beliefs
     report it (`repeated_pairs`). ``revised`` and ``status`` are those of the sequential attack; standard errors are not propagated
     backwards. Cost: that of the sequential attack and O(t n m^2).

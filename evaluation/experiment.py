@@ -149,7 +149,7 @@ class Comparison:
         risk, cost = self.risk(sure=sure, least=least), self.cost(workload, width=width)
         return pd.DataFrame(
             {"defense": defense, "attack": attack}
-            | _total_of_risk(risk[(risk["defense"] == defense) & (risk["attack"] == attack)])
+            | total_of_risk(risk[(risk["defense"] == defense) & (risk["attack"] == attack)])
             | _total_of_cost(cost[cost["defense"] == defense])
             for defense, attack in self.beliefs
         )
@@ -181,7 +181,7 @@ class Comparison:
         if by_release:
             return worst_attacks(with_right_share(risk), ["defense", "time"])
         total = pd.DataFrame(
-            {"defense": defense, "attack": attack, "published": of_pair["published"].sum()} | _total_of_risk(of_pair)
+            {"defense": defense, "attack": attack, "published": of_pair["published"].sum()} | total_of_risk(of_pair)
             for (defense, attack), of_pair in risk.groupby(["defense", "attack"], sort=False)
         )
         return worst_attacks(with_right_share(total), ["defense"])
@@ -255,7 +255,7 @@ def check_named(owner: str, name: str, named: Any, example: str) -> None:
             raise TypeError(f"{owner}: {name}[{key!r}] is {each!r}; it is a settings object, as in {example}.")
 
 
-def _total_of_risk(risk: pd.DataFrame) -> dict[str, object]:
+def total_of_risk(risk: pd.DataFrame) -> dict[str, object]:
     """Risk over all releases of one defense and attack."""
     published, averaged = risk["published"], risk["published"] - risk["certain"]
     gain, gains, certain = _mean(risk["gain"], averaged), risk["gain"].dropna(), risk["certain"].sum()

@@ -9,16 +9,32 @@ from foreknow.attacks import (
     ConditionalProbability,
     DeFinettiAttack,
     ForegroundAttack,
+    JointAttack,
     MinimalityAttack,
     PrivacyMaxEntAttack,
 )
 from foreknow.evaluation.cli import entry_points
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.evaluation.risk.breaches import breach_threshold
-from foreknow.models import ESTIMATORS, Adversary, Estimator, SampleSize, Schema
+from foreknow.models import (
+    ESTIMATORS,
+    JOINT_SOLVERS,
+    Adversary,
+    Estimator,
+    JointSolver,
+    PathSampler,
+    SampleSize,
+    Schema,
+)
 
 FOREGROUND_OPTIONS = ("sensitive_set", "attribute_set", "support", "r")
 """Options of the foreground attack, which needs no prior knowledge."""
+
+JOINT_OPTIONS = ("solver", "forward")
+"""Options of the joint attack, besides those of its adversary."""
+
+SAMPLER_SEED = 0
+"""Seed of the solver path-sampler; the same command prints the same numbers."""
 
 DEFAULT_R = 2.0
 """The bound r of breaches if it is left out: a belief over 1/2."""
@@ -38,7 +54,10 @@ READS_NO_ESTIMATOR = ("composition", "maxent", "minimality")
 DEFAULT_L = 2
 """Distinct values that a group has by the rule of the minimality attack, if -l is left out; as in `foreknow publish`."""
 
-ATTACK_OPTIONS = {name: WITHOUT_ADVERSARY.get(name, KNOWLEDGE_OPTIONS) for name in ATTACKS}
+ATTACK_OPTIONS = {
+    **{name: WITHOUT_ADVERSARY.get(name, KNOWLEDGE_OPTIONS) for name in ATTACKS},
+    "joint": (*KNOWLEDGE_OPTIONS, *JOINT_OPTIONS),
+}
 """Options that each built-in attack reads, besides those that every attack reads."""
 
 
@@ -47,10 +66,17 @@ def attack_options(name: str) -> tuple[str, ...]:
     return ATTACK_OPTIONS.get(name, KNOWLEDGE_OPTIONS)
 
 
-def adversary_attack(name: str, adversary: Adversary) -> Attack:
-    """The attack of an adversary: built in, or of another package."""
+def adversary_attack(name: str, adversary: Adversary, solver: JointSolver, forward: bool) -> Attack:
+    """The attack of an adversary: built in, or of another package. The joint attack alone has a solver and a direction."""
+    if name == "joint":
+        return JointAttack(adversary, solver, hindsight=not forward)
     attack: Attack = ATTACKS[name](adversary) if name in ATTACKS else entry_points.make("attack", name, adversary)
     return attack
+
+
+def solver_choice(name: str) -> JointSolver:
+    """The joint solver with a name and its default settings."""
+    return PathSampler(rng=SAMPLER_SEED) if name == "path-sampler" else JOINT_SOLVERS[name]()
 
 
 def estimator_choice(name: str) -> Estimator:

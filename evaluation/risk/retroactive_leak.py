@@ -31,9 +31,9 @@ def retroactive_leak(
     Parameters
     ----------
     forward : Beliefs
-        Beliefs about each release given the releases up to it, as of `SequentialAttack`.
+        Beliefs about each release given the releases up to it, as of ``JointAttack(adversary, hindsight=False)``.
     hindsight : Beliefs
-        Beliefs about the same releases given all of them, as of `RetrospectiveAttack`.
+        Beliefs about the same releases given all of them, as of ``JointAttack(adversary)``.
     history : History
         The original records.
     sure : float

@@ -6,8 +6,21 @@ import numpy as np
 import pytest
 from strategies import view_of
 
-from foreknow.attacks import SequentialAttack, SignatureAttack, SnapshotAttack
-from foreknow.models import Adversary, Auto, Grouping, MarkovChain, Release, SwapChain, UniformPrior
+from foreknow.attacks import JointAttack, SequentialAttack, SignatureAttack, SnapshotAttack
+from foreknow.models import (
+    Adversary,
+    Auto,
+    Enumeration,
+    Grouping,
+    JointAuto,
+    MarkovChain,
+    MaxEntropy,
+    PathSampler,
+    Release,
+    SwapChain,
+    UniformPrior,
+)
+from foreknow.testing import examples
 
 CHAIN = MarkovChain(1, np.full((3, 3), 1 / 3))
 PLAIN = Release(view_of("ABCD", "abca"), np.array([0, 0, 1, 1]))
@@ -49,3 +62,49 @@ def test_groups_that_did_not_converge_are_counted():
     release = Release(view_of("ABCD", "abca"), np.zeros(4, dtype=int))
     (note,) = SnapshotAttack(hasty)([release]).notes
     assert note == "the beliefs in 1 of 1 groups did not converge (status UNCONVERGED)."
+
+
+class TestJointAttack:
+    PAIR = (("AB", "ab"), ("AB", "ab"))
+
+    def notes(self, releases, solver=None, chain=CHAIN, **settings):
+        return JointAttack(Adversary(UniformPrior(), chain, **settings), solver or Enumeration())(releases).notes
+
+    def test_an_exact_solver_needs_no_note(self):
+        assert self.notes([PLAIN]) == ()
+
+    def test_an_approximate_solver_is_named(self):
+        (note,) = self.notes([PLAIN], MaxEntropy())
+        assert note.startswith("the joint law is approximated (MaxEntropy)")
+        (some,) = self.notes([PLAIN], JointAuto(limit=1))
+        assert "2 groups" in some
+        assert self.notes([PLAIN], JointAuto()) == ()
+
+    def test_a_sampler_has_its_standard_error(self):
+        (note, *_) = self.notes([PLAIN], PathSampler(sweeps=50, rng=1))
+        assert "is sampled (PathSampler)" in note
+
+    def test_counterfeits_have_a_uniform_prior(self):
+        (note,) = self.notes([INVENTED])
+        assert note.startswith("2 published records are counterfeits. The joint law treats each as")
+        assert "SignatureAttack" in note
+
+    def test_a_contradicted_group_is_named_with_its_respondents(self):
+        """A and B show the values a and b, then c and c, and values never change."""
+        releases = [Release(view_of("AB", values, time=t), [0, 0]) for t, values in ((1, "ab"), (2, "cc"))]
+        notes = self.notes(releases, MaxEntropy(), MarkovChain(1, np.eye(3)))
+        (note,) = (note for note in notes if "CONTRADICTED" in note)
+        assert "'A', 'B'" in note
+
+    def test_distorted_values_are_read_as_true_ones(self):
+        releases, _ = examples.distorted_releases()
+        adversary = examples.adversary()
+        notes = JointAttack(adversary)(releases).notes
+        assert any(note.startswith("3 of 3 releases have distorted values (1, 2, 3)") for note in notes)
+
+    def test_unconverged_groups_have_their_gap(self):
+        rows = [np.array([[0.8, 0.1, 0.1], [0.1, 0.2, 0.7], [0.3, 0.4, 0.3], [0.2, 0.2, 0.6]])]
+        release = Release(view_of("ABCD", "abca"), np.zeros(4, dtype=int))
+        adversary = Adversary(lambda _: rows[0], CHAIN)
+        notes = JointAttack(adversary, MaxEntropy(tolerance=1e-12, rounds=1))([release]).notes
+        assert any("did not converge" in note for note in notes) == any("expected counts of these" in n for n in notes)

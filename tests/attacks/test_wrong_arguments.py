@@ -10,6 +10,7 @@ from foreknow.attacks import (
     ForegroundAttack,
     ForegroundBeliefs,
     Influence,
+    JointAttack,
     LinkingAttack,
     RetrospectiveAttack,
     SequentialAttack,
@@ -37,7 +38,7 @@ CHAIN = MarkovChain(1, np.full((3, 3), 1 / 3))
 ADVERSARY = Adversary(UniformPrior(), CHAIN, cascade=PriorCascade())
 LINKING = Linking(ExternalKnowledge({"flu": ["a", "b"]}), "result")
 
-OF_AN_ADVERSARY = (SequentialAttack, SnapshotAttack, RetrospectiveAttack, SignatureAttack, Influence)
+OF_AN_ADVERSARY = (SequentialAttack, SnapshotAttack, JointAttack, RetrospectiveAttack, SignatureAttack, Influence)
 ARGUMENTS = {"foreground": (), "definetti": (), "composition": (), "maxent": (), "minimality": (2,)}
 """Arguments of the attacks without an adversary."""
 
@@ -62,7 +63,7 @@ class TestAdversary:
             attack(wrong)
 
 
-@pytest.mark.parametrize("attack", [RetrospectiveAttack, SignatureAttack])
+@pytest.mark.parametrize("attack", [SignatureAttack])
 def test_transitions_of_another_order(attack):
     for adversary, words in (
         (Adversary(UniformPrior()), "are missing"),

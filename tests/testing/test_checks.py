@@ -99,7 +99,7 @@ class TestBroken:
 
     def test_an_attack_with_hindsight_says_so(self):
         with pytest.raises(AssertionError, match="hindsight is False"):
-            check_attack(ATTACKS["retrospective"])
+            check_attack(ATTACKS["joint"])
 
     def test_a_defense_that_drops_records_silently(self):
         def careless(view, prior, past):

@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-import pandas as pd
 import typer
 from rich.console import RenderableType
 
-from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs
+from foreknow.attacks import ATTACKS, Attack, ForegroundAttack, ForegroundBeliefs, JointAttack, SequentialAttack
 from foreknow.evaluation.cli import entry_points
-from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_knowledge
+from foreknow.evaluation.cli.adversary_knowledge import learn_knowledge
 from foreknow.evaluation.cli.attack_choices import (
     ATTACK_OPTIONS,
     DEFAULT_R,
@@ -21,6 +20,7 @@ from foreknow.evaluation.cli.attack_choices import (
     attack_options,
     estimator_choice,
     foreground_attack,
+    solver_choice,
 )
 from foreknow.evaluation.cli.commands.publish_report import notice_codes
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
@@ -52,9 +52,17 @@ from foreknow.evaluation.cli.options import (
     learning,
     refuse_unread_options,
 )
-from foreknow.evaluation.cli.printing.attack_tables import foreground_tables, posterior_table, risk_tables
-from foreknow.evaluation.cli.printing.terminal import notice, say, show, tracked
-from foreknow.models import ESTIMATORS, Beliefs, Estimator, History, Release, Schema
+from foreknow.evaluation.cli.printing.attack_tables import (
+    foreground_tables,
+    joint_and_sequential,
+    posterior_table,
+    risk_tables,
+)
+from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show, tracked
+from foreknow.models import ESTIMATORS, JOINT_SOLVERS, Beliefs, History, Release
+
+JOINT_PANEL = "Joint attack"
+"""Heading of the help text for the options that the joint attack alone reads."""
 
 FOREGROUND_PANEL = "Foreground attack"
 """Heading of the help text for the options that the foreground attack alone reads."""
@@ -70,6 +78,12 @@ def _check_attack(name: str) -> str:
 
 def _check_estimator(name: str) -> str:
     return entry_points.checked_name("estimator", name, ESTIMATORS)
+
+
+def _check_solver(name: str) -> str:
+    if name not in JOINT_SOLVERS:
+        raise typer.BadParameter(f"{name!r} is not a joint solver; choose one of {', '.join(JOINT_SOLVERS)}.")
+    return name
 
 
 def attack_command(
@@ -113,18 +127,37 @@ def attack_command(
         typer.Option(
             metavar="NAME",
             callback=_check_attack,
-            help=f"Attack: {', '.join(entry_points.choice_names('attack', ATTACKS))}. sequential remembers earlier releases, "
-            "snapshot reads each release alone, retrospective also reads later releases, signature knows m-invariance, "
+            help=f"Attack: {', '.join(entry_points.choice_names('attack', ATTACKS))}. joint reads all releases together, "
+            "sequential remembers earlier releases, snapshot reads each release alone, retrospective smooths the beliefs about each "
+            "respondent, signature knows m-invariance, "
             "foreground and definetti learn from the groups themselves, composition intersects the groups of a respondent, maxent "
             "uses --statements, minimality knows the rule of mondrian.",
         ),
-    ] = "sequential",
+    ] = "joint",
+    solver: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            callback=_check_solver,
+            rich_help_panel=JOINT_PANEL,
+            help=f"Solver of the joint law: {', '.join(JOINT_SOLVERS)}.",
+        ),
+    ] = "max-entropy",
+    forward: Annotated[
+        bool,
+        typer.Option(
+            "--forward",
+            rich_help_panel=JOINT_PANEL,
+            help="Beliefs about each release given the releases up to it; by default given all releases, in hindsight.",
+        ),
+    ] = False,
     estimator: Annotated[
         str,
         typer.Option(
             metavar="NAME",
             callback=_check_estimator,
-            help=f"Posterior estimator: {', '.join(entry_points.choice_names('estimator', ESTIMATORS))}.",
+            help=f"Posterior estimator: {', '.join(entry_points.choice_names('estimator', ESTIMATORS))}. The joint attack has "
+            "none; the sequential attack beside it reads this option.",
         ),
     ] = "auto",
     sensitive_set: Annotated[
@@ -198,8 +231,10 @@ def attack_command(
 ) -> None:
     """Attack published groups, and print the risk at each release: the adversary's gain, confidence and success.
 
-    The attacks sequential, snapshot, retrospective and signature have an adversary, who learned a prior and a Markov chain from a
-    corpus.
+    The attacks joint, sequential, snapshot and signature have an adversary, who learned a prior and a Markov chain from a corpus.
+
+    The joint attack reasons over all respondents and all releases together, and in hindsight: later releases disclose what
+    earlier ones hid. The sequential attack, release by release, is printed beside it.
 
     The foreground attack needs no prior knowledge: it learns global distributions from the published groups, and infers from
     them the values of the group members. With a --sensitive-set, breaches are printed as well. The definetti attack does so with
@@ -240,13 +275,19 @@ def attack_command(
         if corpus is None:
             notice("No --corpus: the adversary learns from the published records themselves.")
         known = learning(classes, order, pseudo_count, revision, gaps)
-        attacker = _learned_attack(attack, tables[-1], schema, time, known, estimator_choice(estimator))
+        knowledge = learn_knowledge(History.read(tables[-1], schema, time), known)
+        adversary = known.adversary(knowledge.prior, knowledge.transitions, estimator_choice(estimator))
+        attacker = adversary_attack(attack, adversary, solver_choice(solver), forward)
     beliefs = _beliefs(attack, attacker, releases)
+    sequential = _sequential_beside(attacker, releases)
     if out is not None:
         with atomic_output(out, keep, overwrite) as folder:
             write_table(posterior_table(beliefs, time), folder / beliefs_name, private=True)
-    rule_name = "" if attack in READS_NO_ESTIMATOR else f", {estimator} posterior"
-    _report(beliefs, history, attacker, r or DEFAULT_R, f"{attack} attack{rule_name}")
+    if sequential is not None:
+        _show_all(joint_and_sequential(beliefs, sequential, history, forward))
+    _report(beliefs, history, attacker, r or DEFAULT_R, _title(attack, estimator, solver, forward))
+    for note in () if sequential is None else sequential.notes:
+        notice(f"Sequential attack: {note}")
     if out is not None:
         say(f"Posterior beliefs about each respondent, for you alone: {out / beliefs_name}.")
 
@@ -271,10 +312,26 @@ def _beliefs(name: str, attack: Attack, releases: tuple[Release, ...]) -> Belief
     ValueError
         If an attack of another package returns something else.
     """
+    if isinstance(attack, JointAttack):
+        with error_console.status("computing the joint law of all releases"):
+            return attack(releases)
     beliefs = attack(tracked(releases, "attacking"))
     if not isinstance(beliefs, Beliefs):
         raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
     return beliefs
+
+
+def _sequential_beside(attack: Attack, releases: tuple[Release, ...]) -> Beliefs | None:
+    """Beliefs of the sequential attack of the same adversary, for comparison with the joint attack; None for other attacks."""
+    if not isinstance(attack, JointAttack):
+        return None
+    return SequentialAttack(attack.adversary)(tracked(releases, "attacking release by release"))
+
+
+def _title(attack: str, estimator: str, solver: str, forward: bool) -> str:
+    if attack == "joint":
+        return f"joint attack, {solver} solver, {'forward' if forward else 'in hindsight'}"
+    return f"{attack} attack" if attack in READS_NO_ESTIMATOR else f"{attack} attack, {estimator} posterior"
 
 
 def _report(beliefs: Beliefs, history: History, attack: Attack, r: float, title: str) -> None:
@@ -289,11 +346,3 @@ def _report(beliefs: Beliefs, history: History, attack: Attack, r: float, title:
 def _show_all(parts: Iterable[RenderableType]) -> None:
     for part in parts:
         show(part)
-
-
-def _learned_attack(
-    attack: str, corpus: pd.DataFrame, schema: Schema, time: str, settings: Learning, estimator: Estimator
-) -> Attack:
-    """The attack of an adversary who learned from a corpus."""
-    knowledge = learn_knowledge(History.read(corpus, schema, time), settings)
-    return adversary_attack(attack, settings.adversary(knowledge.prior, knowledge.transitions, estimator))

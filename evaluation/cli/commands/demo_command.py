@@ -62,14 +62,16 @@ def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
     yield PrintedTable(gains.reset_index(), "Gain: (belief in the true value - its share f of the group) / (1 - f)")
     risks = summary.pivot_table(index="defense", columns="attack", values="total_risk", sort=False)
     yield PrintedTable(risks.reset_index(), "Total risk: the gain, with groups of one value (certain) counted as 1")
+    scores = summary.pivot_table(index="defense", columns="attack", values="log_score", sort=False)
+    yield PrintedTable(scores.reset_index(), "Log score: mean log2 of the belief in the true value")
     strongest = summary[summary["attack"] == demo.STRONGEST_ATTACK]
     columns = ["defense", "confidence", "success", "log_score", "sure", "expected", "right"]
     yield PrintedTable(strongest[columns].rename(columns=HEADINGS), f"Beliefs of the {demo.STRONGEST_ATTACK} attack")
     yield definitions(STRONGEST_ATTACK_TERMS)
     yield ""
-    for name in measured.comparison.releases:
-        for note in measured.comparison.beliefs[name, demo.STRONGEST_ATTACK].notes:
-            yield Text(f"{name}: {note}\n")
+    for attack in (demo.STRONGEST_ATTACK, demo.SEQUENTIAL_ATTACK):
+        for note, names in _defenses_by_note(measured, attack).items():
+            yield Text(f"{attack} attack on {'; '.join(names)}: {note}\n")
     loss = strongest[["defense", "suppressed_share", "group_size", "gcp"]]
     yield PrintedTable(
         loss.rename(columns={"suppressed_share": "suppressed", "group_size": "size"}), "Information loss"
@@ -79,3 +81,12 @@ def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
     yield PrintedTable(
         demo.patient_history(measured), f"Patient {measured.patient}, with the largest gain under {demo.BASELINE}"
     )
+
+
+def _defenses_by_note(measured: demo.Demo, attack: str) -> dict[str, list[str]]:
+    """The notes of an attack, each with the defenses whose releases it is about."""
+    notes: dict[str, list[str]] = {}
+    for name in measured.comparison.releases:
+        for note in measured.comparison.beliefs[name, attack].notes:
+            notes.setdefault(note, []).append(name)
+    return notes

@@ -1,6 +1,6 @@
 """Tables that `foreknow attack` prints and writes."""
 
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -8,6 +8,7 @@ from rich.console import RenderableType
 
 from foreknow.attacks import ForegroundBeliefs
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.models import Beliefs, FitStatus, History, ReleaseBeliefs, Status
@@ -57,11 +58,32 @@ DISTRIBUTION_TERMS = {
 }
 """Meaning of the columns of `global_distributions`."""
 
+TOTAL_COLUMNS = ("gain", "success", "confidence", "log_score", "sure", "expected", "right")
+"""Measures over all releases that are printed for the joint and the sequential attack."""
+
+TOTALS = "Risk over all releases"
+"""Title of the table of the joint and the sequential attack."""
+
 MAX_ATTRIBUTE_SETS = 12
 """Number of attribute sets of a release that are printed."""
 
 MIN_COUNTED_CHANGE = 1e-9
 """Difference between a belief and a share that is not counted as a change."""
+
+
+def joint_and_sequential(
+    joint: Beliefs, sequential: Beliefs, history: History, forward: bool
+) -> Iterator[RenderableType]:
+    """The risk over all releases of the joint attack and of the sequential one, two rows."""
+    beliefs = {f"joint, {'forward' if forward else 'in hindsight'}": joint, "sequential": sequential}
+    yield PrintedTable(totals(beliefs, history), TOTALS)
+    yield ""
+
+
+def totals(beliefs: Mapping[str, Beliefs], history: History) -> pd.DataFrame:
+    """Measures over all releases, one row per attack."""
+    rows = [{"attack": name} | total_of_risk(risk_table(found, history)) for name, found in beliefs.items()]
+    return pd.DataFrame(rows)[["attack", *TOTAL_COLUMNS]].rename(columns=HEADINGS)
 
 
 def risk_tables(beliefs: Beliefs, history: History, title: str) -> Iterator[RenderableType]:

@@ -27,7 +27,7 @@ class TestAttack:
         assert (joined["group"] == joined["group_told"]).all()  # the numbers are those of the files
 
     def test_an_exact_posterior_gives_each_group_its_values(self, published):
-        beliefs, _, original, _ = self.attacked(published)
+        beliefs, _, original, _ = self.attacked(published, "--attack", "sequential")
         joined = beliefs.merge(original, on=["week", "id"])
         for key, members in joined[joined["group"] >= 0].groupby(["week", "group"]):
             shown = [(members["result"] == value).sum() for value in "abc"]
@@ -58,6 +58,40 @@ class TestAttack:
             assert int(row["suppressed"]) == len(everybody) - len(week)
             assert int(row["records"]) == len(week)
             assert int(row["certain"]) == (share == 1).sum()
+
+    def test_the_sequential_attack_stands_beside_the_joint_one(self, published):
+        """The totals of each are means over its releases; the sequential ones are those of --attack sequential."""
+        *_, joint = self.attacked(published)
+        *_, sequential = self.attacked(published, "--attack", "sequential")
+        first, second = tables(joint.stdout)["Risk over all releases"]
+        assert (first["attack"], second["attack"]) == ("joint, in hindsight", "sequential")
+        assert "Risk over all releases" not in tables(sequential.stdout)
+        for row, result in ((first, joint), (second, sequential)):
+            sure = tables(result.stdout)["Sure beliefs, expected and right"]
+            assert int(row["sure"]) == sum(int(release["sure"]) for release in sure)
+            risk = printed(result.stdout)
+            records = np.array([int(release["records"]) for release in risk])
+            success = np.array([float(release["success"]) for release in risk])
+            assert float(row["success"]) == pytest.approx(np.average(success, weights=records), abs=1e-3)
+
+    def test_forward_beliefs_about_the_last_release_are_those_in_hindsight(self, published):
+        """Within twice the tolerance of the solver, and not so for the first release."""
+        hindsight, *_ = self.attacked(published)
+        forward, *_, told = self.attacked(published, "--forward")
+        assert "joint attack, max-entropy solver, forward" in told.stdout
+        assert tables(told.stdout)["Risk over all releases"][0]["attack"] == "joint, forward"
+        change = (hindsight[["a", "b", "c"]] - forward[["a", "b", "c"]]).abs().max(axis=1).groupby(forward["week"])
+        assert change.max()[1] > 0.1
+        assert change.mean()[3] < 0.02
+
+    @pytest.mark.parametrize("solver", ["max-entropy", "auto", "path-sampler"])
+    def test_a_group_has_its_values_within_the_tolerance(self, published, solver):
+        beliefs, _, original, result = self.attacked(published, "--solver", solver)
+        assert f"joint attack, {solver} solver, in hindsight" in result.stdout
+        joined = beliefs.merge(original, on=["week", "id"])
+        for _, members in joined[joined["group"] >= 0].groupby(["week", "group"]):
+            shown = [(members["result"] == value).sum() for value in "abc"]
+            np.testing.assert_allclose(members[["a", "b", "c"]].sum(), shown, atol=0.02 * len(members) + 1e-9)
 
     def test_it_says_where_evidence_is_counted_twice(self, tmp_path):
         """Groups that never change, and groups drawn again at each release."""
@@ -115,7 +149,9 @@ class TestAttack:
         shown = told["published"].fillna(table["result"])
         assert (shown != table["result"]).sum() > 5
         source, groups = write(table, tmp_path / f"r.{kind}"), write(told, tmp_path / f"g.{kind}")
-        run("attack", source, *ROLES, "--groups", groups, "--out", tmp_path)
+        told_so = run("attack", source, *ROLES, "--groups", groups).stderr
+        assert "3 of 3 releases have distorted values" in told_so
+        run("attack", source, *ROLES, "--groups", groups, "--out", tmp_path, "--attack", "sequential")
         joined = read(tmp_path / f"beliefs.{kind}").merge(told.assign(shown=shown), on=["week", "id", "group"])
         assert len(joined) == 72
         for _, week in joined.merge(table, on=["week", "id"]).groupby("week"):

@@ -36,13 +36,13 @@ BAD_ATTACK = {
     "a corpus without a column": (lambda d: attack(d, None, "--corpus", changed(d, without("age"))), "no column 'age'"),
     "a corpus where nothing is read": (
         lambda d: attack(d, None, *FOREGROUND, "--corpus", good(d)),
-        "foreground does not read --corpus; leave it out, or choose --attack sequential, snapshot, retrospective",
+        "foreground does not read --corpus; leave it out, or choose --attack joint, sequential, snapshot, signature",
     ),
     "a chain where nothing is known": (lambda d: attack(d, None, *FOREGROUND, "--order", 2), "does not read --order"),
     "a sensitive set of an adversary": (
-        lambda d: attack(d, None, "--sensitive-set", "a"), "sequential does not read --sensitive-set; leave it out, or choose --attack fore",  # noqa: E501
+        lambda d: attack(d, None, "--sensitive-set", "a"), "joint does not read --sensitive-set; leave it out, or choose --attack fore",  # noqa: E501
     ),
-    "support of an adversary": (lambda d: attack(d, None, "--support", 3), "sequential does not read --support"),
+    "support of an adversary": (lambda d: attack(d, None, "--support", 3), "joint does not read --support"),
     "an attribute set of an adversary": (lambda d: attack(d, None, "--attribute-set", "age"), "does not read --attribute-set"),
     "a bound without a sensitive set": (lambda d: attack(d, None, *FOREGROUND, "-r", 3), "-r 3 is the bound"),
     "an endless bound": (lambda d: attack(d, None, *FOREGROUND, "--sensitive-set", "a", "-r", "inf"), "r is inf"),
@@ -57,6 +57,13 @@ BAD_ATTACK = {
     "an attribute without a name": (
         lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,"), "'', which is no quasi-identifier",
     ),
+    "a solver of another attack": (
+        lambda d: attack(d, None, "--attack", "sequential", "--solver", "auto"), "sequential does not read --solver; leave it out, or choose --attack joint",  # noqa: E501
+    ),
+    "a direction of another attack": (
+        lambda d: attack(d, None, "--attack", "snapshot", "--forward"), "snapshot does not read --forward",
+    ),
+    "a history too large to enumerate": (lambda d: attack(d, None, "--solver", "enumeration"), "Enumeration"),
     "a group too large to be exact": (lambda d: attack_one_large_group(d), "Choose --estimator auto"),
 }  # fmt: skip
 

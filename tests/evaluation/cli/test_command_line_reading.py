@@ -285,13 +285,15 @@ class TestHowTheAdversaryRemembers:
         source = write(table, tmp_path / "r.csv")
         beliefs = []
         for more in ([], option):
-            run("attack", source, *ROLES, "--order", 2, "--out", tmp_path, "--overwrite", *more)
+            asked = ["--attack", "sequential", "--order", 2, *more]
+            run("attack", source, *ROLES, *asked, "--out", tmp_path, "--overwrite")
             beliefs.append(read(tmp_path / "beliefs.csv")[["a", "b", "c"]].to_numpy())
         assert np.abs(beliefs[0] - beliefs[1]).max() > 1e-3
 
-    def test_the_estimator_is_auto(self, tmp_path):
+    def test_the_default_attack_is_the_joint_one(self, tmp_path):
         source = write(records().assign(group=lambda rows: rows.groupby("week").cumcount() // 4), tmp_path / "r.csv")
-        assert "sequential attack, auto posterior" in run("attack", source, *ROLES).stdout
+        assert "joint attack, max-entropy solver, in hindsight" in run("attack", source, *ROLES).stdout
+        assert "sequential attack, auto posterior" in run("attack", source, *ROLES, "--attack", "sequential").stdout
 
     def test_numeric_by_default(self):
         assert isinstance(COLUMNS.schema(records()).quasi_identifiers["age"], Numeric)

@@ -20,7 +20,8 @@ OPTIONS = {
     ],
     "attack": [
         "--qi", "--sensitive", "--groups", "--corpus", "--out", "--overwrite", "--id", "--time", "--hierarchy", "--categorical",
-        "--encoding", "--missing-value", "--attack", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r",
+        "--encoding", "--missing-value", "--attack", "--solver", "--forward", "--estimator",
+        "--sensitive-set", "--attribute-set", "--support", "-r",
         "--statements", "-k", "-l", "--classes", "--order", "--pseudo-count", "--revision", "--gaps",
     ],
     "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value"],

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.usefixtures("wide")
         ["publish", "r.csv", *ROLES, "--out", "x", "-t", "nan"],
         ["publish", "r.csv", *ROLES, "--out", "x", "--defense", "hope"],
         ["attack", "r.csv", *ROLES, "--estimator", "guess"],
+        ["attack", "r.csv", *ROLES, "--solver", "guess"],
         ["attack", "r.csv", *ROLES, "--attack", "foreground", "--support", "0"],
         ["attack", "r.csv", *ROLES, "--attack", "foreground", "--sensitive-set", "a", "-r", "0.5"],
         ["check", "r.csv"],

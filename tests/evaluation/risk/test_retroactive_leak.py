@@ -6,9 +6,9 @@ import pytest
 from given_beliefs import given_beliefs
 from strategies import history_of
 
-from foreknow.attacks import RetrospectiveAttack, SequentialAttack
+from foreknow.attacks import JointAttack
 from foreknow.evaluation import disclosures, log_score, retroactive_leak
-from foreknow.models import Adversary, GivenPrior, MarkovChain, Release
+from foreknow.models import Adversary, Enumeration, GivenPrior, MarkovChain, Release
 
 TRUTHS = [[0, 1, 0, 1]]
 FORWARD = [[[0.5, 0.5], [0.5, 0.5], [0.95, 0.05], [0.5, 0.5]]]
@@ -37,7 +37,7 @@ def test_of_two_attacks_it_is_the_difference_of_their_measures():
     adversary = Adversary(
         GivenPrior(prior), MarkovChain(1, np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]))
     )
-    forward, hindsight = SequentialAttack(adversary)(releases), RetrospectiveAttack(adversary)(releases)
+    forward, hindsight = (JointAttack(adversary, Enumeration(), hindsight)(releases) for hindsight in (False, True))
     table = retroactive_leak(forward, hindsight, history, sure=0.7, leaving_out={"A"})
     scores = [log_score(beliefs, history, leaving_out={"A"})["log_score"] for beliefs in (forward, hindsight)]
     np.testing.assert_allclose(table["leak"], scores[1] - scores[0])

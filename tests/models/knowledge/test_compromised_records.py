@@ -1,17 +1,19 @@
 """Compromised records: refused arguments, random draws, and their use by an adversary."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pandas as pd
 import pytest
 from strategies import history_of, view_of
 
-from foreknow.attacks import RetrospectiveAttack, SequentialAttack, SnapshotAttack
+from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.models import (
     Adversary,
     CompromisedRecords,
     DirichletMultinomial,
+    Enumeration,
     EvidenceCascade,
     Grouping,
     MarkovChain,
@@ -33,7 +35,11 @@ CASCADES = {
     "to the letter": PosteriorCascade(keep_stated=True),
     "evidence": EvidenceCascade(),
 }
-ATTACKS = {"sequential": SequentialAttack, "snapshot": SnapshotAttack, "retrospective": RetrospectiveAttack}
+ATTACKS = {
+    "sequential": SequentialAttack,
+    "snapshot": SnapshotAttack,
+    "joint": functools.partial(JointAttack, solver=Enumeration()),
+}
 """The attacks that take an adversary."""
 HISTORY = history_of(("ABCDE", "abcab"), ("ABD", "bbc"), ("ABCE", "cbaa"))
 PEOPLE = HISTORY[0].people

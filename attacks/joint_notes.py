@@ -1,0 +1,114 @@
+"""Notes on the beliefs of the joint attack: solver, contradictions, convergence, counterfeits, distorted values."""
+
+import numpy as np
+
+from foreknow.attacks.belief_notes import unconverged
+from foreknow.models import Adversary, JointPosterior, JointSolver, MaxEntropy, ReleaseBeliefs, Status
+from foreknow.models.arrays import BoolArray
+
+
+def joint_notes(
+    adversary: Adversary, posterior: JointPosterior, solver: JointSolver, releases: tuple[ReleaseBeliefs, ...]
+) -> tuple[str, ...]:
+    """Sentences that name what the beliefs of the joint attack leave out or approximate.
+
+    Parameters
+    ----------
+    adversary : Adversary
+    posterior : JointPosterior
+    solver : JointSolver
+        The solver of the posterior.
+    releases : tuple of ReleaseBeliefs
+        In the order of time.
+
+    Returns
+    -------
+    tuple of str
+        On an approximate solver, contradicted groups, groups that did not converge, counterfeits and distorted values. Evidence is
+        counted once by the joint law, so that repeated pairs need no note. Cost: O(R).
+    """
+    return (
+        *_solver(posterior, solver),
+        *_contradicted(releases),
+        *unconverged(releases),
+        *_gap(posterior),
+        *_counterfeits(adversary, releases),
+        *_distorted(adversary, releases),
+    )
+
+
+def _solver(posterior: JointPosterior, solver: JointSolver) -> list[str]:
+    if solver.exact or not len(posterior.problem.path):
+        return []
+    rule = posterior.rule or type(solver).__name__
+    if MaxEntropy.__name__ in rule:
+        return [
+            f"the joint law is approximated ({rule}): groups meet their published counts in expectation, and beliefs of group "
+            "members are coupled by these counts only."
+        ]
+    if posterior.standard_error is not None:
+        return [
+            f"the joint law is sampled ({rule}): beliefs have a Monte Carlo standard error of at most {_largest(posterior):.2g}."
+        ]
+    return []
+
+
+def _largest(posterior: JointPosterior) -> float:
+    assert posterior.standard_error is not None
+    errors = posterior.standard_error[np.isfinite(posterior.standard_error)]
+    return float(errors.max(initial=0.0))
+
+
+def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
+    """The number of groups whose published values the knowledge excludes, with the first of them and its respondents."""
+    groups: list[BoolArray] = [one.posterior.status & Status.CONTRADICTED > 0 for one in releases]
+    number = sum(int(found.sum()) for found in groups)
+    if not number:
+        return []
+    first = next(t for t, found in enumerate(groups) if found.any())
+    seen, group = releases[first].observation, int(groups[first].argmax())
+    members = seen.people.respondents[seen.group == group]
+    return [
+        f"the adversary's knowledge excludes the values of {number:,} groups, given the other releases (status CONTRADICTED). "
+        f"The first is group {group} at {seen.time!r}, of {', '.join(map(repr, members[:3]))}"
+        f"{', ...' if len(members) > 3 else ''}. Transitions or priors of 0 are the usual reason; a pseudo-count avoids them."
+    ]
+
+
+def _gap(posterior: JointPosterior) -> list[str]:
+    doubtful = posterior.status & Status.UNCONVERGED > 0
+    largest = float(posterior.gap[doubtful].max(initial=0.0))
+    if not largest:
+        return []
+    return [
+        f"the expected counts of these groups differ from the published ones by up to {largest:.1%} of their records."
+    ]
+
+
+def _counterfeits(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
+    seen = [one.observation for one in releases]
+    number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in seen)
+    if not number:
+        return []
+    law = (
+        "Their law is estimated from each release together with the beliefs"
+        if adversary.counterfeits == "estimated"
+        else "They are treated as respondents with a uniform prior; no defense draws them so"
+    )
+    return [
+        f"{number:,} published records are counterfeits. {law}. m-invariance keeps the set of values of a respondent's groups; "
+        "this attack does not read that set, and SignatureAttack (--attack signature) does."
+    ]
+
+
+def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
+    times = [repr(one.observation.time) for one in releases if one.observation.distorted]
+    if not times:
+        return []
+    shown = ", ".join(times[:3]) + (", ..." if len(times) > 3 else "")
+    law = (
+        "Their law is estimated forward, release by release, from the number of distorted records"
+        if adversary.distortion == "counted"
+        else "Published values are read as true ones, so that beliefs are overconfident"
+    )
+    return [f"{len(times)} of {len(releases)} releases have distorted values ({shown}). {law}."]

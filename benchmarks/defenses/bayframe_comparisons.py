@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from comparison_settings import ESTIMATORS, SHOWN, Row, draw, knowing, markdown, measured, seeded, simulated
+from joint_adversary import all_attacks, assessments
 
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import BKAA, Defense, JSReduce, publish
@@ -40,6 +41,19 @@ def bayframe() -> Iterator[str]:
     table = pd.DataFrame(rows).drop(columns="suppressed")
     table = table.assign(gain=table["Auto: most"], gcp=table["penalized"])
     draw(risk_utility_map(table, "gain", "gcp", panel="published under"), "risk-utility-bayframe.png", "linear")
+
+
+def bayframe_joint(views: int = 24, records: int = 2000) -> Iterator[str]:
+    """BayFrame, Figure 9, at another size: the publications of `bayframe` under sequential and joint attacks."""
+    simulation, rows = simulated(views, records), []
+    attacks = all_attacks(simulation.prior, simulation.transitions)
+    for rule in ("Omega", "DirichletMultinomial", "Mixed"):
+        for name, defense in PUBLISHED.items():
+            releases = publish(simulation.history, defense, knowing(simulation, rule), rng=seeded(1))
+            found = measured(releases)
+            settings = {"published under": rule, "defense": name, "lost": found["suppressed"], "size": found["size"]}
+            rows += [settings | row for row in assessments(releases, simulation.history, attacks)]
+    yield from markdown(rows)
 
 
 def bayframe_sizes() -> Iterator[str]:

@@ -68,4 +68,6 @@ def assessments(releases: tuple[Release, ...], history: History, attacks: Mappin
 
 def line(row: Row) -> str:
     """Measures of one attack in one line."""
-    return ", ".join(f"{name} {cell:.4f}" if isinstance(cell, float) else f"{name} {cell}" for name, cell in row.items())
+    return ", ".join(
+        f"{name} {cell:.4f}" if isinstance(cell, float) else f"{name} {cell}" for name, cell in row.items()
+    )

@@ -23,7 +23,7 @@ from foreknow.defenses import (
     publish,
 )
 from foreknow.evaluation import Comparison, Workload, compare, risk_utility_map
-from foreknow.models import Adversary, ClassFrequencies, History, Omega, UniformPrior
+from foreknow.models import Adversary, ClassFrequencies, History, Omega, Simulation, UniformPrior
 
 
 def ten(drawn: int) -> dict[str, Defense]:
@@ -56,12 +56,15 @@ def ten_on_exams() -> Iterator[str]:
 
 def ten_joint() -> Iterator[str]:
     """The releases of `ten_on_exams` under sequential and joint attacks."""
-    simulation, rows = simulated(12, 2000), []
+    yield from markdown(_ten_joint(simulated(12, 2000)))
+
+
+def _ten_joint(simulation: Simulation) -> Iterator[Row]:
     attacks = all_attacks(simulation.prior, simulation.transitions)
     for name, defense in ten(1).items():
         releases = publish(simulation.history, defense, knowing(simulation), rng=seeded(1))
-        rows += [{"defense": name} | row for row in assessments(releases, simulation.history, attacks)]
-    yield from markdown(rows)
+        for row in assessments(releases, simulation.history, attacks):
+            yield {"defense": name} | row
 
 
 def ten_on_adult() -> Iterator[str]:

@@ -20,12 +20,21 @@ from foreknow.defenses import (
     KAnonymity,
     KPrimacy,
     MInvariance,
-    Mondrian,
     publish,
 )
-from foreknow.evaluation import exams, suppressed, worst_case
+from foreknow.evaluation import Comparison, exams, suppressed
 from foreknow.evaluation.cli import demo
-from foreknow.models import Adversary, Auto, ClassFrequencies, History, MarkovChain, Omega, PathSampler, Release
+from foreknow.models import (
+    Adversary,
+    Auto,
+    Beliefs,
+    ClassFrequencies,
+    History,
+    MarkovChain,
+    Omega,
+    PathSampler,
+    Release,
+)
 
 
 def every_defense(patience: int) -> dict[str, Defense]:
@@ -53,13 +62,11 @@ def joint_on_exams(views: int = 24, records: int = 2000) -> Iterator[str]:
                 Adversary(simulation.prior, simulation.transitions, estimator=Auto())
             )
         omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
-        try:
-            releases = publish(simulation.history, defense, omega, rng=seeded(1))
-        except ValueError as error:
-            yield f"{name}: not published: {error}"
-            continue
-        yield from described(name, defended(releases, simulation.history, attacks))
-        most = worst_case(releases, attacks).iloc[0]
+        releases = publish(simulation.history, defense, omega, rng=seeded(1))
+        beliefs = {attack: carried_out(releases) for attack, carried_out in attacks.items()}
+        yield from described(name, defended(releases, simulation.history, beliefs))
+        pairs = {(name, attack): found for attack, found in beliefs.items()}
+        most = Comparison(simulation.history, {name: releases}, pairs).worst_case().iloc[0]
         yield f"  worst case: gain by {most['gain_attack']}, log score by {most['log_score_attack']}"
 
 
@@ -83,7 +90,8 @@ def joint_on_pbc(splits: int = 10) -> Iterator[str]:
         for name, defense in every_defense(20).items():
             published = two_diverse(history) if isinstance(defense, Anatomy | Injector) else history
             releases = publish(published, defense, omega, rng=np.random.default_rng([split, 1]))
-            table = defended(releases, published, attacks)
+            beliefs = {attack: carried_out(releases) for attack, carried_out in attacks.items()}
+            table = defended(releases, published, beliefs)
             found.setdefault(name, []).append(table)
     for name, tables in found.items():
         yield from described(name, pd.concat(tables).groupby(level=0, sort=False).mean())
@@ -118,12 +126,12 @@ def follow_up(split: int) -> tuple[History, Mapping[str, Attack], Adversary]:
     return published, all_attacks(prior, chain), Adversary(prior, chain, estimator=Omega())
 
 
-def defended(releases: tuple[Release, ...], history: History, attacks: Mapping[str, Attack]) -> pd.DataFrame:
+def defended(releases: tuple[Release, ...], history: History, beliefs: Mapping[str, Beliefs]) -> pd.DataFrame:
     """One row per attack: its measures, and the share of suppressed records."""
     lost = suppressed(releases)
     share = {"suppressed": lost["suppressed"].sum() / lost["records"].sum()}
     share |= {"size": (lost["records"].sum() - lost["suppressed"].sum()) / max(sum(r.groups for r in releases), 1)}
-    rows: dict[str, Row] = {name: assessed(attack(releases), history) | share for name, attack in attacks.items()}
+    rows: dict[str, Row] = {name: assessed(found, history) | share for name, found in beliefs.items()}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

@@ -54,7 +54,7 @@ def js_reduce_on_exams() -> Iterator[str]:
         )
 
 
-def joint_on_js_reduce(views: int = 24, records: int = 2000) -> Iterator[str]:
+def joint_on_js_reduce(views: int = 12, records: int = 2000) -> Iterator[str]:
     """Section 2: the publications of `js_reduce_on_exams`, at another size, under sequential and joint attacks."""
     simulation = exams(views, records, rng=seeded())
     omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())

@@ -76,7 +76,7 @@ SAMPLED_FORWARD, SAMPLED_HINDSIGHT = "sampled, forward", "sampled, in hindsight"
 def sampled_attacks(adversary: Adversary, seed: int) -> dict[str, Attack]:
     """Joint attacks whose groups have exactly the published counts, by Markov chains; for small histories."""
     return {
-        name: JointAttack(adversary, PathSampler(400, 4, rng=seeded(seed)), hindsight=hindsight)
+        name: JointAttack(adversary, PathSampler(400, 2, rng=seeded(seed)), hindsight=hindsight)
         for name, hindsight in ((SAMPLED_FORWARD, False), (SAMPLED_HINDSIGHT, True))
     }
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from every_defense import follow_up
+from every_defense import follow_up, sampled_attacks
 from exams_settings import gains, seeded
-from joint_adversary import FORWARD, HINDSIGHT, all_attacks, assessments, joint_attacks, line
+from joint_adversary import all_attacks, assessments, joint_attacks, line
 
-from foreknow.attacks import SequentialAttack
+from foreknow.attacks import Attack, SequentialAttack
 from foreknow.defenses import (
     Defense,
     DistinctDiversity,
@@ -153,13 +153,15 @@ def pbc_over_splits(splits: int = 30) -> Iterator[str]:
         yield f"gain of {one} below that of {other} in {(wide[one] < wide[other]).sum()} of {len(wide)} splits"
 
 
-def joint_over_splits(splits: int = 30) -> Iterator[str]:
+def joint_over_splits(splits: int = 30, sampled: bool = False) -> Iterator[str]:
     """Section 3: the defenses of `pbc_over_splits` under sequential and joint attacks; means over the splits."""
     tables = []
     for seed in range(splits):
         history, _, omega = follow_up(seed)
         exact = Adversary(omega.prior, omega.transitions, estimator=Exact())
-        attacks = {"sequential, Exact": SequentialAttack(exact)} | joint_attacks(exact)
+        attacks: dict[str, Attack] = {"sequential, Exact": SequentialAttack(exact)} | joint_attacks(exact)
+        if sampled:
+            attacks |= sampled_attacks(exact, seed)
         for name, defense in splits_defenses().items():
             releases = publish(history, defense, omega, rng=np.random.default_rng([seed, 1]))
             for row in assessments(releases, history, attacks):
@@ -172,7 +174,7 @@ def joint_over_splits(splits: int = 30) -> Iterator[str]:
         for one, other in PAIRS:
             yield f"{adversary}: gain of {one} below that of {other} in {(wide[one] < wide[other]).sum()} of {len(wide)}"
     scores = found.pivot_table(index=["defense", "seed"], columns="adversary", values="log score", sort=False)
-    for joint in (FORWARD, HINDSIGHT):
+    for joint in list(attacks)[1:]:
         better = (scores[joint] > scores["sequential, Exact"]).groupby(level="defense", sort=False).sum()
         yield f"splits in which the log score of {joint} is above that of sequential, Exact: {better.to_dict()}"
 

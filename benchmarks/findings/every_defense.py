@@ -73,10 +73,10 @@ def joint_on_exams(views: int = 24, records: int = 2000) -> Iterator[str]:
 SAMPLED_FORWARD, SAMPLED_HINDSIGHT = "sampled, forward", "sampled, in hindsight"
 
 
-def sampled_attacks(adversary: Adversary, seed: int) -> dict[str, Attack]:
+def sampled_attacks(adversary: Adversary, seed: int, chains: int = 2) -> dict[str, Attack]:
     """Joint attacks whose groups have exactly the published counts, by Markov chains; for small histories."""
     return {
-        name: JointAttack(adversary, PathSampler(400, 2, rng=seeded(seed)), hindsight=hindsight)
+        name: JointAttack(adversary, PathSampler(400, chains, rng=seeded(seed)), hindsight=hindsight)
         for name, hindsight in ((SAMPLED_FORWARD, False), (SAMPLED_HINDSIGHT, True))
     }
 
@@ -106,7 +106,7 @@ def exact_counts(views: int = 8, records: int = 600) -> Iterator[str]:
     simulation = exams(views, records, rng=seeded())
     omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
     for name in ("Anatomy(2)", "MInvariance(2)", "Mondrian l=2"):
-        attacks = all_attacks(simulation.prior, simulation.transitions) | sampled_attacks(omega, 1)
+        attacks = all_attacks(simulation.prior, simulation.transitions) | sampled_attacks(omega, 1, chains=4)
         if name == "MInvariance(2)":
             auto = Adversary(simulation.prior, simulation.transitions, estimator=Auto())
             attacks["signature"] = SignatureAttack(auto)

@@ -1,4 +1,4 @@
-"""Comparisons of defenses from the papers: ``python benchmarks/defenses.py [section ...]``, about ten minutes on two cores.
+"""Comparisons of defenses from the papers: ``python benchmarks/defenses.py [section ...]``, about half an hour on two cores.
 
 The script prints the tables of docs/findings.md on defenses and writes the risk-utility maps to docs/. It reads Adult from
 ../shared/data/adult and ARX's hierarchies from ../shared/data/adult-hierarchies.
@@ -10,13 +10,14 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent / "defenses"))
 
 from adult_statements import claims
-from bayframe_comparisons import bayframe, bayframe_sizes, two_steps
+from bayframe_comparisons import bayframe, bayframe_joint, bayframe_sizes, two_steps
 from mechanism_laws import laws
-from ten_defenses import ten_on_adult, ten_on_exams
-from uhra_comparisons import uhra_j, uhra_k, uhra_t, uhra_why
+from ten_defenses import ten_joint, ten_on_adult, ten_on_exams
+from uhra_comparisons import uhra_j, uhra_joint, uhra_k, uhra_t, uhra_why
 
 SECTIONS = (
-    uhra_k, uhra_j, uhra_t, uhra_why, bayframe, bayframe_sizes, two_steps, ten_on_exams, ten_on_adult, laws, claims,
+    uhra_k, uhra_j, uhra_t, uhra_why, uhra_joint, bayframe, bayframe_joint, bayframe_sizes, two_steps, ten_on_exams, ten_joint,
+    ten_on_adult, laws, claims,
 )  # fmt: skip
 
 if __name__ == "__main__":

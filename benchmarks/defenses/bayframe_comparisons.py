@@ -5,11 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from comparison_settings import ESTIMATORS, SHOWN, Row, draw, knowing, markdown, measured, seeded, simulated
+from joint_adversary import all_attacks, assessments
 
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import BKAA, Defense, JSReduce, publish
 from foreknow.evaluation import adversary_gain, gcp, record_linkage, risk_utility_map, suppressed
-from foreknow.models import Adversary, MarkovChain, Mixed, Release
+from foreknow.models import Adversary, MarkovChain, Mixed, Release, Simulation
 
 PUBLISHED: dict[str, Defense] = {
     "JSReduce, patience=50": JSReduce(3, 0.5, 0.6, patience=50),
@@ -40,6 +41,22 @@ def bayframe() -> Iterator[str]:
     table = pd.DataFrame(rows).drop(columns="suppressed")
     table = table.assign(gain=table["Auto: most"], gcp=table["penalized"])
     draw(risk_utility_map(table, "gain", "gcp", panel="published under"), "risk-utility-bayframe.png", "linear")
+
+
+def bayframe_joint(views: int = 12, records: int = 2000) -> Iterator[str]:
+    """BayFrame, Figure 9, at another size: the publications of `bayframe` under sequential and joint attacks."""
+    yield from markdown(_bayframe_joint(simulated(views, records)))
+
+
+def _bayframe_joint(simulation: Simulation) -> Iterator[Row]:
+    attacks = all_attacks(simulation.prior, simulation.transitions)
+    for rule in ("Omega", "DirichletMultinomial", "Mixed"):
+        for name, defense in PUBLISHED.items():
+            releases = publish(simulation.history, defense, knowing(simulation, rule), rng=seeded(1))
+            found = measured(releases)
+            settings = {"published under": rule, "defense": name, "lost": found["suppressed"], "size": found["size"]}
+            for row in assessments(releases, simulation.history, attacks):
+                yield settings | row
 
 
 def bayframe_sizes() -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from comparison_settings import Row, markdown, seeded, simulated
+from joint_adversary import joint_attacks
 
 from foreknow.attacks import Attack, SequentialAttack, SignatureAttack, SnapshotAttack
 from foreknow.defenses import MASK, Defense, MInvariance, publish
@@ -98,7 +99,7 @@ def by_law(data: str, simulation: Simulation, name: str, defense: Defense) -> It
         "snapshot": SnapshotAttack(knows),
         "sequential, naive": SequentialAttack(naive),
         "sequential": SequentialAttack(knows),
-    }
+    } | joint_attacks(knows)
     if isinstance(defense, MInvariance):
         attacks["signature"] = SignatureAttack(knows)
     releases = publish(simulation.history, defense, rng=seeded(1))

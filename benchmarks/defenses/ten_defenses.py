@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from comparison_settings import CLASSES, DOCS, Row, census, knowing, markdown, measured, seeded, simulated
+from joint_adversary import all_attacks, assessments
 
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import (
@@ -19,9 +20,10 @@ from foreknow.defenses import (
     KPrimacy,
     MInvariance,
     Mondrian,
+    publish,
 )
 from foreknow.evaluation import Comparison, Workload, compare, risk_utility_map
-from foreknow.models import Adversary, ClassFrequencies, History, Omega, UniformPrior
+from foreknow.models import Adversary, ClassFrequencies, History, Omega, Simulation, UniformPrior
 
 
 def ten(drawn: int) -> dict[str, Defense]:
@@ -50,6 +52,19 @@ def ten_on_exams() -> Iterator[str]:
     table = comparison.summary(workload)
     shown = table[table["attack"] != "DirichletMultinomial"]
     risk_utility_map(shown, "gain", "query", panel="attack").savefig(DOCS / "risk-utility-ten.png", dpi=110)
+
+
+def ten_joint() -> Iterator[str]:
+    """The releases of `ten_on_exams` under sequential and joint attacks."""
+    yield from markdown(_ten_joint(simulated(12, 2000)))
+
+
+def _ten_joint(simulation: Simulation) -> Iterator[Row]:
+    attacks = all_attacks(simulation.prior, simulation.transitions)
+    for name, defense in ten(1).items():
+        releases = publish(simulation.history, defense, knowing(simulation), rng=seeded(1))
+        for row in assessments(releases, simulation.history, attacks):
+            yield {"defense": name} | row
 
 
 def ten_on_adult() -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from comparison_settings import CLASSES, Row, census, draw, knowing, markdown, measured, seeded, simulated
+from joint_adversary import all_attacks, assessments
 
 from foreknow.defenses import BKAA, UHRA, BetaLikeness, Defense, JSReduce, KPrimacy, TCloseness, publish
 from foreknow.evaluation import risk_utility_map
@@ -91,6 +92,20 @@ def uhra_why() -> Iterator[str]:
         yield f"{name}: beta=5 bounds the shares {share.round(3).tolist()} by {most.round(3).tolist()}"
     best = {size: round(nearest(share, size), 3) for size in (3, 4, 5, 8, 10, 12)}
     yield f"exams: least distance from the table of a group of distinct values, by its size: {best}"
+
+
+def uhra_joint(records: int = 4000) -> Iterator[str]:
+    """UHRA, Figures 1 to 3 on exams: the publications at k = 5, t = .5, J = .8 under sequential and joint attacks."""
+    simulation, rows = simulated(6, records), []
+    attacks = all_attacks(simulation.prior, simulation.transitions)
+    for name, algorithm in (ALGORITHMS | {"UHRA, one cluster": OTHERS["UHRA, one cluster"]}).items():
+        releases = publish(simulation.history, algorithm(5, 0.5, 0.8), knowing(simulation), rng=seeded(1))
+        found = measured(releases)
+        for row in assessments(releases, simulation.history, attacks):
+            rows.append(
+                {"defense": name, "penalized": found["penalized"], "RL": found["linkage"], "size": found["size"]} | row
+            )
+    yield from markdown(rows)
 
 
 def nearest(share: "np.ndarray[Any, np.dtype[np.float64]]", size: int) -> float:

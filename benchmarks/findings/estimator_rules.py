@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from exams_settings import MIXED_SIZES, RULES, SAFE, SHOWN, bayframe_defenses, gains, mean_score, seeded
+from joint_adversary import assessments, joint_attacks, line
 
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import JSReduce, publish
@@ -30,6 +31,16 @@ def rules_on_exams() -> Iterator[str]:
                 f"{name}, {rule}: {gain[SHOWN].round(3).tolist()}, log score {mean_score(beliefs, simulation.history):.3f}; "
                 f"sure {held['sure']:.0f}, expected {held['expected']:.0f}, right {held['right']:.0f}{sampled(beliefs)}"
             )
+
+
+def joint_rules(views: int = 24, records: int = 5000) -> Iterator[str]:
+    """Section 8: the same releases under the joint attacks."""
+    simulation = exams(views, records, rng=seeded())
+    omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    for defense in (SAFE, JSReduce(3, 0.5, 0.6, patience=50)):
+        releases = publish(simulation.history, defense, omega, rng=seeded(1))
+        for row in assessments(releases, simulation.history, joint_attacks(omega)):
+            yield f"{type(defense).__name__}: {line(row)}"
 
 
 def sampled(beliefs: Beliefs) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 from exams_settings import CLASSES, SAFE, SHOWN, gains, seeded
+from joint_adversary import assessed, joint_attacks, line
 
 from foreknow.attacks import SequentialAttack, SnapshotAttack
 from foreknow.defenses import publish
@@ -52,6 +53,20 @@ def knowledge() -> Iterator[str]:
         for estimator in (Omega(), Exact()):
             gain = gains(Adversary(prior, chain, estimator=estimator), releases, simulation.history)
             yield f"{name}, {estimator}: {gain[SHOWN].round(3).tolist()}"
+
+
+def joint_knowledge(views: int = 24, records: int = 5000) -> Iterator[str]:
+    """Section 1: the joint attack with exact, mined and extracted knowledge, and with 26 weeks per step."""
+    for weeks in (1, 26):
+        simulation = exams(views, records, weeks_per_step=weeks, rng=seeded())
+        releases = publish(simulation.history, SAFE, rng=seeded(1))
+        for name, prior, chain in sources(simulation):
+            if name == "exact" or (weeks == 1 and name != "as printed" and name != "extracted up to"):
+                for attack, carried_out in joint_attacks(Adversary(prior, chain)).items():
+                    beliefs = carried_out(releases)
+                    gain = adversary_gain(beliefs, simulation.history)["gain"]
+                    shown = gain.iloc[[i for i in SHOWN if i < views]].round(3).tolist()
+                    yield f"{weeks} weeks, {name}, {attack}: {shown}; {line(assessed(beliefs, simulation.history))}"
 
 
 def sources(simulation: Simulation) -> Iterator[tuple[str, object, object]]:

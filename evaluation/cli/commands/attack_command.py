@@ -128,8 +128,8 @@ def attack_command(
             metavar="NAME",
             callback=_check_attack,
             help=f"Attack: {', '.join(entry_points.choice_names('attack', ATTACKS))}. joint reads all releases together, "
-            "sequential remembers earlier releases, snapshot reads each release alone, retrospective smooths the beliefs about each "
-            "respondent, signature knows m-invariance, "
+            "sequential remembers earlier releases, snapshot reads each release alone, retrospective smooths the beliefs about "
+            "each respondent, signature knows m-invariance, "
             "foreground and definetti learn from the groups themselves, composition intersects the groups of a respondent, maxent "
             "uses --statements, minimality knows the rule of mondrian.",
         ),

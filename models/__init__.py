@@ -24,7 +24,15 @@ from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
 from foreknow.models.foreground.gibbs_sampling import GibbsSampling
 from foreknow.models.foreground.global_distribution import GlobalDistribution
 from foreknow.models.foreground.newton import Newton
-from foreknow.models.joint import JOINT_SOLVERS, Enumeration, JointAuto, JointPosterior, JointProblem, MaxEntropy
+from foreknow.models.joint import (
+    JOINT_SOLVERS,
+    Enumeration,
+    JointAuto,
+    JointPosterior,
+    JointProblem,
+    LearnedKnowledge,
+    MaxEntropy,
+)
 from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.dirichlet_knowledge import DirichletChain, DirichletFrequencies
@@ -100,6 +108,7 @@ __all__ = [
     "JointPosterior",
     "JointProblem",
     "KernelPrior",
+    "LearnedKnowledge",
     "Linking",
     "Links",
     "MarkovChain",

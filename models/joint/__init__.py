@@ -8,6 +8,7 @@ from typing import Any
 
 from foreknow.models.joint.enumeration import Enumeration
 from foreknow.models.joint.joint_auto import JointAuto
+from foreknow.models.joint.learned_knowledge import LearnedKnowledge
 from foreknow.models.joint.max_entropy import MaxEntropy
 from foreknow.models.joint.posterior import JointPosterior
 from foreknow.models.joint.problem import JointProblem
@@ -19,4 +20,12 @@ JOINT_SOLVERS: dict[str, Callable[[], Any]] = {
 }
 """Joint solvers that need no argument, by their names on the command line."""
 
-__all__ = ["JOINT_SOLVERS", "Enumeration", "JointAuto", "JointPosterior", "JointProblem", "MaxEntropy"]
+__all__ = [
+    "JOINT_SOLVERS",
+    "Enumeration",
+    "JointAuto",
+    "JointPosterior",
+    "JointProblem",
+    "LearnedKnowledge",
+    "MaxEntropy",
+]

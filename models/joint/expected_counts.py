@@ -105,12 +105,16 @@ def _single_steps(counts: FloatArray, powers: IntArray, table: FloatArray) -> Fl
     return steps
 
 
-def with_law(problem: JointProblem, law: ChainLaw, classes: IntArray, powers: IntArray) -> tuple[FloatArray, tuple[FloatArray, ...]]:
+def with_law(
+    problem: JointProblem, law: ChainLaw, classes: IntArray, powers: IntArray
+) -> tuple[FloatArray, tuple[FloatArray, ...]]:
     """Prior of each path, and transition tables of each chain, of a problem under a law."""
     prior = problem.prior.copy()
     prior[: problem.respondents] = law.prior[classes]
     if len(law.tables) == 1:
-        stacked = [np.minimum(np.stack([np.linalg.matrix_power(law.tables[0], power) for power in powers.tolist()]), 1.0)]
+        stacked = [
+            np.minimum(np.stack([np.linalg.matrix_power(law.tables[0], power) for power in powers.tolist()]), 1.0)
+        ]
     else:
         stacked = [np.stack([table] * len(powers)) for table in law.tables]
     return prior, tuple(stacked)

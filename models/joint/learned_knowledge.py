@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.building import JointHistory, joint_history
+from foreknow.models.joint.exact_groups import exact_groups, first_likelihoods
 from foreknow.models.joint.expected_counts import (
     ChainLaw,
     expected_counts,
@@ -18,19 +19,22 @@ from foreknow.models.joint.expected_counts import (
     with_law,
 )
 from foreknow.models.joint.log_weight import log_weight
-from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
+from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw, with_doubt
 from foreknow.models.joint.messages import Messages, factors_of
 from foreknow.models.joint.observations import each_observation
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_pseudo_count
 from foreknow.models.knowledge.priors import ClassFrequencies, UniformPrior, class_codes, class_cuts
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
-from foreknow.models.settings import check_kind, check_range, check_whole
+from foreknow.models.settings import check_choice, check_kind, check_range, check_whole
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.release import Release
 
 LOOSEST = 0.1
 """Largest tolerance of the expected counts in the first rounds."""
+
+FIRST_TOLERANCE = 1e-2
+"""Change of the law at which rounds with exact counts follow those with expected counts."""
 
 FEW_STEPS = 1.0
 """Expected number of transitions from a value under which the pseudo-counts determine its row."""
@@ -42,7 +46,8 @@ class LearningRound(NamedTuple):
     Attributes
     ----------
     objective : float
-        Penalized objective of the law at the start of the round (`LearnedKnowledge`), as far as its tolerance determines it.
+        Penalized objective of the law at the start of the round (`LearnedKnowledge.fit`), up to the tolerance of the solver; NaN
+        for a round with exact counts.
     change : float
         Mean total variation by which the rows of the law changed in the round, weighted by their expected counts; the larger of
         that of the prior and that of the transitions.
@@ -95,6 +100,7 @@ class LearnedKnowledge:
         order: int = 1,
         tolerance: float = 1e-3,
         rounds: int = 200,
+        counts: Literal["exact", "expected"] = "exact",
         solver: MaxEntropy | None = None,
     ) -> "LearnedKnowledge":
         """Learn the prior and the transitions from releases.
@@ -116,8 +122,12 @@ class LearnedKnowledge:
             Change of the law in a round at which the iteration stops; see `LearningRound`.
         rounds : int
             Largest number of rounds.
+        counts : {"exact", "expected"}
+            Treatment of the published counts. ``"expected"``: expected counts, by `MaxEntropy`; this underestimates staying,
+            more in larger groups, however many respondents there are. ``"exact"``: further rounds with messages of exact
+            counts (`exact_groups`); consistent where groups are drawn anew at each release.
         solver : MaxEntropy, optional
-            Solver of each round; ``MaxEntropy()`` by default. Early rounds have a looser tolerance.
+            Solver of the rounds with expected counts; ``MaxEntropy()`` by default. Early rounds have a looser tolerance.
 
         Raises
         ------
@@ -128,18 +138,19 @@ class LearnedKnowledge:
 
         Notes
         -----
-        Each round alternates two minimizations of the relative entropy of a law Q of all paths to the chains: over Q, among the
+        Each round with expected counts alternates two minimizations of the relative entropy of a law Q of all paths to the chains: over Q, among the
         laws with the published expected counts (`MaxEntropy`), and over prior and transitions (expected counts of Q, normalized;
         Csiszar and Tusnady, 1984). The objective is the negative relative entropy plus the logarithm of the Dirichlet density;
         it does not decrease, up to the tolerance of the solver. Where every group has one member, it is the penalized
         log-likelihood of the values, and the result of the first round is their relative frequencies.
 
-        An approximation elsewhere: exact counts are expected ones in `MaxEntropy`. The maximum may be local. The start is the
+        Rounds with exact counts replace the tilts by messages of belief propagation. They are an approximation where the same
+        respondents meet again, and have no objective that increases. The maximum may be local. The start is the
         published distribution for the prior, and for each row of the transitions half of it, with half staying. Where no
         respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform prior,
         and distorted values are taken as true.
 
-        Cost: one `MaxEntropy` for each round, started from the tilts of the round before.
+        Cost: for each round, one `MaxEntropy` started from the tilts of the round before, or `Auto` on all groups.
         """
         owner = "LearnedKnowledge.fit"
         check_pseudo_count(pseudo_count)
@@ -147,16 +158,18 @@ class LearnedKnowledge:
         check_chain_order(order)
         check_range(owner, "tolerance", tolerance, 0)
         check_whole(owner, "rounds", rounds, "rounds")
+        check_choice(owner, "counts", counts, ("exact", "expected"))
         solver = MaxEntropy() if solver is None else solver
         check_kind(owner, "solver", solver, MaxEntropy, "is a MaxEntropy, as MaxEntropy(tolerance=1e-3)")
         observations = each_observation(owner, releases)
         data = _learning_data(owner, observations, {} if classes is None else classes, gaps, int(order))
-        law, counts, trace = _iterate(data, float(pseudo_count), float(tolerance), int(rounds), solver)
+        settings = _Settings(float(pseudo_count), float(tolerance), int(rounds), counts, solver)
+        law, expected, trace = _iterate(data, settings)
         values = observations[0].people.schema.values
         prior = ClassFrequencies(data.cuts, law.prior.reshape(*(len(cut) + 1 for cut in data.cuts.values()), -1))
         chain = MarkovChain(len(law.tables), law.tables[-1], law.tables[:-1]) if law.tables else None
-        converged = trace[-1].change <= tolerance
-        return cls(prior, chain, tuple(trace), converged, _notes(values, counts, trace, converged))
+        converged = trace[-1].change <= tolerance and bool(counts == "expected" or np.isnan(trace[-1].objective))
+        return cls(prior, chain, tuple(trace), converged, _notes(values, expected, trace, converged))
 
 
 class _Data(NamedTuple):
@@ -167,6 +180,16 @@ class _Data(NamedTuple):
     classes: IntArray
     powers: IntArray
     start: ChainLaw
+
+
+class _Settings(NamedTuple):
+    """Checked settings of `LearnedKnowledge.fit`."""
+
+    pseudo_count: float
+    tolerance: float
+    rounds: int
+    counts: str
+    solver: MaxEntropy
 
 
 def _learning_data(
@@ -219,27 +242,65 @@ def _powers(problem: JointProblem, gaps: GapRule, order: int) -> IntArray:
     return powers
 
 
-def _iterate(
-    data: _Data, pseudo_count: float, tolerance: float, rounds: int, solver: MaxEntropy
-) -> tuple[ChainLaw, ChainLaw, list[LearningRound]]:
+def _iterate(data: _Data, settings: _Settings) -> tuple[ChainLaw, ChainLaw, list[LearningRound]]:
     """Law after the last round, its expected counts, and the trace."""
-    law, problem = data.start, data.history.problem
+    last = settings.tolerance if settings.counts == "expected" else max(settings.tolerance, FIRST_TOLERANCE)
+    law, counts, messages, trace = _with_expected_counts(data, settings, last)
+    if settings.counts == "exact":
+        law, counts = _with_exact_counts(data, settings, law, counts, messages, trace)
+    return law, counts, trace
+
+
+def _with_expected_counts(
+    data: _Data, settings: _Settings, tolerance: float
+) -> tuple[ChainLaw, ChainLaw, Messages, list[LearningRound]]:
+    """Rounds with the law of `MaxEntropy`; the tilts of one round start the next."""
+    law, change, loose = data.start, np.inf, LOOSEST
     trace: list[LearningRound] = []
     messages: Messages | None = None
-    loose, change = LOOSEST, np.inf
-    while len(trace) < rounds and (change > tolerance or loose > solver.tolerance):
-        prior, tables = with_law(problem, law, data.classes, data.powers)
-        problem = replace(problem, prior=prior, tables=tables if law.tables else problem.tables)
-        loose = max(solver.tolerance, min(LOOSEST, change))
-        tilted = replace(solver, tolerance=loose).fit(problem, messages)
+    while not trace or (
+        len(trace) < settings.rounds and (change > tolerance or loose > max(settings.solver.tolerance, tolerance))
+    ):
+        problem = _problem(data, law)
+        loose = max(settings.solver.tolerance, min(LOOSEST, change))
+        tilted = replace(settings.solver, tolerance=loose).fit(problem, messages)
         messages = tilted.messages
-        counts = expected_counts(tilted, data.classes, len(law.prior), data.powers, law)
         doubted = with_doubt(problem)[0]
-        objective = log_weight(doubted.layout, factors_of(doubted), messages.tilt) + log_density(law, pseudo_count)
-        before, law = law, most_likely(counts, pseudo_count, law)
-        change = weighted_change(before, law, counts)
+        objective = log_weight(doubted.layout, factors_of(doubted), messages.tilt)
+        objective += log_density(law, settings.pseudo_count)
+        law, counts, change = _maximized(data, settings, tilted, law)
         trace.append(LearningRound(objective, change))
-    return law, counts, trace
+    return law, counts, messages, trace
+
+
+def _with_exact_counts(
+    data: _Data,
+    settings: _Settings,
+    law: ChainLaw,
+    counts: ChainLaw,
+    messages: Messages,
+    trace: list[LearningRound],
+) -> tuple[ChainLaw, ChainLaw]:
+    """Rounds with exact counts, appended to the trace; the messages of the groups of one round start the next."""
+    likelihoods, change = first_likelihoods(data.history.problem, messages), np.inf
+    while change > settings.tolerance and len(trace) < settings.rounds:
+        tilted, likelihoods = exact_groups(_problem(data, law), likelihoods)
+        law, counts, change = _maximized(data, settings, tilted, law)
+        trace.append(LearningRound(np.nan, change))
+    return law, counts
+
+
+def _problem(data: _Data, law: ChainLaw) -> JointProblem:
+    problem = data.history.problem
+    prior, tables = with_law(problem, law, data.classes, data.powers)
+    return replace(problem, prior=prior, tables=tables if law.tables else problem.tables)
+
+
+def _maximized(data: _Data, settings: _Settings, tilted: TiltedLaw, law: ChainLaw) -> tuple[ChainLaw, ChainLaw, float]:
+    """Law of highest penalized likelihood given the expected counts of a round, the counts, and the change of the law."""
+    counts = expected_counts(tilted, data.classes, len(law.prior), data.powers, law)
+    after = most_likely(counts, settings.pseudo_count, law)
+    return after, counts, weighted_change(law, after, counts)
 
 
 def _notes(
@@ -257,5 +318,7 @@ def _notes(
                 f"Fewer than {FEW_STEPS:g} transition is expected from {listed}; the pseudo-counts determine these rows."
             )
     if not converged:
-        notes.append(f"The law changed by {trace[-1].change:.2g} in the last of {len(trace)} rounds; allow more rounds.")
+        notes.append(
+            f"The law changed by {trace[-1].change:.2g} in the last of {len(trace)} rounds; allow more rounds."
+        )
     return tuple(notes)

@@ -138,9 +138,9 @@ class LearnedKnowledge:
 
         Notes
         -----
-        Each round with expected counts alternates two minimizations of the relative entropy of a law Q of all paths to the chains: over Q, among the
-        laws with the published expected counts (`MaxEntropy`), and over prior and transitions (expected counts of Q, normalized;
-        Csiszar and Tusnady, 1984). The objective is the negative relative entropy plus the logarithm of the Dirichlet density;
+        Each round with expected counts alternates two minimizations of the relative entropy of a law Q of all paths to the
+        chains: over Q, among the laws with the published expected counts (`MaxEntropy`), and over prior and transitions (expected
+        counts of Q, normalized; Csiszar and Tusnady, 1984). The objective is the negative relative entropy plus the logarithm of the Dirichlet density;
         it does not decrease, up to the tolerance of the solver. Where every group has one member, it is the penalized
         log-likelihood of the values, and the result of the first round is their relative frequencies.
 

@@ -36,6 +36,9 @@ LOOSEST = 0.1
 FIRST_TOLERANCE = 1e-2
 """Change of the law at which rounds with exact counts follow those with expected counts."""
 
+PATIENCE = 20
+"""Number of rounds with exact counts without a new smallest change after which they count as oscillating."""
+
 FEW_STEPS = 1.0
 """Expected number of transitions from a value under which the pseudo-counts determine its row."""
 
@@ -140,12 +143,13 @@ class LearnedKnowledge:
         -----
         Each round with expected counts alternates two minimizations of the relative entropy of a law Q of all paths to the
         chains: over Q, among the laws with the published expected counts (`MaxEntropy`), and over prior and transitions (expected
-        counts of Q, normalized; Csiszar and Tusnady, 1984). The objective is the negative relative entropy plus the logarithm of the Dirichlet density;
-        it does not decrease, up to the tolerance of the solver. Where every group has one member, it is the penalized
-        log-likelihood of the values, and the result of the first round is their relative frequencies.
+        counts of Q, normalized; Csiszar and Tusnady, 1984). The objective is the negative relative entropy plus the logarithm of
+        the Dirichlet density; it does not decrease, up to the tolerance of the solver. Where every group has one member, it is
+        the penalized log-likelihood of the values, and the result of the first round is their relative frequencies.
 
         Rounds with exact counts replace the tilts by messages of belief propagation. They are an approximation where the same
-        respondents meet again, and have no objective that increases. The maximum may be local. The start is the
+        respondents meet again, and have no objective that increases. Where they do not converge, the law of the rounds with
+        expected counts is returned, with a note. The maximum may be local. The start is the
         published distribution for the prior, and for each row of the transitions half of it, with half staying. Where no
         respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform prior,
         and distorted values are taken as true.
@@ -281,13 +285,16 @@ def _with_exact_counts(
     messages: Messages,
     trace: list[LearningRound],
 ) -> tuple[ChainLaw, ChainLaw]:
-    """Rounds with exact counts, appended to the trace; the messages of the groups of one round start the next."""
+    """Law and counts after rounds with exact counts, appended to the trace; those before where the rounds do not converge."""
     likelihoods, change = first_likelihoods(data.history.problem, messages), np.inf
-    while change > settings.tolerance and len(trace) < settings.rounds:
-        tilted, likelihoods = exact_groups(_problem(data, law), likelihoods)
-        law, counts, change = _maximized(data, settings, tilted, law)
+    found, expected, least, since = law, counts, np.inf, 0
+    while change > settings.tolerance and len(trace) < settings.rounds and since < PATIENCE:
+        tilted, likelihoods = exact_groups(_problem(data, found), likelihoods)
+        found, expected, change = _maximized(data, settings, tilted, found)
         trace.append(LearningRound(np.nan, change))
-    return law, counts
+        since = 0 if change < least else since + 1
+        least = min(least, change)
+    return (found, expected) if change <= settings.tolerance else (law, counts)
 
 
 def _problem(data: _Data, law: ChainLaw) -> JointProblem:
@@ -318,7 +325,7 @@ def _notes(
                 f"Fewer than {FEW_STEPS:g} transition is expected from {listed}; the pseudo-counts determine these rows."
             )
     if not converged:
-        notes.append(
-            f"The law changed by {trace[-1].change:.2g} in the last of {len(trace)} rounds; allow more rounds."
-        )
+        kept = " The law is that of the rounds with expected counts." if np.isnan(trace[-1].objective) else ""
+        changed = f"The law changed by {trace[-1].change:.2g} in the last of {len(trace)} rounds, over the tolerance."
+        notes.append(changed + kept)
     return tuple(notes)

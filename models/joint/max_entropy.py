@@ -9,7 +9,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_iteration
 from foreknow.models.joint.expected_steps import expected_steps
 from foreknow.models.joint.group_visit import scratch_of
-from foreknow.models.joint.messages import Factors, Messages, factors_of, first_messages
+from foreknow.models.joint.messages import Factors, Messages, copied, factors_of, first_messages
 from foreknow.models.joint.posterior import JointPosterior, record_beliefs
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.sweeps import fit_tilts
@@ -73,17 +73,20 @@ class MaxEntropy:
         check_joint_problem(self, problem)
         return self.fit(problem).posterior
 
-    def fit(self, problem: JointProblem) -> "TiltedLaw":
-        """Posterior of a whole history, and the expected number of each transition."""
+    def fit(self, problem: JointProblem, start: Messages | None = None) -> "TiltedLaw":
+        """Posterior of a whole history, and the expected number of each transition.
+
+        ``start`` holds the messages of a fitted law of the same groups, from which the iteration starts.
+        """
         law, impossible = with_doubt(problem)
-        factors, messages = factors_of(law), first_messages(law)
+        factors, messages = factors_of(law), first_messages(law) if start is None else copied(start)
         gap = np.zeros(len(law.counts))
         visits = self._fit(law, factors, messages, np.full(len(gap), np.inf), gap, len(gap))
         steps, ruled_out = expected_steps(law.layout, factors, messages, impossible)
         beliefs = record_beliefs(law, messages.forward * messages.backward)
         status = np.where(gap > self.tolerance, UNCONVERGED, 0) | _contradicted(problem, law, ruled_out, beliefs)
         rounds = -(-visits // max(len(gap), 1))
-        return TiltedLaw(JointPosterior(problem, beliefs, status, gap, rounds, rule="MaxEntropy"), steps)
+        return TiltedLaw(JointPosterior(problem, beliefs, status, gap, rounds, rule="MaxEntropy"), steps, messages)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it: the messages of one prefix start those of the next.
@@ -135,10 +138,13 @@ class TiltedLaw(NamedTuple):
     posterior : JointPosterior
     steps : float array, shape (Q, m)
         Expected number of each transition, by row of the ``table`` of the layout.
+    messages : Messages
+        Fitted messages and tilts.
     """
 
     posterior: JointPosterior
     steps: FloatArray
+    messages: Messages
 
 
 def with_doubt(problem: JointProblem) -> tuple[JointProblem, BoolArray]:

@@ -60,6 +60,11 @@ def first_messages(problem: JointProblem) -> Messages:
     return Messages(np.ones(states), np.ones(states), np.where(constrained & (at.shown == 0), 0.0, 1.0))
 
 
+def copied(messages: Messages) -> Messages:
+    """Copy of messages, which an iteration may overwrite."""
+    return Messages(*(part.copy() for part in messages))
+
+
 @compiled
 def write_predicted(message: FloatArray, r: int, at: Layout, factors: Factors, forward: FloatArray) -> None:
     """Law of the state of a record given the earlier records and its evidence; uniform where they leave no possible value."""

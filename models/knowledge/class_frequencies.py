@@ -112,12 +112,26 @@ def class_counts(
         As `ClassFrequencies.fit`; ``owner`` is named.
     """
     check_kind(owner, "history", history, History, "is a History; make one by History([view, ...]) or History.read")
+    cuts = class_cuts(owner, history.schema, classes)
+    shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(history.schema.values)
+    cells = np.concatenate([class_codes(cuts, view.people) * m + view.sensitive for view in history])
+    counts = np.bincount(cells, minlength=math.prod(shape) * m).reshape(*shape, m)
+    return cuts, counts.astype(np.float64)
+
+
+def class_cuts(owner: str, schema: Schema, classes: Mapping[str, int | None]) -> dict[str, tuple[float, ...]]:
+    """Cuts of the codes of each attribute that defines classes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `ClassFrequencies.fit`; ``owner`` is named.
+    """
     if not isinstance(classes, Mapping):
         raise TypeError(
             f"{owner}: classes is {shown(classes)}; it maps each attribute to its number of classes, as {{'age': 3, 'sex': None}}, "
             "with None for a categorical attribute."
         )
-    schema = history.schema
     cuts = {name: _cuts(schema, name, parts) for name, parts in classes.items()}
     shape, m = tuple(len(cut) + 1 for cut in cuts.values()), len(schema.values)
     if math.prod(shape) * m > MAX_CLASS_PROBABILITIES:
@@ -125,9 +139,7 @@ def class_counts(
             f"the classes {dict(zip(cuts, shape, strict=True))} make a table of {math.prod(shape)} times {m} probabilities, "
             f"over {MAX_CLASS_PROBABILITIES}; cut fewer attributes, or into fewer intervals."
         )
-    cells = np.concatenate([class_codes(cuts, view.people) * m + view.sensitive for view in history])
-    counts = np.bincount(cells, minlength=math.prod(shape) * m).reshape(*shape, m)
-    return cuts, counts.astype(np.float64)
+    return cuts
 
 
 def class_codes(cuts: Mapping[str, tuple[float, ...]], people: People) -> IntArray:

@@ -209,10 +209,8 @@ def _learning_data(
     chain: MarkovChain | None = MarkovChain(order, table)
     history = joint_history(Adversary(UniformPrior(), chain, gaps=gaps), observations)
     problem = history.problem
-    if not (problem.layout.previous >= 0).any():
-        chain = None
     number = int(np.prod([len(cut) + 1 for cut in cuts.values()], dtype=np.int64))
-    tables = () if chain is None else chain.tables
+    tables = chain.tables if (problem.layout.previous >= 0).any() else ()
     start = ChainLaw(np.tile(shown / shown.sum(), (number, 1)), tables)
     return _Data(history, cuts, _path_classes(history, cuts), _powers(problem, gaps, order), start)
 
@@ -275,6 +273,7 @@ def _with_expected_counts(
         objective += log_density(law, settings.pseudo_count)
         law, counts, change = _maximized(data, settings, tilted, law)
         trace.append(LearningRound(objective, change))
+    assert messages is not None
     return law, counts, messages, trace
 
 

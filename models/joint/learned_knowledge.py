@@ -206,7 +206,7 @@ def _learning_data(
     schema = observations[0].people.schema
     cuts = class_cuts(owner, schema, classes)
     table = _first_table(shown / shown.sum(), order)
-    chain: MarkovChain | None = MarkovChain(order, table)
+    chain = MarkovChain(order, table)
     history = joint_history(Adversary(UniformPrior(), chain, gaps=gaps), observations)
     problem = history.problem
     number = int(np.prod([len(cut) + 1 for cut in cuts.values()], dtype=np.int64))
@@ -273,7 +273,6 @@ def _with_expected_counts(
         objective += log_density(law, settings.pseudo_count)
         law, counts, change = _maximized(data, settings, tilted, law)
         trace.append(LearningRound(objective, change))
-    assert messages is not None
     return law, counts, messages, trace
 
 

@@ -178,7 +178,7 @@ class LearnedKnowledge:
 
 
 class _Data(NamedTuple):
-    """What is read: the history under the first law, the class of each path, the steps of each chain, and the first law."""
+    """History under the first law, class of each path, number of steps of each chain, and the first law."""
 
     history: JointHistory
     cuts: dict[str, tuple[float, ...]]

@@ -5,11 +5,11 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.14 python3.12 python; do \
 BIN := .venv/bin
 OUT ?= demo-output
 
-.PHONY: help demo test notebooks lint types bench clean
+.PHONY: help demo test test-all notebooks lint types bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
 .venv/installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "foreknow needs Python 3.12 or newer; found none on PATH. Name one: make PYTHON=/path/to/python3"; exit 1; }
@@ -24,7 +24,12 @@ help: ## list the targets
 demo: .venv/installed ## publish a real follow-up in three ways, attack it, write tables and pictures
 	$(BIN)/foreknow demo --out $(OUT) --overwrite
 
-test: lint types ## everything: style, types, all tests, the notebooks in their small mode
+test: lint types ## style, types, the tests but for long simulations, the notebooks in their small mode
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	FOREKNOW_SMALL=1 NUMBA_OPT=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks \
+		--ignore=notebooks/12-calibration.ipynb
+
+test-all: lint types ## all tests, and all notebooks in their small mode
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 	FOREKNOW_SMALL=1 NUMBA_OPT=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
 

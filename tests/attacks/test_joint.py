@@ -86,6 +86,7 @@ class TestBetterThanMarginals:
             scores[type(attack)] = np.log(np.maximum(np.concatenate(own), 1e-12)).mean()
         assert scores[JointAttack] > scores[SequentialAttack] > scores[SnapshotAttack]
 
+    @pytest.mark.slow
     def test_the_sampler_is_calibrated_under_the_true_law(self):
         """The expected number of right guesses is the sum of the largest beliefs; its standard deviation is at most that of
         independent guesses times the root of the number of records that move together (a group of 4 over 4 releases)."""

@@ -65,6 +65,7 @@ def test_dependent_records_do_not_count_as_new_ones():
     np.testing.assert_allclose(four[columns], one[columns])
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_rate():
     """Of 200 histories, the 90 % interval holds the true rate at least .9 - 3 sqrt(.9 .1 / 200) - .02 of the time.
 

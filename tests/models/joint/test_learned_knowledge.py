@@ -182,6 +182,7 @@ def test_objective_does_not_decrease(size, pseudo_count):
     assert (np.diff(precise) > -1e-3).all()
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_number_of_people():
     errors = []
     for people in (40, 400, 4000):
@@ -192,6 +193,7 @@ def test_error_falls_with_the_number_of_people():
     assert errors[2] < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 4, 8])
 def test_exact_counts_learn_as_much_as_known_values(size):
     """The error is near that of the relative frequencies of the true values; that of expected counts grows with the groups."""
@@ -204,6 +206,7 @@ def test_exact_counts_learn_as_much_as_known_values(size):
     assert weighted_error(expected.transitions.probabilities, values) > 0.03
 
 
+@pytest.mark.slow
 def test_the_same_groups_at_each_release_leave_the_chain_uncertain():
     """A limit: where the same respondents meet again, the error does not fall to that of known values."""
     values, _ = simulated(300, 6, 3, np.random.default_rng(11))
@@ -278,6 +281,7 @@ def test_too_few_rounds_are_noted():
     assert "over the tolerance" in learned.notes[-1]
 
 
+@pytest.mark.slow
 def test_rounds_with_exact_counts_that_do_not_converge_are_not_kept():
     _, releases = simulated(60, 4, 4, np.random.default_rng(12))
     expected = LearnedKnowledge.fit(releases, counts="expected", tolerance=1e-2)

@@ -173,6 +173,7 @@ def test_path_redraws_agree_with_enumeration(kind, seed):
     assert (np.abs(found.rows(every) - enumerated(problem)) <= 5.5 * error + 5 / (4 * SWEEPS)).all()
 
 
+@pytest.mark.slow
 def test_ranks_of_true_densities_are_uniform():
     """Simulation-based calibration (Talts et al. 2018): the rank of a true statistic among draws given its own data is uniform."""
     rng, draws, bins, number = np.random.default_rng(5), 39, 8, 400

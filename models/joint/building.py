@@ -14,6 +14,7 @@ from foreknow.models.joint.channels import channel_emissions
 from foreknow.models.joint.claims import claim_evidence
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
+from foreknow.models.settings import check_kind
 from foreknow.models.tables.observation import Observation
 
 
@@ -96,7 +97,12 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     compromised record is about them. With ``gaps="power"`` it takes a step at every release. Counterfeits are paths of one record
     with a uniform prior. Cost: O(R log R) and the cost of the prior.
     """
+    check_kind("joint_history", "adversary", adversary, Adversary, "is an Adversary; make one by Adversary(prior)")
+    takes = "is a sequence of Observation, as [release.observation for release in releases]"
+    check_kind("joint_history", "observations", observations, (list, tuple), takes)
     observations = tuple(observations)
+    for number, observation in enumerate(observations):
+        check_kind("joint_history", f"observation {number}", observation, Observation, "is an Observation")
     m = _domain_size(observations)
     claims = [_checked_claims(adversary, observation) for observation in observations]
     claimed = [np.zeros(0, dtype=np.int64) if claim is None else np.unique(claim.rows) for claim in claims]

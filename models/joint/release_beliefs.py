@@ -7,6 +7,7 @@ from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.posterior import JointPosterior
 from foreknow.models.problem import Posterior
+from foreknow.models.settings import check_flag, check_kind
 
 
 def release_beliefs(
@@ -31,6 +32,10 @@ def release_beliefs(
     -----
     For chains of order d over 1 predictions use the transitions after one value. Cost: O(n m^2) per release.
     """
+    check_kind("release_beliefs", "history", history, JointHistory, "is a JointHistory; make one by joint_history")
+    takes = "is a JointPosterior, which a joint solver returns"
+    check_kind("release_beliefs", "posterior", posterior, JointPosterior, takes)
+    check_flag("release_beliefs", "hindsight", hindsight)
     found = []
     unconditional = np.zeros((len(history.problem.prior), history.problem.values))
     for t, observation in enumerate(history.observations):

@@ -84,9 +84,9 @@ class TestJointAttack:
         (note, *_) = self.notes([PLAIN], PathSampler(sweeps=50, rng=1))
         assert "is sampled (PathSampler)" in note
 
-    def test_counterfeits_have_a_uniform_prior(self):
+    def test_the_law_of_counterfeits_is_named(self):
         (note,) = self.notes([INVENTED])
-        assert note.startswith("2 published records are counterfeits. The joint law treats each as")
+        assert note.startswith("2 published records are counterfeits. Their law is estimated from each release")
         assert "SignatureAttack" in note
 
     def test_a_contradicted_group_is_named_with_its_respondents(self):
@@ -96,7 +96,7 @@ class TestJointAttack:
         (note,) = (note for note in notes if "CONTRADICTED" in note)
         assert "'A', 'B'" in note
 
-    def test_distorted_values_are_read_as_true_ones(self):
+    def test_releases_with_distorted_values_are_named(self):
         releases, _ = examples.distorted_releases()
         adversary = examples.adversary()
         notes = JointAttack(adversary)(releases).notes

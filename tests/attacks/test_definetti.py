@@ -272,6 +272,7 @@ class TestCalibration:
         difference = (rows.max(axis=1) - (rows.argmax(axis=1) == value)).reshape(-1, size).mean(axis=1)
         return difference.mean(), difference.std(ddof=1) / math.sqrt(len(difference))
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(3))
     def test_all_attributes_at_once_are_calibrated_and_the_worst_set_is_not(self, seed):
         value, release = drawn_from_the_model(6000, 4, np.random.default_rng(seed))

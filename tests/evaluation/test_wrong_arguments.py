@@ -54,7 +54,7 @@ ATTACK = SnapshotAttack(Adversary(UniformPrior()))
 BELIEFS = ATTACK(RELEASES)
 WORKLOAD = Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1)
 FRAME = HISTORY[0].frame
-TABLE = PublishedTable(RELEASES[0].table, sensitive_set="result")
+TABLE = PublishedTable(RELEASES[0].table, sensitive="result")
 LABELS = LinkingAttack(Linking(ExternalKnowledge({"x": "a"}), "result"))([RELEASES[0]])
 RECORDS = CompromisedRecords(pd.DataFrame({"respondent": ["A"], "value": ["a"], "time": [1], "confidence": [1.0]}))
 NEEDS = {"breaches": ({"a"}, 2), "query_error": (WORKLOAD,)}

@@ -36,7 +36,8 @@ BAD_ATTACK = {
     "a corpus without a column": (lambda d: attack(d, None, "--corpus", changed(d, without("age"))), "no column 'age'"),
     "a corpus where nothing is read": (
         lambda d: attack(d, None, *FOREGROUND, "--corpus", good(d)),
-        "foreground does not read --corpus; leave it out, or choose --attack joint, sequential, snapshot, signature",
+        "foreground does not read --corpus; leave it out, or choose --attack joint, sequential, snapshot, retrospective, "
+        "signature",
     ),
     "a chain where nothing is known": (lambda d: attack(d, None, *FOREGROUND, "--order", 2), "does not read --order"),
     "a sensitive set of an adversary": (

@@ -75,7 +75,7 @@ class TestConformance:
             assert np.allclose(beliefs(name, moved)[place], beliefs(name, arrays), atol=1e-4)
 
     def test_relabelled_values_relabel_beliefs(self, name):
-        for arrays in some_arrays(4, 25):
+        for arrays in some_arrays(4, 10):
             if any(posterior_status(name, arrays)):
                 continue
             m = arrays["counts"].shape[1]

@@ -121,6 +121,9 @@ class TestCommands:
         run("publish", source, *MONTH, "--out", tmp_path / "out", "--defense", "m-invariance")
         shown.clear()
         more = ["--sensitive-set", "a", "--support", 5] if attack == "foreground" else []
+        if attack == "maxent":
+            (tmp_path / "statements.csv").write_text("value,low\na,0.3\n")
+            more = ["--statements", tmp_path / "statements.csv"]
         groups = tmp_path / "out" / "private" / "groups.csv"
         run("attack", source, *MONTH, "--groups", groups, "--attack", attack, *more)
         judge(shown)

@@ -298,7 +298,7 @@ class TestWorkload:
 
 
 @pytest.mark.parametrize(
-    "settings", [{"folder": 3}, {"sensitive_set": 3}, {"quasi_identifiers": "age"}, {"hierarchies": 3}]
+    "settings", [{"folder": 3}, {"sensitive": 3}, {"quasi_identifiers": "age"}, {"hierarchies": 3}]
 )
 def test_adult(settings):
     with pytest.raises(TypeError, match="adult: "):

@@ -64,6 +64,7 @@ def law(defense, frame):
     return outcomes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DEFENSES)
 def test_the_law_of_what_is_published_does_not_depend_on_the_file(name):
     """Over all orders that can be drawn, for three orders of the file."""

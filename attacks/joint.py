@@ -41,8 +41,9 @@ class JointAttack:
     -----
     Exact as far as the solver is. None of the five papers has the joint law; each of their adversaries approximates its
     marginals, one release at a time. The ``notes`` of the beliefs name an approximate solver, contradicted or unconverged groups,
-    counterfeits (a uniform prior each) and distorted values, which the law reads as true ones. Cost: that of the solver; with
-    ``hindsight=False`` a small multiple of it.
+    counterfeits and distorted values. The law of counterfeits is estimated together with the beliefs, in up to `MAX_SOLUTIONS`
+    solutions; the channel of distorted values is estimated forward, release by release. Cost: that of the solver, with counterfeits
+    of each solution; with ``hindsight=False`` a small multiple of it.
     """
 
     adversary: Adversary

@@ -35,7 +35,7 @@ class BTPrivacy(Requirement):
         Largest divergence, in units of ``base``: from 0 to 1 in bits.
     estimator : Estimator
         Posterior estimator of the adversary. One that samples gives other levels at each call. One that raises `TooLarge`
-        stops the defense; `Auto` is exact where `Exact` can be.
+        stops the defense; `Auto` is exact where `Exact` can be. `Omega` by default, the estimate of the paper.
     distance : "equal", "ordered" or Hierarchy
         Distance of two sensitive values: 1; the difference of their ranks in the domain over m - 1; or the height of their
         lowest common ancestor over the tree's height.

@@ -29,7 +29,8 @@ class PosteriorBound(Requirement):
         From 0 to 1.
     estimator : Estimator
         Posterior estimator of the adversary. One that samples gives other levels at each call. One that raises `TooLarge`
-        stops the defense; `Auto` is exact where `Exact` can be. For a sensitive set, both use a closed form, whatever the
+        stops the defense; `Auto` is exact where `Exact` can be. `Omega` by default: a level is computed for each candidate group
+        while groups grow. For a sensitive set, both use a closed form, whatever the
         size of the group.
     sensitive_set : collection of values, optional
         Sensitive set, the only class that is bounded. Its values are not distinguished, nor are the others, and the prior of

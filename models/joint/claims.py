@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.group_rows import group_rows
 from foreknow.models.joint.chain_steps import ChainSteps
 from foreknow.models.knowledge.compromised_records import Claims
 from foreknow.models.problem import DOUBT
@@ -41,11 +42,12 @@ def claim_evidence(
     Notes
     -----
     Several claims about one respondent at different times are independent evidence: P is the law without any of them. A value of
-    probability 0 has ``P = DOUBT``. Cost: O(claims m + R).
+    probability 0 has ``P = DOUBT``. Cost: O(R log R), and O(m^(d + 1)) for each record on the path of a claim up to it.
     """
     m = prior.shape[1]
     evidence_row = np.full(len(release), -1, dtype=np.int64)
     cuts = np.searchsorted(release, np.arange(len(claims) + 1))
+    by_path = group_rows(steps.path, len(prior))
     evidence: list[FloatArray] = []
     for t, claim in enumerate(claims):
         if claim is None or not len(claim.rows):
@@ -55,18 +57,18 @@ def claim_evidence(
             record = record_of[line]
             about = claim.rows == line
             share = np.bincount(claim.values[about], weights=claim.confidence[about], minlength=m)
-            reference = np.maximum(_unconditional(record, steps, prior), DOUBT)
+            records = by_path.order[by_path.starts[steps.path[record]] : by_path.starts[steps.path[record] + 1]]
+            reference = np.maximum(_unconditional(records[records <= record], steps, prior), DOUBT)
             evidence_row[record] = len(evidence)
             evidence.append(max(1 - share.sum(), 0.0) + share / reference)
     return np.array(evidence).reshape(len(evidence), m), evidence_row
 
 
-def _unconditional(record: int, steps: ChainSteps, prior: FloatArray) -> FloatArray:
-    """Distribution of the value of a record by prior and transitions alone: float array, shape ``(m,)``."""
-    path = np.flatnonzero(steps.path[: record + 1] == steps.path[record])
-    joint = prior[steps.path[record]]
+def _unconditional(records: IntArray, steps: ChainSteps, prior: FloatArray) -> FloatArray:
+    """Distribution of the value of the last of some first records of a path, by prior and transitions: shape ``(m,)``."""
+    joint = prior[steps.path[records[0]]]
     m = len(joint)
-    for r in path[1:]:
+    for r in records[1:]:
         known = joint.ndim
         joint = joint[..., None] * steps.tables[known - 1][steps.chain[r]]
         if joint.ndim > len(steps.tables):

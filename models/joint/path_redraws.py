@@ -102,7 +102,13 @@ def _exchange(value: IntArray, length: int, w: PathBuffers) -> None:
 
 @compiled
 def _filter_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers) -> float:
-    """Filtered weights of all partners; return the logarithm of their sum over all sequences of partners."""
+    """Filtered weights of all partners; return the logarithm of their sum over all sequences of partners.
+
+    The weight of a partner is that of its value on the redrawn path (``weight``), times the ratio of the partner's own factors with
+    the value it receives to those with the value it gives (``change``). Where the partner's last record is in the group of the last
+    redrawn record, the two may have exchanged there as well, and the term of that exchange is corrected.
+    """
+    # One body, without calls of functions on ``f``: Numba counts references to each array of a tuple at each call.
     records, table, prior, evidence, starts = f.records, f.table, f.prior, f.evidence, f.group_starts
     forward, changes, sums, reached = w.forward, w.change, w.sums, w.reached
     logs, m = 0.0, len(sums)

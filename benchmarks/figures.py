@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from defense_figures import DEFENSE_FIGURES
 from foreground_figures import FOREGROUND_FIGURES
+from joint_figures import JOINT_FIGURES
 from quasi_sensitive_figures import QUASI_SENSITIVE_FIGURES
 from subjects import Figure, history
 
@@ -130,5 +131,6 @@ FIGURES: dict[str, Figure] = {
     "DirichletMultinomial on one group of 1,000": Figure(0.5, lambda: one_group(DirichletMultinomial())),
     **DEFENSE_FIGURES,
     **FOREGROUND_FIGURES,
+    **JOINT_FIGURES,
     **QUASI_SENSITIVE_FIGURES,
 }

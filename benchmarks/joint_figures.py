@@ -1,0 +1,98 @@
+"""Timed figures of the joint law: its solvers on the same exams under four defenses, a million respondents, and learned knowledge."""
+
+from collections.abc import Callable
+
+import numpy as np
+from subjects import Figure, history
+
+from foreknow.attacks import JointAttack
+from foreknow.defenses import (
+    UHRA,
+    Anatomy,
+    Defense,
+    DistinctDiversity,
+    JSReduce,
+    KAnonymity,
+    Mondrian,
+    publish,
+)
+from foreknow.evaluation import exams
+from foreknow.models import (
+    Adversary,
+    JointSolver,
+    LearnedKnowledge,
+    MaxEntropy,
+    Omega,
+    PathSampler,
+    Release,
+    Simulation,
+    joint_history,
+)
+
+DEFENSES: dict[str, Defense] = {
+    "Mondrian k=2, l=2": Mondrian(KAnonymity(2) & DistinctDiversity(2)),
+    "JSReduce, patience=50": JSReduce(3, 0.5, 0.6, patience=50),
+    "UHRA(3, .5, .6)": UHRA(3, 0.5, 0.6),
+    "Anatomy(2)": Anatomy(2),
+}
+
+FIVES = Anatomy(5)
+"""Defense of the million respondents: groups of five records, drawn anew at each release."""
+
+
+def published(simulation: Simulation, defense: Defense) -> tuple[Release, ...]:
+    defender = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
+    return publish(simulation.history, defense, defender, rng=np.random.default_rng(1))
+
+
+def whole(name: str, solver: JointSolver, hindsight: bool = True) -> Callable[[], object]:
+    """Joint attack on all 24 releases of the exams."""
+    simulation = history()
+    releases = published(simulation, DEFENSES[name])
+    return lambda: JointAttack(Adversary(simulation.prior, simulation.transitions), solver, hindsight)(releases)
+
+
+def learned(name: str) -> Callable[[], object]:
+    releases = published(history(), DEFENSES[name])
+    return lambda: LearnedKnowledge.fit(releases)
+
+
+def respondents(number: int) -> Callable[[], object]:
+    """`MaxEntropy` on five releases of the given number of records each."""
+    simulation = exams(5, number, rng=np.random.default_rng(1))
+    observations = [release.observation for release in publish(simulation.history, FIVES, rng=np.random.default_rng(1))]
+    problem = joint_history(Adversary(simulation.prior, simulation.transitions), observations).problem
+    del simulation, observations
+    return lambda: MaxEntropy()(problem)
+
+
+def sampler(chains: int) -> PathSampler:
+    return PathSampler(sweeps=400, chains=chains, rng=3)
+
+
+JOINT_FIGURES: dict[str, Figure] = {
+    **{
+        f"exams 24 x 5,000: MaxEntropy on {name}": Figure(6.0, lambda name=name: whole(name, MaxEntropy()))
+        for name in DEFENSES
+    },
+    **{
+        f"exams 24 x 5,000: MaxEntropy on all prefixes of {name}": Figure(
+            30.0, lambda name=name: whole(name, MaxEntropy(), hindsight=False)
+        )
+        for name in DEFENSES
+    },
+    **{
+        f"exams 24 x 5,000: PathSampler, 400 sweeps of one chain, on {name}": Figure(
+            15.0, lambda name=name: whole(name, sampler(1))
+        )
+        for name in DEFENSES
+    },
+    **{
+        f"exams 24 x 5,000: LearnedKnowledge from {name}": Figure(60.0, lambda name=name: learned(name))
+        for name in DEFENSES
+    },
+    **{
+        f"5 releases of {number:,} records in groups of 5: MaxEntropy": Figure(limit, lambda number=number: respondents(number))
+        for number, limit in ((10_000, None), (100_000, None), (1_000_000, 300.0))
+    },
+}

@@ -116,8 +116,9 @@ def _write_weights(
         write_predicted(own, first + i, at, factors, messages.forward)
         for s in range(width):
             weights[i, s] = 0.0
-        for state in range(states):
-            weights[i, state % width] += own[state] * messages.backward[low + state]
+        for begin in range(0, states, width):
+            for s in range(width):
+                weights[i, s] += own[begin + s] * messages.backward[low + begin + s]
         normalize(weights[i])
 
 
@@ -179,8 +180,9 @@ def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expec
         for s in range(len(tilt)):
             total += published[i, s] * tilt[s]
         if total > 0.0:
+            scale = 1.0 / total
             for s in range(len(tilt)):
-                expected[s] += published[i, s] * tilt[s] / total
+                expected[s] += published[i, s] * tilt[s] * scale
     deviation = 0.0
     for s in range(len(tilt)):
         deviation += abs(expected[s] - shown[s])
@@ -202,8 +204,10 @@ def _send_forward(
     """Message of a record to the next one of its path: the predicted law of its states times the likelihood of its value."""
     low, states = at.state_starts[r], at.state_starts[r + 1] - at.state_starts[r]
     sent = message[:states]
-    for state in range(states):
-        sent[state] = predicted[state] * likelihood[state % len(likelihood)]
+    width = len(likelihood)
+    for begin in range(0, states, width):
+        for s in range(width):
+            sent[begin + s] = predicted[begin + s] * likelihood[s]
     normalize(sent)
     before, backward = messages.forward[low : low + states], messages.backward[low : low + states]
     if 0 <= at.following[r] < records:
@@ -228,20 +232,23 @@ def _send_backward(
     """
     p, start, width = at.previous[r], at.value_starts[factors.group[r]], len(likelihood)
     low, states = at.state_starts[r], at.state_starts[r + 1] - at.state_starts[r]
-    for state in range(states):
-        onward[state] = messages.backward[low + state] * likelihood[state % width]
+    for begin in range(0, states, width):
+        for s in range(width):
+            onward[begin + s] = messages.backward[low + begin + s] * likelihood[s]
     multiply_evidence(onward[:states], r, start, width, at, factors)
     first = at.state_starts[p]
     sent = message[: at.state_starts[p + 1] - first]
-    contexts, largest = states // width, 0.0
+    values, largest, begin = at.values[start : start + width], 0.0, 0
     for state in range(len(sent)):
-        row, begin = at.state_rows[first + state], (state % contexts) * width
-        sent[state] = 0.0
+        row, total = at.table[at.state_rows[first + state]], 0.0
         for s in range(width):
-            sent[state] += at.table[row, at.values[start + s]] * onward[begin + s]
-        largest = max(largest, sent[state])
+            total += row[values[s]] * onward[begin + s]
+        sent[state] = total
+        largest = max(largest, total)
+        begin = begin + width if begin + width < states else 0
+    scale = 1.0 / largest if largest > 0.0 else 0.0
     for state in range(len(sent)):
-        sent[state] = sent[state] / largest if largest > 0.0 else 1.0
+        sent[state] = sent[state] * scale if largest > 0.0 else 1.0
     before = messages.backward[first : first + len(sent)]
     pending[factors.group[p]] += _change(before, sent, messages.forward[first : first + len(sent)])
     before[:] = sent
@@ -256,7 +263,7 @@ def _change(old: FloatArray, new: FloatArray, other: FloatArray) -> float:
         total_new += new[state] * other[state]
     if total_old <= 0.0 or total_new <= 0.0:
         return 1.0
-    change = 0.0
+    change, scale_old, scale_new = 0.0, 1.0 / total_old, 1.0 / total_new
     for state in range(len(old)):
-        change += abs(old[state] / total_old - new[state] / total_new) * other[state]
+        change += abs(old[state] * scale_old - new[state] * scale_new) * other[state]
     return change / 2

@@ -76,13 +76,14 @@ def write_predicted(message: FloatArray, r: int, at: Layout, factors: Factors, f
             message[s] = factors.prior[factors.path[r], at.values[start + s]]
     else:
         message[:] = 0.0
-        contexts, first = len(message) // width, at.state_starts[p]
-        for state in range(at.state_starts[p + 1] - first):
-            weight = forward[first + state]
+        values, first, begin = at.values[start : start + width], at.state_starts[p], 0
+        for state in range(first, at.state_starts[p + 1]):
+            weight = forward[state]
             if weight > 0.0:
-                row, begin = at.state_rows[first + state], (state % contexts) * width
+                row = at.table[at.state_rows[state]]
                 for s in range(width):
-                    message[begin + s] += weight * at.table[row, at.values[start + s]]
+                    message[begin + s] += weight * row[values[s]]
+            begin = begin + width if begin + width < len(message) else 0
     multiply_evidence(message, r, start, width, at, factors)
     normalize(message)
 
@@ -92,8 +93,9 @@ def multiply_evidence(message: FloatArray, r: int, start: int, width: int, at: L
     """Multiply the evidence of a record into a message over its states."""
     row = factors.evidence_row[r]
     if row >= 0:
-        for state in range(len(message)):
-            message[state] *= factors.evidence[row, at.values[start + state % width]]
+        for begin in range(0, len(message), width):
+            for s in range(width):
+                message[begin + s] *= factors.evidence[row, at.values[start + s]]
 
 
 @compiled
@@ -102,6 +104,10 @@ def normalize(message: FloatArray) -> bool:
     total = 0.0
     for state in range(len(message)):
         total += message[state]
+    if total <= 0.0:
+        message[:] = 1.0 / len(message)
+        return False
+    scale = 1.0 / total
     for state in range(len(message)):
-        message[state] = message[state] / total if total > 0.0 else 1.0 / len(message)
-    return bool(total > 0.0)
+        message[state] *= scale
+    return True

@@ -8,7 +8,10 @@ from foreknow.models.joint.messages import Factors, Messages
 MAX_SCALINGS = 500
 """Largest number of rounds of scaling of a group for each visit."""
 
-FIRST_CHANGE = 0.3
+SCALED_TO = 0.9
+"""Deviation to which a visit scales the tilts of a group, as a share of the tolerance: scaling further is undone by neighbours."""
+
+FIRST_CHANGE = 1.0
 """Change of the messages to a group, in total variation, over which the first sweeps visit it."""
 
 CHANGE_FACTOR = 3.0
@@ -45,7 +48,7 @@ def fit_tilts(
     """
     visits, change = 0, FIRST_CHANGE
     while visits < max_visits:
-        made = _sweep(groups, at, factors, messages, scratch, pending, change, tolerance / 2)
+        made = _sweep(groups, at, factors, messages, scratch, pending, change, tolerance * SCALED_TO)
         visits += made
         if made > 0:
             continue

@@ -61,7 +61,7 @@ class MaxEntropy:
     Cost: O(S d) for each round, S states of d values; 10 to 40 rounds where the same respondents do not always meet.
     """
 
-    tolerance: float = 1e-2
+    tolerance: float = 5e-3
     rounds: int = 1000
     exact: ClassVar[bool] = False
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from foreknow.models import Adversary, Beliefs, History, Observation, PublishedTable, Release, View
+from foreknow.models import Adversary, Averaged, Beliefs, History, Observation, PublishedTable, Release, View
 from foreknow.models.settings import check_kind
 
 WAY_OUT = "Publish views first, as publish(history, defense), or make a PublishedTable of a table with groups."
@@ -48,9 +48,16 @@ def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterato
         yield release
 
 
-def check_adversary(attack: object, adversary: Any) -> None:
-    """Raise TypeError unless an argument is an `Adversary`; the message names the attack."""
+def check_adversary(attack: object, adversary: Any, averaged: bool = False) -> None:
+    """Raise TypeError unless an argument is an `Adversary`, or an `Averaged` one where allowed; the message names the attack."""
     name = type(attack).__name__
+    if isinstance(adversary, Averaged):
+        if averaged:
+            return
+        raise TypeError(
+            f"{name}: adversary is Averaged, and {name} takes one Adversary. Run it for each of its adversaries, or use "
+            "SequentialAttack or JointAttack, which average."
+        )
     if isinstance(adversary, type):
         kind = adversary.__name__
         raise TypeError(f"{name}: adversary is the class {kind}; write {name}({kind}(...)), with an object of it.")

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from foreknow.attacks.attack import check_adversary, each_release
+from foreknow.attacks.attack import check_adversary
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
+from foreknow.attacks.over_draws import over_draws
+from foreknow.models import Adversary, Averaged, Beliefs, Memory, Release, ReleaseBeliefs
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class SequentialAttack:
 
     Parameters
     ----------
-    adversary : Adversary
+    adversary : Adversary or Averaged
 
     Raises
     ------
@@ -29,16 +30,20 @@ class SequentialAttack:
     is counted twice and beliefs are overconfident; the ``notes`` of the beliefs report it (`repeated_pairs`).
     """
 
-    adversary: Adversary
+    adversary: Adversary | Averaged
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
+        check_adversary(self, self.adversary, averaged=True)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        beliefs = tuple(belief for _, belief in steps(self.adversary, each_release(self, releases)))
-        self.adversary.check_claim_times([belief.observation.time for belief in beliefs])
-        return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))
+        return over_draws(self, self.adversary, releases, _attack)
+
+
+def _attack(adversary: Adversary, releases: list[Release]) -> Beliefs:
+    beliefs = tuple(belief for _, belief in steps(adversary, releases))
+    adversary.check_claim_times([belief.observation.time for belief in beliefs])
+    return Beliefs(beliefs, notes=belief_notes(adversary, beliefs))
 
 
 def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from foreknow.attacks.attack import check_adversary, each_release
+from foreknow.attacks.attack import check_adversary
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.models import Adversary, Beliefs, Memory, Release, ReleaseBeliefs
+from foreknow.attacks.over_draws import over_draws, single_evidence
+from foreknow.models import Adversary, Averaged, Beliefs, Memory, Release, ReleaseBeliefs
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,7 @@ class SnapshotAttack:
 
     Parameters
     ----------
-    adversary : Adversary
+    adversary : Adversary or Averaged
         Only its prior, compromised records and settings of inference are read.
 
     Raises
@@ -25,19 +26,22 @@ class SnapshotAttack:
         When called, if a compromised record concerns a time without release.
     """
 
-    adversary: Adversary
+    adversary: Adversary | Averaged
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
+        check_adversary(self, self.adversary, averaged=True)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        beliefs = []
-        for release in each_release(self, releases):
-            seen = release.observation
-            prior = self.adversary.prior_rows(seen.people)
-            revised = self.adversary.revise(Memory(), seen.people, seen.time, prior=prior)
-            posterior = self.adversary.posterior(revised, seen)
-            beliefs.append(ReleaseBeliefs(seen, prior, revised, posterior))
-        self.adversary.check_claim_times([belief.observation.time for belief in beliefs])
-        return Beliefs(tuple(beliefs), notes=belief_notes(replace(self.adversary, transitions=None), beliefs))
+        return over_draws(self, self.adversary, releases, _attack, single_evidence, revised_before=False)
+
+
+def _attack(adversary: Adversary, releases: list[Release]) -> Beliefs:
+    beliefs = []
+    for release in releases:
+        seen = release.observation
+        prior = adversary.prior_rows(seen.people)
+        revised = adversary.revise(Memory(), seen.people, seen.time, prior=prior)
+        beliefs.append(ReleaseBeliefs(seen, prior, revised, adversary.posterior(revised, seen)))
+    adversary.check_claim_times([belief.observation.time for belief in beliefs])
+    return Beliefs(tuple(beliefs), notes=belief_notes(replace(adversary, transitions=None), beliefs))

@@ -1,4 +1,4 @@
-"""Timed figures of the joint law: its solvers on the same exams under four defenses, a million respondents, and learned knowledge."""
+"""Timed figures of the joint law: its solvers on the same exams under four defenses, and on a million respondents."""
 
 from collections.abc import Callable
 

@@ -6,9 +6,11 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
+from foreknow.defenses.assumed_adversary import AssumedAdversary
+from foreknow.defenses.requirements.drawn_prior import DrawnPrior
 from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.requirement import Requirement
-from foreknow.models import Adversary, Grouping, Memory, Release, UniformPrior, View
+from foreknow.models import Adversary, Averaged, Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind
 from foreknow.models.tables.columns.times import check_order
@@ -68,7 +70,7 @@ class RequirementDefense:
 def publish(
     views: Iterable[View],
     defense: Defense,
-    adversary: Adversary | None = None,
+    adversary: Adversary | Averaged | None = None,
     bucketized: bool | None = None,
     *,
     infeasible: Literal["raise", "suppress"] = "raise",
@@ -86,8 +88,9 @@ def publish(
         The original records, in the order of time.
     defense : Defense
         The grouping algorithm. It receives the records of each view in random order.
-    adversary : Adversary, optional
-        The adversary that the publisher assumes. By default, priors are uniform and are not revised.
+    adversary : Adversary or Averaged, optional
+        The adversary that the publisher assumes. By default, priors are uniform and are not revised. With an `Averaged` one, the
+        prior given to the defense is a `DrawnPrior`, and requirements on beliefs hold on average over its draws, or in the worst.
     bucketized : bool, optional
         If True, publish exact quasi-identifiers and hide only the link to sensitive values within each group. If False,
         generalize the quasi-identifiers. By default, the defense decides.
@@ -131,19 +134,15 @@ def publish(
     generator = as_generator("publish", rng, optional=True)
     if infeasible == "raise":
         _check_sizes(views, defense)
-    assumed = adversary or Adversary(UniformPrior())
+    assumed = AssumedAdversary(adversary)
     ranks = _random_ranks(views, generator)
-    memory = Memory()
     releases: list[Release] = []
-    prior: FloatArray | None = None
     # Only the number of items that `progress` returns is read.
     for view, _ in zip(views, progress(views), strict=True):
         if releases:
             check_order(releases[-1].time, view.time)
-            if adversary is not None and prior is not None:
-                observation = releases[-1].observation
-                memory = adversary.update_memory(memory, observation, adversary.posterior(prior, observation))
-        prior = assumed.revise(memory, view.people, view.time)
+            assumed.observe(releases[-1].observation)
+        prior = assumed.prior(view)
         try:
             grouping = _grouped(defense, view, prior, tuple(releases), ranks, generator)
         except Infeasible as reason:
@@ -177,15 +176,15 @@ def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
     return listed
 
 
-def _check_defense(defense: object, adversary: Adversary | None) -> None:
+def _check_defense(defense: object, adversary: Adversary | Averaged | None) -> None:
     """Raise an error unless the objects are a defense and an adversary, which is given where the groups depend on the prior."""
     if isinstance(defense, type | Requirement) or not callable(defense):
         raise TypeError(
             f"publish: {defense!r} is no defense; give one with its settings, as Mondrian(KAnonymity(3)) or Anatomy(2)."
         )
     if adversary is not None:
-        takes = "is an Adversary with its settings, as Adversary(UniformPrior(), transitions)"
-        check_kind("publish", "adversary", adversary, Adversary, takes)
+        takes = "is an Adversary with its settings, as Adversary(UniformPrior(), transitions), or Averaged(adversaries)"
+        check_kind("publish", "adversary", adversary, (Adversary, Averaged), takes)
     elif isinstance(defense, BeliefDefense) and defense.weighs_beliefs:
         raise ValueError(
             f"{defense!r} groups by the beliefs of an adversary, and no adversary is assumed; give adversary=, as "
@@ -218,7 +217,8 @@ def _grouped(
 ) -> Grouping:
     """Group a view with its records in the order of their respondents' ranks, and number the groups at random."""
     order = np.argsort([ranks[respondent] for respondent in view.people.respondents])
-    grouping = defense(View(view.frame.iloc[order], view.schema, view.time), prior[order], past)
+    ordered = prior.rows(order) if isinstance(prior, DrawnPrior) else prior[order]
+    grouping = defense(View(view.frame.iloc[order], view.schema, view.time), ordered, past)
     takes = "is a Grouping, which a defense returns; make one by Grouping(labels), with -1 for suppressed records"
     check_kind("publish", f"the result of {defense!r}", grouping, Grouping, takes)
     if len(grouping.labels) != len(view):

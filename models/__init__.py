@@ -1,7 +1,8 @@
 """Tables, background knowledge, posterior estimators, adversaries, and their models as PyMC programs."""
 
 from foreknow.models.adversary import Adversary
-from foreknow.models.beliefs import Beliefs, ReleaseBeliefs
+from foreknow.models.averaged import Averaged
+from foreknow.models.beliefs import BeliefDraws, Beliefs, ReleaseBeliefs
 from foreknow.models.estimators import (
     ESTIMATORS,
     Auto,
@@ -17,6 +18,7 @@ from foreknow.models.estimators import (
     SwapChain,
     TooLarge,
 )
+from foreknow.models.estimators.log_evidence import log_evidence
 from foreknow.models.foreground.attribute_signatures import SampleSize
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
@@ -37,6 +39,7 @@ from foreknow.models.joint import (
     PathSampler,
     SampledPosterior,
     joint_history,
+    joint_log_evidence,
     release_beliefs,
 )
 from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
@@ -48,6 +51,7 @@ from foreknow.models.knowledge.incremental_chain import IncrementalChain
 from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
 from foreknow.models.knowledge.kernel_prior import KernelPrior
 from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
+from foreknow.models.knowledge.posterior_draws import posterior_draws
 from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, UniformPrior
 from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
@@ -82,6 +86,8 @@ __all__ = [
     "NONE",
     "Adversary",
     "Auto",
+    "Averaged",
+    "BeliefDraws",
     "BeliefPropagation",
     "Beliefs",
     "Cascade",
@@ -160,9 +166,12 @@ __all__ = [
     "foreground_model",
     "history_model",
     "joint_history",
+    "joint_log_evidence",
     "links",
+    "log_evidence",
     "markov_model",
     "permutation_model",
+    "posterior_draws",
     "release_beliefs",
     "release_model",
 ]

@@ -79,6 +79,8 @@ class Beliefs:
     notes : tuple of str
         Sentences that qualify the beliefs, as on evidence that is counted twice. A note about one release begins with its time.
         Keyword only.
+    draws : BeliefDraws, optional
+        Beliefs under each draw of uncertain knowledge, of which these are the mixture (`Averaged`). Keyword only.
 
     Raises
     ------
@@ -90,6 +92,7 @@ class Beliefs:
 
     releases: tuple[ReleaseBeliefs, ...]
     notes: tuple[str, ...] = field(default=(), kw_only=True)
+    draws: "BeliefDraws | None" = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         takes = "is an iterable of ReleaseBeliefs, in the order of time"
@@ -180,6 +183,24 @@ class Beliefs:
             )
         return xarray.DataTree.from_dict(groups)
 
+    def spread(self, time: Any) -> pd.DataFrame:
+        """Standard deviation between draws of the beliefs after a release: one row per respondent, one column per value.
+
+        Raises
+        ------
+        ValueError
+            If there is no release of that time, or the beliefs have no draws.
+        """
+        release = self.at(time)
+        if self.draws is None:
+            raise ValueError(
+                "these beliefs are those of one knowledge and have no draws; attack with an Averaged adversary for a spread."
+            )
+        people = release.observation.people
+        index = pd.Index(people.respondents, name=people.schema.respondent, tupleize_cols=False)
+        rows = self.draws.spread(self.times.index(time))
+        return pd.DataFrame(rows, index=index, columns=_columns(people.schema))
+
     def at(self, time: Any) -> ReleaseBeliefs:
         """Beliefs around the release of a time, as arrays; their ``posterior`` has the status of each group.
 
@@ -199,6 +220,52 @@ class Beliefs:
     def _respondents(self) -> list[Hashable]:
         """All respondents, in the order of first appearance."""
         return list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefDraws:
+    """Beliefs under each of D draws of uncertain knowledge, and the weight of each draw.
+
+    Attributes
+    ----------
+    beliefs : tuple of Beliefs
+        One for each draw, of the same releases.
+    weights : float array, shape (t, D)
+        Weight of each draw given the releases that the posterior of each release is given; rows sum to 1.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the beliefs are not `Beliefs` of the same times, or the weights have another shape.
+    """
+
+    beliefs: tuple[Beliefs, ...]
+    weights: FloatArray
+
+    def __post_init__(self) -> None:
+        for number, beliefs in enumerate(self.beliefs):
+            check_kind("BeliefDraws", f"draw {number}", beliefs, Beliefs, "is Beliefs, as an attack makes them")
+        check_kind("BeliefDraws", "weights", self.weights, np.ndarray, "is a float array of shape (t, D)")
+        shape = (len(self.beliefs[0]) if self.beliefs else 0, len(self.beliefs))
+        if self.weights.shape != shape or any(beliefs.times != self.beliefs[0].times for beliefs in self.beliefs):
+            raise ValueError(
+                f"BeliefDraws: there are {shape[1]} draws of {shape[0]} releases, and weights of shape {self.weights.shape}; all "
+                "draws are of the same releases, with one weight for each release and draw."
+            )
+
+    def __len__(self) -> int:
+        return len(self.beliefs)
+
+    @property
+    def effective(self) -> FloatArray:
+        """Effective number of draws at each release, ``1 / sum of squared weights``: float array, shape ``(t,)``."""
+        return np.asarray(1.0 / (self.weights**2).sum(axis=1))
+
+    def spread(self, t: int) -> FloatArray:
+        """Standard deviation between draws of the beliefs after release number t: float array, shape ``(n, m)``."""
+        rows = np.stack([beliefs.releases[t].posterior.probabilities for beliefs in self.beliefs])
+        mean = np.tensordot(self.weights[t], rows, axes=1)
+        return np.asarray(np.sqrt(np.tensordot(self.weights[t], (rows - mean) ** 2, axes=1)))
 
 
 def _columns(schema: Schema) -> "pd.Index[Any]":

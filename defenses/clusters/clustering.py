@@ -8,6 +8,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial import cKDTree
 
 from foreknow.defenses.clusters.pairwise_divergence import pairwise_divergence
+from foreknow.defenses.requirements.drawn_prior import DrawnPrior
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.divergence import jensen_shannon
@@ -28,7 +29,7 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     Parameters
     ----------
     prior : float array, shape (n, m)
-        Rows are probabilities.
+        Rows are probabilities. With a `DrawnPrior`, the divergence of two records is the mean over its draws, or the largest.
     j : float
         Largest divergence, in units of ``base``.
     base : float
@@ -71,8 +72,10 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     >>> prior_clusters(np.array([[0.9, 0.1], [0.1, 0.9], [0.8, 0.2], [0.9, 0.1]]), j=0.1).tolist()
     [0, 1, 0, 0]
     """
-    rows, row_of = np.unique(prior, axis=0, return_inverse=True)
-    leaders = assign_leaders(rows, tolerance * math.log2(base))
+    blocks = _blocks(prior)
+    rows, row_of = np.unique(np.hstack(blocks), axis=0, return_inverse=True)
+    each = np.split(rows, len(blocks), axis=1)
+    leaders = assign_leaders(rows, tolerance * math.log2(base), len(blocks))
     count = len(leaders.rows)
     if count > MAX_ROWS:
         raise ValueError(
@@ -82,10 +85,23 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
     if count == 1:
         return np.zeros(len(prior), dtype=np.int64)
     most = (j + LEVEL_TOLERANCE) * math.log2(base)
-    merges = linkage(pairwise_divergence(rows[leaders.rows], most + LEVEL_TOLERANCE, leaders.radius), method="complete")
+    apart = [pairwise_divergence(block[leaders.rows], most + LEVEL_TOLERANCE, leaders.radius) for block in each]
+    merges = linkage(np.maximum.reduce(apart), method="complete")
     cluster = fcluster(merges, most, criterion="distance")[leaders.leader_of[row_of.reshape(-1)]]
     _, first, number = np.unique(cluster, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number])
+
+
+def _blocks(prior: FloatArray) -> list[FloatArray]:
+    """Distributions whose largest divergence is that of two records: the prior, or what the draws of a `DrawnPrior` give.
+
+    The mean divergence over draws is the divergence of the joint distributions of draw and value.
+    """
+    if not isinstance(prior, DrawnPrior):
+        return [np.asarray(prior)]
+    if prior.groups == "worst":
+        return prior.counted
+    return [np.hstack([weight * draw for weight, draw in zip(prior.weights, prior.draws, strict=True)])]
 
 
 def _way_out(j: float, tolerance: float) -> str:
@@ -115,8 +131,10 @@ class Leaders(NamedTuple):
     radius: FloatArray
 
 
-def assign_leaders(rows: FloatArray, tolerance: float) -> Leaders:
+def assign_leaders(rows: FloatArray, tolerance: float, blocks: int = 1) -> Leaders:
     """Leaders of distinct distributions, each of which diverges by at most a tolerance, in bits, from its leader.
+
+    With several ``blocks``, a row holds that many distributions of equal length, and its divergence is the largest of theirs.
 
     The first row without a leader becomes a leader, of all rows without one in its reach, until every row has a leader. In reach
     are rows within ``sqrt(tolerance)`` in Euclidean distance between roots of probabilities, since
@@ -133,5 +151,6 @@ def assign_leaders(rows: FloatArray, tolerance: float) -> Leaders:
             leader[near[leader[near] < 0]] = row
     leaders, leader_of = np.unique(leader, return_inverse=True)
     radius = np.zeros(len(leaders))
-    np.maximum.at(radius, leader_of, np.sqrt(jensen_shannon(rows, rows[leader])))
+    for block in np.split(rows, blocks, axis=1):
+        np.maximum.at(radius, leader_of, np.sqrt(jensen_shannon(block, block[leader])))
     return Leaders(leaders, leader_of, radius)

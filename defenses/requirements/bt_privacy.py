@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, override
 from foreknow.defenses.requirements.belief_level import BeliefLevel
 from foreknow.defenses.requirements.closeness import check_distance
 from foreknow.defenses.requirements.combinations import all_of
+from foreknow.defenses.requirements.drawn_prior import DrawnPrior, bind_draws
 from foreknow.defenses.requirements.member_predicate import MemberPredicate
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense
 from foreknow.defenses.requirements.similarity import check_base
@@ -23,14 +24,15 @@ class BTPrivacy(Requirement):
     """(B, t)-privacy: the belief about every member moves by at most t, for an adversary with knowledge of bandwidth B.
 
     ``max over members i of D[P_pri(B, q_i), P_pos(B, q_i)] <= t``. The prior is `KernelPrior` with bandwidth B, fitted on the
-    view that is published; the prior given to the defense is not read. The posterior follows from that prior and the group's
+    view that is published, or the prior given to the defense. The posterior follows from that prior and the group's
     values by the estimator. D is the Jensen-Shannon divergence of the two, smoothed over near values: ``p^[r] = sum_s p[s]
     K(d_rs) / sum_s K(d_rs)``, with the Epanechnikov kernel K, then normalized.
 
     Parameters
     ----------
-    bandwidth : float, or mapping of str to float
-        B for all quasi-identifiers, or one for each. The smaller it is, the more the adversary knows. See `KernelPrior`.
+    bandwidth : float, mapping of str to float, or None
+        B for all quasi-identifiers, or one for each. The smaller it is, the more the adversary knows. See `KernelPrior`. None
+        for the revised prior of the adversary that the publisher assumes, as in `PosteriorBound`; it may have draws (`Averaged`).
     t : float
         Largest divergence, in units of ``base``: from 0 to 1 in bits.
     estimator : Estimator
@@ -66,7 +68,7 @@ class BTPrivacy(Requirement):
     T. Li, N. Li, J. Zhang, "Modeling and Integrating Background Knowledge in Data Anonymization", ICDE 2009.
     """
 
-    bandwidth: float | Mapping[str, float]
+    bandwidth: float | Mapping[str, float] | None
     t: float
     estimator: Estimator = field(default_factory=Omega)
     distance: "Literal['equal', 'ordered'] | Hierarchy" = "equal"
@@ -83,7 +85,8 @@ class BTPrivacy(Requirement):
                 raise TypeError(
                     f"BTPrivacy: bandwidth names {name!r}; it is a mapping of quasi-identifiers, by their names."
                 )
-            _check_positive("a bandwidth", size)
+            if self.bandwidth is not None:
+                _check_positive("a bandwidth", size)
         _check_positive("smoothing", self.smoothing)
         if not is_number(self.t, 0):
             raise ValueError(f"BTPrivacy: t is {self.t!r}; it is a divergence, 0 or more.")
@@ -104,7 +107,9 @@ class BTPrivacy(Requirement):
         )
 
     @classmethod
-    def skyline(cls, pairs: "Iterable[tuple[float | Mapping[str, float], float]]", **settings: Any) -> Requirement:
+    def skyline(
+        cls, pairs: "Iterable[tuple[float | Mapping[str, float] | None, float]]", **settings: Any
+    ) -> Requirement:
         """Conjunction of (B, t)-privacy for several pairs: against adversaries with more and with less knowledge.
 
         Parameters
@@ -136,9 +141,17 @@ class BTPrivacy(Requirement):
     def bound(self) -> float:
         return float(self.t)
 
-    def bind(self, view: View, prior: FloatArray) -> GroupPredicate:  # noqa: ARG002 - the prior is the kernel's
-        """Fit the kernel prior of the view."""
-        rows = KernelPrior.fit(History([view]), self.bandwidth)(view.people)
+    @property
+    @override
+    def weighs_beliefs(self) -> bool:
+        """True if the prior is the one given to the defense."""
+        return self.bandwidth is None
+
+    def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
+        """Fit the kernel prior of the view, or keep the given prior, shape ``(n, m)``."""
+        if self.bandwidth is None and isinstance(prior, DrawnPrior):
+            return bind_draws(self, view, prior)
+        rows = prior if self.bandwidth is None else KernelPrior.fit(History([view]), self.bandwidth)(view.people)
         weights = smoothing_weights(view.schema.values, self.distance, self.smoothing)
         gain = SmoothedDivergence.from_prior(rows, weights, self.base)
         return MemberPredicate(self, BeliefLevel(rows, self.estimator, gain))

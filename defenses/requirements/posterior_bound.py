@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, override
 import numpy as np
 
 from foreknow.defenses.requirements.belief_level import BeliefLevel, Gain
+from foreknow.defenses.requirements.drawn_prior import DrawnPrior, bind_draws
 from foreknow.defenses.requirements.member_predicate import MemberPredicate
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense
 from foreknow.models import Estimator, Omega, View
@@ -101,6 +102,8 @@ class PosteriorBound(Requirement):
     def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
         """Keep the prior, shape ``(n, m)``, of the view's records."""
         check_kind("PosteriorBound.bind", "view", view, View, "is a View; make one by View(frame, schema)")
+        if isinstance(prior, DrawnPrior):
+            return bind_draws(self, view, prior)
         if self.sensitive_set is None:
             return MemberPredicate(self, BeliefLevel(prior, self.estimator, _largest(self.quantity, prior.shape[1])))
         sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "PosteriorBound")

@@ -6,8 +6,10 @@ from typing import Any, ClassVar, override
 
 import numpy as np
 
+from foreknow.defenses.requirements.drawn_prior import DrawnPrior, bind_draws
 from foreknow.defenses.requirements.requirement import GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, entropy
+from foreknow.models import View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import MAX_FLOAT, is_number
 
@@ -59,6 +61,10 @@ class JSimilarity(GroupPredicate):
     @override
     def bound(self) -> float:
         return float(self.j)
+
+    def bind(self, view: View, prior: FloatArray) -> GroupPredicate:
+        """The predicate itself, or its level over the draws of a `DrawnPrior`."""
+        return bind_draws(self, view, prior) if isinstance(prior, DrawnPrior) else self
 
     def level(self, summary: Summary) -> FloatArray:
         """Divergence of the prior rows of each group, in units of the base."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from foreknow.defenses.requirements.drawn_prior import DrawnPrior
 from foreknow.defenses.requirements.membership import GroupMembers
 from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
@@ -139,7 +140,7 @@ class Summary:
 
 
 def prior_of(view: View, prior: ArrayLike) -> FloatArray:
-    """Prior of a view's records as a checked array of shape ``(n, m)``, whose rows sum to 1.
+    """Prior of a view's records as a checked array of shape ``(n, m)``, whose rows sum to 1; a `DrawnPrior` stays one.
 
     Raises
     ------
@@ -149,6 +150,9 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
         If ``view`` is not a View, or the prior has entries that are not numbers.
     """
     check_kind("prior_of", "view", view, View, "is a View; make one by View(frame, schema)")
+    if isinstance(prior, DrawnPrior):
+        draws = np.stack([prior_of(view, draw) for draw in prior.draws])
+        return DrawnPrior.of(draws, prior.weights, prior.groups)
     try:
         rows = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as wrong:
@@ -188,7 +192,7 @@ def summarize_records(view: View, prior: ArrayLike, members: bool = False) -> Su
     TypeError, ValueError
         As `prior_of`.
     """
-    prior, values = prior_of(view, prior), view.schema.values
+    prior, values = np.asarray(prior_of(view, prior)), view.schema.values
     table = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
     one_hot = np.zeros((len(view), len(values)), dtype=np.int64)
     one_hot[np.arange(len(view)), view.sensitive] = 1

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from foreknow.models.joint.building import JointHistory, joint_history
 from foreknow.models.joint.enumeration import Enumeration
 from foreknow.models.joint.joint_auto import JointAuto
+from foreknow.models.joint.joint_evidence import joint_log_evidence
 from foreknow.models.joint.learned_knowledge import LearnedKnowledge
 from foreknow.models.joint.max_entropy import MaxEntropy
 from foreknow.models.joint.path_sampler import PathSampler, SampledPosterior
@@ -37,5 +38,6 @@ __all__ = [
     "PathSampler",
     "SampledPosterior",
     "joint_history",
+    "joint_log_evidence",
     "release_beliefs",
 ]

@@ -1,7 +1,7 @@
 """Exact joint posterior, by enumeration of the states of each component."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -70,10 +70,13 @@ class Enumeration:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history."""
         check_joint_problem(self, problem)
-        found, status, unfit = enumerate_components(problem, self.limit, stop=True)
-        if len(unfit):
-            raise TooLarge(_too_large(problem, unfit, int(self.limit)))
-        return JointPosterior(problem, found, status, np.zeros(len(problem.counts)), rule="Enumeration")
+        found = enumerate_components(problem, self.limit, stop=True)
+        if len(found.unfit):
+            raise TooLarge(_too_large(problem, found.unfit, int(self.limit)))
+        gap = np.zeros(len(problem.counts))
+        return JointPosterior(
+            problem, found.beliefs, found.status, gap, rule="Enumeration", log_evidence=found.log_evidence
+        )
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it; each prefix is solved anew."""
@@ -81,7 +84,27 @@ class Enumeration:
         return forward_by_prefixes(self, problem)
 
 
-def enumerate_components(problem: JointProblem, limit: int, stop: bool) -> tuple[FloatArray, IntArray, IntArray]:
+class Enumerated(NamedTuple):
+    """Result of `enumerate_components`.
+
+    Attributes
+    ----------
+    beliefs : float array, shape (B,)
+        Those of records left out are 0.
+    status : int array, shape (G,)
+    unfit : int array
+        Records of components that exceed the limit, ascending.
+    log_evidence : float
+        Log-probability of the published counts of the enumerated components.
+    """
+
+    beliefs: FloatArray
+    status: IntArray
+    unfit: IntArray
+    log_evidence: float
+
+
+def enumerate_components(problem: JointProblem, limit: int, stop: bool) -> Enumerated:
     """Beliefs by enumeration of each component whose transitions are within a limit.
 
     Parameters
@@ -90,18 +113,11 @@ def enumerate_components(problem: JointProblem, limit: int, stop: bool) -> tuple
     limit : int
     stop : bool
         True to stop at the first component that exceeds the limit.
-
-    Returns
-    -------
-    beliefs : float array, shape (B,)
-        Those of records left out are 0.
-    status : int array, shape (G,)
-    unfit : int array
-        Records of components that exceed the limit, ascending.
     """
     starts = belief_starts(problem)
     beliefs, status = np.zeros(starts[-1]), np.zeros(len(problem.counts), dtype=np.int64)
     unfit: list[IntArray] = [np.zeros(0, dtype=np.int64)]
+    log_evidence = 0.0
     parts, factors, doubtful = components(problem), log_factors(problem), log_factors(problem, DOUBT)
     for component in range(len(parts)):
         records = parts.records(component)
@@ -112,10 +128,11 @@ def enumerate_components(problem: JointProblem, limit: int, stop: bool) -> tuple
                 break
             continue
         elimination, contradicted = solved
+        log_evidence += elimination.log_total
         status[problem.group[records]] |= CONTRADICTED if contradicted else 0
         for record, belief in value_weights(elimination, np.diff(starts)):
             beliefs[starts[record] : starts[record + 1]] = belief
-    return beliefs, status, np.sort(np.concatenate(unfit))
+    return Enumerated(beliefs, status, np.sort(np.concatenate(unfit)), log_evidence)
 
 
 def _solve(

@@ -55,12 +55,13 @@ class JointAuto:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history."""
         check_joint_problem(self, problem)
-        beliefs, status, rest = enumerate_components(problem, self.limit, stop=False)
+        found = enumerate_components(problem, self.limit, stop=False)
+        beliefs, status, rest = found.beliefs, found.status, found.unfit
         enumerated = np.ones(len(problem.path), dtype=np.bool_)
         enumerated[rest] = False
         gap, rule = np.zeros(len(problem.counts)), _rule("Enumeration", problem, np.flatnonzero(enumerated))
         if not len(rest):
-            return JointPosterior(problem, beliefs, status, gap, rule=rule)
+            return JointPosterior(problem, beliefs, status, gap, rule=rule, log_evidence=found.log_evidence)
         posterior = self.otherwise(sub_problem(problem, rest))
         groups = np.unique(problem.group[rest])
         starts = belief_starts(problem)

@@ -9,6 +9,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_iteration
 from foreknow.models.joint.expected_steps import expected_steps
 from foreknow.models.joint.group_visit import scratch_of
+from foreknow.models.joint.log_weight import log_weight
 from foreknow.models.joint.messages import Factors, Messages, copied, factors_of, first_messages
 from foreknow.models.joint.posterior import JointPosterior, record_beliefs
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
@@ -86,7 +87,9 @@ class MaxEntropy:
         beliefs = record_beliefs(law, messages.forward * messages.backward)
         status = np.where(gap > self.tolerance, UNCONVERGED, 0) | _contradicted(problem, law, ruled_out, beliefs)
         rounds = -(-visits // max(len(gap), 1))
-        return TiltedLaw(JointPosterior(problem, beliefs, status, gap, rounds, rule="MaxEntropy"), steps, messages)
+        log_tilted = log_weight(law.layout, factors, messages.tilt)
+        posterior = JointPosterior(problem, beliefs, status, gap, rounds, rule="MaxEntropy", log_tilted=log_tilted)
+        return TiltedLaw(posterior, steps, messages)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it: the messages of one prefix start those of the next.

@@ -201,5 +201,5 @@ def sampled_posterior(sampler: PathSampler, problem: JointProblem, mover: Moves)
         found.ess,
         found.rhat,
         "PathSampler",
-        log_density,
+        log_density=log_density,
     )

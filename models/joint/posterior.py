@@ -28,6 +28,10 @@ class JointPosterior:
         Monte Carlo diagnostics of each belief, from solvers that sample.
     rule : str
         Name of the solver.
+    log_evidence : float, optional
+        Logarithm of the probability of all published counts, from exact solvers.
+    log_tilted : float, optional
+        Negative dual of minimum relative entropy, from `MaxEntropy`. `joint_log_evidence` completes it.
     """
 
     problem: JointProblem
@@ -39,6 +43,8 @@ class JointPosterior:
     ess: FloatArray | None = None
     rhat: FloatArray | None = None
     rule: str = ""
+    log_evidence: float | None = None
+    log_tilted: float | None = None
 
     @property
     def starts(self) -> IntArray:

@@ -1,0 +1,89 @@
+"""Revised prior of an adversary with uncertain knowledge, and requirements measured under each of its draws."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from foreknow.defenses.requirements.membership import GroupMembers
+from foreknow.models.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
+    from foreknow.defenses.requirements.summary import Summary
+    from foreknow.models import View
+
+MIN_WEIGHT = 0.01
+"""Weight of a draw from which the worst level includes it."""
+
+
+class DrawnPrior(np.ndarray[tuple[int, int], np.dtype[np.float64]]):
+    """Mean prior of the records of a view, shape ``(n, m)``, that holds the prior under each draw of the knowledge.
+
+    It is the array of means for code that reads an array; requirements on beliefs and the clusters of priors read the draws.
+
+    Attributes
+    ----------
+    draws : float array, shape (D, n, m)
+        Prior of the records under each draw; rows are probabilities.
+    weights : float array, shape (D,)
+        They sum to 1.
+    groups : {"mean", "worst"}
+        As in `Averaged`.
+    """
+
+    draws: FloatArray
+    weights: FloatArray
+    groups: Literal["mean", "worst"]
+
+    @classmethod
+    def of(cls, draws: FloatArray, weights: FloatArray, groups: Literal["mean", "worst"]) -> "DrawnPrior":
+        """Mean prior of some draws, shape ``(D, n, m)``."""
+        prior = np.tensordot(weights, draws, axes=1).view(cls)
+        prior.draws, prior.weights, prior.groups = draws, weights, groups
+        return prior
+
+    def rows(self, order: Any) -> "DrawnPrior":
+        """Prior of some records, in the given order."""
+        return DrawnPrior.of(self.draws[:, order], self.weights, self.groups)
+
+    @property
+    def counted(self) -> list[FloatArray]:
+        """Prior under each draw that the worst level includes: those with a weight of at least `MIN_WEIGHT`, or all equal ones."""
+        least = min(MIN_WEIGHT, float(self.weights.max()))
+        return [draw for draw, weight in zip(self.draws, self.weights, strict=True) if weight >= least]
+
+
+def bind_draws(requirement: "Requirement", view: "View", prior: DrawnPrior) -> "GroupPredicate":
+    """Bind a requirement on beliefs to each draw of a prior.
+
+    The level of a group is the mean of its levels under the draws, or the worst of them. The level of mean beliefs is at most the
+    mean level, for levels that are the largest gain of a member. Cost: that of the requirement for each draw.
+    """
+    from foreknow.defenses.requirements.member_predicate import MemberPredicate  # a predicate is a requirement
+
+    worst = prior.groups == "worst"
+    rows = prior.counted if worst else list(prior.draws)
+    predicates = [requirement.bind(view, np.asarray(draw)) for draw in rows]
+    extreme = np.minimum if requirement.sense == "at least" else np.maximum
+
+    def measure(summary: "Summary", members: GroupMembers) -> FloatArray:
+        levels = [
+            predicate.level(_summary_of_draw(summary, members, draw) if predicate.reads_prior else summary)
+            for predicate, draw in zip(predicates, rows, strict=True)
+        ]
+        return np.asarray(extreme.reduce(levels) if worst else np.tensordot(prior.weights, np.stack(levels), axes=1))
+
+    return MemberPredicate(requirement, measure)
+
+
+def _summary_of_draw(summary: "Summary", members: GroupMembers, prior: FloatArray) -> "Summary":
+    """Summaries of the same groups under the prior of one draw."""
+    from dataclasses import replace
+
+    from foreknow.defenses.requirements.summary import entropy
+
+    rows, starts = prior[members.records], members.starts[:-1]
+    if not len(starts):
+        return summary
+    sums = np.add.reduceat(rows, starts, axis=0)
+    return replace(summary, prior=sums, entropy=np.add.reduceat(entropy(rows), starts))

@@ -34,12 +34,16 @@ def posterior_gains(part: PosteriorBound, release: Release, prior: FloatArray) -
     return gains
 
 
-def belief_divergences(part: BTPrivacy, release: Release) -> list[float]:
-    """Level of (B, t)-privacy for each group: the largest divergence of a member's kernel prior and posterior, both smoothed.
+def belief_divergences(part: BTPrivacy, release: Release, prior: FloatArray | None) -> list[float]:
+    """Level of (B, t)-privacy for each group: the largest divergence of a member's prior and posterior, both smoothed.
+
+    The prior is the kernel's, or the given one where the requirement has no bandwidth.
 
     Cost: O(n N) for N distinct vectors of quasi-identifiers among the n records, and O(n m^2).
     """
-    prior = kernel_prior(release.view, part.bandwidth)
+    if part.bandwidth is not None:
+        prior = kernel_prior(release.view, part.bandwidth)
+    assert prior is not None
     posterior = part.estimator(release.observation.problem(prior)).probabilities.tolist()
     values, distance = release.view.schema.values, part.distance
     weights = [[_kernel(_value_distance(values, r, s, distance), part.smoothing) for s in values] for r in values]

@@ -136,14 +136,15 @@ def _of_members(part: BTPrivacy | PosteriorBound, published: CheckedTable) -> Le
         raise ValueError(
             f"{type(part).__name__} speaks of beliefs about people, whom no published table shows; use verify with the release."
         )
-    if isinstance(part, BTPrivacy):
-        levels = belief_divergences(part, release)
-    elif prior is None:
+    if prior is None and (isinstance(part, PosteriorBound) or part.bandwidth is None):
         raise ValueError(
-            "PosteriorBound speaks of beliefs, which no published table shows; give the checker the prior as well."
+            f"{type(part).__name__} speaks of beliefs, which no published table shows; give the checker the prior as well."
         )
-    else:
+    if isinstance(part, PosteriorBound):
+        assert prior is not None
         levels = posterior_gains(part, release, prior)
+    else:
+        levels = belief_divergences(part, release, prior)
     by_group = dict[Hashable, float](enumerate(levels))
     return lambda group: by_group[group.name]
 

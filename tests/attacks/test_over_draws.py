@@ -1,0 +1,165 @@
+"""Attacks with an averaged adversary, against enumeration over draws and assignments."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from foreknow.attacks import JointAttack, SequentialAttack, SignatureAttack, SnapshotAttack
+from foreknow.defenses import KAnonymity, Mondrian, publish
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    Enumeration,
+    Exact,
+    GivenPrior,
+    MarkovChain,
+    MaxEntropy,
+    UniformPrior,
+)
+from foreknow.testing import check_attack
+from tests.strategies import history_of
+
+IDS = (1, 2, 3, 4)
+
+
+def releases(seed=0, times=3):
+    rng = np.random.default_rng(seed)
+    views = [[(i, "abc"[rng.integers(3)]) for i in IDS] for _ in range(times)]
+    return publish(history_of(*views), Mondrian(KAnonymity(2)), rng=seed)
+
+
+def priors(rng):
+    return GivenPrior(pd.DataFrame(rng.dirichlet(np.ones(3), len(IDS)), index=IDS, columns=list("abc")))
+
+
+def chains(number, rng):
+    return [MarkovChain(1, rng.dirichlet(np.ones(3), 3)) for _ in range(number)]
+
+
+def joint_mixture(published, adversaries, weights):
+    """Beliefs at each release given all, by enumeration of (draw, joint assignment)."""
+    observations = [release.observation for release in published]
+    options = []
+    for seen in observations:
+        possible = []
+        for values in itertools.product(range(3), repeat=len(IDS)):
+            counts = np.zeros_like(seen.counts)
+            np.add.at(counts, (seen.group, np.array(values)), 1)
+            if (counts == seen.counts).all():
+                possible.append(values)
+        options.append(possible)
+    rows = [{r: i for i, r in enumerate(seen.people.respondents)} for seen in observations]
+    found, total = [np.zeros((len(IDS), 3)) for _ in observations], 0.0
+    for adversary, weight in zip(adversaries, weights, strict=True):
+        prior, table = adversary.prior_rows(observations[0].people), adversary.transitions.probabilities
+        for paths in itertools.product(*options):
+            product = weight
+            for person in IDS:
+                values = [paths[t][rows[t][person]] for t in range(len(paths))]
+                product *= prior[rows[0][person], values[0]]
+                product *= np.prod([table[a, b] for a, b in itertools.pairwise(values)])
+            total += product
+            for t, values in enumerate(paths):
+                found[t][np.arange(len(IDS)), list(values)] += product
+    return [one / total for one in found]
+
+
+class TestJoint:
+    def test_beliefs_in_hindsight_are_those_of_enumeration_over_draws_and_assignments(self):
+        rng = np.random.default_rng(7)
+        prior, published = priors(rng), releases()
+        adversaries = [Adversary(prior, chain) for chain in chains(5, rng)]
+        weights = rng.dirichlet(np.ones(5))
+        beliefs = JointAttack(Averaged(adversaries, weights), Enumeration())(published)
+        for one, wanted in zip(beliefs, joint_mixture(published, adversaries, weights), strict=True):
+            assert one.posterior.probabilities == pytest.approx(wanted, abs=1e-10)
+
+    def test_beliefs_at_the_last_release_are_the_same_forward_and_in_hindsight(self):
+        rng = np.random.default_rng(8)
+        adversary = Averaged([Adversary(priors(rng), chain) for chain in chains(3, rng)], updated=False)
+        forward, hindsight = (JointAttack(adversary, Enumeration(), h)(releases()) for h in (False, True))
+        last = [list(beliefs)[-1].posterior.probabilities for beliefs in (forward, hindsight)]
+        assert last[0] == pytest.approx(last[1], abs=1e-10)
+
+
+class TestForward:
+    def test_beliefs_at_one_release_are_those_of_enumeration_over_draws_and_assignments(self):
+        rng = np.random.default_rng(9)
+        adversaries = [Adversary(priors(rng), chain, estimator=Exact()) for chain in chains(4, rng)]
+        published = releases(times=1)
+        wanted = joint_mixture(published, adversaries, np.full(4, 0.25))[0]
+        for attack in (SequentialAttack, SnapshotAttack):
+            [one] = attack(Averaged(adversaries))(published)
+            assert one.posterior.probabilities == pytest.approx(wanted, abs=1e-9)
+
+    @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack, JointAttack])
+    def test_one_draw_is_that_adversary(self, attack):
+        rng = np.random.default_rng(10)
+        adversary = Adversary(priors(rng), chains(1, rng)[0])
+        for one, other in zip(attack(Averaged([adversary]))(releases()), attack(adversary)(releases()), strict=True):
+            for stage in ("prior", "revised", "posterior"):
+                assert one.beliefs(stage) == pytest.approx(other.beliefs(stage), abs=1e-12)
+
+    @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack, JointAttack])
+    def test_equal_draws_are_that_adversary(self, attack):
+        rng = np.random.default_rng(11)
+        adversary = Adversary(priors(rng), chains(1, rng)[0])
+        averaged = Averaged([adversary] * 3, weights=[1, 2, 3])
+        for one, other in zip(attack(averaged)(releases()), attack(adversary)(releases()), strict=True):
+            assert one.posterior.probabilities == pytest.approx(other.posterior.probabilities, abs=1e-12)
+
+    def test_the_mixture_is_not_the_belief_under_the_mean(self):
+        stay = [MarkovChain(1, np.array([[p, 1 - p], [1 - p, p]])) for p in (0.01, 0.99)]
+        mean = MarkovChain(1, np.full((2, 2), 0.5))
+        published = publish(
+            history_of([(1, "a"), (2, "b")], [(1, "a"), (2, "b")], domain="ab"), Mondrian(KAnonymity(2)), rng=1
+        )
+        sure = GivenPrior(pd.DataFrame([[0.99, 0.01], [0.5, 0.5]], index=[1, 2], columns=["a", "b"]))
+        averaged = SequentialAttack(Averaged([Adversary(sure, chain) for chain in stay], [0.2, 0.8]))(published)
+        under_mean = SequentialAttack(Adversary(sure, mean))(published)
+        assert averaged.posterior(2).loc[1, "a"] == pytest.approx(0.8, abs=0.05)
+        assert under_mean.posterior(2).loc[1, "a"] == pytest.approx(0.5, abs=1e-9)
+
+
+class TestDraws:
+    def test_the_spread_is_the_weighted_standard_deviation(self):
+        rng = np.random.default_rng(12)
+        adversaries = [Adversary(priors(rng), chain) for chain in chains(3, rng)]
+        beliefs = SequentialAttack(Averaged(adversaries))(releases())
+        each = [SequentialAttack(one)(releases()) for one in adversaries]
+        weights, rows = beliefs.draws.weights[2], np.stack([b.posterior(3).to_numpy() for b in each])
+        mean = np.einsum("d,dnm->nm", weights, rows)
+        assert beliefs.posterior(3).to_numpy() == pytest.approx(mean)
+        wanted = np.sqrt(np.einsum("d,dnm->nm", weights, (rows - mean) ** 2))
+        assert beliefs.spread(3).to_numpy() == pytest.approx(wanted)
+
+    def test_a_draw_that_the_releases_contradict_has_no_weight(self):
+        published = publish(history_of([(1, "a"), (2, "a")], domain="ab"), Mondrian(KAnonymity(2)), rng=1)
+        good, bad = (
+            Adversary(GivenPrior(pd.DataFrame([[p, 1 - p]] * 2, index=[1, 2], columns=["a", "b"]))) for p in (0.5, 0.0)
+        )
+        beliefs = SequentialAttack(Averaged([good, bad]))(published)
+        assert beliefs.draws.weights[0] == pytest.approx([1, 0], abs=1e-12)
+        assert any("effective number of 1.0 of 2 draws" in note for note in beliefs.notes)
+
+    def test_weights_stay_where_the_releases_do_not_update_them(self):
+        rng = np.random.default_rng(13)
+        averaged = Averaged([Adversary(priors(rng), chain) for chain in chains(3, rng)], updated=False)
+        assert JointAttack(averaged, MaxEntropy())(releases()).draws.weights == pytest.approx(1 / 3)
+
+    def test_beliefs_of_one_knowledge_have_no_spread(self):
+        with pytest.raises(ValueError, match="have no draws; attack with an Averaged adversary"):
+            SequentialAttack(Adversary(UniformPrior()))(releases()).spread(1)
+
+
+class TestConformance:
+    @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack, JointAttack])
+    def test_attacks_with_an_averaged_adversary_conform(self, attack):
+        rng = np.random.default_rng(14)
+        check_attack(attack(Averaged([Adversary(UniformPrior(), chain) for chain in chains(2, rng)])), releases())
+
+    def test_an_attack_that_does_not_average_says_so(self):
+        with pytest.raises(TypeError, match="SignatureAttack takes one Adversary"):
+            SignatureAttack(Averaged([Adversary(UniformPrior())]))

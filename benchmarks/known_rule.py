@@ -91,7 +91,9 @@ def main() -> None:
     """Print the tables."""
     defenses = {
         "`Mondrian(FrequencyDiversity(2))`": Mondrian(FrequencyDiversity(2)),
+        "`Mondrian(DistinctDiversity(2))`": Mondrian(DistinctDiversity(2)),
         "`FullDomain(FrequencyDiversity(2))`": FullDomain(FrequencyDiversity(2)),
+        "`FullDomain(DistinctDiversity(2))`": FullDomain(DistinctDiversity(2)),
         "`JSReduce(2, .5, .6, also=DistinctDiversity(2))`": JSReduce(2, 0.5, 0.6, also=DistinctDiversity(2)),
         "`BKAA(2, 1, .6)`": BKAA(2, 1, 0.6),
         "`UHRA(2, .5, .6)`": UHRA(2, 0.5, 0.6),

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 from exams_settings import SAFE, seeded
-from joint_adversary import FORWARD, HINDSIGHT, Row, all_attacks, assessed
+from joint_adversary import FORWARD, HINDSIGHT, Row, all_attacks, assessed, signature_attacks
 
-from foreknow.attacks import Attack, JointAttack, SignatureAttack
+from foreknow.attacks import Attack, JointAttack
 from foreknow.defenses import (
     BKAA,
     UHRA,
@@ -58,9 +58,7 @@ def joint_on_exams(views: int = 24, records: int = 2000) -> Iterator[str]:
     for name, defense in every_defense(50).items():
         attacks = all_attacks(simulation.prior, simulation.transitions)
         if isinstance(defense, MInvariance):
-            attacks["signature"] = SignatureAttack(
-                Adversary(simulation.prior, simulation.transitions, estimator=Auto())
-            )
+            attacks |= signature_attacks(Adversary(simulation.prior, simulation.transitions, estimator=Auto()))
         omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
         releases = publish(simulation.history, defense, omega, rng=seeded(1))
         beliefs = {attack: carried_out(releases) for attack, carried_out in attacks.items()}
@@ -108,8 +106,7 @@ def exact_counts(views: int = 8, records: int = 600) -> Iterator[str]:
     for name in ("Anatomy(2)", "MInvariance(2)", "Mondrian l=2"):
         attacks = all_attacks(simulation.prior, simulation.transitions) | sampled_attacks(omega, 1, chains=4)
         if name == "MInvariance(2)":
-            auto = Adversary(simulation.prior, simulation.transitions, estimator=Auto())
-            attacks["signature"] = SignatureAttack(auto)
+            attacks |= signature_attacks(Adversary(simulation.prior, simulation.transitions, estimator=Auto()))
         releases = publish(simulation.history, every_defense(50)[name], omega, rng=seeded(1))
         beliefs = {attack: carried_out(releases) for attack, carried_out in attacks.items()}
         yield from described(name, defended(releases, simulation.history, beliefs))

@@ -72,7 +72,7 @@ def joint_on_exams(views: int = 24, records: int = 2000) -> Iterator[str]:
 
 
 def learned_on_exams(views: int = 12, records: int = 2000) -> Iterator[str]:
-    """Section 28: exams; the best sequential adversary, the joint one, and the joint one who learned its law from the releases."""
+    """Section 26: exams; the best sequential adversary, the joint one, and the joint one who learned its law from the releases."""
     simulation = exams(views, records, rng=seeded())
     exact = Adversary(simulation.prior, simulation.transitions)
     for name, defense in every_defense(50).items():

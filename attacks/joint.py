@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from foreknow.attacks.attack import check_adversary, each_release
+from foreknow.attacks.attack import check_adversary, check_order_1, each_release
 from foreknow.attacks.joint_notes import joint_notes
+from foreknow.attacks.signature import SignatureAttack
 from foreknow.models import Adversary, Beliefs, JointSolver, MaxEntropy, Release, joint_history, release_beliefs
-from foreknow.models.joint.counterfeit_law import solve_with_counterfeits
+from foreknow.models.joint.signature_steps import with_signatures
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.settings import check_flag
 
@@ -22,18 +23,22 @@ class JointAttack:
     Parameters
     ----------
     adversary : Adversary
-        Its prior, transitions, gaps, compromised records and law of counterfeits are used. Its estimator, cascade and revision are
-        rules of release-by-release inference, and are not read.
+        Its prior, transitions, gaps and compromised records are used. Its cascade, revision and law of counterfeits are rules of
+        release-by-release inference, and are not read; its estimator reads only distorted values and signatures.
     solver : JointSolver
         `MaxEntropy` by default; `JOINT_SOLVERS` lists all.
     hindsight : bool
         True for beliefs about each release given all releases, False for beliefs given the releases up to it.
+    signatures : bool
+        True if the adversary knows that the releases are of m-invariance, and its rule: a respondent keeps the set of values
+        that the group shows, as long as the value stays the same (`foreknow.models.joint.signature_steps.with_signatures`).
 
     Raises
     ------
     TypeError
         If ``adversary`` is no `Adversary`, or ``solver`` no solver.
     ValueError
+        With ``signatures``: if the adversary has no transitions of order 1, or, when called, a release is not of m-invariance.
         When called: if a compromised record concerns a time without release or a value that its group does not show, if the
         releases differ in their sensitive domain, or if the solver refuses the problem.
 
@@ -41,27 +46,37 @@ class JointAttack:
     -----
     Exact as far as the solver is. None of the five papers has the joint law; each of their adversaries approximates its
     marginals, one release at a time. The ``notes`` of the beliefs name an approximate solver, contradicted or unconverged groups,
-    counterfeits and distorted values. The law of counterfeits is estimated together with the beliefs, in up to `MAX_SOLUTIONS`
-    solutions; the channel of distorted values is estimated forward, release by release. Cost: that of the solver, with counterfeits
-    of each solution; with ``hindsight=False`` a small multiple of it.
+    counterfeits and distorted values.
+
+    A counterfeit is a respondent of one record with a uniform prior: ``counterfeits`` of the adversary is not read. With
+    ``signatures`` the law of the counterfeits and the shares of the signatures are those that `SignatureAttack` estimates
+    forward, release by release; so is the channel of distorted values. Cost: that of the solver; with ``hindsight=False`` a
+    small multiple of it; with ``signatures`` also that of `SignatureAttack`.
     """
 
     adversary: Adversary
     solver: JointSolver = field(default_factory=MaxEntropy)
     hindsight: bool = True
+    signatures: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         check_adversary(self, self.adversary)
         check_is_solver("JointAttack", "solver", self.solver)
         check_flag("JointAttack", "hindsight", self.hindsight)
+        check_flag("JointAttack", "signatures", self.signatures)
+        if self.signatures:
+            check_order_1(self, self.adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        observations = [release.observation for release in each_release(self, releases)]
+        published = tuple(each_release(self, releases))
+        observations = [release.observation for release in published]
         self.adversary.check_claim_times([observation.time for observation in observations])
         history = joint_history(self.adversary, observations)
-        solve = self.solver if self.hindsight else self.solver.forward
-        estimated = self.adversary.counterfeits == "estimated"
-        posterior = solve_with_counterfeits(history.problem, solve) if estimated else solve(history.problem)
+        problem = history.problem
+        if self.signatures:
+            _, laws = SignatureAttack(self.adversary).read(published)
+            problem = with_signatures(problem, laws)
+        posterior = self.solver(problem) if self.hindsight else self.solver.forward(problem)
         beliefs = release_beliefs(history, posterior, self.hindsight)
-        return Beliefs(beliefs, notes=joint_notes(self.adversary, posterior, self.solver, beliefs))
+        return Beliefs(beliefs, notes=joint_notes(self.adversary, posterior, self.solver, beliefs, self.signatures))

@@ -8,7 +8,11 @@ from foreknow.models.arrays import BoolArray
 
 
 def joint_notes(
-    adversary: Adversary, posterior: JointPosterior, solver: JointSolver, releases: tuple[ReleaseBeliefs, ...]
+    adversary: Adversary,
+    posterior: JointPosterior,
+    solver: JointSolver,
+    releases: tuple[ReleaseBeliefs, ...],
+    signatures: bool,
 ) -> tuple[str, ...]:
     """Sentences that name what the beliefs of the joint attack leave out or approximate.
 
@@ -20,6 +24,8 @@ def joint_notes(
         The solver of the posterior.
     releases : tuple of ReleaseBeliefs
         In the order of time.
+    signatures : bool
+        True if the rule of m-invariance is in the law.
 
     Returns
     -------
@@ -32,7 +38,7 @@ def joint_notes(
         *_contradicted(releases),
         *unconverged(releases),
         *_gap(posterior),
-        *_counterfeits(adversary, releases),
+        *(SIGNATURES if signatures else _counterfeits(releases)),
         *_distorted(adversary, releases),
     )
 
@@ -85,19 +91,22 @@ def _gap(posterior: JointPosterior) -> list[str]:
     ]
 
 
-def _counterfeits(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
+SIGNATURES = (
+    "the rule of m-invariance is in the law. The shares of its signatures and the law of its counterfeits are estimated forward, "
+    "release by release.",
+)
+"""Note on the rule of m-invariance."""
+
+
+def _counterfeits(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
     seen = [one.observation for one in releases]
     number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in seen)
     if not number:
         return []
-    law = (
-        "Their law is estimated from each release together with the beliefs"
-        if adversary.counterfeits == "estimated"
-        else "They are treated as respondents with a uniform prior; no defense draws them so"
-    )
     return [
-        f"{number:,} published records are counterfeits. {law}. m-invariance keeps the set of values of a respondent's groups; "
-        "this attack does not read that set, and SignatureAttack (--attack signature) does."
+        f"{number:,} published records are counterfeits. They are treated as respondents with a uniform prior. m-invariance keeps "
+        "the set of values of a respondent's groups; this attack does not read that set, and JointAttack(adversary, "
+        "signatures=True) and SignatureAttack (--attack signature) do."
     ]
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from foreknow.attacks.attack import check_adversary, check_order_1, each_release
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.models import Adversary, Beliefs, Memory, Observation, Posterior, Release, ReleaseBeliefs
+from foreknow.models import Adversary, Beliefs, Memory, Observation, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
-from foreknow.models.mechanisms.signature_law import signature_posterior
+from foreknow.models.mechanisms.signature_law import SignatureLaw, signature_law
 
 
 class _Published(NamedTuple):
@@ -36,7 +36,7 @@ class SignatureAttack:
     forward filter of order 1 carries it. A respondent of another signature than before has another value, for certain.
 
     The shares r and the law of the counterfeits of each signature are unknown. Both are estimated from each release
-    together with its beliefs (`foreknow.models.mechanisms.signature_law.signature_posterior`).
+    together with its beliefs (`foreknow.models.mechanisms.signature_law.signature_law`).
 
     Parameters
     ----------
@@ -72,14 +72,20 @@ class SignatureAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        memory, found = Memory(), list[ReleaseBeliefs]()
+        found, _ = self.read(each_release(self, releases))
+        return Beliefs(found, notes=belief_notes(self.adversary, found, signatures=True))
+
+    def read(self, releases: Iterable[Release]) -> tuple[tuple[ReleaseBeliefs, ...], tuple[SignatureLaw, ...]]:
+        """Beliefs about each release, and the law of its signatures, as estimated from it and the releases before."""
+        memory, found, laws = Memory(), list[ReleaseBeliefs](), list[SignatureLaw]()
         last: dict[Hashable, _Published] = {}
-        for number, release in enumerate(each_release(self, releases)):
+        for number, release in enumerate(releases):
             seen = release.observation
             check_unique(seen)
             prior = self.adversary.prior_rows(seen.people)
             revised = self.adversary.revise(memory, seen.people, seen.time, prior=prior)
-            posterior = self._weigh(revised, seen, last, number)
+            laws.append(self._weigh(revised, seen, last, number))
+            posterior = laws[-1].posterior.first(len(revised))
             found.append(ReleaseBeliefs(seen, prior, revised, posterior))
             memory = self.adversary.update_memory(memory, seen, posterior, prior=prior)
             shown = seen.counts > 0
@@ -87,12 +93,12 @@ class SignatureAttack:
                 published = _Published(number, posterior.probabilities[row], shown[seen.group[row]])
                 last[seen.people.respondents[row]] = published
         self.adversary.check_claim_times([belief.observation.time for belief in found])
-        return Beliefs(tuple(found), notes=belief_notes(self.adversary, found, signatures=True))
+        return tuple(found), tuple(laws)
 
     def _weigh(
         self, revised: FloatArray, seen: Observation, last: dict[Hashable, _Published], number: int
-    ) -> Posterior:
-        """Posterior of one release, without the rows of counterfeits."""
+    ) -> SignatureLaw:
+        """Law of one release."""
         kept, dealt = np.zeros(revised.shape), np.ones(revised.shape)
         shown, steps = seen.counts > 0, dict[int, FloatArray]()
         for row, respondent in enumerate(seen.people.respondents):
@@ -105,7 +111,7 @@ class SignatureAttack:
                 if np.array_equal(before.signature, shown[seen.group[row]]):
                     kept[row] = stays
         estimate = partial(self.adversary.problem_posterior, observation=seen)
-        return signature_posterior(seen.problem(revised), kept, dealt, estimate).first(len(revised))
+        return signature_law(seen.problem(revised), kept, dealt, estimate)
 
     def _step(self, last: int, now: int) -> FloatArray:
         """Transition probabilities from a release to a later one: shape ``(m, m)``."""

@@ -13,11 +13,11 @@ from adult_statements import claims
 from bayframe_comparisons import bayframe, bayframe_joint, bayframe_sizes, two_steps
 from mechanism_laws import laws
 from ten_defenses import ten_joint, ten_on_adult, ten_on_exams
-from uhra_comparisons import uhra_j, uhra_joint, uhra_k, uhra_t, uhra_why
+from uhra_comparisons import uhra_j, uhra_joint, uhra_joint_over, uhra_k, uhra_t, uhra_why
 
 SECTIONS = (
-    uhra_k, uhra_j, uhra_t, uhra_why, uhra_joint, bayframe, bayframe_joint, bayframe_sizes, two_steps, ten_on_exams, ten_joint,
-    ten_on_adult, laws, claims,
+    uhra_k, uhra_j, uhra_t, uhra_why, uhra_joint, uhra_joint_over, bayframe, bayframe_joint, bayframe_sizes, two_steps,
+    ten_on_exams, ten_joint, ten_on_adult, laws, claims,
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "findings"))
 
 from cascade_rules import cascades_on_exams, mixed_cascades, reach_of_a_record
 from estimator_rules import fixed_adversary, joint_rules, mixed_rules, rules_on_exams
-from every_defense import exact_counts, joint_on_exams, joint_on_pbc
+from every_defense import exact_counts, joint_on_exams, joint_on_pbc, learned_on_exams
 from knowledge_and_memory import attack_on_exams, counted_twice, joint_knowledge, knowledge, nothing_to_learn
 from publications import (
     divergence_on_exams,
@@ -23,7 +23,7 @@ SECTIONS = (
     attack_on_exams, knowledge, joint_knowledge, js_reduce_on_exams, joint_on_js_reduce, divergence_on_exams, pbc_over_splits,
     joint_over_splits, settling, counted_twice, nothing_to_learn, rules_on_exams, joint_rules, fixed_adversary, mixed_rules,
     revisions, cascades_on_exams, mixed_cascades, reach_of_a_record, joint_on_exams, exact_counts,
-    joint_on_pbc,
+    joint_on_pbc, learned_on_exams,
 )  # fmt: skip
 
 if __name__ == "__main__":

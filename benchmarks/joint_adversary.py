@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import Attack, JointAttack, SequentialAttack
+from foreknow.attacks import Attack, JointAttack, SequentialAttack, SignatureAttack
 from foreknow.evaluation import adversary_gain, disclosures, log_score, score_decomposition
 from foreknow.models import Adversary, Auto, Beliefs, Estimator, History, Omega, Release, Sinkhorn
 
@@ -20,6 +20,15 @@ type Row = dict[str, Any]
 def joint_attacks(adversary: Adversary) -> dict[str, Attack]:
     """Joint attacks of an adversary: beliefs given the releases up to each one, and given all."""
     return {FORWARD: JointAttack(adversary, hindsight=False), HINDSIGHT: JointAttack(adversary)}
+
+
+def signature_attacks(adversary: Adversary) -> dict[str, Attack]:
+    """Attacks of an adversary who knows the rule of m-invariance: sequential, and joint."""
+    return {
+        "signature": SignatureAttack(adversary),
+        f"{FORWARD}, rule known": JointAttack(adversary, hindsight=False, signatures=True),
+        f"{HINDSIGHT}, rule known": JointAttack(adversary, signatures=True),
+    }
 
 
 def all_attacks(prior: Any, transitions: Any) -> dict[str, Attack]:

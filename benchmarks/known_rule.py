@@ -8,6 +8,7 @@ bucketizers at several sizes.
 
 import itertools
 from collections import defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -35,9 +36,11 @@ SCHEMA = Schema({"age": Numeric(0, PEOPLE - 1)}, "value", tuple(VALUES))
 PRIOR = np.full((PEOPLE, len(VALUES)), 1 / len(VALUES))
 SIZES = (60, 600, 6000)
 TABLES, INSIDERS = 10, 20
+FOUR_EQUAL, TIED = "four of one age", (0, 0, 0, 0, 1, 2)
+"""Ages of which the median cut makes parts of four and two."""
 
 
-def worlds(defense: Defense) -> tuple[float, float, float, int]:
+def worlds(defense: Defense, ages: Sequence[int] = range(PEOPLE)) -> tuple[float, float, float, int]:
     """Beliefs of an adversary who knows the rule, over all tables.
 
     Returns three shares of the published records and the number of refused tables. The shares are those of records with a belief
@@ -47,7 +50,7 @@ def worlds(defense: Defense) -> tuple[float, float, float, int]:
     seen: dict[tuple[object, ...], list[tuple[int, ...]]] = defaultdict(list)
     refused = 0
     for table in itertools.product(range(len(VALUES)), repeat=PEOPLE):
-        frame = pd.DataFrame({"id": range(PEOPLE), "age": range(PEOPLE), "value": [VALUES[code] for code in table]})
+        frame = pd.DataFrame({"id": range(PEOPLE), "age": ages, "value": [VALUES[code] for code in table]})
         view = View(frame, SCHEMA)
         try:
             release = Release(view, defense(view, PRIOR, ()))
@@ -91,7 +94,11 @@ def main() -> None:
     """Print the tables."""
     defenses = {
         "`Mondrian(FrequencyDiversity(2))`": Mondrian(FrequencyDiversity(2)),
+        "`Mondrian(DistinctDiversity(2))`": Mondrian(DistinctDiversity(2)),
+        f"`Mondrian(DistinctDiversity(2))`, {FOUR_EQUAL}": Mondrian(DistinctDiversity(2)),
+        f"`Mondrian(FrequencyDiversity(2))`, {FOUR_EQUAL}": Mondrian(FrequencyDiversity(2)),
         "`FullDomain(FrequencyDiversity(2))`": FullDomain(FrequencyDiversity(2)),
+        "`FullDomain(DistinctDiversity(2))`": FullDomain(DistinctDiversity(2)),
         "`JSReduce(2, .5, .6, also=DistinctDiversity(2))`": JSReduce(2, 0.5, 0.6, also=DistinctDiversity(2)),
         "`BKAA(2, 1, .6)`": BKAA(2, 1, 0.6),
         "`UHRA(2, .5, .6)`": UHRA(2, 0.5, 0.6),
@@ -104,7 +111,7 @@ def main() -> None:
         "| defense | over the group's largest share | certain | certain for an insider | tables refused |\n|---|---|---|---|---|"
     )
     for name, defense in defenses.items():
-        above, certain, inside, refused = worlds(defense)
+        above, certain, inside, refused = worlds(defense, TIED if FOUR_EQUAL in name else range(PEOPLE))
         print(f"| {name} | {above:.0%} | {certain:.0%} | {inside:.0%} | {refused} of {len(VALUES) ** PEOPLE} |")
     print("\n| defense | values | people | claimed | right | right, the best insider |\n|---|---|---|---|---|---|")
     for kind, deterministic, values, people in itertools.product(

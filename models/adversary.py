@@ -60,7 +60,7 @@ class Adversary:
     counterfeits : {"estimated", "uniform"}
         Distribution of the values of counterfeits. ``"estimated"``: counterfeits replace missing records of a value, and their
         distribution is estimated from the release (`counterfeit_posterior`). ``"uniform"``: each counterfeit is a respondent
-        with a uniform prior over the domain.
+        with a uniform prior over the domain. The joint attack has the uniform one, whatever the setting.
     distortion : {"counted", "ignored"}
         Knowledge of distorted values. ``"counted"``: their number in the release, and the number of those whose own value is
         absent from their group; the distribution is estimated (`distortion_posterior`). ``"ignored"``: all published values

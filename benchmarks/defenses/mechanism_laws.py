@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from comparison_settings import Row, markdown, seeded, simulated
-from joint_adversary import joint_attacks
+from joint_adversary import joint_attacks, signature_attacks
 
-from foreknow.attacks import Attack, SequentialAttack, SignatureAttack, SnapshotAttack
+from foreknow.attacks import Attack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import MASK, Defense, MInvariance, publish
 from foreknow.evaluation import adversary_gain, disclosures, log_score
 from foreknow.models import (
@@ -101,7 +101,7 @@ def by_law(data: str, simulation: Simulation, name: str, defense: Defense) -> It
         "sequential": SequentialAttack(knows),
     } | joint_attacks(knows)
     if isinstance(defense, MInvariance):
-        attacks["signature"] = SignatureAttack(knows)
+        attacks |= signature_attacks(knows)
     releases = publish(simulation.history, defense, rng=seeded(1))
     for attack, carried_out in attacks.items():
         beliefs = carried_out(releases)

@@ -1,12 +1,13 @@
 """UHRA, Figures 1 to 3: record linkage and information loss of UHRA, BKA-JS and k-primacy."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from comparison_settings import CLASSES, Row, census, draw, knowing, markdown, measured, seeded, simulated
-from joint_adversary import all_attacks, assessments
+from joint_adversary import FORWARD, HINDSIGHT, all_attacks, assessments
 
 from foreknow.defenses import BKAA, UHRA, BetaLikeness, Defense, JSReduce, KPrimacy, TCloseness, publish
 from foreknow.evaluation import risk_utility_map
@@ -106,6 +107,38 @@ def uhra_joint(records: int = 4000) -> Iterator[str]:
                 {"defense": name, "penalized": found["penalized"], "RL": found["linkage"], "size": found["size"]} | row
             )
     yield from markdown(rows)
+
+
+def uhra_joint_over(records: int = 2000) -> Iterator[str]:
+    """UHRA, Figures 1 to 3 on exams, with the gain of adversaries for linkage: by k, J and t, as a table and pictures."""
+    simulation, rows = simulated(6, records), []
+    attacks = {
+        name: attack for name, attack in all_attacks(simulation.prior, simulation.transitions).items() if name in PANELS
+    }
+    settings = {setting: None for along in SETTINGS.values() for setting in along}
+    for (k, t, j), (name, algorithm) in itertools.product(settings, ALGORITHMS.items()):
+        releases = publish(simulation.history, algorithm(k, t, j), knowing(simulation), rng=seeded(1))
+        found = measured(releases)
+        for row in assessments(releases, simulation.history, attacks):
+            key: Row = {
+                "defense": name,
+                "k": k,
+                "t": t,
+                "j": j,
+                "suppressed": found["suppressed"],
+                "size": found["size"],
+            }
+            rows.append(key | {"RL": found["linkage"], "gcp": found["penalized"]} | row)
+    yield from markdown(rows)
+    table = pd.DataFrame(rows)
+    for along, values in SETTINGS.items():
+        kept = table[pd.MultiIndex.from_frame(table[["k", "t", "j"]]).isin(values)]
+        kept = kept[~kept.round(4).duplicated(["defense", "adversary", "gcp", "gain"])]
+        draw(risk_utility_map(kept, "gain", "gcp", along, panel="adversary"), f"risk-utility-joint-{along}.png")
+
+
+PANELS = ("sequential, Auto", FORWARD, HINDSIGHT)
+"""Adversaries of the pictures over k, J and t."""
 
 
 def nearest(share: "np.ndarray[Any, np.dtype[np.float64]]", size: int) -> float:

@@ -1,13 +1,14 @@
 """Section 26: nine defenses under sequential and joint adversaries, on simulated exams and on the PBC follow-up."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from exams_settings import SAFE, seeded
-from joint_adversary import FORWARD, HINDSIGHT, Row, all_attacks, assessed
+from joint_adversary import FORWARD, HINDSIGHT, Row, all_attacks, assessed, joint_attacks, signature_attacks
 
-from foreknow.attacks import Attack, JointAttack, SignatureAttack
+from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.defenses import (
     BKAA,
     UHRA,
@@ -22,7 +23,7 @@ from foreknow.defenses import (
     MInvariance,
     publish,
 )
-from foreknow.evaluation import Comparison, exams, suppressed
+from foreknow.evaluation import Comparison, exams, score_decomposition, suppressed
 from foreknow.evaluation.cli import demo
 from foreknow.models import (
     Adversary,
@@ -30,10 +31,12 @@ from foreknow.models import (
     Beliefs,
     ClassFrequencies,
     History,
+    LearnedKnowledge,
     MarkovChain,
     Omega,
     PathSampler,
     Release,
+    Sinkhorn,
 )
 
 
@@ -58,9 +61,7 @@ def joint_on_exams(views: int = 24, records: int = 2000) -> Iterator[str]:
     for name, defense in every_defense(50).items():
         attacks = all_attacks(simulation.prior, simulation.transitions)
         if isinstance(defense, MInvariance):
-            attacks["signature"] = SignatureAttack(
-                Adversary(simulation.prior, simulation.transitions, estimator=Auto())
-            )
+            attacks |= signature_attacks(Adversary(simulation.prior, simulation.transitions, estimator=Auto()))
         omega = Adversary(simulation.prior, simulation.transitions, estimator=Omega())
         releases = publish(simulation.history, defense, omega, rng=seeded(1))
         beliefs = {attack: carried_out(releases) for attack, carried_out in attacks.items()}
@@ -68,6 +69,32 @@ def joint_on_exams(views: int = 24, records: int = 2000) -> Iterator[str]:
         pairs = {(name, attack): found for attack, found in beliefs.items()}
         most = Comparison(simulation.history, {name: releases}, pairs).worst_case().iloc[0]
         yield f"  worst case: gain by {most['gain_attack']}, log score by {most['log_score_attack']}"
+
+
+def learned_on_exams(views: int = 12, records: int = 2000) -> Iterator[str]:
+    """Section 26: exams; the best sequential adversary, the joint one, and the joint one who learned its law from the releases."""
+    simulation = exams(views, records, rng=seeded())
+    exact = Adversary(simulation.prior, simulation.transitions)
+    for name, defense in every_defense(50).items():
+        releases = publish(simulation.history, defense, replace(exact, estimator=Omega()), rng=seeded(1))
+        learned = LearnedKnowledge.fit(releases)
+        taught = JointAttack(Adversary(learned.prior, learned.transitions))
+        attacks: dict[str, Attack] = {
+            "Sinkhorn": SequentialAttack(replace(exact, estimator=Sinkhorn())),
+            "Auto": SequentialAttack(replace(exact, estimator=Auto())),
+        }
+        attacks |= joint_attacks(exact) | {"joint and learned, in hindsight": taught}
+        if isinstance(defense, MInvariance):
+            attacks |= signature_attacks(exact)
+        for attack, carried_out in attacks.items():
+            beliefs = carried_out(releases)
+            row = assessed(beliefs, simulation.history)
+            terms = score_decomposition(beliefs, simulation.history, score="log", draws=40, rng=1).set_index("term")
+            low, value, high = (terms.loc["miscalibration", column] for column in ("low", "value", "high"))
+            yield (
+                f"| {name} | {attack} | {row['gain']:.3f} | {row['gain, first']:.3f} | {row['log score']:.3f} | "
+                f"{value:.3f} ({low:.3f}, {high:.3f}) | {row['sure, share']:.1%}, {row['right']:.1%} |"
+            )
 
 
 SAMPLED_FORWARD, SAMPLED_HINDSIGHT = "sampled, forward", "sampled, in hindsight"
@@ -108,8 +135,7 @@ def exact_counts(views: int = 8, records: int = 600) -> Iterator[str]:
     for name in ("Anatomy(2)", "MInvariance(2)", "Mondrian l=2"):
         attacks = all_attacks(simulation.prior, simulation.transitions) | sampled_attacks(omega, 1, chains=4)
         if name == "MInvariance(2)":
-            auto = Adversary(simulation.prior, simulation.transitions, estimator=Auto())
-            attacks["signature"] = SignatureAttack(auto)
+            attacks |= signature_attacks(Adversary(simulation.prior, simulation.transitions, estimator=Auto()))
         releases = publish(simulation.history, every_defense(50)[name], omega, rng=seeded(1))
         beliefs = {attack: carried_out(releases) for attack, carried_out in attacks.items()}
         yield from described(name, defended(releases, simulation.history, beliefs))

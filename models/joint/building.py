@@ -76,8 +76,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     Parameters
     ----------
     adversary : Adversary
-        Its prior, transitions, gaps, compromised records and law of counterfeits are used; its estimator, cascade and revision are
-        rules of release-by-release inference and are not.
+        Its prior, transitions, gaps and compromised records are used; its estimator, cascade, revision and law of counterfeits are
+        rules of release-by-release inference and are not, except for the channel of distorted values.
     observations : sequence of Observation
         In the order of time.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,28 @@ from foreknow.models.mechanisms.counterfeits import (
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
 
 
-def signature_posterior(
+class SignatureLaw(NamedTuple):
+    """Posterior of a release of m-invariance, with the law of its signatures.
+
+    Attributes
+    ----------
+    posterior : Posterior
+        Rows for respondents and counterfeits.
+    shares : float array, shape (g, m)
+        Share of the newly assigned records of each value that the signature of each group received.
+    counterfeits : float array, shape (g, m)
+        Distribution of the value of a counterfeit of each group.
+    """
+
+    posterior: Posterior
+    shares: FloatArray
+    counterfeits: FloatArray
+
+
+def signature_law(
     problem: Problem, kept: FloatArray, reassigned: FloatArray, estimate: Callable[[Problem], Posterior]
-) -> Posterior:
-    """Posterior of respondents and counterfeits where a signature was kept, or assigned anew by the value.
+) -> SignatureLaw:
+    """Law of respondents and counterfeits where a signature was kept, or assigned anew by the value.
 
     A respondent of value x in a group of signature S has the likelihood ``kept(x) + reassigned(x) r_S(x)``, where r_S(x) is
     the share of the newly assigned records of value x that S received. This share is unknown and has a Dirichlet prior of one
@@ -42,10 +61,9 @@ def signature_posterior(
 
     Returns
     -------
-    Posterior
-        Rows for respondents and counterfeits. ``UNCONVERGED`` is set in all groups if the beliefs did not converge within
-        `MAX_ROUNDS` rounds; ``CONTRADICTED`` in groups of a respondent to whom prior and likelihood leave no value. Such a
-        respondent has the prior alone.
+    SignatureLaw
+        ``UNCONVERGED`` is set in all groups if the beliefs did not converge within `MAX_ROUNDS` rounds; ``CONTRADICTED`` in
+        groups of a respondent to whom prior and likelihood leave no value. Such a respondent has the prior alone.
 
     Notes
     -----
@@ -61,14 +79,15 @@ def signature_posterior(
     new = counts - expected
     before, change = problem.prior, np.inf
     for _ in range(MAX_ROUNDS):
-        free = reassigned[inside] * received_shares(counts, new, signature)[group[inside]]
+        shares = received_shares(counts, new, signature)
+        free = reassigned[inside] * shares[group[inside]]
         likelihood = kept[inside] + free
         rows = prior.copy()
         rows[inside] = normalized_rows(prior[inside] * likelihood)
         impossible = rows.sum(axis=1) == 0
         rows[impossible] = prior[impossible]
-        invented_rows = normalized_rows(counterfeit_weights(counts, expected, signature))[invented_group]
-        answer = estimate(replace(problem, prior=np.vstack([rows, invented_rows])))
+        invented_rows = normalized_rows(counterfeit_weights(counts, expected, signature))
+        answer = estimate(replace(problem, prior=np.vstack([rows, invented_rows[invented_group]])))
         belief = answer.probabilities
         expected = group_sums(belief[people:], invented_group, len(counts))
         share = np.divide(free, likelihood, out=np.zeros_like(free), where=likelihood > 0)
@@ -79,7 +98,7 @@ def signature_posterior(
             break
     status = answer.status | (UNCONVERGED if change > ROUND_TOLERANCE else 0)
     status[group[impossible & inside]] |= CONTRADICTED
-    return replace(answer, status=status)
+    return SignatureLaw(replace(answer, status=status), shares, invented_rows)
 
 
 def received_shares(counts: IntArray, new: FloatArray, signature: IntArray) -> FloatArray:

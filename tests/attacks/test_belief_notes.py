@@ -86,8 +86,13 @@ class TestJointAttack:
 
     def test_the_law_of_counterfeits_is_named(self):
         (note,) = self.notes([INVENTED])
-        assert note.startswith("2 published records are counterfeits. Their law is estimated from each release")
+        assert note.startswith(
+            "2 published records are counterfeits. They are treated as respondents with a uniform prior."
+        )
         assert "SignatureAttack" in note
+        attack = JointAttack(Adversary(UniformPrior(), CHAIN), Enumeration(), signatures=True)
+        (note,) = attack([INVENTED]).notes
+        assert note.startswith("the rule of m-invariance is in the law.")
 
     def test_a_contradicted_group_is_named_with_its_respondents(self):
         """A and B show the values a and b, then c and c, and values never change."""

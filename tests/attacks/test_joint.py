@@ -1,5 +1,7 @@
 """Joint attack: single releases against the release-by-release adversary, prefixes, suppressed records, calibration."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from strategies import view_of
@@ -7,7 +9,17 @@ from strategies import view_of
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import MASK, DistinctDiversity, MInvariance, Mondrian, publish
 from foreknow.evaluation import exams
-from foreknow.models import Adversary, Enumeration, Exact, MarkovChain, MaxEntropy, PathSampler, Release, UniformPrior
+from foreknow.models import (
+    Adversary,
+    Enumeration,
+    Exact,
+    Grouping,
+    MarkovChain,
+    MaxEntropy,
+    PathSampler,
+    Release,
+    UniformPrior,
+)
 
 STICKY = MarkovChain(1, np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.25, 0.7]]))
 
@@ -32,15 +44,15 @@ class TestOneRelease:
         joint, alone = JointAttack(adversary, Enumeration(2**24))(releases), SnapshotAttack(adversary)(releases)
         np.testing.assert_allclose(joint.posterior(1), alone.posterior(1), atol=1e-9)
 
-    def test_counterfeits(self):
-        """The joint attack estimates the law of counterfeits to `SOLUTION_TOLERANCE`, the snapshot attack to .001."""
+    @pytest.mark.parametrize("law", ["uniform", "estimated"])
+    def test_a_counterfeit_is_a_respondent_with_a_uniform_prior(self, law):
         view = view_of("ABCDE", "aabbc")
-        release = Release(view, [0, 0, 1, 1, 1])
-        published = publish([view], MInvariance(2))
-        adversary = Adversary(UniformPrior(), STICKY, estimator=Exact())
-        for releases in ([release], published):
-            joint, alone = JointAttack(adversary, Enumeration())(releases), SnapshotAttack(adversary)(releases)
-            np.testing.assert_allclose(joint.posterior(releases[0].time), alone.posterior(releases[0].time), atol=2e-2)
+        invented = Release(view, Grouping(np.array([0, 0, 1, 1, 1]), counterfeits=np.array([[0, 1], [1, 0]])))
+        naive = Adversary(UniformPrior(), STICKY, estimator=Exact(), counterfeits="uniform")
+        for releases in ([invented], publish([view], MInvariance(2))):
+            joint = JointAttack(replace(naive, counterfeits=law), Enumeration())(releases)
+            alone = SnapshotAttack(naive)(releases)
+            np.testing.assert_allclose(joint.posterior(1), alone.posterior(1), atol=1e-9)
 
 
 class TestHindsight:

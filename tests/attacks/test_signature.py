@@ -14,7 +14,7 @@ from foreknow.attacks.signature import stay_probabilities
 from foreknow.defenses import publish
 from foreknow.defenses.m_invariance import MInvariance
 from foreknow.models import Adversary, Exact, Grouping, History, MarkovChain, Problem, Release, Status, UniformPrior
-from foreknow.models.mechanisms.signature_law import received_shares, signature_posterior
+from foreknow.models.mechanisms.signature_law import received_shares, signature_law
 
 STICKY = np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.25, 0.7]])
 
@@ -89,7 +89,7 @@ def test_kept_signatures_by_hand():
     problem = Problem(prior, np.array([0, 0, 1, 1]), np.array([[1, 1, 0], [1, 0, 1]]))
     kept, dealt = np.zeros((4, 3)), np.ones((4, 3))
     kept[0], dealt[0] = [0.9, 0.2, 0], [0.1, 0.8, 1]
-    found = signature_posterior(problem, kept, dealt, Exact()).probabilities
+    found = signature_law(problem, kept, dealt, Exact()).posterior.probabilities
     # Elsewhere one fresh record of a and none of b; the pseudo-record is halved between ab and ac, and b's is all ab's.
     share = np.array([0.5 / 2, 1.0])
     likelihood = np.array([0.9 + 0.1 * share[0], 0.2 + 0.8 * share[1]])

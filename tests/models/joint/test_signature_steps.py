@@ -1,0 +1,154 @@
+"""Rule of m-invariance in the joint law, against plain loops over all assignments."""
+
+import itertools
+import math
+import string
+
+import numpy as np
+import pytest
+from strategies import view_of
+
+from foreknow.attacks import JointAttack
+from foreknow.defenses import MInvariance, publish
+from foreknow.evaluation import exams, log_score
+from foreknow.models import (
+    Adversary,
+    Enumeration,
+    Exact,
+    Grouping,
+    MarkovChain,
+    Release,
+    Status,
+    UniformPrior,
+    joint_history,
+)
+from foreknow.models.joint.signature_steps import with_signatures
+from foreknow.models.mechanisms.signature_law import SignatureLaw
+
+VALUES = "abcd"
+
+
+def random_history(rng):
+    """Releases whose groups show each value once, counterfeits included, of respondents who come, go and return."""
+    releases, held = [], {}
+    for time in range(1, int(rng.integers(2, 4)) + 1):
+        present, labels, values, invented = rng.permutation(5)[: rng.integers(2, 5)].tolist(), [], [], []
+        ids = sorted(string.ascii_uppercase[i] for i in present)
+        for group, start in enumerate(range(0, len(ids), 2)):
+            members = ids[start : start + 2]
+            own = [
+                held.get(who, int(rng.integers(4))) if rng.random() < 0.6 else int(rng.integers(4)) for who in members
+            ]
+            if len(set(own)) < len(own):
+                own[1] = (own[0] + 1) % 4
+            shown = set(own) | {int(rng.integers(4))}
+            invented += [(group, value) for value in sorted(shown - set(own))]
+            labels += [group] * len(members)
+            values += own
+            held.update(zip(members, own, strict=True))
+        view = view_of(ids, [VALUES[v] for v in values], time=time, domain=VALUES)
+        counterfeits = np.array(invented).reshape(-1, 2) if invented else None
+        releases.append(Release(view, Grouping(np.array(labels), counterfeits=counterfeits)))
+    return releases
+
+
+def random_laws(rng, releases):
+    """Shares of each signature, and laws of the counterfeits of each group."""
+    laws = []
+    for release in releases:
+        by_signature = {}
+        for shown in map(tuple, release.counts > 0):
+            by_signature.setdefault(shown, rng.random(4))
+        shares = np.array([by_signature[tuple(shown)] for shown in release.counts > 0])
+        weights = rng.random(release.counts.shape) * (release.counts > 0)
+        laws.append(SignatureLaw(None, shares, weights / weights.sum(axis=1, keepdims=True)))
+    return laws
+
+
+def assignments(release):
+    """All own values of the members of each group, with the values that remain for the counterfeits."""
+    shown = [np.flatnonzero(counts).tolist() for counts in release.counts]
+    sizes = np.bincount(release.group, minlength=len(shown)).tolist()
+    for each in itertools.product(*(itertools.permutations(s, k) for s, k in zip(shown, sizes, strict=True))):
+        rows = [list(group) for group in each]
+        own = [rows[g].pop(0) for g in release.group]
+        yield own, [(g, v) for g, s in enumerate(shown) for v in s if v not in each[g]]
+
+
+def by_loops(releases, prior, step, laws):
+    """Beliefs of each release, by the definition of the rule."""
+    beliefs = [np.zeros((len(release.group), 4)) for release in releases]
+    for joint in itertools.product(*(list(assignments(release)) for release in releases)):
+        weight, last = 1.0, {}
+        for release, law, (own, invented) in zip(releases, laws, joint, strict=True):
+            for who, g, x in zip(release.view.people.respondents, release.group, own, strict=True):
+                shown, share = tuple(release.counts[g] > 0), law.shares[g, x]
+                if who not in last:
+                    weight *= prior[x] * share
+                else:
+                    before, signature = last[who]
+                    weight *= step[before, x] * ((shown == signature) if before == x else share)
+                last[who] = (x, shown)
+            weight *= np.prod([law.counterfeits[g, v] for g, v in invented])
+        for belief, (own, _) in zip(beliefs, joint, strict=True):
+            belief[np.arange(len(own)), own] += weight
+    return [belief / belief.sum(axis=1, keepdims=True) for belief in beliefs]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_equals_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    drawn = (random_history(rng) for _ in range(1000))
+    releases = next(r for r in drawn if math.prod(len(list(assignments(one))) for one in r) <= 2000)
+    prior = rng.dirichlet(np.ones(4))
+    step = rng.dirichlet(np.ones(4), 4)
+    laws = random_laws(rng, releases)
+    adversary = Adversary(lambda people: np.tile(prior, (len(people), 1)), MarkovChain(1, step))
+    history = joint_history(adversary, [release.observation for release in releases])
+    found = Enumeration(2**22)(with_signatures(history.problem, laws))
+    for record, expected in zip(history.record, by_loops(releases, prior, step, laws), strict=True):
+        np.testing.assert_allclose(found.rows(record), expected, atol=1e-12)
+
+
+def test_a_new_signature_rules_out_the_old_value_in_hindsight_too():
+    """A shows a or c, and then a or b in a group with B: it had c, or has b, and not a twice."""
+    first = Release(view_of("AC", "ac"), [0, 0])
+    second = Release(view_of("AB", "ba", time=2), [0, 0])
+    step = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.0, 0.0, 1.0]])
+    attack = JointAttack(Adversary(UniformPrior(), MarkovChain(1, step)), Enumeration(), signatures=True)
+    beliefs = attack([first, second])
+    # Only a to b remains: c never changes, and a to a keeps the signature.
+    assert np.allclose(beliefs.posterior(1).loc["A"], [1, 0, 0])
+    assert np.allclose(beliefs.posterior(2).loc["A"], [0, 1, 0])
+
+
+def test_what_the_rule_rules_out_is_reported():
+    """No value changes, and A has another signature."""
+    releases = (Release(view_of("AB", "ab"), [0, 0]), Release(view_of("AC", "ac", time=2), [0, 0]))
+    beliefs = JointAttack(Adversary(UniformPrior(), MarkovChain(1, np.eye(3))), signatures=True)(releases)
+    assert any(belief.posterior.status[0] & Status.CONTRADICTED for belief in beliefs)
+    for belief in beliefs:
+        assert np.allclose(belief.posterior.probabilities.sum(axis=1), 1)
+
+
+def test_knowing_the_rule_raises_the_log_score():
+    simulation = exams(5, 200, rng=1)
+    adversary = Adversary(simulation.prior, simulation.transitions, estimator=Exact())
+    releases = publish(simulation.history, MInvariance(3, rng=1), rng=np.random.default_rng(1))
+    scores = [
+        log_score(JointAttack(adversary, signatures=known)(releases), simulation.history)["log_score"].mean()
+        for known in (False, True)
+    ]
+    assert scores[1] > scores[0] + 0.02
+
+
+def test_transitions_of_order_1_are_needed():
+    for transitions in (None, MarkovChain(2, np.full((2, 2, 2), 0.5))):
+        with pytest.raises(ValueError, match="needs transitions of order 1"):
+            JointAttack(Adversary(UniformPrior(), transitions), signatures=True)
+
+
+def test_releases_of_another_defense():
+    release = Release(view_of("ABC", "aab"), [0, 0, 1])
+    with pytest.raises(ValueError, match="group 0 of the release at 1 shows 'a' 2 times"):
+        JointAttack(Adversary(UniformPrior(), MarkovChain(1, np.eye(3))), signatures=True)([release])

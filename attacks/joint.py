@@ -2,11 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
-from foreknow.attacks.attack import check_adversary, check_order_1, each_release
+import numpy as np
+
+from foreknow.attacks.attack import check_adversary, check_order_1
 from foreknow.attacks.joint_notes import joint_notes
+from foreknow.attacks.over_draws import Weighed, each_adversary, forward_evidence, over_draws
 from foreknow.attacks.signature import SignatureAttack
-from foreknow.models import Adversary, Beliefs, JointSolver, MaxEntropy, Release, joint_history, release_beliefs
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    Beliefs,
+    JointSolver,
+    MaxEntropy,
+    Release,
+    joint_history,
+    joint_log_evidence,
+    release_beliefs,
+)
 from foreknow.models.joint.signature_steps import with_signatures
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.settings import check_flag
@@ -22,7 +36,7 @@ class JointAttack:
 
     Parameters
     ----------
-    adversary : Adversary
+    adversary : Adversary or Averaged
         Its prior, transitions, gaps and compromised records are used. Its cascade, revision and law of counterfeits are rules of
         release-by-release inference, and are not read; its estimator reads only distorted values and signatures.
     solver : JointSolver
@@ -54,29 +68,35 @@ class JointAttack:
     small multiple of it; with ``signatures`` also that of `SignatureAttack`.
     """
 
-    adversary: Adversary
+    adversary: Adversary | Averaged
     solver: JointSolver = field(default_factory=MaxEntropy)
     hindsight: bool = True
     signatures: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
+        check_adversary(self, self.adversary, averaged=True)
         check_is_solver("JointAttack", "solver", self.solver)
         check_flag("JointAttack", "hindsight", self.hindsight)
         check_flag("JointAttack", "signatures", self.signatures)
         if self.signatures:
-            check_order_1(self, self.adversary)
+            for adversary in each_adversary(self.adversary):
+                check_order_1(self, adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        published = tuple(each_release(self, releases))
-        observations = [release.observation for release in published]
-        self.adversary.check_claim_times([observation.time for observation in observations])
-        history = joint_history(self.adversary, observations)
+        return over_draws(self, self.adversary, releases, self._attack, revised_before=not self.hindsight)
+
+    def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
+        observations = [release.observation for release in releases]
+        adversary.check_claim_times([observation.time for observation in observations])
+        history = joint_history(adversary, observations)
         problem = history.problem
         if self.signatures:
-            _, laws = SignatureAttack(self.adversary).read(published)
+            _, laws = SignatureAttack(adversary).read(releases)
             problem = with_signatures(problem, laws)
         posterior = self.solver(problem) if self.hindsight else self.solver.forward(problem)
-        beliefs = release_beliefs(history, posterior, self.hindsight)
-        return Beliefs(beliefs, notes=joint_notes(self.adversary, posterior, self.solver, beliefs, self.signatures))
+        found = release_beliefs(history, posterior, self.hindsight)
+        beliefs = Beliefs(found, notes=joint_notes(adversary, posterior, self.solver, found, self.signatures))
+        if not self.hindsight:
+            return Weighed(beliefs, partial(forward_evidence, beliefs))
+        return Weighed(beliefs, lambda: np.full(len(beliefs), joint_log_evidence(posterior)))

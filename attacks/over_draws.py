@@ -1,6 +1,7 @@
 """Attacks with an adversary of uncertain knowledge: one attack for each draw, and the mixture of their beliefs."""
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,20 @@ MIN_WEIGHT = 0.01
 
 FEW_DRAWS = 2.0
 """Effective number of draws under which a note says that the releases leave few of them."""
+
+
+class Weighed(NamedTuple):
+    """Beliefs of an attack with one adversary, and what the releases say of its knowledge.
+
+    Attributes
+    ----------
+    beliefs : Beliefs
+    log_evidence : function without arguments to a float array, shape (t,)
+        Log-probability of the releases that the posterior of each release is given. It is called for an `Averaged` adversary only.
+    """
+
+    beliefs: Beliefs
+    log_evidence: Callable[[], FloatArray]
 
 
 def forward_evidence(beliefs: Beliefs) -> FloatArray:
@@ -33,8 +48,7 @@ def over_draws(
     attack: object,
     adversary: Adversary | Averaged,
     releases: Iterable[Release],
-    single: Callable[[Adversary, list[Release]], Beliefs],
-    evidence: Callable[[Beliefs], FloatArray] = forward_evidence,
+    single: Callable[[Adversary, list[Release]], Weighed],
     revised_before: bool = True,
 ) -> Beliefs:
     """Beliefs of an attack with an adversary, or the mixture of those with each draw of an `Averaged` one.
@@ -45,17 +59,21 @@ def over_draws(
         The attack, which error messages name.
     adversary : Adversary or Averaged
     releases : iterable of Release
-    single : function of an Adversary and a list of Release to Beliefs
-    evidence : function of Beliefs to a float array, shape (t,)
-        Log-probability of the releases that the posterior of each release is given, under one draw.
+    single : function of an Adversary and a list of Release to Weighed
     revised_before : bool
         As for `mixture`.
     """
     given = list(each_release(attack, releases))
     if isinstance(adversary, Adversary):
-        return single(adversary, given)
+        return single(adversary, given).beliefs
     each = [single(one, given) for one in adversary.adversaries]
-    return mixture(adversary, each, np.array([evidence(beliefs) for beliefs in each]), revised_before)
+    evidence = np.array([one.log_evidence() for one in each])
+    return mixture(adversary, [one.beliefs for one in each], evidence, revised_before)
+
+
+def each_adversary(adversary: Adversary | Averaged) -> tuple[Adversary, ...]:
+    """The adversary, or that of each draw."""
+    return adversary.adversaries if isinstance(adversary, Averaged) else (adversary,)
 
 
 def mixture(adversary: Averaged, each: list[Beliefs], evidence: FloatArray, revised_before: bool = True) -> Beliefs:

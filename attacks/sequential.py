@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from foreknow.attacks.attack import check_adversary
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.over_draws import over_draws
+from foreknow.attacks.over_draws import Weighed, forward_evidence, over_draws
 from foreknow.models import Adversary, Averaged, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -40,10 +41,11 @@ class SequentialAttack:
         return over_draws(self, self.adversary, releases, _attack)
 
 
-def _attack(adversary: Adversary, releases: list[Release]) -> Beliefs:
+def _attack(adversary: Adversary, releases: list[Release]) -> Weighed:
     beliefs = tuple(belief for _, belief in steps(adversary, releases))
     adversary.check_claim_times([belief.observation.time for belief in beliefs])
-    return Beliefs(beliefs, notes=belief_notes(adversary, beliefs))
+    found = Beliefs(beliefs, notes=belief_notes(adversary, beliefs))
+    return Weighed(found, partial(forward_evidence, found))
 
 
 def steps(adversary: Adversary, releases: Iterable[Release]) -> Iterator[tuple[Memory, ReleaseBeliefs]]:

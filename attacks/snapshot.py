@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from foreknow.attacks.attack import check_adversary
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.over_draws import over_draws, single_evidence
+from foreknow.attacks.over_draws import Weighed, over_draws, single_evidence
 from foreknow.models import Adversary, Averaged, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -33,10 +34,10 @@ class SnapshotAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        return over_draws(self, self.adversary, releases, _attack, single_evidence, revised_before=False)
+        return over_draws(self, self.adversary, releases, _attack, revised_before=False)
 
 
-def _attack(adversary: Adversary, releases: list[Release]) -> Beliefs:
+def _attack(adversary: Adversary, releases: list[Release]) -> Weighed:
     beliefs = []
     for release in releases:
         seen = release.observation
@@ -44,4 +45,5 @@ def _attack(adversary: Adversary, releases: list[Release]) -> Beliefs:
         revised = adversary.revise(Memory(), seen.people, seen.time, prior=prior)
         beliefs.append(ReleaseBeliefs(seen, prior, revised, adversary.posterior(revised, seen)))
     adversary.check_claim_times([belief.observation.time for belief in beliefs])
-    return Beliefs(tuple(beliefs), notes=belief_notes(replace(adversary, transitions=None), beliefs))
+    found = Beliefs(tuple(beliefs), notes=belief_notes(replace(adversary, transitions=None), beliefs))
+    return Weighed(found, partial(single_evidence, found))

@@ -107,9 +107,7 @@ class TestDefenses:
         adversary = averaged(simulation, "worst")
         defense = Mondrian(KAnonymity(3) & JSimilarity(0.0))
         with pytest.raises(Infeasible):
-            publish(simulation.history.views[1:], defense, adversary, rng=1) if False else publish(
-                simulation.history, defense, adversary, rng=1
-            )
+            publish(simulation.history, defense, adversary, rng=1)
 
     def test_the_worst_case_suppresses_at_least_as_much(self, simulation):
         suppressed = {}

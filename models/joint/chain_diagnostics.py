@@ -28,7 +28,7 @@ def chain_diagnostics(counts: Counts, starts: IntArray, length: int) -> ChainDia
         ess   = p (1 - p) / V
         error = sqrt(V + 2 (1 - 2 p)^2 / n^2)
 
-    V_1, V_2 and V_c are variances of the mean p, from the sample variance of the means of batches, of pairs of batches, and of whole
+    V_1, V_2 and V_c are variances of the mean p, from the sample variance of the means of batches, of pairs of batches, and of
     chains.
 
     Parameters
@@ -49,13 +49,13 @@ def chain_diagnostics(counts: Counts, starts: IntArray, length: int) -> ChainDia
 
     Notes
     -----
-    Batch means (Glynn and Whitt 1991) are too small where batches are not much longer than autocorrelations. ``2 V_2 - V_1`` corrects
-    this to the first order (a lugsail estimate with r = 2 and c = 1/2, Vats and Flegal 2022), and equals V_1 with the
-    autocorrelation of adjacent batches added. V_c has one degree of freedom less than chains; one chain has none.
+    V_1 is too small where batches are not much longer than autocorrelations (batch means, Glynn and Whitt 1991). ``2 V_2 - V_1``
+    corrects this to the first order: a lugsail estimate with r = 2 and c = 1/2 (Vats and Flegal 2022), which adds the
+    autocorrelation of adjacent batches to V_1. V_c has one degree of freedom less than chains; for one chain it is 0.
 
-    The second term of the error stands for values that were drawn a few times or never: the interval of two standard errors is about
-    that of Agresti and Coull (1998), with two successes and two failures added to n draws. Here n is the effective sample size of
-    the record: the sum of ``p (1 - p)`` over its values, divided by that of V, at most the number of draws.
+    The second term of the error stands for values that were drawn a few times or never: two standard errors are about the
+    interval of Agresti and Coull (1998), with two successes and two failures added to n draws. Here n is the effective sample
+    size of the record: the sum of ``p (1 - p)`` over its values, divided by that of V, at most the number of draws.
 
     Split R-hat: Gelman et al. 2013, section 11.4, without rank-normalization; means and variances of draws of 0 or 1 follow from
     counts. Approximate. Not seen: values that no chain visits, if the chains agree on the others. Cost: O(chains b B).

@@ -43,7 +43,8 @@ class SampledPosterior(JointPosterior):
     Attributes
     ----------
     log_density : float array, shape (chains, sweeps)
-        Logarithm of the joint density of own and published values of each draw, without its constant. Chains that have converged have the same mean.
+        Logarithm of the joint density of own and published values of each draw, without its constant. Chains that have converged
+        have the same mean.
     """
 
     log_density: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -104,8 +105,8 @@ class PathSampler:
     ten members or more, the log densities of chains become equal after hundreds of sweeps of annealing with ``redraws`` of 1.
 
     Cost: O(chains sweeps R) for run swaps; O(k + m v) for each record of a redrawn path, in a group of k members and v values;
-    O(m^2) for each record without multiset or with distorted values. Chains of order d cost O(d 2^d) for each record. Memory: chains * `BATCHES` numbers of 8 bits for each belief, of 16 bits with
-    batches of over 255 draws.
+    O(m^2) for each record without multiset or with distorted values. Chains of order d cost O(d 2^d) and O(m^(d + 1)). Memory:
+    chains * `BATCHES` numbers of 8 bits for each belief, of 16 bits with batches of over 255 draws.
     """
 
     sweeps: int = 400

@@ -33,7 +33,7 @@ def redraw_own_values(
 ) -> None:
     """Draw all open values of a path, given the others and its published values.
 
-    Open are the values of records that no multiset fixes. Forward filtering and backward sampling over the codes of the last d values.
+    Open are the values of records that no multiset fixes. Forward filtering and backward sampling over codes of the last d values.
 
     Parameters
     ----------
@@ -66,9 +66,12 @@ def redraw_own_values(
             weight = forward[length - 1, before] if length > 0 else 1.0
             if weight > 0.0:
                 row, after = _row(f, at, before), before * m % codes
-                for x in range(value[at] if fixed else 0, value[at] + 1 if fixed else m):
-                    factor = f.table[row, x] if row >= 0 else f.prior[f.records[at, PATH], x]
-                    forward[length, after + x] += weight * factor
+                step = f.table[row] if row >= 0 else f.prior[f.records[at, PATH]]
+                if fixed:
+                    forward[length, after + value[at]] += weight * step[value[at]]
+                else:
+                    for x in range(m):
+                        forward[length, after + x] += weight * step[x]
         for code in range(codes):
             if forward[length, code] > 0.0:
                 forward[length, code] *= evidence_factor(f, at, code % m)

@@ -102,7 +102,8 @@ class PathSampler:
     then differ.
 
     Not seen: values that no chain draws, if the chains agree on the other values. With zeros in the chain of values and groups of
-    ten members or more, the log densities of chains become equal after hundreds of sweeps of annealing with ``redraws`` of 1.
+    ten members or more, the log densities of chains come near each other only after 1,000 sweeps of annealing or more with
+    ``redraws`` of 1.
 
     Cost: O(chains sweeps R) for run swaps; O(k + m v) for each record of a redrawn path, in a group of k members and v values;
     O(m^2) for each record without multiset or with distorted values. Chains of order d cost O(d 2^d) and O(m^(d + 1)). Memory:

@@ -1,4 +1,4 @@
-"""Timed figures of the joint law: its solvers on the same exams under four defenses, a million respondents, and learned knowledge."""
+"""Timed figures of the joint law: solvers on the same exams under four defenses, a million respondents, learned knowledge."""
 
 from collections.abc import Callable
 

@@ -69,8 +69,27 @@ def respondents(number: int) -> Callable[[], object]:
     return lambda: PERCENT(problem)
 
 
+CONVERGED = PathSampler(sweeps=400, anneal=100, warmup=100, chains=4, rng=3)
+"""Sampler of the figure on convergence; its chains run on all processors."""
+
+
 def sampler(chains: int) -> PathSampler:
     return PathSampler(sweeps=400, chains=chains, rng=3)
+
+
+def converged(name: str) -> Callable[[], object]:
+    """Joint attack by four chains; raises RuntimeError if more than 1 % of the beliefs have an R-hat over 1.05."""
+    simulation = history()
+    observations = [release.observation for release in published(simulation, DEFENSES[name])]
+    adversary = Adversary(simulation.prior, simulation.transitions)
+
+    def work() -> object:
+        posterior = CONVERGED(joint_history(adversary, observations).problem)
+        if posterior.unconverged_share > 0.01:
+            raise RuntimeError(f"{posterior.unconverged_share:.2%} of the beliefs have an R-hat over 1.05.")
+        return posterior
+
+    return work
 
 
 JOINT_FIGURES: dict[str, Figure] = {
@@ -90,6 +109,9 @@ JOINT_FIGURES: dict[str, Figure] = {
         )
         for name in DEFENSES
     },
+    "exams 24 x 5,000: PathSampler, four chains to an R-hat under 1.05 for 99 % of beliefs, on Mondrian k=2, l=2": Figure(
+        60.0, lambda: converged("Mondrian k=2, l=2")
+    ),
     **{
         f"exams 24 x 5,000: LearnedKnowledge from {name}": Figure(60.0, lambda name=name: learned(name))
         for name in DEFENSES

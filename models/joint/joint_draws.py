@@ -29,6 +29,21 @@ SOFTEST, HARDEST = 0.5, 1e-5
 """Weights of the uniform distribution in the first and the last law of an annealed start."""
 
 
+class Assignment(NamedTuple):
+    """Current state of a chain, changed in place by the moves.
+
+    Attributes
+    ----------
+    own : int array, shape (R,)
+        Own value of each record.
+    published : int array, shape (R,)
+        Published value of each record; empty if no group has distorted values.
+    """
+
+    own: IntArray
+    published: IntArray
+
+
 class Moves(NamedTuple):
     """Settings and buffers of the moves of one chain.
 
@@ -56,16 +71,18 @@ def moves(problem: JointProblem, redraws: float, runs: bool = True) -> Moves:
     sizes = np.bincount(problem.group, minlength=len(problem.counts))
     buffers = path_buffers(problem.releases, int(sizes.max(initial=1)), problem.values)
     share = float(redraws) if problem.order == 1 and runs else 0.0
-    return Moves(problem.order, runs, share, workspace(problem.releases, problem.order, problem.values), buffers)
+    some_open = bool((~problem.constrained | (problem.emission_row >= 0)).any())
+    pair = workspace(problem.releases, problem.order, problem.values, some_open)
+    return Moves(problem.order, runs, share, pair, buffers)
 
 
 @compiled
-def advance(f: PathFactors, value: IntArray, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
+def advance(f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
     """Sweeps of run swaps and path redraws."""
     for _ in range(sweeps):
-        sweep(f, value, moves.order, moves.runs, moves.pair, rng)
+        sweep(f, state.own, state.published, moves.order, moves.runs, moves.pair, rng)
         if moves.redraws > 0.0:
-            redraw_paths(f, value, moves.redraws, moves.path, rng)
+            redraw_paths(f, state.own, state.published, moves.redraws, moves.path, rng)
 
 
 class Trace(NamedTuple):
@@ -76,7 +93,7 @@ class Trace(NamedTuple):
     counts : unsigned int array, shape (b, B)
         Number of draws of each value of each record, by batch.
     log_density : float array, shape (draws,)
-        Logarithm of the joint density of each draw, without its constant.
+        Logarithm of the joint density of each draw, of own and published values, without its constant.
     doubtful : int array, shape (G,)
         Number of draws in which a record of the group has a factor of probability 0.
     """
@@ -86,23 +103,35 @@ class Trace(NamedTuple):
     doubtful: IntArray
 
 
-def independent_start(problem: JointProblem, rng: np.random.Generator) -> IntArray:
-    """Uniform random assignment of each group, independent between groups: int array, shape ``(R,)``."""
+def independent_start(problem: JointProblem, rng: np.random.Generator) -> Assignment:
+    """Uniform random arrangement of the multiset of each group, independent between groups.
+
+    Own values of records without published value are uniform; those of records with distorted values are drawn with probabilities
+    in proportion to the emissions of their published values.
+    """
     counts, sizes = problem.counts, np.bincount(problem.group, minlength=len(problem.counts))
     value = rng.integers(problem.values, size=len(problem.group))
     constrained = problem.constrained[problem.group]
     shown = np.repeat(np.tile(np.arange(problem.values), len(counts)), counts.ravel())
     group = np.repeat(np.arange(len(counts)), np.where(problem.constrained, sizes, 0))
     value[constrained] = shown[np.lexsort((rng.random(len(shown)), group))]
-    return np.asarray(value, dtype=np.int64)
+    own = np.asarray(value, dtype=np.int64)
+    distorted = np.flatnonzero(constrained & (problem.emission_row[problem.group] >= 0))
+    if not len(distorted):
+        return Assignment(own, np.zeros(0, dtype=np.int64))
+    published = own.copy()
+    likelihood = problem.emission[problem.emission_row[problem.group[distorted]], :, published[distorted]] + DOUBT
+    below = np.cumsum(likelihood, axis=1)
+    own[distorted] = (below < rng.random((len(distorted), 1)) * below[:, -1:]).sum(axis=1)
+    return Assignment(own, published)
 
 
-def anneal_start(f: PathFactors, value: IntArray, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
+def anneal_start(f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
     """Sweeps under laws in which every factor is mixed with the uniform distribution, of a weight that falls geometrically."""
     levels = min(sweeps, LEVELS)
     for level, weight in enumerate(np.geomspace(SOFTEST, HARDEST, levels)):
         length = sweeps * (level + 1) // levels - sweeps * level // levels
-        advance(softened(f, float(weight)), value, length, moves, rng)
+        advance(softened(f, float(weight)), state, length, moves, rng)
 
 
 def value_places(at: Layout, m: int) -> IntArray:
@@ -117,10 +146,11 @@ def value_places(at: Layout, m: int) -> IntArray:
 
 @compiled
 def record_draw(
-    f: PathFactors, value: IntArray, starts: IntArray, places: IntArray, batch: int, draw: int, trace: Trace
+    f: PathFactors, state: Assignment, starts: IntArray, places: IntArray, batch: int, draw: int, trace: Trace
 ) -> None:
-    """Count the values of one draw, and write its log density; one logarithm for many records."""
-    records, table, prior, evidence = f.records, f.table, f.prior, f.evidence
+    """Count the own values of one draw, and write its log density; one logarithm for many records."""
+    records, table, prior, evidence, channel = f.records, f.table, f.prior, f.evidence, f.channel
+    value, published = state.own, state.published
     counts, doubtful, m = trace.counts, trace.doubtful, f.prior.shape[1]
     density, logs, last = 1.0, 0.0, -1
     for r in range(len(value)):
@@ -132,10 +162,11 @@ def record_draw(
         else:
             factor = chain_factor(f, r, x, value)
         likelihood = evidence[records[r, EVIDENCE], x] if records[r, EVIDENCE] >= 0 else 1.0
-        if min(factor, likelihood) <= DOUBT and g != last:
+        emission = f.emission[channel[g], x, published[r]] if len(published) and channel[g] >= 0 else 1.0
+        if min(factor, likelihood, emission) <= DOUBT and g != last:
             doubtful[g] += 1
             last = g
-        density *= factor * likelihood
+        density *= factor * likelihood * emission
         if density < 1e-200:
             logs += np.log(density)
             density = 1.0
@@ -146,7 +177,7 @@ def record_draw(
 @compiled
 def record_chain(
     f: PathFactors,
-    value: IntArray,
+    state: Assignment,
     moves: Moves,
     starts: IntArray,
     places: IntArray,
@@ -156,5 +187,5 @@ def record_chain(
     """One sweep and one recorded draw for each place of ``trace.log_density``."""
     draws, batches = len(trace.log_density), len(trace.counts)
     for draw in range(draws):
-        advance(f, value, 1, moves, rng)
-        record_draw(f, value, starts, places, draw * batches // draws, draw, trace)
+        advance(f, state, 1, moves, rng)
+        record_draw(f, state, starts, places, draw * batches // draws, draw, trace)

@@ -24,19 +24,25 @@ class PathFactors(NamedTuple):
     table : float array, shape (Q, m)
         Rows of all transition tables.
     evidence : float array, shape (E, m)
+    emission : float array, shape (C, m, m)
+        Probability of each published value of a record given each own value.
     records : int array of 32 bits, shape (R, 8)
         One row for each record, in the columns `PREVIOUS` to `BASE`. One row is one line of a processor's cache at most.
     group_starts : int array, shape (G + 1,)
     free : bool array, shape (G,)
         True for groups whose records can have any value, independently of each other.
+    channel : int array, shape (G,)
+        Row of ``emission`` of each group; -1 where published values are the own ones, or nothing is published.
     """
 
     prior: FloatArray
     table: FloatArray
     evidence: FloatArray
+    emission: FloatArray
     records: IntArray
     group_starts: IntArray
     free: BoolArray
+    channel: IntArray
 
 
 def path_factors(problem: JointProblem) -> PathFactors:
@@ -44,7 +50,7 @@ def path_factors(problem: JointProblem) -> PathFactors:
 
     Notes
     -----
-    Cost: O(R log R + N m + size of the tables).
+    Cost: O(R log R + N m + C m^2 + size of the tables).
     """
     at, m, order = problem.layout, problem.values, problem.order
     when = problem.release[problem.group]
@@ -57,9 +63,11 @@ def path_factors(problem: JointProblem) -> PathFactors:
         (1.0 - DOUBT) * problem.prior + DOUBT / m,
         (1.0 - DOUBT) * at.table + DOUBT / m,
         _positive_likelihoods(problem.evidence),
+        (1.0 - DOUBT) * problem.emission + DOUBT / m,
         np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.int32),
         at.group_starts,
         ~problem.constrained,
+        np.where(problem.constrained, problem.emission_row, -1),
     )
 
 
@@ -76,6 +84,7 @@ def softened(factors: PathFactors, weight: float) -> PathFactors:
         prior=(1.0 - weight) * factors.prior + weight / m,
         table=(1.0 - weight) * factors.table + weight / m,
         evidence=(1.0 - weight) * factors.evidence + weight,
+        emission=(1.0 - weight) * factors.emission + weight / m,
     )
 
 

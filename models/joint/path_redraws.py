@@ -22,6 +22,7 @@ from foreknow.models.joint.path_factors import (
     RELEASE,
     PathFactors,
 )
+from foreknow.models.joint.run_swaps import exchange
 
 
 class PathBuffers(NamedTuple):
@@ -56,7 +57,7 @@ def path_buffers(releases: int, largest: int, values: int) -> PathBuffers:
 
 @compiled
 def redraw_paths(
-    f: PathFactors, value: IntArray, share: float, w: PathBuffers, rng: np.random.Generator
+    f: PathFactors, value: IntArray, published: IntArray, share: float, w: PathBuffers, rng: np.random.Generator
 ) -> tuple[int, int]:
     """Redraws of stretches of random paths, until their lengths add up to a share of the records; for chains of order 1.
 
@@ -84,20 +85,19 @@ def redraw_paths(
         if change == np.inf:
             continue
         proposed += 1
-        _exchange(value, length, w)
+        _exchange(value, published, length, w)
         after = _filter_partners(f, value, length, w)
         if np.log(rng.random()) < before - after - change:
             accepted += 1
         else:
-            _exchange(value, length, w)
+            _exchange(value, published, length, w)
     return proposed, accepted
 
 
 @compiled
-def _exchange(value: IntArray, length: int, w: PathBuffers) -> None:
+def _exchange(value: IntArray, published: IntArray, length: int, w: PathBuffers) -> None:
     for j in range(length):
-        a, b = w.stretch[j], w.partner[j]
-        value[a], value[b] = value[b], value[a]
+        exchange(value, published, w.stretch[j], w.partner[j])
 
 
 @compiled

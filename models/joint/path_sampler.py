@@ -1,6 +1,8 @@
 """Markov chain Monte Carlo over the joint assignments of all releases."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -10,6 +12,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.joint.chain_diagnostics import chain_diagnostics
 from foreknow.models.joint.joint_draws import (
+    Assignment,
     Moves,
     Trace,
     advance,
@@ -21,10 +24,10 @@ from foreknow.models.joint.joint_draws import (
 )
 from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.posterior import JointPosterior, belief_starts
-from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.solver import forward_by_prefixes
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
-from foreknow.models.settings import as_generator, check_kind, check_range, check_whole, is_whole
+from foreknow.models.settings import as_generator, check_range, check_whole, is_whole
 
 BATCHES = 20
 """Number of batches of draws of each chain, for standard errors."""
@@ -40,7 +43,8 @@ class SampledPosterior(JointPosterior):
     Attributes
     ----------
     log_density : float array, shape (chains, sweeps)
-        Logarithm of the joint density of each draw, without its constant. Chains that have converged have the same mean.
+        Logarithm of the joint density of own and published values of each draw, without its constant. Chains that have converged
+        have the same mean.
     """
 
     log_density: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
@@ -56,11 +60,12 @@ class SampledPosterior(JointPosterior):
 class PathSampler:
     """Markov chains over the joint assignments of all releases, with the joint law as their stationary law.
 
-    A state assigns a value to each record such that every group shows its multiset. The moves of a sweep are run swaps
-    (`run_swaps`), of runs that add up to the number of records, and path redraws (`path_redraws`), of stretches that add up to
-    ``redraws`` times this number. Records of groups without multiset are drawn given their neighbours. Each chain starts at an
-    independent uniform random assignment of each group, and is annealed: every factor is mixed with the uniform distribution, of a
-    weight that falls geometrically to 0.
+    A state assigns an own value to each record such that every group shows its multiset; in groups with distorted values it assigns
+    own and published values, and the published ones are the multiset. The moves of a sweep are run swaps (`run_swaps`), of runs
+    that add up to the number of records, and path redraws (`path_redraws`), of stretches that add up to ``redraws`` times this
+    number. Own values in groups without multiset or with distorted values are drawn along the path, and published values by pairs
+    (`record_redraws`). Each chain starts at an independent uniform random assignment of each group, and is annealed: every factor
+    is mixed with the uniform distribution, of a weight that falls geometrically to 0.
 
     Parameters
     ----------
@@ -74,13 +79,15 @@ class PathSampler:
         Number of sweeps of the annealed start; half of ``sweeps`` by default.
     redraws : float
         Number of records on redrawn paths in each sweep, as a share of all records. Only chains of order 1 are redrawn.
+    threads : int, optional
+        Number of chains that run at the same time; one for each processor by default. Results do not depend on it.
     rng : numpy.random.Generator or int
         Random generator, or an integer seed that makes one. Each call continues the generator, so that two calls differ.
 
     Raises
     ------
     ValueError
-        If a number is not in its range. When called with a problem that has distorted values.
+        If a number is not in its range.
     TypeError
         If ``rng`` is neither a generator nor an integer. When called with anything but a `JointProblem`.
 
@@ -94,12 +101,13 @@ class PathSampler:
     it with a factor of probability 0. Chains that are stuck can report a group that is not contradicted; their log densities
     then differ.
 
-    Not checked: values that no chain draws; their standard error is 0. With zeros in the chain of values and groups of ten
-    members or more, the log densities of chains become equal after hundreds of sweeps of annealing with ``redraws`` of 1.
+    Not seen: values that no chain draws, if the chains agree on the other values. With zeros in the chain of values and groups of
+    ten members or more, the log densities of chains come near each other only after 1,000 sweeps of annealing or more with
+    ``redraws`` of 1.
 
-    Cost: O(chains sweeps R) for run swaps; O(k + m v) for each record of a redrawn path, in a group of k members and v values.
-    Chains of order d cost O(d 2^d) for each record. Memory: chains * `BATCHES` numbers of 8 bits for each belief, of 16 bits with
-    batches of over 255 draws.
+    Cost: O(chains sweeps R) for run swaps; O(k + m v) for each record of a redrawn path, in a group of k members and v values;
+    O(m^2) for each record without multiset or with distorted values. Chains of order d cost O(d 2^d) and O(m^(d + 1)). Memory:
+    chains * `BATCHES` numbers of 8 bits for each belief, of 16 bits with batches of over 255 draws.
     """
 
     sweeps: int = 400
@@ -107,12 +115,15 @@ class PathSampler:
     warmup: int | None = None
     anneal: int | None = None
     redraws: float = 0.25
+    threads: int | None = None
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rng", as_generator("PathSampler", self.rng))
         check_whole("PathSampler", "chains", self.chains, "chains")
+        if self.threads is not None:
+            check_whole("PathSampler", "threads", self.threads, "threads")
         for name, least in (("sweeps", 1), ("warmup", 0), ("anneal", 0)):
             number = getattr(self, name)
             if not (number is None and name != "sweeps") and not (is_whole(number, least) and number <= MAX_SWEEPS):
@@ -123,70 +134,70 @@ class PathSampler:
 
     def __call__(self, problem: JointProblem) -> SampledPosterior:
         """Posterior of a whole history."""
-        _check_problem(problem)
-        return sampled_posterior(self, problem, moves(problem, self.redraws))
+        check_joint_problem(self, problem)
+        return sampled_posterior(self, problem)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it; each prefix is sampled anew."""
-        _check_problem(problem)
+        check_joint_problem(self, problem)
         return forward_by_prefixes(self, problem)
 
     def draws(self, problem: JointProblem, number: int) -> IntArray:
-        """Whole joint assignments: int array, shape ``(number, R)``, in the order of chains, the same number of each up to one.
+        """Joint assignments of own values: int array, shape ``(number, R)``, in the order of chains, as many of each up to one.
 
         The draws of one chain are equidistant, in all about ``sweeps`` sweeps, at least one sweep apart.
         """
-        _check_problem(problem)
+        check_joint_problem(self, problem)
         check_whole("PathSampler.draws", "number", number, "draws")
         number, chains = int(number), int(self.chains)
-        made = np.zeros((number, len(problem.path)), dtype=np.int64)
-        mover, line = moves(problem, self.redraws), 0
-        for c, (factors, value, rng) in enumerate(warm_chains(self, problem, mover)):
-            of_chain = number // chains + (c < number % chains)
-            for _ in range(of_chain):
-                advance(factors, value, max(int(self.sweeps) // of_chain, 1), mover, rng)
-                made[line] = value
-                line += 1
-        return made
+        factors = path_factors(problem)
+
+        def of_chain(c: int, rng: np.random.Generator) -> IntArray:
+            made = np.zeros((number // chains + (c < number % chains), len(problem.path)), dtype=np.int64)
+            state, mover = warm_chain(self, problem, factors, True, rng)
+            for line in made:
+                advance(factors, state, max(int(self.sweeps) // len(made), 1), mover, rng)
+                line[:] = state.own
+            return made
+
+        return np.concatenate(each_chain(self, of_chain))
 
 
-def _check_problem(problem: JointProblem) -> None:
-    """Raise TypeError or ValueError unless the sampler can read a problem."""
-    check_kind("PathSampler", "problem", problem, JointProblem, "is a JointProblem, as of joint_history(...).problem")
-    if (problem.emission_row >= 0).any():
-        g = int((problem.emission_row >= 0).argmax())
-        raise ValueError(
-            f"PathSampler: group {g} publishes distorted values (emission), and the sampler reads own values only. Use "
-            "MaxEntropy()."
-        )
+def each_chain[T](sampler: PathSampler, work: Callable[[int, np.random.Generator], T]) -> list[T]:
+    """Results of a function of the number and the generator of each chain; they do not depend on the number of threads."""
+    seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(int(sampler.chains), 2))
+    threads = os.cpu_count() or 1 if sampler.threads is None else int(sampler.threads)
+    with ThreadPoolExecutor(min(threads, len(seeds))) as pool:
+        return list(pool.map(work, range(len(seeds)), map(np.random.default_rng, seeds)))
 
 
-def warm_chains(
-    sampler: PathSampler, problem: JointProblem, mover: Moves
-) -> Iterator[tuple[PathFactors, IntArray, np.random.Generator]]:
-    """Factors, current values and generator of each chain, after annealing and warm-up."""
+def warm_chain(
+    sampler: PathSampler, problem: JointProblem, factors: PathFactors, runs: bool, rng: np.random.Generator
+) -> tuple[Assignment, Moves]:
+    """State and moves of a chain after annealing and warm-up."""
     warmup = int(sampler.sweeps) // 4 if sampler.warmup is None else int(sampler.warmup)
     anneal = int(sampler.sweeps) // 2 if sampler.anneal is None else int(sampler.anneal)
-    factors = path_factors(problem)
-    seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(int(sampler.chains), 2))
-    for rng in map(np.random.default_rng, seeds):
-        value = independent_start(problem, rng)
-        anneal_start(factors, value, anneal, mover, rng)
-        advance(factors, value, warmup, mover, rng)
-        yield factors, value, rng
+    state, mover = independent_start(problem, rng), moves(problem, sampler.redraws, runs)
+    anneal_start(factors, state, anneal, mover, rng)
+    advance(factors, state, warmup, mover, rng)
+    return state, mover
 
 
-def sampled_posterior(sampler: PathSampler, problem: JointProblem, mover: Moves) -> SampledPosterior:
-    """Posterior by the moves of ``mover``."""
+def sampled_posterior(sampler: PathSampler, problem: JointProblem, runs: bool = True) -> SampledPosterior:
+    """Posterior by run swaps and path redraws, or by swaps at single releases if ``runs`` is False."""
     chains, length = int(sampler.chains), -(-int(sampler.sweeps) // BATCHES)
     starts, places = belief_starts(problem), value_places(problem.layout, problem.values)
     counts = np.zeros((chains, BATCHES, int(starts[-1])), dtype=np.uint8 if length < 256 else np.uint16)
     log_density = np.zeros((chains, length * BATCHES))
     doubtful = np.zeros((chains, len(problem.counts)), dtype=np.int64)
-    for c, (factors, value, rng) in enumerate(warm_chains(sampler, problem, mover)):
-        trace = Trace(counts[c], log_density[c], doubtful[c])
-        record_chain(factors, value, mover, starts, places, trace, rng)
-    found = chain_diagnostics(counts, length)
+    factors = path_factors(problem)
+
+    def of_chain(c: int, rng: np.random.Generator) -> None:
+        state, mover = warm_chain(sampler, problem, factors, runs, rng)
+        record_chain(factors, state, mover, starts, places, Trace(counts[c], log_density[c], doubtful[c]), rng)
+
+    each_chain(sampler, of_chain)
+    found = chain_diagnostics(counts, starts, length)
     status = np.where((doubtful > 0).all(axis=0), CONTRADICTED, 0)
     group = np.repeat(problem.group, np.diff(starts))
     status[group[found.rhat > MAX_RHAT]] |= UNCONVERGED

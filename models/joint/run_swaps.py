@@ -3,6 +3,9 @@
 A move draws a pair of records and takes the maximal run of meetings of their paths. At each meeting the pair keeps or swaps its two
 values, which leaves the multiset of the group as it is. All decisions of a run are drawn jointly from their distribution given
 everything outside: forward filtering and backward sampling of a chain with two states. Cost: O(run).
+
+In a group with distorted values two records exchange own and published values together. This leaves the product of the emissions of
+the group as it is, so that the decisions have the same distribution.
 """
 
 from typing import NamedTuple
@@ -20,9 +23,8 @@ from foreknow.models.joint.path_factors import (
     PREVIOUS,
     RELEASE,
     PathFactors,
-    chain_factor,
-    evidence_factor,
 )
+from foreknow.models.joint.record_redraws import redraw_own_values, redraw_pair
 
 
 class Workspace(NamedTuple):
@@ -36,54 +38,92 @@ class Workspace(NamedTuple):
         Filtered weights of the last d decisions.
     weight : float array, shape (T + d, 2^d, 2)
         Weight of each decision given the last d ones.
-    free : float array, shape (m,)
-        Weights of the values of one record.
+    own : float array, shape (2, m)
+        Weights of the own values of two records.
+    codes : float array, shape (T, m^d)
+        Filtered weights of the last d own values of a path; no row if multisets fix all own values.
+    cursor : int array, shape (1,)
+        Record that the next move visits.
     """
 
     pair: IntArray
     forward: FloatArray
     weight: FloatArray
-    free: FloatArray
+    own: FloatArray
+    codes: FloatArray
+    cursor: IntArray
 
 
-def workspace(releases: int, order: int, values: int) -> Workspace:
-    """Buffers for histories of a number of releases and chains of an order."""
+def workspace(releases: int, order: int, values: int, some_open: bool) -> Workspace:
+    """Buffers for histories of a number of releases and chains of an order; ``some_open`` if not all own values are published."""
     length, states = releases + max(order, 1), 2 ** max(order, 1)
     return Workspace(
         np.zeros((length, 2), dtype=np.int64),
         np.zeros((length, states)),
         np.zeros((length, states, 2)),
-        np.zeros(values),
+        np.zeros((2, values)),
+        np.zeros((releases if some_open else 0, values ** max(order, 1))),
+        np.zeros(1, dtype=np.int64),
     )
 
 
 @compiled
-def sweep(f: PathFactors, value: IntArray, order: int, runs: bool, w: Workspace, rng: np.random.Generator) -> None:
+def sweep(
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    order: int,
+    runs: bool,
+    w: Workspace,
+    rng: np.random.Generator,
+) -> None:
     """Moves whose runs add up to the number of records.
 
-    With ``runs`` False each move is a swap at one release, which does not mix where pairs meet again.
+    Records are visited in order, each with a random partner; the next sweep goes on where this one stops. With ``runs`` False each
+    move is a swap at one release, which does not mix where pairs meet again. ``published`` has the published value of each record,
+    and is empty if no group has distorted values.
     """
     records, done = len(value), 0
     while done < records:
-        one = int(rng.random() * records)
+        one = w.cursor[0]
+        w.cursor[0] = one + 1 if one + 1 < records else 0
         g = f.records[one, GROUP]
         first, members = f.group_starts[g], f.group_starts[g + 1] - f.group_starts[g]
         done += 1
-        if f.free[g]:
-            redraw_free(f, value, order, one, w, rng.random())
-        if members == 1:
+        distorted = f.channel[g] >= 0
+        if len(w.codes) and f.records[one, PREVIOUS] < 0:
+            redraw_own_values(f, value, published, one, w.codes, rng)
+        # In a group of two one pair is enough; a second move of the same pair would be idle.
+        if one == first + members - 1:
             continue
         two = first + int(rng.random() * (members - 1))
         two += two >= one
+        if distorted:
+            redraw_pair(f, value, published, order, one, two, w.own, rng)
         if order > 1:
-            done += swap_run_of_order(f, value, order, one, two, runs, w, rng) - 1
+            done += swap_run_of_order(f, value, published, order, one, two, runs, w, rng) - 1
         else:
-            done += swap_run(f, value, one, two, runs, w, rng) - 1
+            done += swap_run(f, value, published, one, two, runs, w, rng) - 1
+
+
+@compiled
+def exchange(value: IntArray, published: IntArray, a: int, b: int) -> None:
+    """Exchange the values of two records of a group."""
+    value[a], value[b] = value[b], value[a]
+    if len(published):
+        published[a], published[b] = published[b], published[a]
 
 
 @compiled
 def swap_run(
-    f: PathFactors, value: IntArray, one: int, two: int, runs: bool, w: Workspace, rng: np.random.Generator
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    one: int,
+    two: int,
+    runs: bool,
+    w: Workspace,
+    rng: np.random.Generator,
 ) -> int:
     """Draw all decisions of the run of a pair, for chains of order 1 or 0; return the number of meetings.
 
@@ -132,8 +172,7 @@ def swap_run(
     swapped = rng.random() < swap
     for j in range(length - 1, -1, -1):
         if swapped:
-            a, b = pair[j, 0], pair[j, 1]
-            value[a], value[b] = value[b], value[a]
+            exchange(value, published, pair[j, 0], pair[j, 1])
         if j > 0:
             column = 1 if swapped else 0
             kept, crossed = weight[j, 0, column], weight[j, 1, column]
@@ -183,30 +222,16 @@ def _next_meeting(records: IntArray, a: int, b: int, way: int, sign: int) -> tup
 
 
 @compiled
-def redraw_free(f: PathFactors, value: IntArray, order: int, r: int, w: Workspace, uniform: float) -> None:
-    """Draw the value of a record of a group without multiset given its neighbours; O(m d)."""
-    total = 0.0
-    for x in range(len(w.free)):
-        value[r] = x
-        weight = chain_factor(f, r, x, value) * evidence_factor(f, r, x)
-        after = f.records[r, FOLLOWING]
-        for _ in range(order):
-            if after >= 0:
-                weight *= chain_factor(f, after, value[after], value)
-                after = f.records[after, FOLLOWING]
-        w.free[x] = weight
-        total += weight
-    rest = uniform * total
-    for x in range(len(w.free)):
-        value[r] = x
-        rest -= w.free[x]
-        if rest < 0.0:
-            return
-
-
-@compiled
 def swap_run_of_order(
-    f: PathFactors, value: IntArray, order: int, one: int, two: int, runs: bool, w: Workspace, rng: np.random.Generator
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    order: int,
+    one: int,
+    two: int,
+    runs: bool,
+    w: Workspace,
+    rng: np.random.Generator,
 ) -> int:
     """Draw all decisions of the run of a pair, for chains of any order; return the number of meetings.
 
@@ -238,7 +263,7 @@ def swap_run_of_order(
                     w.weight[j, state, swap] = weight
                     w.forward[j, (2 * state + swap) % states] += weight
         w.forward[j] /= w.forward[j].sum()
-    _draw_decisions_of_order(value, order, total, w, rng)
+    _draw_decisions_of_order(value, published, order, total, w, rng)
     return length
 
 
@@ -265,7 +290,9 @@ def _side(
 
 
 @compiled
-def _draw_decisions_of_order(value: IntArray, order: int, total: int, w: Workspace, rng: np.random.Generator) -> None:
+def _draw_decisions_of_order(
+    value: IntArray, published: IntArray, order: int, total: int, w: Workspace, rng: np.random.Generator
+) -> None:
     """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
     states = 2**order
     rest, state = rng.random(), 0
@@ -281,5 +308,4 @@ def _draw_decisions_of_order(value: IntArray, order: int, total: int, w: Workspa
         kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
         state = high if rng.random() * (kept + crossed) >= kept else low
         if swap == 1:
-            a, b = w.pair[j, 0], w.pair[j, 1]
-            value[a], value[b] = value[b], value[a]
+            exchange(value, published, w.pair[j, 0], w.pair[j, 1])

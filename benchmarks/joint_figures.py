@@ -92,7 +92,9 @@ JOINT_FIGURES: dict[str, Figure] = {
         for name in DEFENSES
     },
     **{
-        f"5 releases of {number:,} records in groups of 5: MaxEntropy": Figure(limit, lambda number=number: respondents(number))
+        f"5 releases of {number:,} records in groups of 5: MaxEntropy": Figure(
+            limit, lambda number=number: respondents(number)
+        )
         for number, limit in ((10_000, None), (100_000, None), (1_000_000, 300.0))
     },
 }

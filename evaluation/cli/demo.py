@@ -72,9 +72,9 @@ def run(
 ) -> Demo:
     """Split the patients, publish two thirds of them by year of follow-up, and attack the releases.
 
-    A random third of the PBC patients is the adversary's corpus. From it come the prior (class frequencies by age and sex) and the
-    Markov chain of states, with small pseudo-counts. The learned attack has no corpus: it learns from the releases. The defenses assume a sequential adversary with this knowledge and the
-    Omega-estimate, as the JS-reduce paper does.
+    A random third of the PBC patients is the adversary's corpus. From it come the prior (class frequencies by age and sex) and
+    the Markov chain of states, with small pseudo-counts. The learned attack has no corpus: it learns from the releases. The
+    defenses assume a sequential adversary with this knowledge and the Omega-estimate, as the JS-reduce paper does.
 
     Parameters
     ----------

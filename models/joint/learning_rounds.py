@@ -32,7 +32,7 @@ FIRST_TOLERANCE = 1e-2
 PATIENCE = 20
 """Number of rounds with exact counts without a new smallest change after which they count as oscillating."""
 
-SKIPPED = 0.3
+SKIPPED = 0.05
 """Change of the weights of a group's members, relative to that of the law, under which the group keeps its messages."""
 
 

@@ -108,14 +108,20 @@ class LearnedKnowledge:
         the Dirichlet density; it does not decrease, up to the tolerance of the solver. Where every group has one member, it is
         the penalized log-likelihood of the values, and the result of the first round is their relative frequencies.
 
-        Rounds with exact counts replace the tilts by messages of belief propagation. They are an approximation where the same
-        respondents meet again, and have no objective that increases. Where they do not converge, the law of the rounds with
+        Rounds with exact counts replace the tilts by messages of belief propagation, which one sweep forward and backward in time
+        updates. They are an approximation where the same respondents meet again and in groups of more than `MAX_STATES` states
+        (the Bethe approximation), and have no objective that increases. Where they do not converge, the law of the rounds with
         expected counts is returned, with a note. The maximum may be local. The start is the
         published distribution for the prior, and for each row of the transitions half of it, with half staying. Where no
         respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform prior,
         and distorted values are taken as true.
 
-        Cost: for each round, one `MaxEntropy` started from the tilts of the round before, or `Auto` on all groups.
+        Changes far below the sampling error of the law are noise: the error of a row with n transitions is O(1 / sqrt(n)), .01 for
+        100,000 transitions between 19 values. With the default tolerance the log score of an attack was within .01 bits of that
+        with a tenth of it (24 x 5,000 `exams`).
+
+        Cost: for each round, one `MaxEntropy` started from the tilts of the round before, or one sweep over the groups whose
+        members' weights changed.
         """
         owner = "LearnedKnowledge.fit"
         check_pseudo_count(pseudo_count)

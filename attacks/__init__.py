@@ -11,6 +11,7 @@ from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
 from foreknow.attacks.influence import Influence
 from foreknow.attacks.joint import JointAttack
 from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
+from foreknow.attacks.learned import LearnedAttack
 from foreknow.attacks.linking import LinkingAttack
 from foreknow.attacks.minimality import merge_credibility
 from foreknow.attacks.minimality_attack import MinimalityAttack
@@ -33,7 +34,8 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
     "minimality": MinimalityAttack,
 }
 """Attacks by their names on the command line. The first five take an `Adversary`; the others have settings of their own and need no
-background knowledge."""
+background knowledge. `LearnedAttack`, the joint attack with knowledge learned from the releases, is on the command line
+``foreknow attack --knowledge learned``."""
 
 __all__ = [
     "ATTACKS",
@@ -46,6 +48,7 @@ __all__ = [
     "Influence",
     "JointAttack",
     "LabelBeliefs",
+    "LearnedAttack",
     "LinkingAttack",
     "MinimalityAttack",
     "PrivacyMaxEntAttack",

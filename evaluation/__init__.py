@@ -28,6 +28,7 @@ from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
 from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.calibration import calibration
+from foreknow.evaluation.risk.consistency import consistency_test
 from foreknow.evaluation.risk.exposing_members import exposing_members
 from foreknow.evaluation.risk.global_errors import global_errors, global_probabilities
 from foreknow.evaluation.risk.greatest_differences import greatest_differences
@@ -61,6 +62,7 @@ __all__ = [
     "brier_score",
     "calibration",
     "compare",
+    "consistency_test",
     "discernibility",
     "disclosures",
     "exams",

@@ -1,5 +1,6 @@
 """Knowledge that an adversary of the command line learns from a table of records."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from foreknow.models import (
@@ -8,13 +9,19 @@ from foreknow.models import (
     Estimator,
     History,
     IncrementalChain,
+    LearnedKnowledge,
     MarkovChain,
     Numeric,
     Omega,
+    Release,
+    Schema,
     Transitions,
 )
 from foreknow.models.knowledge.sequences import GapRule
 from foreknow.models.memory import Revision
+
+MIN_RESPONDENTS = 10
+"""Least mean number of respondents of a class, where its prior is learned from releases."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +60,46 @@ class Knowledge:
 
 
 def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
-    """Learn the class frequencies and the Markov chain of a corpus.
+    """Learn the class frequencies and the Markov chain of a corpus; there is no chain if every respondent has one record.
 
-    A numeric quasi-identifier has ``learning.classes`` intervals, a categorical one its values. A quasi-identifier that would make
-    more classes than the corpus has records is left out. There is no chain if every respondent has one record.
+    There are at most as many classes as records; see `_classes`.
     """
-    cuts: dict[str, int | None] = {}
-    classes, records = 1, sum(map(len, corpus))
-    for name, kind in corpus.schema.quasi_identifiers.items():
-        parts = learning.classes if isinstance(kind, Numeric) else len(kind.values)
-        if classes * parts <= records:
-            cuts[name], classes = parts, classes * parts
-    prior = ClassFrequencies.fit(corpus, cuts, learning.pseudo_count)
+    records = sum(map(len, corpus))
+    prior = ClassFrequencies.fit(corpus, _classes(corpus.schema, learning, records), learning.pseudo_count)
     if len(corpus.respondents) == records:
         return Knowledge(prior, None)
     return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps))
+
+
+def learn_from_releases(releases: Sequence[Release], learning: Learning) -> LearnedKnowledge:
+    """Learn the prior and the transitions from releases alone, without their true values.
+
+    A class has at least `MIN_RESPONDENTS` respondents on average; see `_classes`.
+    """
+    respondents = {name for release in releases for name in release.observation.people.respondents}
+    schema = releases[0].observation.people.schema
+    return LearnedKnowledge.fit(
+        releases,
+        classes=_classes(schema, learning, len(respondents) // MIN_RESPONDENTS),
+        pseudo_count=learning.pseudo_count,
+        gaps=learning.gaps,
+        order=learning.order,
+    )
+
+
+def _classes(schema: Schema, learning: Learning, most: int) -> dict[str, int | None]:
+    """Attributes that define classes, with the number of intervals of each.
+
+    A numeric quasi-identifier has ``learning.classes`` intervals, a categorical one its values. A quasi-identifier that would make
+    more than ``most`` classes is left out.
+    """
+    cuts: dict[str, int | None] = {}
+    classes = 1
+    for name, kind in schema.quasi_identifiers.items():
+        parts = learning.classes if isinstance(kind, Numeric) else len(kind.values)
+        if classes * parts <= most:
+            cuts[name], classes = parts, classes * parts
+    return cuts
 
 
 def assumed_adversary(history: History, corpus: History | None, learning: Learning) -> Adversary:

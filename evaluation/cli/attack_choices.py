@@ -30,6 +30,9 @@ from foreknow.models import (
 FOREGROUND_OPTIONS = ("sensitive_set", "attribute_set", "support", "r")
 """Options of the foreground attack, which needs no prior knowledge."""
 
+ADVERSARY_OPTIONS = (*KNOWLEDGE_OPTIONS, "knowledge")
+"""Options of attacks that have an adversary."""
+
 JOINT_OPTIONS = ("solver", "forward")
 """Options of the joint attack, besides those of its adversary."""
 
@@ -55,15 +58,15 @@ DEFAULT_L = 2
 """Distinct values that a group has by the rule of the minimality attack, if -l is left out; as in `foreknow publish`."""
 
 ATTACK_OPTIONS = {
-    **{name: WITHOUT_ADVERSARY.get(name, KNOWLEDGE_OPTIONS) for name in ATTACKS},
-    "joint": (*KNOWLEDGE_OPTIONS, *JOINT_OPTIONS),
+    **{name: WITHOUT_ADVERSARY.get(name, ADVERSARY_OPTIONS) for name in ATTACKS},
+    "joint": (*ADVERSARY_OPTIONS, *JOINT_OPTIONS),
 }
 """Options that each built-in attack reads, besides those that every attack reads."""
 
 
 def attack_options(name: str) -> tuple[str, ...]:
     """Options that an attack reads: built in, or of another package, which takes an `Adversary`."""
-    return ATTACK_OPTIONS.get(name, KNOWLEDGE_OPTIONS)
+    return ATTACK_OPTIONS.get(name, ADVERSARY_OPTIONS)
 
 
 def adversary_attack(name: str, adversary: Adversary, solver: JointSolver, forward: bool) -> Attack:

@@ -1,4 +1,4 @@
-"""The demo: a medical follow-up published by three defenses, and attacked by an adversary who knows the course of the disease."""
+"""The demo: a medical follow-up published by three defenses, and attacked by four adversaries."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import Attack, JointAttack, SequentialAttack, SnapshotAttack
+from foreknow.attacks import Attack, JointAttack, LearnedAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation.cli.files.atomic_output import write_table
 from foreknow.evaluation.datasets.pbc import pbc
@@ -28,8 +28,17 @@ PUBLICATIONS: dict[str, Defense] = {
 JS-reduce also requires 2-diversity, because t-closeness alone allows groups of one value."""
 
 STRONGEST_ATTACK = "joint"
+LEARNED_ATTACK = "learned"
 SEQUENTIAL_ATTACK = "sequential"
 SNAPSHOT_ATTACK = "snapshot"
+ATTACK_TERMS = {
+    SNAPSHOT_ATTACK: "each release alone",
+    SEQUENTIAL_ATTACK: "release by release, with memory",
+    STRONGEST_ATTACK: "the joint law of all patients and all years, in hindsight",
+    LEARNED_ATTACK: "the same, by an adversary who was taught nothing: knowledge learned from the releases alone",
+}
+"""Meaning of the attacks, in the order of the tables."""
+
 MIN_PATIENTS = 20
 """Least number of patients of a year that is published."""
 
@@ -63,9 +72,9 @@ def run(
 ) -> Demo:
     """Split the patients, publish two thirds of them by year of follow-up, and attack the releases.
 
-    A random third of the PBC patients is the adversary's corpus. From it come the prior (class frequencies by age and sex) and the
-    Markov chain of states, with small pseudo-counts. The defenses assume a sequential adversary with this knowledge and the
-    Omega-estimate, as the JS-reduce paper does.
+    A random third of the PBC patients is the adversary's corpus. From it come the prior (class frequencies by age and sex) and
+    the Markov chain of states, with small pseudo-counts. The learned attack has no corpus: it learns from the releases. The
+    defenses assume a sequential adversary with this knowledge and the Omega-estimate, as the JS-reduce paper does.
 
     Parameters
     ----------
@@ -89,11 +98,12 @@ def run(
 
 
 def attacks(adversary: Adversary) -> dict[str, Attack]:
-    """The attacks of the demo, the strongest first: each is a column of the tables and a line style of the plot."""
+    """The attacks of the demo: each is a column of the tables and a panel of the plot."""
     return {
-        STRONGEST_ATTACK: JointAttack(adversary),
-        SEQUENTIAL_ATTACK: SequentialAttack(adversary),
         SNAPSHOT_ATTACK: SnapshotAttack(adversary),
+        SEQUENTIAL_ATTACK: SequentialAttack(adversary),
+        STRONGEST_ATTACK: JointAttack(adversary),
+        LEARNED_ATTACK: LearnedAttack(),
     }
 
 

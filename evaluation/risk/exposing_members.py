@@ -66,8 +66,9 @@ def exposing_members(
     Exact for one group and one release with an exact estimator. ``belief`` is that of the group given the revised priors. It is
     the posterior of `SequentialAttack` and `SnapshotAttack`, if there are no compromised records, counterfeits or distorted
     values; that of an attack that looks back differs. Contributions do not add up: members may replace each other. A member
-    whose row does not change contributes 0 and is not computed. Cost: one problem of at most k - 1 groups of k records, O(k^2
-    m) memory.
+    whose row does not change contributes 0 and is not computed. So a newcomer, whose revised prior is its prior, contributes 0
+    with ``without="prior"``, as C below: no earlier release told about it. ``"uniform"`` measures what its prior tells. Cost:
+    one problem of at most k - 1 groups of k records, O(k^2 m) memory.
 
     Examples
     --------

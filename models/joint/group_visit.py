@@ -86,7 +86,7 @@ def visit(
     first, members = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
     start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
     weights, published = scratch.weights[:members, :width], scratch.published[:members, :width]
-    _write_weights(weights, first, at, factors, messages, scratch.predicted)
+    write_weights(weights, first, at, factors, messages, scratch.predicted)
     tilt, shown, values = messages.tilt[start : start + width], at.shown[start : start + width], at.values[start:]
     deviation = 0.0
     if shown.sum() > 0.0:
@@ -98,14 +98,14 @@ def visit(
         pending[g] = 0.0
         for r in range(first, first + members):
             predicted = scratch.predicted[at.state_starts[r] - at.state_starts[first] :]
-            _send_forward(r, records, at, factors, messages, predicted, scratch.message, likelihood, pending)
+            send_forward(r, records, at, factors, messages, predicted, scratch.message, likelihood, pending)
             if at.previous[r] >= 0:
-                _send_backward(r, at, factors, messages, scratch.onward, scratch.message, likelihood, pending)
+                send_backward(r, at, factors, messages, scratch.onward, scratch.message, likelihood, pending)
     return deviation
 
 
 @compiled
-def _write_weights(
+def write_weights(
     weights: FloatArray, first: int, at: Layout, factors: Factors, messages: Messages, predicted: FloatArray
 ) -> None:
     """Weight of each own value of the members of a group given all other releases; also write the predicted states."""
@@ -190,7 +190,7 @@ def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expec
 
 
 @compiled
-def _send_forward(
+def send_forward(
     r: int,
     records: int,
     at: Layout,
@@ -216,7 +216,7 @@ def _send_forward(
 
 
 @compiled
-def _send_backward(
+def send_backward(
     r: int,
     at: Layout,
     factors: Factors,

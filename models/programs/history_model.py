@@ -126,9 +126,9 @@ def history_model(
         "record": range(len(problem.path)),
     }
     with pm.Model(coords=coords) as model:
-        rows = [pm.Dirichlet("frequencies", frequency, dims=("class", "value"))]
+        rows = [_dirichlet_rows("frequencies", frequency, ("class", "value"))]
         if problem.order:
-            rows.append(pm.Dirichlet("transitions", transition, dims=("last", "value")))
+            rows.append(_dirichlet_rows("transitions", transition, ("last", "value")))
         log_factor = pt.concatenate([*(pt.log(row).flatten() for row in rows), np.zeros(1)])
         log_weights = [log_factor[part.parameter].sum(axis=1) + part.log_known for part in parts]
         pm.Potential("published", pt.stack([pt.logsumexp(weight) for weight in log_weights]), dims="component")
@@ -136,6 +136,19 @@ def history_model(
         place = np.argsort(np.concatenate([part.records for part in parts]))
         pm.Deterministic("belief", beliefs[place], dims=("record", "value"))
     return model
+
+
+def _dirichlet_rows(name: str, concentration: FloatArray, dims: tuple[str, str]) -> Any:
+    """Rows of unknown probabilities with named dims, in the model of the context.
+
+    With the argument ``dims``, PyMC does not know the shape in advance, and PyTensor 3 fails to compile the gradient of one row of
+    two probabilities (IndexError). So the shape is that of the concentration, and the dims are named afterwards.
+    """
+    import pymc as pm
+
+    rows = pm.Dirichlet(name, concentration)
+    pm.modelcontext(None).named_vars_to_dims[name] = dims
+    return rows
 
 
 def _beliefs(part: Assignments, log_weight: Any, m: int) -> Any:

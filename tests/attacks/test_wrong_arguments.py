@@ -11,6 +11,7 @@ from foreknow.attacks import (
     ForegroundBeliefs,
     Influence,
     JointAttack,
+    LearnedAttack,
     LinkingAttack,
     RetrospectiveAttack,
     SequentialAttack,
@@ -44,6 +45,7 @@ ARGUMENTS = {"foreground": (), "definetti": (), "composition": (), "maxent": (),
 
 CALLS = {
     **{name: ATTACKS[name](*ARGUMENTS.get(name, [ADVERSARY])) for name in ATTACKS},
+    "learned": LearnedAttack(),
     "influence": lambda releases: Influence(ADVERSARY)(releases, "A", "a", 1),
 }
 """Attacks of any releases; `LinkingAttack` takes those with a view."""

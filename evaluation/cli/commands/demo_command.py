@@ -39,7 +39,9 @@ def demo_command(
 ) -> None:
     """Publish a medical follow-up by Mondrian with l-diversity and by JS-reduce, and attack the releases."""
     check_output(out, demo.FILES, overwrite=overwrite)
-    notice("Mayo Clinic, primary biliary cirrhosis: the adversary learns from a third of the patients;")
+    notice(
+        "Mayo Clinic, primary biliary cirrhosis: adversaries learn from a third of the patients, or from the releases alone;"
+    )
     notice("the records of the others are published.")
     measured = demo.run(progress=lambda names: tracked(names, "publishing and attacking"))
     with error_console.status("drawing"), atomic_output(out, overwrite=overwrite) as folder:
@@ -58,6 +60,8 @@ def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
         f"The adversary learned from {len(measured.corpus.respondents)} other patients. Years with fewer than "
         f"{demo.MIN_PATIENTS} patients are left out.\n"
     )
+    yield definitions(demo.ATTACK_TERMS)
+    yield ""
     gains = summary.pivot_table(index=["defense", "certain"], columns="attack", values="gain", sort=False)
     yield PrintedTable(gains.reset_index(), "Gain: (belief in the true value - its share f of the group) / (1 - f)")
     risks = summary.pivot_table(index="defense", columns="attack", values="total_risk", sort=False)
@@ -69,7 +73,7 @@ def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
     yield PrintedTable(strongest[columns].rename(columns=HEADINGS), f"Beliefs of the {demo.STRONGEST_ATTACK} attack")
     yield definitions(STRONGEST_ATTACK_TERMS)
     yield ""
-    for attack in (demo.STRONGEST_ATTACK, demo.SEQUENTIAL_ATTACK):
+    for attack in (demo.SEQUENTIAL_ATTACK, demo.STRONGEST_ATTACK, demo.LEARNED_ATTACK):
         for note, names in _defenses_by_note(measured, attack).items():
             yield Text(f"{attack} attack on {'; '.join(names)}: {note}\n")
     loss = strongest[["defense", "suppressed_share", "group_size", "gcp"]]

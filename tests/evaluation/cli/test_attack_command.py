@@ -126,9 +126,35 @@ class TestAttack:
         teaching = write(records(seed=5).assign(result="c"), tmp_path / f"corpus{published[0].suffix}")
         beliefs, _, _, result = self.attacked(published, "--corpus", teaching, "--pseudo-count", 1e-3)
         assert "--corpus" not in result.stderr
-        learned, _, _, told = self.attacked(published)
-        assert "learns from the published records" in told.stderr
+        learned, *_ = self.attacked(published)
         assert not np.allclose(beliefs[["a", "b", "c"]], learned[["a", "b", "c"]])
+
+    def test_without_a_corpus_the_adversary_learns_from_the_releases(self, published):
+        learned, _, _, told = self.attacked(published)
+        assert "learned prior and transitions from the releases alone" in told.stderr
+        named, *_ = self.attacked(published, "--knowledge", "learned")
+        pd.testing.assert_frame_equal(named, learned)
+        taught, _, _, told = self.attacked(published, "--knowledge", "records")
+        assert "learns from the published records" in told.stderr
+        assert "releases alone" not in told.stderr
+        assert not np.allclose(taught[["a", "b", "c"]], learned[["a", "b", "c"]])
+
+    def test_learned_knowledge_reads_no_true_value(self, tmp_path):
+        """Exchanging the values of members within groups changes nothing, and changes what is learned from the records."""
+        table = records(present=12).assign(group=lambda rows: rows.groupby("week").cumcount() // 3)
+        anew = table.sort_values(["week", "id"]).assign(
+            group=lambda rows: (rows.groupby("week").cumcount() * 7 + rows["week"]) % 12 // 3
+        )
+        moved = anew.assign(
+            result=anew.groupby(["week", "group"])["result"].transform(lambda values: np.roll(values, 1))
+        )
+        for knowledge, same in (("learned", True), ("records", False)):
+            found = []
+            for name, some in (("true", anew), ("moved", moved)):
+                source, out = write(some, tmp_path / f"{name}.csv"), tmp_path / f"{name}-{knowledge}"
+                run("attack", source, *ROLES, "--knowledge", knowledge, "--out", out)
+                found.append(read(out / "beliefs.csv")[["a", "b", "c"]])
+            assert np.array_equal(*found) == same
 
     def test_without_a_folder_nothing_is_written(self, published, tmp_path):
         source, out, _ = published
@@ -162,4 +188,9 @@ class TestAttack:
 
     def test_one_release_has_no_chain_to_mine(self, tmp_path):
         source = write(records(weeks=(1,)).assign(group=lambda rows: np.arange(len(rows)) // 4), tmp_path / "r.csv")
-        assert len(printed(run("attack", source, *ROLES).stdout)) == 1
+        result = run("attack", source, *ROLES)
+        assert len(printed(result.stdout)) == 1
+        assert "too little data to learn transitions from" in result.stderr
+        assert "learns from the published records" in result.stderr
+        learned = run("attack", source, *ROLES, "--knowledge", "learned")
+        assert "the prior is learned, and no transitions" in learned.stderr

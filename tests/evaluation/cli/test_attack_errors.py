@@ -58,6 +58,12 @@ BAD_ATTACK = {
     "an attribute without a name": (
         lambda d: attack(d, None, *FOREGROUND, "--attribute-set", "age,"), "'', which is no quasi-identifier",
     ),
+    "a corpus and another source of knowledge": (
+        lambda d: attack(d, None, "--corpus", good(d), "--knowledge", "learned"), "--corpus and --knowledge learned exclude",
+    ),
+    "knowledge where nothing is known": (
+        lambda d: attack(d, None, *FOREGROUND, "--knowledge", "learned"), "foreground does not read --knowledge",
+    ),
     "a solver of another attack": (
         lambda d: attack(d, None, "--attack", "sequential", "--solver", "auto"), "sequential does not read --solver; leave it out, or choose --attack joint",  # noqa: E501
     ),

@@ -70,13 +70,18 @@ class TestReleases:
                 assert verify(release, asked)["holds"].all()
 
     def test_who_remembers_gains_more(self, found):
-        """The joint attack has the highest log score under every defense, and the snapshot gains nothing."""
+        """Both joint attacks have higher log scores than the sequential one under every defense, and the snapshot gains nothing.
+
+        On these small tables the knowledge of 104 other patients is no better than that of the releases themselves.
+        """
         summary = found.comparison.summary().set_index(["defense", "attack"])
         gain, score = summary["gain"], summary["log_score"]
         assert gain[demo.BASELINE, demo.SEQUENTIAL_ATTACK] > gain[demo.BASELINE, demo.SNAPSHOT_ATTACK]
         assert gain[demo.BASELINE, demo.SNAPSHOT_ATTACK] == pytest.approx(0, abs=0.05)
         for name in demo.PUBLICATIONS:
-            assert score[name, demo.STRONGEST_ATTACK] == score[name].max()
+            least = min(score[name, demo.STRONGEST_ATTACK], score[name, demo.LEARNED_ATTACK])
+            assert least > score[name, demo.SEQUENTIAL_ATTACK] > score[name, demo.SNAPSHOT_ATTACK]
+            assert score[name, demo.LEARNED_ATTACK] > score[name, demo.STRONGEST_ATTACK] - 0.05
 
     def test_the_first_release_is_disclosed_in_hindsight_only(self, found):
         risk = found.comparison.risk().set_index(["defense", "attack", "time"]).sort_index()

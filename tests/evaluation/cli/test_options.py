@@ -19,7 +19,8 @@ OPTIONS = {
         "--revision", "--gaps",
     ],
     "attack": [
-        "--qi", "--sensitive", "--groups", "--corpus", "--out", "--overwrite", "--id", "--time", "--hierarchy", "--categorical",
+        "--qi", "--sensitive", "--groups", "--corpus", "--knowledge", "--out", "--overwrite", "--id", "--time", "--hierarchy",
+        "--categorical",
         "--encoding", "--missing-value", "--attack", "--solver", "--forward", "--estimator",
         "--sensitive-set", "--attribute-set", "--support", "-r",
         "--statements", "-k", "-l", "--classes", "--order", "--pseudo-count", "--revision", "--gaps",

@@ -134,6 +134,30 @@ class TestPosterior:
         assert np.allclose(found, total / weights, atol=0.1)
 
 
+class TestTwoValues:
+    @pytest.mark.parametrize("tables", [(), (np.array([[[0.7, 0.3], [0.4, 0.6]]]),)])
+    def test_one_class_is_sampled(self, tables):
+        """Two respondents in one group, one of each value; then one respondent alone with the first value.
+
+        Without transitions, the uniform density of the share is multiplied by 2 f (1 - f), of which f is Beta(2, 2): the mean is
+        1/2 and the standard deviation .22, six standard errors of 300 draws of a tenth of that efficiency .25.
+        """
+        records = 3 if tables else 2
+        problem = JointProblem(
+            np.full((2, 2), 0.5), tables, [0, 1, 0][:records], [0, 0, 1][:records], [0] * records,
+            [[1, 1], [1, 0]][: records - 1], [0, 1][: records - 1],
+        )  # fmt: skip
+        with history_model(problem) as model:
+            trace = pm.sample(
+                300, tune=200, chains=1, cores=1, random_seed=3, progressbar=False, compute_convergence_checks=False
+            )
+        assert model.named_vars_to_dims["frequencies"] == ("class", "value")
+        found = trace.posterior["frequencies"]
+        assert found.sizes["value"] == 2
+        np.testing.assert_allclose(found.mean(("chain", "draw")), 0.5, atol=0.25)
+        np.testing.assert_allclose(trace.posterior["belief"].sum("value"), 1)
+
+
 class TestChecks:
     def test_is_public(self):
         assert package_function is history_model

@@ -1,0 +1,100 @@
+"""The attack that the options of `foreknow attack` describe."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from foreknow.attacks import Attack, ConditionalProbability
+from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_from_releases, learn_knowledge
+from foreknow.evaluation.cli.attack_choices import (
+    WITHOUT_ADVERSARY,
+    adversary_attack,
+    attack_of_releases,
+    estimator_choice,
+    foreground_attack,
+    solver_choice,
+)
+from foreknow.evaluation.cli.printing.terminal import error_console, notice
+from foreknow.models import Adversary, History, Release, Schema
+
+LEARNED, RECORDS = "learned", "records"
+"""Sources of the adversary's knowledge without a corpus: the releases alone, and the original records."""
+
+
+class AttackSettings(NamedTuple):
+    """Options that describe an attack, as `foreknow attack` reads them.
+
+    Attributes
+    ----------
+    source : {"learned", "records"} or None
+        Source of the adversary's knowledge without a corpus. None: learned where a respondent is published twice, else records.
+    """
+
+    name: str
+    estimator: str
+    solver: str
+    forward: bool
+    sensitive_set: Sequence[str]
+    attribute_set: Sequence[str]
+    support: int | None
+    r: float | None
+    k: int | None
+    l: int | None  # noqa: E741 - the name of the option
+    source: str | None
+    learning: Learning
+
+
+class Attacked(NamedTuple):
+    """Files that `foreknow attack` has read; without a --corpus, ``corpus`` is None."""
+
+    schema: Schema
+    history: History
+    releases: tuple[Release, ...]
+    corpus: History | None
+    statements: Sequence[ConditionalProbability]
+
+
+def chosen_attack(chosen: AttackSettings, read: Attacked) -> Attack:
+    """The attack of some options, with the knowledge that it needs."""
+    estimator = estimator_choice(chosen.estimator)
+    if chosen.name == "foreground":
+        return foreground_attack(
+            read.schema, chosen.sensitive_set, chosen.attribute_set, chosen.support, chosen.r, estimator
+        )
+    if chosen.name in WITHOUT_ADVERSARY:
+        return attack_of_releases(chosen.name, estimator, read.statements, chosen.k, chosen.l)
+    return adversary_attack(chosen.name, _adversary(chosen, read), solver_choice(chosen.solver), chosen.forward)
+
+
+def _adversary(chosen: AttackSettings, read: Attacked) -> Adversary:
+    """The adversary with knowledge of a corpus, of the releases or of the records, and a notice of which."""
+    source, estimator = chosen.source, estimator_choice(chosen.estimator)
+    if read.corpus is None and source is None:
+        source = LEARNED if _has_transitions(read.releases) else RECORDS
+        if source == RECORDS:
+            notice("No respondent is published twice: the releases are too little data to learn transitions from.")
+    if read.corpus is None and source == LEARNED:
+        with error_console.status("learning prior and transitions from the releases"):
+            learned = learn_from_releases(read.releases, chosen.learning)
+        notice(
+            f"The adversary learned prior and transitions from the releases alone, in {learned.rounds} rounds "
+            "(--knowledge records: from the original records, the strongest knowledge)."
+        )
+        for note in learned.notes:
+            notice(f"Learned knowledge: {note}")
+        return chosen.learning.adversary(learned.prior, learned.transitions, estimator)
+    if read.corpus is None:
+        notice("No --corpus: the adversary learns from the published records themselves.")
+    knowledge = learn_knowledge(read.history if read.corpus is None else read.corpus, chosen.learning)
+    return chosen.learning.adversary(knowledge.prior, knowledge.transitions, estimator)
+
+
+def _has_transitions(releases: Sequence[Release]) -> bool:
+    """True if a respondent is published in two releases."""
+    seen: set[object] = set()
+    for release in releases:
+        observation = release.observation
+        published = set(observation.people[observation.group >= 0].respondents)
+        if seen & published:
+            return True
+        seen |= published
+    return False

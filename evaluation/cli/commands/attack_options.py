@@ -1,0 +1,173 @@
+"""Options of `foreknow attack` alone: their flags, help texts and choices."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from foreknow.attacks import ATTACKS
+from foreknow.evaluation.cli import entry_points
+from foreknow.evaluation.cli.options import INPUT_PANEL, KNOWLEDGE_PANEL, OUTPUT_PANEL
+from foreknow.models import ESTIMATORS, JOINT_SOLVERS
+
+KnowledgeSource = StrEnum("KnowledgeSource", ["learned", "records"])
+
+JOINT_PANEL = "Joint attack"
+"""Heading of the help text for the options that the joint attack alone reads."""
+
+FOREGROUND_PANEL = "Foreground attack"
+"""Heading of the help text for the options that the foreground attack alone reads."""
+
+RULE_PANEL = "Maximum-entropy and minimality attack"
+"""Heading of the help text for the options that one of these attacks reads."""
+
+
+def _check_attack(name: str) -> str:
+    return entry_points.checked_name("attack", name, ATTACKS)
+
+
+def _check_estimator(name: str) -> str:
+    return entry_points.checked_name("estimator", name, ESTIMATORS)
+
+
+def _check_solver(name: str) -> str:
+    if name not in JOINT_SOLVERS:
+        raise typer.BadParameter(f"{name!r} is not a joint solver; choose one of {', '.join(JOINT_SOLVERS)}.")
+    return name
+
+
+Groups = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=INPUT_PANEL,
+        help="Group of each record; by default the column 'group' of the records.",
+    ),
+]
+Corpus = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Records from which the adversary learned; see --knowledge for an adversary without them.",
+    ),
+]
+Knowledge = Annotated[
+    KnowledgeSource | None,
+    typer.Option(
+        metavar="SOURCE",
+        rich_help_panel=KNOWLEDGE_PANEL,
+        help="Without --corpus: learned (prior and transitions from the releases alone) or records (from the original records, the "
+        "strongest knowledge). By default learned where a respondent is published twice, else records.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        rich_help_panel=OUTPUT_PANEL,
+        help="Folder for beliefs.csv, the posterior of each respondent at every release, readable by you only.",
+    ),
+]
+AttackName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        callback=_check_attack,
+        help=f"Attack: {', '.join(entry_points.choice_names('attack', ATTACKS))}. joint reads all releases together, "
+        "sequential remembers earlier releases, snapshot reads each release alone, retrospective smooths the beliefs about "
+        "each respondent, signature knows m-invariance, "
+        "foreground and definetti learn from the groups themselves, composition intersects the groups of a respondent, maxent "
+        "uses --statements, minimality knows the rule of mondrian.",
+    ),
+]
+SolverName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        callback=_check_solver,
+        rich_help_panel=JOINT_PANEL,
+        help=f"Solver of the joint law: {', '.join(JOINT_SOLVERS)}.",
+    ),
+]
+Forward = Annotated[
+    bool,
+    typer.Option(
+        "--forward",
+        rich_help_panel=JOINT_PANEL,
+        help="Beliefs about each release given the releases up to it; by default given all releases, in hindsight.",
+    ),
+]
+EstimatorName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        callback=_check_estimator,
+        help=f"Posterior estimator: {', '.join(entry_points.choice_names('estimator', ESTIMATORS))}. The joint attack has "
+        "none; the sequential attack beside it reads this option.",
+    ),
+]
+SensitiveSetValues = Annotated[
+    list[str],
+    typer.Option(
+        metavar="VALUE",
+        rich_help_panel=FOREGROUND_PANEL,
+        help="Sensitive value to protect. Repeatable; by default every value is a set of its own.",
+    ),
+]
+AttributeSets = Annotated[
+    list[str],
+    typer.Option(
+        metavar="COLUMNS",
+        rich_help_panel=FOREGROUND_PANEL,
+        help="Attribute set, such as age,sex. Repeatable; by default all subsets of the quasi-identifiers.",
+    ),
+]
+Support = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        rich_help_panel=FOREGROUND_PANEL,
+        help="Least number of respondents with an attribute signature; 3993 by default.",
+    ),
+]
+R = Annotated[
+    float | None,
+    typer.Option(
+        "-r",
+        min=1,
+        metavar="X",
+        rich_help_panel=FOREGROUND_PANEL,
+        help="A belief in the sensitive set over 1/r is a breach; 2 by default.",
+    ),
+]
+Statements = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=RULE_PANEL,
+        help="For maxent: a table of statements P(value | attributes), with the columns value, low, high and attributes.",
+    ),
+]
+K = Annotated[
+    int | None,
+    typer.Option(
+        "-k",
+        min=1,
+        metavar="N",
+        rich_help_panel=RULE_PANEL,
+        help="For minimality: least number of records of a group; 1 by default.",
+    ),
+]
+L = Annotated[
+    int | None,
+    typer.Option(
+        "-l",
+        min=1,
+        metavar="N",
+        rich_help_panel=RULE_PANEL,
+        help="For minimality: least number of distinct values in a group; 2 by default.",
+    ),
+]

@@ -139,25 +139,23 @@ class SampledKnowledge:
         ValueError
             If the probability of the intervals is not between 0 and 1.
         """
-        import arviz_stats
+        import arviz as az
 
         if not (is_number(probability, 0, 1) and 0 < probability < 1):
             raise ValueError(
                 f"SampledKnowledge.summary: probability is {shown(probability)}; it is that of the credible intervals, between 0 "
                 "and 1."
             )
-        table: pd.DataFrame = arviz_stats.summary(
-            self.draws, ci_prob=float(probability), ci_kind="eti", round_to="none"
-        )
+        table: pd.DataFrame = az.summary(self.draws, ci_prob=float(probability), ci_kind="eti", round_to="none")
         return table
 
     @property
     def rhat(self) -> "xarray.DataTree":
         """R-hat of each probability of the law and of ``lp``, by ArviZ, in the groups of ``draws``."""
-        import arviz_stats
+        import arviz as az
         import xarray
 
-        groups = {name: arviz_stats.rhat(self.draws, group=name) for name in ("posterior", "sample_stats")}
+        groups = {name: az.rhat(self.draws, group=name) for name in ("posterior", "sample_stats")}
         return xarray.DataTree.from_dict(groups)
 
     def __call__(self, problem: JointProblem) -> SampledPosterior:

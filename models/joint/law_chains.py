@@ -7,12 +7,10 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.expected_counts import ChainLaw
 from foreknow.models.joint.joint_draws import (
-    HARDEST,
-    LEVELS,
-    SOFTEST,
     Moves,
     Trace,
     advance,
+    anneal_start,
     independent_start,
     moves,
     record_draw,
@@ -28,7 +26,7 @@ from foreknow.models.joint.law_counts import (
     rows_of_law,
     with_factors,
 )
-from foreknow.models.joint.path_factors import PathFactors, path_factors, softened
+from foreknow.models.joint.path_factors import PathFactors, path_factors
 from foreknow.models.joint.path_sampler import BATCHES, PathSampler
 from foreknow.models.joint.posterior import belief_starts
 from foreknow.models.joint.problem import JointProblem
@@ -135,7 +133,7 @@ def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
 def _warm_state(
     unknown: UnknownLaw, sampler: PathSampler, cells: LawCells, mover: Moves, rng: np.random.Generator
 ) -> LawState:
-    """State of a chain after annealing and warm-up."""
+    """State of a chain after annealing, with the law of its start, and warm-up."""
     half = int(sampler.sweeps) // 2
     warmup = half if sampler.warmup is None else int(sampler.warmup)
     anneal = half if sampler.anneal is None else int(sampler.anneal)
@@ -143,31 +141,16 @@ def _warm_state(
     law = law_of_rows(drawn_rows(start, rng), cells)
     factors = with_factors(path_factors(unknown.problem), unknown.problem, law, unknown.classes, unknown.powers)
     state = LawState(law, factors, independent_start(unknown.problem, rng), np.zeros(start.shape))
-    state = _annealed(state, unknown, cells, anneal, mover, rng)
+    anneal_start(state.factors, state.value, anneal, mover, rng)
     for _ in range(warmup):
         state = _next_state(state, unknown, cells, mover, rng)
     return state
 
 
-def _annealed(
-    state: LawState, unknown: UnknownLaw, cells: LawCells, sweeps: int, mover: Moves, rng: np.random.Generator
-) -> LawState:
-    """State after sweeps under softened factors."""
-    levels = min(sweeps, LEVELS)
-    for level, weight in enumerate(np.geomspace(SOFTEST, HARDEST, levels)):
-        for _ in range(sweeps * (level + 1) // levels - sweeps * level // levels):
-            advance(softened(state.factors, float(weight)), state.value, 1, mover, rng)
-            if level >= LEARN_FROM * levels:
-                state = _with_law(state, unknown, cells, rng)
-    return state
-
-
-LEARN_FROM = 1.0
-
-
 def _next_state(
     state: LawState, unknown: UnknownLaw, cells: LawCells, mover: Moves, rng: np.random.Generator
 ) -> LawState:
+    """State after one sweep and a draw of the law."""
     advance(state.factors, state.value, 1, mover, rng)
     return _with_law(state, unknown, cells, rng)
 

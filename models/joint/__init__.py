@@ -15,6 +15,7 @@ from foreknow.models.joint.path_sampler import PathSampler, SampledPosterior
 from foreknow.models.joint.posterior import JointPosterior
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.joint.release_beliefs import release_beliefs
+from foreknow.models.joint.sampled_knowledge import SampledKnowledge
 from foreknow.models.joint.solver import JointSolver
 
 JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {
@@ -36,6 +37,7 @@ __all__ = [
     "LearnedKnowledge",
     "MaxEntropy",
     "PathSampler",
+    "SampledKnowledge",
     "SampledPosterior",
     "joint_history",
     "joint_log_evidence",

@@ -69,8 +69,30 @@ def exact_groups(problem: JointProblem, likelihoods: FloatArray) -> tuple[Tilted
     return TiltedLaw(posterior, steps, messages), updated
 
 
-def _updated(problem: JointProblem, starts: IntArray, weights: FloatArray, old: FloatArray) -> FloatArray:
-    """Geometric mean of the old messages of the groups and those that the weights of their members give."""
+def group_answers(
+    problem: JointProblem, starts: IntArray, weights: FloatArray, old: FloatArray
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Posterior of each record in its group with exact counts, the message of the group to it, and the status of each group.
+
+    Parameters
+    ----------
+    problem : JointProblem
+    starts : int array, shape (R + 1,)
+        Result of `belief_starts`.
+    weights : float array, shape (B,)
+        Weight of each possible value of each record without the message of its group. Members are independent with them.
+    old : float array, shape (B,)
+        Messages that are kept in groups without counts and in those with distorted values.
+
+    Returns
+    -------
+    beliefs, messages : float array, shape (B,)
+    status : int array, shape (G,)
+
+    Notes
+    -----
+    As exact as `Auto` for each group. Cost: that of `Auto`.
+    """
     at, width = problem.layout, np.diff(starts)
     counted = problem.constrained & (problem.emission_row < 0)
     record = np.repeat(np.arange(len(width)), width)
@@ -79,10 +101,29 @@ def _updated(problem: JointProblem, starts: IntArray, weights: FloatArray, old: 
     prior = np.zeros((len(width), problem.values))
     prior[record, value] = (1 - DOUBT) * weights + DOUBT / width[record]
     group = np.where(counted[problem.group], problem.group, -1)
-    posterior = Auto()(Problem(prior, group, np.where(counted[:, None], problem.counts, 0))).probabilities
-    new = posterior[record, value] / prior[record, value]
+    answer = Auto()(Problem(prior, group, np.where(counted[:, None], problem.counts, 0)))
+    posterior, own = answer.probabilities[record, value], counted[problem.group[record]]
+    free = weights * old
+    free /= np.repeat(np.maximum(np.add.reduceat(free, starts[:-1]), np.finfo(float).tiny), width)
+    message = np.where(own, posterior / prior[record, value], old)
+    return np.where(own, posterior, free), message, np.where(counted, answer.status, 0)
+
+
+def _updated(problem: JointProblem, starts: IntArray, weights: FloatArray, old: FloatArray) -> FloatArray:
+    """Geometric mean of the old messages of the groups and those that the weights of their members give."""
+    _, new, _ = group_answers(problem, starts, weights, old)
     mean = _scaled(new, starts) ** STEP * _scaled(old, starts) ** (1 - STEP)
-    return np.where(counted[problem.group[record]], mean, old)
+    counted = problem.constrained & (problem.emission_row < 0)
+    return np.where(counted[np.repeat(problem.group, np.diff(starts))], mean, old)
+
+
+def weights_without_groups(problem: JointProblem, likelihoods: FloatArray) -> FloatArray:
+    """Weight of each possible value of each record by its chain and the messages of all other groups: shape ``(B,)``."""
+    law, _ = with_doubt(problem)
+    starts, messages = belief_starts(law), first_messages(law)
+    weights = np.zeros(int(starts[-1]))
+    _pass_along(law.layout, factors_of(law), starts, likelihoods, messages.forward, messages.backward, weights)
+    return weights
 
 
 def _scaled(likelihoods: FloatArray, starts: IntArray) -> FloatArray:

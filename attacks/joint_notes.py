@@ -5,6 +5,7 @@ import numpy as np
 from foreknow.attacks.belief_notes import unconverged
 from foreknow.models import Adversary, JointPosterior, JointSolver, MaxEntropy, ReleaseBeliefs, Status
 from foreknow.models.arrays import BoolArray
+from foreknow.models.joint.group_messages import GroupMessages
 
 
 def joint_notes(
@@ -51,6 +52,11 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[str]:
         return [
             f"the joint law is approximated ({rule}): groups meet their published counts in expectation, and beliefs of group "
             "members are coupled by these counts only."
+        ]
+    if GroupMessages.__name__ in rule:
+        return [
+            f"the joint law is approximated ({rule}): each group has its exact counts, where its members are independent given the "
+            "other releases; evidence of respondents who meet again may count more than once."
         ]
     if posterior.standard_error is not None:
         return [

@@ -74,7 +74,7 @@ def exact_groups(
     after = ExactMessages(copied(start.along), start.likelihoods.copy(), start.visited.copy())
     scratch = scratch_of(problem)
     sweep_groups(at, factors, after.along, after.likelihoods, after.visited, starts, scratch, threshold)
-    _pass_along(at, factors, after.along, after.likelihoods, starts, scratch)
+    pass_along(at, factors, after.along, after.likelihoods, starts, scratch)
     steps, _ = expected_steps(at, factors, after.along, np.zeros(at.table.shape, dtype=np.bool_))
     beliefs = record_beliefs(problem, after.along.forward * after.along.backward)
     groups = len(problem.counts)
@@ -83,7 +83,7 @@ def exact_groups(
 
 
 @compiled
-def _pass_along(
+def pass_along(
     at: Layout, factors: Factors, messages: Messages, likelihoods: FloatArray, starts: IntArray, scratch: Scratch
 ) -> None:
     """Write all messages along the paths, under the likelihoods of the groups."""

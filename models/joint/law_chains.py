@@ -7,6 +7,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.expected_counts import ChainLaw
 from foreknow.models.joint.joint_draws import (
+    Assignment,
     Moves,
     Trace,
     advance,
@@ -90,7 +91,7 @@ class LawState(NamedTuple):
 
     law: ChainLaw
     factors: PathFactors
-    value: IntArray
+    assignment: Assignment
     counts: FloatArray
 
 
@@ -120,7 +121,7 @@ def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
         trace = Trace(values[c], np.zeros(1), doubtful)
         for draw in range(length * BATCHES):
             state = _next_state(state, unknown, cells, mover, rng)
-            record_draw(state.factors, state.value, starts, places, draw // length, 0, trace)
+            record_draw(state.factors, state.assignment, starts, places, draw // length, 0, trace)
             rows[c, draw] = rows_of_law(state.law)
             evidence[c, draw] = log_evidence(state.counts, unknown.pseudo_count)
             added = state.counts + unknown.pseudo_count
@@ -141,7 +142,7 @@ def _warm_state(
     law = law_of_rows(drawn_rows(start, rng), cells)
     factors = with_factors(path_factors(unknown.problem), unknown.problem, law, unknown.classes, unknown.powers)
     state = LawState(law, factors, independent_start(unknown.problem, rng), np.zeros(start.shape))
-    anneal_start(state.factors, state.value, anneal, mover, rng)
+    anneal_start(state.factors, state.assignment, anneal, mover, rng)
     for _ in range(warmup):
         state = _next_state(state, unknown, cells, mover, rng)
     return state
@@ -151,14 +152,14 @@ def _next_state(
     state: LawState, unknown: UnknownLaw, cells: LawCells, mover: Moves, rng: np.random.Generator
 ) -> LawState:
     """State after one sweep and a draw of the law."""
-    advance(state.factors, state.value, 1, mover, rng)
+    advance(state.factors, state.assignment, 1, mover, rng)
     return _with_law(state, unknown, cells, rng)
 
 
 def _with_law(state: LawState, unknown: UnknownLaw, cells: LawCells, rng: np.random.Generator) -> LawState:
     """State with a law drawn given the assignment."""
     ahead = powers_ahead(state.law, int(cells.steps.max(initial=1)))
-    counts = count_cells(state.value, cells, ahead, rng)
+    counts = count_cells(state.assignment.own, cells, ahead, rng)
     law = law_of_rows(drawn_rows(counts + unknown.pseudo_count, rng), cells)
     factors = with_factors(state.factors, unknown.problem, law, unknown.classes, unknown.powers)
-    return LawState(law, factors, state.value, counts)
+    return LawState(law, factors, state.assignment, counts)

@@ -28,7 +28,7 @@ def mixed_beliefs(drawn: LawDraws, unknown: UnknownLaw, law: ChainLaw) -> Sample
     problem = unknown.problem
     prior, tables = with_law(problem, law, unknown.classes, unknown.powers)
     at_mean = replace(problem, prior=prior, tables=tables if law.tables else problem.tables)
-    found = chain_diagnostics(drawn.values, drawn.rows.shape[1] // BATCHES)
+    found = chain_diagnostics(drawn.values, belief_starts(problem), drawn.rows.shape[1] // BATCHES)
     status = np.zeros(len(problem.counts), dtype=np.int64)
     of_belief = np.repeat(problem.group, np.diff(belief_starts(problem)))
     status[of_belief[found.rhat > MAX_RHAT]] |= UNCONVERGED

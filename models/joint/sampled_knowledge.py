@@ -11,7 +11,7 @@ from foreknow.models.beliefs import coordinate
 from foreknow.models.joint.law_chains import UnknownLaw, law_draws
 from foreknow.models.joint.law_counts import law_cells, law_of_rows
 from foreknow.models.joint.law_results import draws_notes, draws_tree, mixed_beliefs
-from foreknow.models.joint.learned_knowledge import _learning_data
+from foreknow.models.joint.learning_data import learning_data
 from foreknow.models.joint.observations import each_observation
 from foreknow.models.joint.path_sampler import PathSampler, SampledPosterior
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
@@ -118,8 +118,8 @@ class SampledKnowledge:
         check_gaps(gaps)
         check_chain_order(order)
         observations = each_observation(owner, releases)
-        data = _learning_data(owner, observations, {} if classes is None else classes, gaps, int(order))
-        unknown = UnknownLaw(data.history.problem, data.classes, data.powers, data.start, float(pseudo_count))
+        data = learning_data(owner, observations, {} if classes is None else classes, gaps, int(order))
+        unknown = UnknownLaw(data.problem, data.classes, data.powers, data.start, float(pseudo_count))
         drawn = law_draws(unknown, sampler)
         cells = law_cells(unknown.problem, data.classes, data.start, data.powers)
         law = law_of_rows(drawn.mean, cells)

@@ -52,7 +52,7 @@ def test_nearer_to_the_exact_law_than_maximum_entropy():
     assert np.mean(errors[GroupMessages]) < 0.7 * np.mean(errors[MaxEntropy])
 
 
-def test_the_log_score_in_pairs_is_far_better_than_that_of_maximum_entropy():
+def test_the_log_score_in_pairs_is_better_than_that_of_maximum_entropy():
     simulation = exams(5, 200, rng=1)
     adversary = Adversary(simulation.prior, simulation.transitions)
     releases = publish(simulation.history, MInvariance(2, rng=1), rng=np.random.default_rng(1))
@@ -60,7 +60,7 @@ def test_the_log_score_in_pairs_is_far_better_than_that_of_maximum_entropy():
         log_score(JointAttack(adversary, solver, signatures=True)(releases), simulation.history)["log_score"].mean()
         for solver in (MaxEntropy(), GroupMessages())
     ]
-    assert scores[1] > scores[0] / 2
+    assert scores[1] > 0.9 * scores[0]
 
 
 def test_forward_beliefs_are_those_of_the_prefixes():

@@ -132,7 +132,7 @@ def _under(data: LearningData, law: ChainLaw) -> tuple[Layout, Factors]:
 
 def _doubted(rows: FloatArray) -> FloatArray:
     """Rows with a uniform distribution of weight `DOUBT` mixed in."""
-    return (1 - DOUBT) * rows + DOUBT / rows.shape[1]
+    return np.asarray((1 - DOUBT) * rows + DOUBT / rows.shape[1])
 
 
 def _maximized(

@@ -73,9 +73,12 @@ def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
     yield PrintedTable(strongest[columns].rename(columns=HEADINGS), f"Beliefs of the {demo.STRONGEST_ATTACK} attack")
     yield definitions(STRONGEST_ATTACK_TERMS)
     yield ""
+    said: set[str] = set()
     for attack in (demo.SEQUENTIAL_ATTACK, demo.STRONGEST_ATTACK, demo.LEARNED_ATTACK):
         for note, names in _defenses_by_note(measured, attack).items():
-            yield Text(f"{attack} attack on {'; '.join(names)}: {note}\n")
+            if note not in said:
+                yield Text(f"{attack} attack on {'; '.join(names)}: {note}\n")
+            said.add(note)
     loss = strongest[["defense", "suppressed_share", "group_size", "gcp"]]
     yield PrintedTable(
         loss.rename(columns={"suppressed_share": "suppressed", "group_size": "size"}), "Information loss"

@@ -48,6 +48,7 @@ from foreknow.models.knowledge.incremental_chain import IncrementalChain
 from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
 from foreknow.models.knowledge.kernel_prior import KernelPrior
 from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
+from foreknow.models.knowledge.posterior_draws import posterior_draws
 from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, UniformPrior
 from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
@@ -163,6 +164,7 @@ __all__ = [
     "links",
     "markov_model",
     "permutation_model",
+    "posterior_draws",
     "release_beliefs",
     "release_model",
 ]

@@ -2,14 +2,19 @@
 
 from dataclasses import dataclass
 from enum import IntFlag
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.convergence import MAX_RHAT, mean_diagnostics
 from foreknow.models.foreground.evidence import Evidence
-from foreknow.models.problem import Estimator
+from foreknow.models.knowledge.posterior_variable import VALUE, divergences, posterior_dataset, posterior_variable
+from foreknow.models.problem import Estimator, probability_rows
 from foreknow.models.settings import check_array_size
+
+if TYPE_CHECKING:
+    import xarray
 
 BOUNDARY_DISTANCE = 1e-6
 """Distance from 0 or 1 below which a probability is reported as being on the boundary."""
@@ -76,6 +81,40 @@ class Fit:
     starts: int = 1
     error: float = 0.0
 
+    @classmethod
+    def from_posterior(cls, tree: Any, variable: str = "global_distribution") -> "Fit":
+        """Posterior of the global distribution of a sampled `foreground_model`: its mean, and all draws.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it.
+        variable : str
+            With the dimensions chain, draw, ``signature`` and ``value``.
+
+        Returns
+        -------
+        Fit
+            With effective sample sizes and R-hats where there are at least 4 draws per chain. The status is
+            `FitStatus.UNCONVERGED` where an R-hat is over `MAX_RHAT`, or a draw diverged. The log-likelihood is NaN.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+        """
+        found = posterior_variable("Fit.from_posterior", tree, variable, [("signature", VALUE)])
+        mean, draws = probability_rows(found.mean, "the distribution of signature"), found.draws
+        ess, rhat = _diagnostics(posterior_dataset("Fit.from_posterior", tree), variable)
+        is_fine = not divergences(tree) and not (rhat is not None and (rhat > MAX_RHAT).any())
+        status = FitStatus.FINE if is_fine else FitStatus.UNCONVERGED
+        return cls(mean, status, float("nan"), len(draws), np.zeros((0, *mean.shape)), draws, ess, rhat)
+
     def __post_init__(self) -> None:
         if not isinstance(self.status, FitStatus):
             raise TypeError(f"Fit: status is {self.status!r}; it is a FitStatus, as FitStatus.FINE.")
@@ -91,6 +130,16 @@ class Fit:
                 raise ValueError(
                     f"Fit: {name} has the shape {np.shape(array)}; for probabilities of the shape {shape} it has {expected}."
                 )
+
+
+def _diagnostics(dataset: "xarray.Dataset", variable: str) -> tuple[FloatArray | None, FloatArray | None]:
+    """Effective sample size and R-hat of each probability, shapes ``(s, m)``; None with fewer than 4 draws per chain."""
+    array = dataset[variable].transpose("chain", "draw", "signature", VALUE).to_numpy()
+    if array.shape[1] < 4:
+        return None, None
+    by_entry = np.moveaxis(array.astype(np.float64), (0, 1), (2, 3))
+    both = np.array([[mean_diagnostics(np.ascontiguousarray(entry)) for entry in row] for row in by_entry])
+    return both[..., 0], both[..., 1]
 
 
 class Fitting(Protocol):

@@ -1,13 +1,14 @@
 """Prior from the value frequencies of classes of respondents, as in JS-reduce, section 7.1."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.knowledge.priors import check_people
 from foreknow.models.problem import probability_rows
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_kind, is_number, is_whole, shown
@@ -18,6 +19,9 @@ from foreknow.models.tables.schema import Schema
 
 MAX_CLASS_PROBABILITIES = 2**27
 """Largest number of probabilities in a table of class frequencies (1 GiB)."""
+
+CUTS = "maps each attribute to increasing cuts of its codes, as {'age': (20.0, 40.0)}"
+"""What a parameter ``cuts`` takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +48,7 @@ class ClassFrequencies:
     probabilities: FloatArray
 
     def __post_init__(self) -> None:
-        takes = "maps each attribute to increasing cuts of its codes, as {'age': (20.0, 40.0)}"
-        check_kind("ClassFrequencies", "cuts", self.cuts, Mapping, takes)
+        check_kind("ClassFrequencies", "cuts", self.cuts, Mapping, CUTS)
         cuts = {name: _increasing(name, cut) for name, cut in self.cuts.items()}
         takes = "is a float array of shape (c_1, ..., c_a, m), a distribution per class"
         probabilities = as_floats("ClassFrequencies", "probabilities", self.probabilities, takes)
@@ -91,6 +94,44 @@ class ClassFrequencies:
         counts = np.where(counts.sum(axis=1, keepdims=True) + pseudo_count > 0, counts + pseudo_count, whole)
         return cls(cuts, (counts / counts.sum(axis=1, keepdims=True)).reshape(table.shape))
 
+    @classmethod
+    def from_posterior(
+        cls,
+        tree: Any,
+        cuts: Mapping[str, tuple[float, ...]],
+        variable: str = "frequencies",
+        values: Sequence[Hashable] | None = None,
+    ) -> "ClassFrequencies":
+        """Posterior mean of the class frequencies of a sampled PyMC model.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it for `release_model` or `history_model`.
+        cuts : mapping of str to tuple of float
+            Cuts of the attributes into classes. Class c of the model is the class c of `ClassFrequencies.classes`.
+        variable : str
+            With the dimensions chain and draw, and ``class, value`` or one dimension for each attribute of the cuts and
+            ``value``.
+        values : sequence, optional
+            Sensitive domain, as for `MarkovChain.from_posterior`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`, or if the number of classes does not fit the cuts.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+        """
+        owner = "ClassFrequencies.from_posterior"
+        shape = class_shape(cuts)
+        orders = [("class", VALUE), (*map(str, cuts), VALUE)]
+        table = posterior_variable(owner, tree, variable, orders, values).mean
+        return cls(cuts, with_classes(owner, table, shape, 1))
+
     def __call__(self, people: People) -> FloatArray:
         """Distribution of the class of each respondent: float array, shape ``(n, m)``."""
         return np.asarray(self.probabilities.reshape(-1, self.probabilities.shape[-1])[self.classes(people)])
@@ -99,6 +140,28 @@ class ClassFrequencies:
         """Class of each respondent, 0 to c - 1 in the order of ``probabilities.reshape(c, m)``: int array, shape ``(n,)``."""
         check_people("ClassFrequencies", people)
         return class_codes(self.cuts, people)
+
+
+def class_shape(cuts: Any) -> tuple[int, ...]:
+    """Number of classes of each attribute of some cuts; raises TypeError or ValueError if they are no cuts."""
+    check_kind("ClassFrequencies", "cuts", cuts, Mapping, CUTS)
+    return tuple(len(_increasing(name, cut)) + 1 for name, cut in cuts.items())
+
+
+def with_classes(owner: str, table: FloatArray, shape: tuple[int, ...], rest: int) -> FloatArray:
+    """Table with one axis for each attribute before its last ``rest`` ones; the given one may have a single axis of all classes.
+
+    Raises
+    ------
+    ValueError
+        If the number of classes does not fit.
+    """
+    classes = table.shape[: table.ndim - rest]
+    if classes != shape and classes != (math.prod(shape),):
+        raise ValueError(
+            f"{owner}: the posterior has {classes} classes, and the cuts make {shape}. Give the cuts of the model."
+        )
+    return table.reshape(*shape, *table.shape[table.ndim - rest :])
 
 
 def class_counts(

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.knowledge.posterior_variable import posterior_variable
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.settings import as_generator, check_choice, check_kind, check_range, is_number
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.plain_columns import describe_missing, plain_columns, plain_value
+from foreknow.models.tables.columns.required_columns import check_columns
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -126,6 +128,49 @@ class CompromisedRecords:
             parts.append(pd.DataFrame(columns, dtype=object))
         return cls(pd.concat(parts, ignore_index=True).assign(confidence=float(confidence)))
 
+    @classmethod
+    def from_posterior(
+        cls,
+        tree: Any,
+        claims: pd.DataFrame,
+        variable: str = "reliability",
+        contradicted: Literal["raise", "report"] = "raise",
+    ) -> "CompromisedRecords":
+        """Claims of a source, with the posterior mean of a sampled `compromised_model` as their confidence.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it.
+        claims : DataFrame
+            Columns respondent, value and time, one row per claim; a column confidence is replaced.
+        variable : str
+            ``"reliability"``, the fraction of right claims of the source: the confidence before the releases say which. Or
+            ``"right"``, of the dimension ``claim``: the probability that each claim is right, by the releases that the model
+            saw. Give ``"right"`` to no attack on the same releases, since it would count their evidence twice.
+        contradicted : {"raise", "report"}
+            As in the constructor.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`; if ``claims`` is no table of claims; or if the model has other claims.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+        """
+        owner = "CompromisedRecords.from_posterior"
+        found = posterior_variable(owner, tree, variable, [(), ("claim",)])
+        check_kind(owner, "claims", claims, pd.DataFrame, "is a DataFrame with the columns respondent, value and time")
+        if found.dims:
+            check_columns(claims, COLUMNS[:3])
+            confidence = _of_claims(owner, claims, dict(zip(found.labels[0], found.mean.tolist(), strict=True)))
+        else:
+            confidence = [float(found.mean)] * len(claims)
+        return cls(claims.assign(confidence=confidence), contradicted)
+
     @property
     def times(self) -> list[Any]:
         """Distinct times of the claims."""
@@ -146,6 +191,24 @@ class CompromisedRecords:
             return Claims(nothing, nothing, np.zeros(0))
         rows = _rows_of(frame, people, time)
         return Claims(rows, _codes_of(frame, people), frame["confidence"].to_numpy(dtype=np.float64))
+
+
+def _of_claims(owner: str, claims: pd.DataFrame, by_label: dict[str, float]) -> list[float]:
+    """Number of each claim by its label, as `compromised_model` makes them."""
+    labels = [
+        claim_label(respondent, time) for respondent, time in zip(claims["respondent"], claims["time"], strict=True)
+    ]
+    for label in labels:
+        if label not in by_label:
+            raise ValueError(
+                f"{owner}: the posterior has no claim {label!r}; give the claims that the model was made with."
+            )
+    return [by_label[label] for label in labels]
+
+
+def claim_label(respondent: Any, time: Any) -> str:
+    """Coordinate of a claim in `compromised_model`."""
+    return f"{respondent} at {time}"
 
 
 def _complete(frame: pd.DataFrame) -> pd.DataFrame:

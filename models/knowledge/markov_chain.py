@@ -1,12 +1,13 @@
 """Markov chains of sensitive values: BK^seq of JS-reduce, section 4.3."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_variable, variable_dims
 from foreknow.models.knowledge.sequences import GapRule, Sequences, check_chain_order, sequences_for_order
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
@@ -129,6 +130,51 @@ class MarkovChain:
         check_pseudo_count(pseudo_count)
         check_flag("MarkovChain.fit", "as_printed", as_printed)
         return chain_of_counts(sequences_for_order(sequences, order, values, gaps), order, pseudo_count, as_printed)
+
+    @classmethod
+    def from_posterior(
+        cls, tree: Any, variable: str = "transitions", values: Sequence[Hashable] | None = None
+    ) -> "MarkovChain":
+        """Posterior mean of the transitions of a sampled PyMC model.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it for `markov_model`, `history_model` or `release_model`.
+        variable : str
+            With the dimensions chain and draw, and ``last, value`` or ``value_1, ..., value_d, value``.
+        values : sequence, optional
+            Sensitive domain, as ``schema.values``. The coordinates of the variable are compared with it and sorted by it.
+
+        Raises
+        ------
+        TypeError
+            If ``tree`` is no DataTree and no Dataset.
+        ValueError
+            If it has no posterior, no draws or no such variable; if the variable has other dimensions, a NaN, a coordinate of
+            other values, or a row that is no distribution.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+
+        Notes
+        -----
+        The mean leaves out the uncertainty of the rows. For one chain per draw, call it with each tree of `posterior_draws`.
+        Tables for fewer than d values are averages, as those of the constructor.
+
+        Examples
+        --------
+        >>> import arviz
+        >>> draws = np.array([[[[0.8, 0.2], [0.5, 0.5]], [[0.6, 0.4], [0.1, 0.9]]]])
+        >>> tree = arviz.from_dict({"posterior": {"transitions": draws}}, dims={"transitions": ["last", "value"]})
+        >>> MarkovChain.from_posterior(tree).probabilities.round(3).tolist()
+        [[0.7, 0.3], [0.3, 0.7]]
+        """
+        owner, orders = "MarkovChain.from_posterior", [chain_dims(variable_dims(tree, variable))]
+        table = posterior_variable(owner, tree, variable, orders, values).mean
+        return cls(table.ndim - 1, table)
 
     def at(self, release: int) -> "MarkovChain":  # noqa: ARG002 - the interface of `Transitions`
         """The chain itself, for every release."""

@@ -1,6 +1,6 @@
 """Priors: beliefs about a respondent before any release, BK^sv of JS-reduce, section 4.2."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.problem import are_probabilities, probability_rows
 from foreknow.models.settings import check_kind, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
@@ -74,6 +75,64 @@ class GivenPrior:
             )
         rows = probability_rows(numbers, "the prior of respondent in row")
         object.__setattr__(self, "frame", pd.DataFrame(rows, self.frame.index, self.frame.columns))
+
+    @classmethod
+    def from_posterior(
+        cls,
+        tree: Any,
+        respondents: Sequence[Hashable] | None = None,
+        variable: str = "belief",
+        values: Sequence[Hashable] | None = None,
+    ) -> "GivenPrior":
+        """Posterior mean of the beliefs of a sampled PyMC model, as the prior of its respondents.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it.
+        respondents : sequence, optional
+            Names of the model's respondents, in their order. By default the coordinate ``respondent``, which in
+            `release_model`, `foreground_model` and `permutation_model` holds positions.
+        variable : str
+            With the dimensions chain and draw, and ``respondent, value``; or ``release, respondent, value`` with one release.
+        values : sequence, optional
+            Sensitive domain, as for `MarkovChain.from_posterior`. By default the coordinate ``value``.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`, or if the number of respondents does not fit.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+
+        Notes
+        -----
+        The beliefs contain the evidence of the releases that the model saw. As the prior of an attack on the same releases they
+        count it twice.
+        """
+        owner = "GivenPrior.from_posterior"
+        found = posterior_variable(
+            owner, tree, variable, [("respondent", VALUE), ("release", "respondent", VALUE)], values
+        )
+        mean, named = found.mean, found.labels[-2] if respondents is None else respondents
+        if mean.ndim == 3 and len(mean) != 1:
+            raise ValueError(
+                f"{owner}: {variable!r} has {len(mean)} releases, and a prior is of one; select it, as "
+                "tree.posterior.to_dataset().isel(release=[0])."
+            )
+        check_kind(owner, "respondents", named, (Sequence, np.ndarray), "is a sequence of identifiers, one per row")
+        if len(named) != mean.shape[-2]:
+            raise ValueError(
+                f"{owner}: there are {len(named)} respondents, and {variable!r} has {mean.shape[-2]} rows."
+            )
+        columns = found.labels[-1] if values is None else list(values)
+        index = pd.Index(list(named), dtype=object, tupleize_cols=False)
+        return cls(
+            pd.DataFrame(mean.reshape(mean.shape[-2:]), index, pd.Index(columns, dtype=object, tupleize_cols=False))
+        )
 
     def __call__(self, people: People) -> FloatArray:
         """Rows of some respondents: float array, shape ``(n, m)``.

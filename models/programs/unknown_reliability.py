@@ -8,7 +8,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import Beliefs, ReleaseBeliefs, coordinate
-from foreknow.models.knowledge.compromised_records import CompromisedRecords
+from foreknow.models.knowledge.compromised_records import CompromisedRecords, claim_label
 from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
 from foreknow.models.tables.columns.required_columns import check_columns
 
@@ -128,7 +128,7 @@ def _claim_arrays(claims: pd.DataFrame, beliefs: Beliefs) -> ClaimArrays:
         )
     belief_of: dict[str, FloatArray] = {}
     for respondent, time in zip(claims["respondent"], claims["time"], strict=True):
-        label = f"{respondent} at {time}"
+        label = claim_label(respondent, time)
         if label in belief_of:
             raise ValueError(
                 f"there are two different claims about respondent {respondent!r} at {time!r}; a source names one value. Keep "

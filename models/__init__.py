@@ -29,6 +29,7 @@ from foreknow.models.foreground.newton import Newton
 from foreknow.models.joint import (
     JOINT_SOLVERS,
     Enumeration,
+    GroupMessages,
     JointAuto,
     JointHistory,
     JointPosterior,
@@ -113,6 +114,7 @@ __all__ = [
     "GibbsSampling",
     "GivenPrior",
     "GlobalDistribution",
+    "GroupMessages",
     "Grouping",
     "Hierarchy",
     "History",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from foreknow.models.joint.building import JointHistory, joint_history
 from foreknow.models.joint.enumeration import Enumeration
+from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.joint.joint_auto import JointAuto
 from foreknow.models.joint.joint_evidence import joint_log_evidence
 from foreknow.models.joint.learned_knowledge import LearnedKnowledge
@@ -20,6 +21,7 @@ from foreknow.models.joint.solver import JointSolver
 
 JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {
     "max-entropy": MaxEntropy,
+    "group-messages": GroupMessages,
     "enumeration": Enumeration,
     "auto": JointAuto,
     "path-sampler": PathSampler,
@@ -29,6 +31,7 @@ JOINT_SOLVERS: dict[str, Callable[..., JointSolver]] = {
 __all__ = [
     "JOINT_SOLVERS",
     "Enumeration",
+    "GroupMessages",
     "JointAuto",
     "JointHistory",
     "JointPosterior",

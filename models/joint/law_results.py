@@ -42,7 +42,7 @@ def mixed_beliefs(drawn: LawDraws, unknown: UnknownLaw, law: ChainLaw) -> Sample
         found.ess,
         found.rhat,
         "PathSampler, unknown law",
-        drawn.log_evidence,
+        log_density=drawn.log_evidence,
     )
 
 

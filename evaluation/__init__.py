@@ -24,6 +24,7 @@ from foreknow.evaluation.plots.influence_plots import influence_map, influence_o
 from foreknow.evaluation.plots.leak_plot import leak_plot
 from foreknow.evaluation.plots.reliability_plot import reliability_plot
 from foreknow.evaluation.plots.risk_utility import risk_utility_map
+from foreknow.evaluation.risk.across_draws import across_draws
 from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
 from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
 from foreknow.evaluation.risk.breaches import breaches
@@ -51,6 +52,7 @@ __all__ = [
     "RELEASE_MEASURES",
     "Comparison",
     "Workload",
+    "across_draws",
     "adult",
     "adult_with_items",
     "adversary_confidence",

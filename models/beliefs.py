@@ -157,8 +157,11 @@ class Beliefs:
         """Beliefs as a DataTree for ArviZ: groups ``prior``, ``revised`` and ``posterior``, each with the variable ``belief``.
 
         The dimensions are chain and draw, which ArviZ requires, then release, respondent and value. Chain and draw have length 1,
-        since a belief is a probability and not a sample. A belief is NaN where a respondent is not in the release. Labels other
-        than numbers, dates and texts, as tuples, become text. Cost: t N m numbers for N respondents in all.
+        since a belief is a probability and not a sample. With draws of uncertain knowledge (`Averaged`), ``draw`` has one entry for
+        each: draws are resampled systematically by their weights at the release, so that the mean over ``draw`` is about the
+        mixture. Where an estimator samples, a group ``diagnostics`` has ``standard_error``, ``ess`` and ``rhat`` of the posterior,
+        by release, respondent and value. A number is NaN where a respondent is not in the release. Labels other than numbers, dates
+        and texts, as tuples, become text. Cost: t N m numbers for N respondents in all, and each draw.
         """
         import arviz_base
         import xarray
@@ -173,14 +176,27 @@ class Beliefs:
             "respondent": [coordinate(respondent) for respondent in respondents],
             "value": [coordinate(value) for value in schema.values],
         }
+        dims = ["release", "respondent", "value"]
+        shape = (len(self), len(respondents), len(schema.values))
+        placed = [[rows[r] for r in release.observation.people.respondents] for release in self]
         groups: dict[str, Any] = {}
         for stage in STAGES:
-            belief = np.full((1, 1, len(self), len(respondents), len(schema.values)), np.nan)
+            each = [self._drawn(stage, t) for t in range(len(self))]
+            belief = np.full((1, len(each[0]), *shape), np.nan)
+            for t, draws in enumerate(each):
+                belief[0, :, t, placed[t]] = np.swapaxes(draws, 0, 1)
+            groups[stage] = arviz_base.dict_to_dataset({"belief": belief}, coords=coords, dims={"belief": dims})
+        found = {}
+        for name in ("standard_error", "ess", "rhat"):
+            numbers = np.full(shape, np.nan)
             for t, release in enumerate(self):
-                belief[0, 0, t, [rows[r] for r in release.observation.people.respondents]] = release.beliefs(stage)
-            groups[stage] = arviz_base.dict_to_dataset(
-                {"belief": belief}, coords=coords, dims={"belief": ["release", "respondent", "value"]}
-            )
+                diagnostic = getattr(release.posterior, name)
+                if diagnostic is not None:
+                    numbers[t, placed[t]] = diagnostic
+            if not np.isnan(numbers).all():
+                found[name] = (dims, numbers)
+        if found:
+            groups["diagnostics"] = xarray.Dataset(found, coords=coords)
         return xarray.DataTree.from_dict(groups)
 
     def spread(self, time: Any) -> pd.DataFrame:
@@ -215,6 +231,15 @@ class Beliefs:
         raise ValueError(
             f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.{lookalike(time, self.times)}"
         )
+
+    def _drawn(self, stage: Stage, t: int) -> FloatArray:
+        """Beliefs at a stage of release t, by resampled draws: float array, shape ``(D, n, m)``, D = 1 without draws."""
+        if self.draws is None:
+            return self.releases[t].beliefs(stage)[None]
+        number = len(self.draws)
+        places = (np.arange(number) + 0.5) / number
+        chosen = np.minimum(np.searchsorted(np.cumsum(self.draws.weights[t]), places), number - 1)
+        return np.stack([self.draws.beliefs[d].releases[t].beliefs(stage) for d in chosen])
 
     @property
     def _respondents(self) -> list[Hashable]:

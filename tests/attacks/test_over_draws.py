@@ -16,6 +16,7 @@ from foreknow.models import (
     GivenPrior,
     MarkovChain,
     MaxEntropy,
+    SwapChain,
     UniformPrior,
 )
 from foreknow.testing import check_attack
@@ -151,6 +152,23 @@ class TestDraws:
     def test_beliefs_of_one_knowledge_have_no_spread(self):
         with pytest.raises(ValueError, match="have no draws; attack with an Averaged adversary"):
             SequentialAttack(Adversary(UniformPrior()))(releases()).spread(1)
+
+    def test_a_tree_for_arviz_holds_draws_resampled_by_weight(self):
+        rng = np.random.default_rng(15)
+        averaged = Averaged(
+            [Adversary(priors(rng), chain) for chain in chains(4, rng)], [0.5, 0.25, 0.25, 0], updated=False
+        )
+        beliefs = SequentialAttack(averaged)(releases())
+        belief = beliefs.to_datatree()["posterior"]["belief"]
+        assert belief.shape == (1, 4, 3, 4, 3)
+        mean = belief.mean(("chain", "draw")).sel(release=2).to_numpy()
+        assert mean == pytest.approx(beliefs.posterior(2).loc[belief["respondent"].values].to_numpy())
+
+    def test_a_tree_for_arviz_holds_the_diagnostics_of_a_sampler(self):
+        adversary = Adversary(UniformPrior(), estimator=SwapChain(rng=1))
+        tree = SequentialAttack(adversary)(releases()).to_datatree()
+        assert set(tree["diagnostics"].data_vars) == {"standard_error", "ess", "rhat"}
+        assert tree["diagnostics"]["rhat"].dims == ("release", "respondent", "value")
 
 
 class TestConformance:

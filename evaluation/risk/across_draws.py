@@ -1,0 +1,80 @@
+"""Intervals of measures over draws of uncertain knowledge."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from foreknow.evaluation.arguments import check_beliefs
+from foreknow.models import Beliefs, History
+from foreknow.models.arrays import FloatArray
+from foreknow.models.settings import check_kind, is_number
+
+
+def across_draws(
+    measure: Callable[..., pd.DataFrame], beliefs: Beliefs, history: History, mass: float = 0.9, **options: object
+) -> pd.DataFrame:
+    """Measure of mixed beliefs, with the interval of the same measure over the draws of the knowledge.
+
+    Parameters
+    ----------
+    measure : function of beliefs and a history to a table with one row per release
+        One of `BELIEF_MEASURES`, as `adversary_gain`.
+    beliefs : Beliefs
+        Of an attack with an `Averaged` adversary.
+    history : History
+        The original records.
+    mass : float
+        Weight of the draws within the interval, with equal tails; over 0 and below 1.
+    **options
+        Options of the measure.
+
+    Returns
+    -------
+    DataFrame
+        The table of the measure of the mixture. After each column of floats there are two more, with ``_lower`` and ``_upper``
+        after its name: quantiles over draws, with the weights of the draws at that release.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
+    ValueError
+        If the beliefs have no draws, or the mass is out of its range.
+
+    Notes
+    -----
+    The interval says how much the measure depends on what the adversary does not know of the law. The measure of the mixture
+    can lie outside: a mixture of sure and different beliefs is unsure. It is no interval for a larger population. Cost: that of the
+    measure for each draw.
+    """
+    if not callable(measure):
+        raise TypeError(f"across_draws: measure is a {type(measure).__name__}; it is a function, as adversary_gain.")
+    check_beliefs("across_draws", beliefs)
+    check_kind("across_draws", "history", history, History, "is the History of the original records")
+    if not is_number(mass, 0, 1) or mass in (0, 1):
+        raise ValueError(f"across_draws: mass is {mass!r}; it is the weight within the interval, over 0 and below 1.")
+    if beliefs.draws is None:
+        raise ValueError("across_draws: the beliefs have no draws; attack with an Averaged adversary.")
+    table = measure(beliefs, history, **options)
+    each = [measure(draw, history, **options) for draw in beliefs.draws.beliefs]
+    columns: dict[str, pd.Series] = {}
+    for name in table.columns:
+        columns[name] = table[name]
+        if name != "time" and pd.api.types.is_float_dtype(table[name]):
+            draws = np.column_stack([one[name].to_numpy(dtype=np.float64) for one in each])
+            for end, level in (("lower", (1 - mass) / 2), ("upper", (1 + mass) / 2)):
+                columns[f"{name}_{end}"] = pd.Series(
+                    [_quantile(row, weights, level) for row, weights in zip(draws, beliefs.draws.weights, strict=True)],
+                    index=table.index,
+                )
+    return pd.DataFrame(columns)
+
+
+def _quantile(numbers: FloatArray, weights: FloatArray, level: float) -> float:
+    """Smallest number below or at which draws have a weight of at least the level; NaN where a draw has none."""
+    if np.isnan(numbers).any():
+        return float("nan")
+    order = np.argsort(numbers, kind="stable")
+    place = int(np.searchsorted(np.cumsum(weights[order]), level - 1e-12))
+    return float(numbers[order[min(place, len(order) - 1)]])

@@ -72,20 +72,18 @@ class CompiledProgram:
         """Return whether another model has the same graph and data of the same shapes, so that `take_data` makes it this one."""
         from pytensor.graph.basic import equal_computations
 
-        mine, others = _data(self.model), _data(other)
-        if {name: _layout(each) for name, each in mine.items()} != {name: _layout(each) for name, each in others.items()}:
+        mine, others = _inputs(self.model), _inputs(other)
+        if {name: _layout(each) for name, each in mine.items()} != {
+            name: _layout(each) for name, each in others.items()
+        }:
             return False
         if len(self.model.value_vars) != len(other.value_vars):
             return False
-        names = sorted(mine)
-        return bool(
-            equal_computations(
-                self.computations,
-                computations,
-                [*self.model.value_vars, *(mine[name] for name in names)],
-                [*other.value_vars, *(others[name] for name in names)],
-            )
-        )
+        pairs = [
+            *zip(self.model.value_vars, other.value_vars, strict=True),
+            *((mine[name], others[name]) for name in mine),
+        ]
+        return bool(equal_computations(self.computations, computations, *map(list, zip(*pairs, strict=True))))
 
     def take_data(self, other: "pm.Model") -> None:
         """Set the data of this model to those of another."""
@@ -118,7 +116,9 @@ class CompiledProgram:
             if np.isfinite(value):
                 return point
             if value != -np.inf:
-                raise Unusable(f"its log-density is {value} at a starting point. Check the parameters of its distributions.")
+                raise Unusable(
+                    f"its log-density is {value} at a starting point. Check the parameters of its distributions."
+                )
         raise Impossible
 
 
@@ -146,7 +146,7 @@ def compiled_program(model: "pm.Model", computations: list[Any], nuts_sampler: s
         )
     log_density, belief = (
         model.compile_fn(
-            computation, inputs=model.value_vars, mode=Mode(linker="py", optimizer=None), on_unused_input="ignore"
+            computation, inputs=model.value_vars, mode=Mode(linker="py", optimizer="None"), on_unused_input="ignore"
         )
         for computation in computations
     )
@@ -168,9 +168,18 @@ def _data(model: "pm.Model") -> dict[str, Any]:
     return {variable.name: variable for variable in model.data_vars}
 
 
+def _inputs(model: "pm.Model") -> dict[tuple[str, str], Any]:
+    """Data and lengths of dimensions, by kind and name."""
+    lengths = {name: length for name, length in model.dim_lengths.items() if hasattr(length, "get_value")}
+    return {("data", name): each for name, each in _data(model).items()} | {
+        ("length", name): each for name, each in lengths.items()
+    }
+
+
 def _layout(variable: Any) -> tuple[Any, ...]:
-    value = variable.get_value(borrow=True)
-    return variable.type, np.shape(value)
+    """Type and shape, and the number itself of a whole number, which may be the length of a dimension."""
+    value = np.asarray(variable.get_value(borrow=True))
+    return variable.type, value.shape, value.item() if value.ndim == 0 and value.dtype.kind in "iu" else None
 
 
 def _sampler(

@@ -156,18 +156,17 @@ class ProgramEstimator:
                 "Raise max_groups if there is time to sample each of them, or use Auto(), which does not sample."
             )
         status = np.zeros(len(problem.counts), dtype=np.int64)
-        defaults = {"standard_error": 0.0, "ess": float(self.draws * self.chains), "rhat": 1.0}
-        answer = {"probabilities": problem.prior.copy()}
-        answer |= {name: np.full(problem.prior.shape, default) for name, default in defaults.items()}
+        defaults = (0.0, float(self.draws * self.chains), 1.0)
+        answer = [problem.prior.copy(), *(np.full(problem.prior.shape, default) for default in defaults)]
         done: dict[tuple[bytes, ...], _Summary] = {}
         for part, key in zip(parts, keys, strict=True):
             if key not in done:
                 done[key] = self._summary(part)
-            *numbers, flags = done[key]
-            for target, source in zip(answer.values(), numbers, strict=True):
+            *numbers, status[part.groups] = done[key]
+            for target, source in zip(answer, numbers, strict=True):
                 target[part.rows] = source
-            status[part.groups] = flags
-        return Posterior(status=status, **answer)
+        belief, standard_error, ess, rhat = answer
+        return Posterior(belief, status, standard_error, ess, rhat)
 
     def _parts(self, problem: Problem) -> Iterator["_Part"]:
         """The groups, or the release, without empty groups."""
@@ -186,31 +185,33 @@ class ProgramEstimator:
     def _summary(self, part: "_Part") -> "_Summary":
         """Mean, standard error, effective sample size, R-hat and status of one part."""
         problem, inside = part.problem, np.flatnonzero(part.problem.group >= 0)
+        group, groups = problem.group[inside], np.flatnonzero(problem.sizes)
         try:
             belief, divergences = self._draws(part)
         except Impossible:
-            shares = (problem.counts / np.maximum(problem.sizes, 1)[:, None])[problem.group[inside]]
-            belief, flags = np.tile(shares, (1, 1, 1, 1)), np.full(len(part.groups), CONTRADICTED)
-        else:
-            _check_rows(part.name, belief)
-            belief = belief[:, :, inside]
-            flags = np.full(len(part.groups), UNCONVERGED * (divergences > 0))
+            shares = problem.counts[group] / problem.sizes[group][:, None]
+            return self._without_draws(shares, np.full(len(groups), CONTRADICTED))
+        _check_rows(part.name, belief)
+        belief = np.maximum(belief[:, :, inside], 0.0)
         if belief.shape[:2] == (1, 1):
-            constant = np.full(belief.shape[2:], float(self.draws * self.chains))
-            return _Summary(belief[0, 0], np.zeros(constant.shape), constant, np.ones(constant.shape), flags)
-        numbers = summarize_chains(np.ascontiguousarray(np.moveaxis(np.maximum(belief, 0.0), (0, 1), (2, 3))))
-        disagree = np.isin(part.groups, problem.group[inside][(numbers[3] > MAX_RHAT).any(axis=1)])
-        if self.per == "group":
-            disagree = (numbers[3] > MAX_RHAT).any(keepdims=True).ravel()
-        return _Summary(*numbers, flags | UNCONVERGED * disagree)
+            rows = belief[0, 0] / belief[0, 0].sum(axis=1, keepdims=True)
+            return self._without_draws(rows, np.zeros(len(groups), dtype=np.int64))
+        mean, error, ess, rhat = summarize_chains(np.ascontiguousarray(np.moveaxis(belief, (0, 1), (2, 3))))
+        disagree = np.isin(groups, group[(rhat > MAX_RHAT).any(axis=1)])
+        return _Summary(mean, error, ess, rhat, UNCONVERGED * (disagree | (divergences > 0)))
+
+    def _without_draws(self, belief: FloatArray, status: IntArray) -> "_Summary":
+        """Summary of a belief that does not depend on the draws."""
+        draws = np.full(belief.shape, float(self.draws * self.chains))
+        return _Summary(belief, np.zeros(belief.shape), draws, np.ones(belief.shape), status)
 
     def _draws(self, part: "_Part") -> BeliefDraws:
         """Draws of the belief: float array, shape ``(chains, draws, n, m)``, with n rows of the part's problem."""
         numbers = self.draws * self.chains * part.problem.prior.size
         if numbers > MAX_STORED_PROBABILITIES:
             raise TooLarge(
-                f"ProgramEstimator: {part.name} has {part.problem.prior.size} pairs of respondent and value; {self.chains} chains of "
-                f"{self.draws} draws are {numbers:.3g} probabilities, more than {MAX_STORED_PROBABILITIES}. Use fewer draws."
+                f"ProgramEstimator: {part.name} has {part.problem.prior.size} pairs of respondent and value; {self.chains} chains "
+                f"of {self.draws} draws are {numbers:.3g} probabilities, more than {MAX_STORED_PROBABILITIES}. Use fewer draws."
             )
         rng = as_generator("ProgramEstimator", self.rng)
         seeds = rng.integers(2**30, size=int(self.chains)).tolist()
@@ -295,7 +296,9 @@ def _check_rows(name: str, belief: FloatArray) -> None:
     wrong = ~are_probabilities(belief).all(axis=2)
     if wrong.any():
         chain, draw = (int(axis[0]) for axis in np.nonzero(wrong))
-        probability_rows(belief[chain, draw], f"ProgramEstimator: {name}, draw {draw} of chain {chain}: the belief in row")
+        probability_rows(
+            belief[chain, draw], f"ProgramEstimator: {name}, draw {draw} of chain {chain}: the belief in row"
+        )
 
 
 def _check_build(build: Any) -> None:

@@ -87,7 +87,9 @@ def permutation_model(problem: Problem, concentration: "float | Callable[[], Any
         "value": range(values),
     }
     with pm.Model(coords=coords) as model:
-        holds = pm.Data("holds", assigned == np.arange(values)[:, None, None], dims=("value", "assignment", "respondent"))
+        holds = pm.Data(
+            "holds", assigned == np.arange(values)[:, None, None], dims=("value", "assignment", "respondent")
+        )
         evidence = pm.Data("evidence", _evidence(problem, rows, assigned), dims="assignment")
         best = pm.Data("best", _best(problem.prior[rows], assigned), dims="assignment")
         concentration = concentration() if callable(concentration) else float(concentration)

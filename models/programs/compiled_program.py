@@ -231,6 +231,7 @@ def _compound(program: CompiledProgram, length: RunLength, seeds: Sequence[int])
     """Step methods of PyMC's choice, for models with discrete variables."""
     import pymc as pm
 
+    nuts = {"nuts": {"target_accept": length.target_accept}} if program.model.continuous_value_vars else {}
     tree = pm.sample(
         length.draws,
         tune=length.warmup,
@@ -241,8 +242,8 @@ def _compound(program: CompiledProgram, length: RunLength, seeds: Sequence[int])
         quiet=True,
         compute_convergence_checks=False,
         nuts_sampler="pymc",
-        nuts={"target_accept": length.target_accept},
         model=program.model,
+        **nuts,
     )
     return _from_tree(tree)
 

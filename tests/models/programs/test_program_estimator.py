@@ -152,11 +152,11 @@ class TestTruth:
 
     @pytest.mark.slow
     def test_a_discrete_variable(self):
-        """A source that is right with probability .7, as a Bernoulli variable."""
+        """A source that is right with an unknown probability of mean .7, as a Bernoulli variable."""
 
         def source(problem):
             with pm.Model() as model:
-                right = pm.Bernoulli("right", 0.7)
+                right = pm.Bernoulli("right", pm.Beta("reliability", 7, 3))
                 pm.Deterministic("belief", pt.switch(right, np.eye(2), 1 - np.eye(2)))
             return model
 

@@ -58,6 +58,7 @@ from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, Uni
 from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
+    ProgramEstimator,
     compromised_model,
     foreground_model,
     history_model,
@@ -149,6 +150,7 @@ __all__ = [
     "PriorByTime",
     "PriorCascade",
     "Problem",
+    "ProgramEstimator",
     "PublishedTable",
     "RandomWorlds",
     "Release",

@@ -22,7 +22,7 @@ class Status(IntFlag):
     """The knowledge rules out what the release shows. The posterior is that of the same knowledge mixed with the uniform
     distribution of weight `DOUBT`, or the shares of the group where the docstring of the estimator says so."""
     UNCONVERGED = 2
-    """An iteration stopped at its limit before it met its tolerance, or chains of draws disagree."""
+    """An iteration stopped at its limit before it met its tolerance, chains of draws disagree, or a sampler diverged."""
 
 
 CONTRADICTED = int(Status.CONTRADICTED)

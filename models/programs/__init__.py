@@ -9,14 +9,16 @@ Each file is named for what its model treats as unknown. PyMC is imported when a
 - ``unknown_assignment``: the assignment of one group, as BayFrame prints it;
 - ``history_model``: class frequencies and transitions, for all releases of a small history together.
 
-The other files hold what several share:
+``program_estimator`` makes an estimator of a program: `ProgramEstimator`. The other files hold what several share:
 
+- ``compiled_program`` and ``program_cache``: compiled programs, sampled again with the data of equal models;
 - ``distribution_table``: a model of published groups whose priors follow from a table of unknown distributions;
 - ``missing_visits``: counts and stretches of sequences with missing values;
 - ``log_permanent`` and ``group_weights``: the log-probability of published multisets as a PyTensor operation, and its kernel.
 """
 
 from foreknow.models.programs.history_model import history_model
+from foreknow.models.programs.program_estimator import ProgramEstimator
 from foreknow.models.programs.unknown_assignment import permutation_model
 from foreknow.models.programs.unknown_global_distribution import foreground_model
 from foreknow.models.programs.unknown_prior import release_model
@@ -24,6 +26,7 @@ from foreknow.models.programs.unknown_reliability import compromised_model
 from foreknow.models.programs.unknown_transitions import markov_model
 
 __all__ = [
+    "ProgramEstimator",
     "compromised_model",
     "foreground_model",
     "history_model",

@@ -48,24 +48,26 @@ def published_groups_model(
     concentrations = _concentrations(concentration, (unknown.weights.shape[1], values), unknown.axis)
     group, counts = _concatenated(problems)
     permanent = LogPermanent(group, unknown.row)
+    permanent.check_counts(counts)
     coords = {
         unknown.axis: range(len(concentrations)),
         "value": range(values),
         "group": [f"{t}:{j}" for t, problem in enumerate(problems) for j in range(len(problem.counts))],
     }
     with pm.Model(coords=coords) as model:
-        table = pm.Dirichlet(unknown.name, concentrations, dims=(unknown.axis, "value"))
-        log_prior = pt.log(pt.as_tensor(unknown.weights) @ table + unknown.known)
+        table = pm.Dirichlet(unknown.name, pm.Data("concentrations", concentrations), dims=(unknown.axis, "value"))
+        log_prior = pt.log(pm.Data("weights", unknown.weights) @ table + unknown.known)
+        shown = pm.Data("counts", counts, dims=("group", "value"))
         pm.CustomDist(
             "published",
             log_prior,
             dist=_random_multisets(group, unknown.row, counts.shape),
             logp=lambda value, log_prior: permanent(log_prior, value),
             signature="(r,m)->(g,m)",
-            observed=counts,
+            observed=shown,
             dims=("group", "value"),
         )
-        _add_beliefs(permanent.belief(log_prior, counts), [len(problem.group) for problem in problems])
+        _add_beliefs(permanent.belief(log_prior, shown), [len(problem.group) for problem in problems])
     return model
 
 

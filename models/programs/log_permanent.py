@@ -115,7 +115,7 @@ class LogPermanent(Op):
         if np.dtype(counts.dtype).kind not in "iu":
             raise TypeError(f"counts are {counts.dtype}; how often a value is shown is a whole number.")
         if isinstance(counts, Constant):
-            self._check(np.asarray(counts.data, dtype=np.int64))
+            self.check_counts(np.asarray(counts.data, dtype=np.int64))
         counts = counts.astype("int64")
         shape = counts.type.shape
         outputs = [
@@ -155,7 +155,8 @@ class LogPermanent(Op):
             kind[rows] = np.unique(row[rows], return_inverse=True)[1]
         return row, kind, order, starts
 
-    def _check(self, counts: IntArray) -> None:
+    def check_counts(self, counts: IntArray) -> None:
+        """Raise ValueError if counts lack a group, and TooLarge if a group exceeds the limit."""
         _, kind, order, starts = self.layout()
         if len(counts) < len(starts) - 1:
             raise ValueError(f"there are {len(starts) - 1} groups and counts of {len(counts)}; give a row for each.")

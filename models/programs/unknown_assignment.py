@@ -47,6 +47,8 @@ def permutation_model(problem: Problem, concentration: "float | Callable[[], Any
         - ``belief``, dims ``respondent, value``: the sum of the shares of all assignments in which the respondent has the
           value. Respondents are rows of the problem.
 
+        The arrays that depend on the problem are `pymc.Data`: ``holds``, ``evidence`` and ``best``.
+
     Raises
     ------
     TypeError
@@ -73,7 +75,6 @@ def permutation_model(problem: Problem, concentration: "float | Callable[[], Any
     (('0 1', '1 0'), [shares])
     """
     import pymc as pm
-    import pytensor.tensor as pt
 
     _check(problem, concentration)
     rows, values = np.flatnonzero(problem.group == 0), problem.prior.shape[1]
@@ -86,12 +87,15 @@ def permutation_model(problem: Problem, concentration: "float | Callable[[], Any
         "value": range(values),
     }
     with pm.Model(coords=coords) as model:
-        concentration = concentration() if callable(concentration) else float(concentration)
-        shares = pm.Dirichlet("shares", concentration + _evidence(problem, rows, assigned), dims="assignment")
-        pm.Multinomial("drawn", n=1, p=shares, observed=_best(problem.prior[rows], assigned), dims="assignment")
-        pm.Deterministic(
-            "belief", pt.stack([shares @ (assigned == s) for s in range(values)], axis=1), dims=("respondent", "value")
+        holds = pm.Data(
+            "holds", assigned == np.arange(values)[:, None, None], dims=("value", "assignment", "respondent")
         )
+        evidence = pm.Data("evidence", _evidence(problem, rows, assigned), dims="assignment")
+        best = pm.Data("best", _best(problem.prior[rows], assigned), dims="assignment")
+        concentration = concentration() if callable(concentration) else float(concentration)
+        shares = pm.Dirichlet("shares", concentration + evidence, dims="assignment")
+        pm.Multinomial("drawn", n=1, p=shares, observed=best, dims="assignment")
+        pm.Deterministic("belief", (shares @ holds).T, dims=("respondent", "value"))
     return model
 
 

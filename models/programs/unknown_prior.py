@@ -57,6 +57,8 @@ def release_model(
           domain. Where releases have different numbers of respondents there is one per release, ``belief_0``, with dims
           ``respondent_0, value``, and so on.
 
+        The arrays ``counts``, ``weights`` and ``concentrations`` are `pymc.Data`.
+
     Raises
     ------
     TypeError

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import numpy as np
 import pandas as pd
+import pymc as pm
 import pytest
 
 from foreknow.models import (
@@ -19,6 +20,7 @@ from foreknow.models import (
     PerGroup,
     Posterior,
     Problem,
+    ProgramEstimator,
     Sinkhorn,
     SwapChain,
     TooLarge,
@@ -55,8 +57,9 @@ WRONG = [
 
 SETTINGS = [
     (estimator, field.name)
-    for estimator in (*ESTIMATORS.values(), SwapChain, PerGroup)
+    for estimator in (*ESTIMATORS.values(), SwapChain, PerGroup, ProgramEstimator)
     for field in dataclasses.fields(estimator)
+    if field.init
 ]
 
 
@@ -64,7 +67,18 @@ def unchanged(prior, counts):
     return prior if counts.sum() else None
 
 
-REQUIRED = {SwapChain: {"rng": 1, "draws": 8, "chains": 2}, PerGroup: {"function": unchanged}}
+def constant(problem):
+    """A program without unknown quantities."""
+    with pm.Model() as model:
+        pm.Deterministic("belief", pm.Data("prior", problem.prior))
+    return model
+
+
+REQUIRED = {
+    SwapChain: {"rng": 1, "draws": 8, "chains": 2},
+    PerGroup: {"function": unchanged},
+    ProgramEstimator: {"build": constant, "rng": 1},
+}
 
 
 @pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
@@ -78,9 +92,13 @@ def test_a_setting_is_refused_or_the_estimator_answers(estimator, name, value):
 
 
 @pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize("name", [*ESTIMATORS, "swap-chain", "per-group"])
+@pytest.mark.parametrize("name", [*ESTIMATORS, "swap-chain", "per-group", "program"])
 def test_only_a_problem_is_answered(name, value):
-    extra = {"swap-chain": SwapChain(rng=1), "per-group": PerGroup(unchanged)}
+    extra = {
+        "swap-chain": SwapChain(rng=1),
+        "per-group": PerGroup(unchanged),
+        "program": ProgramEstimator(constant, rng=1),
+    }
     estimator = extra.get(name) or ESTIMATORS[name]()
     message = f"{type(estimator).__name__}: problem is .*; it is a Problem; make one by release.observation.problem"
     with pytest.raises(TypeError, match=message):

@@ -117,7 +117,7 @@ class TestPermutationModel:
         shares = np.arange(1.0, 7) / 21
         belief = at(model["belief"], where={model["shares"]: shares})
         assert np.allclose(belief[0], [(1 + 2 + 3 + 4) / 21, (5 + 6) / 21])
-        drawn = model.rvs_to_values[model["drawn"]].data
+        drawn = model.rvs_to_values[model["drawn"]].eval()
         assert drawn.tolist() == [0, 0, 0, 0, 1, 0], "row 1 has b, in the first of two permutations of a"
 
     @pytest.mark.parametrize(

@@ -48,8 +48,10 @@ from foreknow.models.knowledge.incremental_chain import IncrementalChain
 from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
 from foreknow.models.knowledge.kernel_prior import KernelPrior
 from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
+from foreknow.models.knowledge.personal_transitions import PersonalTransitions
 from foreknow.models.knowledge.posterior_draws import posterior_draws
 from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, UniformPrior
+from foreknow.models.knowledge.transitions_by_class import TransitionsByClass
 from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
@@ -135,6 +137,7 @@ __all__ = [
     "PathSampler",
     "People",
     "PerGroup",
+    "PersonalTransitions",
     "Posterior",
     "PosteriorCascade",
     "Prior",
@@ -155,6 +158,7 @@ __all__ = [
     "SwapChain",
     "TooLarge",
     "Transitions",
+    "TransitionsByClass",
     "UniformPrior",
     "View",
     "compromised_model",

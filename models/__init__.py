@@ -57,6 +57,7 @@ from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
     compromised_model,
     foreground_model,
+    hierarchical_markov_model,
     history_model,
     markov_model,
     permutation_model,
@@ -163,6 +164,7 @@ __all__ = [
     "View",
     "compromised_model",
     "foreground_model",
+    "hierarchical_markov_model",
     "history_model",
     "joint_history",
     "links",

@@ -73,8 +73,8 @@ class TransitionsByClass:
     def __post_init__(self) -> None:
         owner = "TransitionsByClass"
         check_not_class(owner, "classes", self.classes)
-        takes = f"{CUTS}, or is a function of People that returns classes"
-        check_kind(owner, "classes", self.classes, (Mapping, Callable), takes)
+        if not isinstance(self.classes, Mapping) and not callable(self.classes):
+            raise TypeError(f"{owner}: classes is {shown(self.classes)}; it {CUTS}, or is a function of People.")
         check_kind(owner, "chains", self.chains, Iterable, "is a tuple of chains, one per class")
         chains = tuple(self.chains)
         for number, chain in enumerate(chains):

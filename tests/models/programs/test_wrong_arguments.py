@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
-from strategies import view_of
+from strategies import history_of, view_of
 
 from foreknow.models import (
     Beliefs,
@@ -18,6 +18,7 @@ from foreknow.models import (
     ReleaseBeliefs,
     compromised_model,
     foreground_model,
+    hierarchical_markov_model,
     history_model,
     markov_model,
     permutation_model,
@@ -25,6 +26,7 @@ from foreknow.models import (
 )
 from foreknow.models.programs.log_permanent import LogPermanent
 
+HISTORY = history_of(("AB", "ab"), ("AB", "ba"))
 PROBLEM = Problem(np.full((2, 2), 0.5), np.zeros(2, int), np.array([[1, 1]]))
 EVIDENCE = Evidence(np.array([0, 1]), np.zeros(2, int), np.array([[1, 1]]), np.array([0.5, 0.5]))
 JOINT = JointProblem(np.full((2, 2), 0.5), (), [0, 1], [0, 0], [0, 0], [[1, 1]], [0])
@@ -80,6 +82,13 @@ CALLS = {
     "compromised_model beliefs": lambda x: compromised_model(CLAIMS, x),
     "compromised_model reliability": lambda x: compromised_model(CLAIMS, BELIEFS, x),
     "foreground_model evidence": foreground_model,
+    "hierarchical_markov_model sequences": lambda x: hierarchical_markov_model(x, [0, 1]),
+    "hierarchical_markov_model history": lambda x: hierarchical_markov_model(HISTORY, x),
+    "hierarchical_markov_model classes": lambda x: hierarchical_markov_model([[0, 1], [1, 1]], x),
+    "hierarchical_markov_model order": lambda x: hierarchical_markov_model([[0, 1], [1, 1]], [0, 1], x),
+    "hierarchical_markov_model concentration": lambda x: hierarchical_markov_model([[0, 1]], [0], concentration=x),
+    "hierarchical_markov_model pooled": lambda x: hierarchical_markov_model([[0, 1]], [0], pooled_concentration=x),
+    "hierarchical_markov_model values": lambda x: hierarchical_markov_model([[0, 1]], [0], values=x),
     "history_model history": history_model,
     "history_model classes": lambda x: history_model(JOINT, x),
     "history_model frequency_concentration": lambda x: history_model(JOINT, frequency_concentration=x),

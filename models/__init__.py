@@ -51,6 +51,8 @@ from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
 from foreknow.models.knowledge.personal_transitions import PersonalTransitions
 from foreknow.models.knowledge.posterior_draws import posterior_draws
 from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, UniformPrior
+from foreknow.models.knowledge.regression_design import RegressionDesign
+from foreknow.models.knowledge.regression_prior import RegressionPrior
 from foreknow.models.knowledge.transitions_by_class import TransitionsByClass
 from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
@@ -61,6 +63,7 @@ from foreknow.models.programs import (
     history_model,
     markov_model,
     permutation_model,
+    prior_model,
     release_model,
 )
 from foreknow.models.quasi_sensitive.external_knowledge import NONE, ExternalKnowledge
@@ -147,6 +150,8 @@ __all__ = [
     "Problem",
     "PublishedTable",
     "RandomWorlds",
+    "RegressionDesign",
+    "RegressionPrior",
     "Release",
     "ReleaseBeliefs",
     "RemoveKnown",
@@ -171,6 +176,7 @@ __all__ = [
     "markov_model",
     "permutation_model",
     "posterior_draws",
+    "prior_model",
     "release_beliefs",
     "release_model",
 ]

@@ -20,6 +20,7 @@ The other files hold what several share:
 
 from foreknow.models.programs.hierarchical_transitions import hierarchical_markov_model
 from foreknow.models.programs.history_model import history_model
+from foreknow.models.programs.prior_regression import prior_model
 from foreknow.models.programs.unknown_assignment import permutation_model
 from foreknow.models.programs.unknown_global_distribution import foreground_model
 from foreknow.models.programs.unknown_prior import release_model
@@ -33,5 +34,6 @@ __all__ = [
     "history_model",
     "markov_model",
     "permutation_model",
+    "prior_model",
     "release_model",
 ]

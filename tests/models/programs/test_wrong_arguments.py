@@ -22,6 +22,7 @@ from foreknow.models import (
     history_model,
     markov_model,
     permutation_model,
+    prior_model,
     release_model,
 )
 from foreknow.models.programs.log_permanent import LogPermanent
@@ -101,6 +102,9 @@ CALLS = {
     "markov_model never_missed": lambda x: markov_model([[0, 1]], never_missed=x),
     "permutation_model problem": permutation_model,
     "permutation_model concentration": lambda x: permutation_model(PROBLEM, x),
+    "prior_model history": prior_model,
+    "prior_model attributes": lambda x: prior_model(HISTORY, x),
+    "prior_model scale": lambda x: prior_model(HISTORY, scale=x),
     "release_model problems": lambda x: release_model(x, [np.zeros(2, int)]),
     "release_model one problem": lambda x: release_model([x], [np.zeros(2, int)]),
     "release_model classes": lambda x: release_model([PROBLEM], x),

@@ -123,7 +123,7 @@ def adversaries(order, **settings):
 
 
 def assert_split_attacks_agree(attack, order, **settings):
-    """Where no group mixes sexes, the attack on all equals the attacks on each sex."""
+    """Assert that the attack on all equals the attacks on each sex; no group mixes them."""
     history = random_history(4, 10, rng=np.random.default_rng(order))
     both, alone = adversaries(order, **settings)
     beliefs = attack(both)(released(history))

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 import pandas as pd
 
 from foreknow.models import Adversary, Averaged, Beliefs, History, Observation, PublishedTable, Release, View
+from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.settings import check_kind
 
 WAY_OUT = "Publish views first, as publish(history, defense), or make a PublishedTable of a table with groups."
@@ -67,7 +68,7 @@ def check_adversary(attack: object, adversary: Any, averaged: bool = False) -> N
 
 def check_order_1(attack: object, adversary: Adversary) -> None:
     """Raise ValueError unless an adversary has transitions of order 1; the message names the attack."""
-    order = None if adversary.transitions is None else adversary.transitions.at(0).order
+    order = None if adversary.transitions is None else chains_at(adversary.transitions, 0)[0].order
     if order != 1:
         raise ValueError(
             f"{type(attack).__name__} needs transitions of order 1; the adversary's are {'missing' if order is None else order}. "

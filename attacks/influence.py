@@ -11,6 +11,7 @@ from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.attacks.sequential import SequentialAttack
 from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
 from foreknow.models.divergence import jensen_shannon
+from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.settings import check_range, is_number
 
 MIN_REPORTED_BITS = 1e-6
@@ -79,8 +80,9 @@ class Influence:
         records = _with_claim(self.adversary.compromised, claim, float(confidence))
         informed = replace(self.adversary, compromised=records)
         without, with_record = (SequentialAttack(each)(published) for each in (self.adversary, informed))
-        chain = self.adversary.transitions
-        return _graph(without, with_record, (respondent, time), self.least, 0 if chain is None else chain.at(0).order)
+        transitions = self.adversary.transitions
+        order = 0 if transitions is None else chains_at(transitions, 0)[0].order
+        return _graph(without, with_record, (respondent, time), self.least, order)
 
 
 def _checked_claim(respondent: Hashable, value: Hashable, time: Any) -> tuple[Hashable, Hashable, Hashable]:

@@ -8,8 +8,9 @@ import numpy as np
 from foreknow.attacks.attack import check_adversary, check_order_1, each_release
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.attacks.sequential import steps
-from foreknow.models import Adversary, Beliefs, MarkovChain, Posterior, Release, ReleaseBeliefs
+from foreknow.models import Adversary, Beliefs, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 
 MIN_REVISED_PRIOR = 1e-200
 """Smallest revised prior by which a posterior is divided; the ratio stays finite."""
@@ -56,11 +57,12 @@ class RetrospectiveAttack:
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release, the posterior given all releases. Only observations are read."""
         held, without_claims, with_evidence = self._forward(releases)
+        classes = [self._classes(belief) for belief in held]
         after: dict[Hashable, tuple[int, FloatArray]] = {}
         found: list[ReleaseBeliefs] = []
         for number in range(len(held) - 1, -1, -1):
             release = held[number]
-            later = self._later_likelihood(release, number, after)
+            later = self._later_likelihood(release, number, after, classes)
             posterior = release.posterior.probabilities * later
             totals = posterior.sum(axis=1, keepdims=True)
             # Where later releases contradict every value with a belief, the forward belief is kept.
@@ -88,19 +90,27 @@ class RetrospectiveAttack:
         return held, without_claims, with_evidence
 
     def _later_likelihood(
-        self, release: ReleaseBeliefs, number: int, after: dict[Hashable, tuple[int, FloatArray]]
+        self,
+        release: ReleaseBeliefs,
+        number: int,
+        after: dict[Hashable, tuple[int, FloatArray]],
+        classes: list[dict[Hashable, int]],
     ) -> FloatArray:
         """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
         later = np.ones(release.revised.shape)
         for row, respondent in enumerate(release.observation.people.respondents):
             if respondent in after:
                 when, message = after[respondent]
-                steps = when - number if self.adversary.gaps == "power" else 1
-                for step in range(steps):
-                    message = self._chain(when - step).probabilities @ message
+                for step, own in reversed(steps_between(classes, respondent, number, when, self.adversary.gaps)):
+                    message = self._table(step, own) @ message
                 later[row] = message
         return later
 
-    def _chain(self, release: int) -> MarkovChain:
+    def _classes(self, belief: ReleaseBeliefs) -> dict[Hashable, int]:
         assert self.adversary.transitions is not None
-        return self.adversary.transitions.at(release)
+        return class_by_respondent(self.adversary.transitions, belief.observation.people)
+
+    def _table(self, release: int, own: int) -> FloatArray:
+        """Transition probabilities to a release in a class: shape ``(m, m)``."""
+        assert self.adversary.transitions is not None
+        return chains_at(self.adversary.transitions, release)[own].probabilities

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from foreknow.attacks.attack import check_adversary, check_order_1, each_release
 from foreknow.attacks.belief_notes import belief_notes
 from foreknow.models import Adversary, Beliefs, Memory, Observation, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 from foreknow.models.mechanisms.signature_law import SignatureLaw, signature_law
 
 
@@ -79,12 +80,15 @@ class SignatureAttack:
         """Beliefs about each release, and the law of its signatures, as estimated from it and the releases before."""
         memory, found, laws = Memory(), list[ReleaseBeliefs](), list[SignatureLaw]()
         last: dict[Hashable, _Published] = {}
+        classes: list[dict[Hashable, int]] = []
         for number, release in enumerate(releases):
             seen = release.observation
             check_unique(seen)
             prior = self.adversary.prior_rows(seen.people)
             revised = self.adversary.revise(memory, seen.people, seen.time, prior=prior)
-            laws.append(self._weigh(revised, seen, last, number))
+            assert self.adversary.transitions is not None
+            classes.append(class_by_respondent(self.adversary.transitions, seen.people))
+            laws.append(self._weigh(revised, seen, last, classes))
             posterior = laws[-1].posterior.first(len(revised))
             found.append(ReleaseBeliefs(seen, prior, revised, posterior))
             memory = self.adversary.update_memory(memory, seen, posterior, prior=prior)
@@ -96,32 +100,34 @@ class SignatureAttack:
         return tuple(found), tuple(laws)
 
     def _weigh(
-        self, revised: FloatArray, seen: Observation, last: dict[Hashable, _Published], number: int
+        self,
+        revised: FloatArray,
+        seen: Observation,
+        last: dict[Hashable, _Published],
+        classes: list[dict[Hashable, int]],
     ) -> SignatureLaw:
         """Law of one release."""
         kept, dealt = np.zeros(revised.shape), np.ones(revised.shape)
-        shown, steps = seen.counts > 0, dict[int, FloatArray]()
+        shown, products = seen.counts > 0, dict[tuple[tuple[int, int], ...], FloatArray]()
         for row, respondent in enumerate(seen.people.respondents):
             before = last.get(respondent)
             if before is not None and seen.group[row] >= 0:
-                if before.release not in steps:
-                    steps[before.release] = self._step(before.release, number)
-                stays = stay_probabilities(before.belief, steps[before.release])
+                steps = steps_between(classes, respondent, before.release, len(classes) - 1, self.adversary.gaps)
+                if steps not in products:
+                    products[steps] = self._product(steps)
+                stays = stay_probabilities(before.belief, products[steps])
                 dealt[row] = 1 - stays
                 if np.array_equal(before.signature, shown[seen.group[row]]):
                     kept[row] = stays
         estimate = partial(self.adversary.problem_posterior, observation=seen)
         return signature_law(seen.problem(revised), kept, dealt, estimate)
 
-    def _step(self, last: int, now: int) -> FloatArray:
-        """Transition probabilities from a release to a later one: shape ``(m, m)``."""
-        transitions, adversary = self.adversary.transitions, self.adversary
+    def _product(self, steps: tuple[tuple[int, int], ...]) -> FloatArray:
+        """Transition probabilities over several steps, each of a release and a class: shape ``(m, m)``."""
+        transitions = self.adversary.transitions
         assert transitions is not None
-        releases = range(last + 1, now + 1) if adversary.gaps == "power" else (now,)
-        step = np.eye(transitions.at(now).values)
-        for release in releases:
-            step = step @ transitions.at(release).probabilities
-        return step
+        tables = [chains_at(transitions, release)[own].probabilities for release, own in steps]
+        return reduce(np.matmul, tables)
 
 
 def stay_probabilities(belief: FloatArray, step: FloatArray) -> FloatArray:

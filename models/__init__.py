@@ -53,17 +53,23 @@ from foreknow.models.knowledge.incremental_chain import IncrementalChain
 from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
 from foreknow.models.knowledge.kernel_prior import KernelPrior
 from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
+from foreknow.models.knowledge.personal_transitions import PersonalTransitions
 from foreknow.models.knowledge.posterior_draws import posterior_draws
 from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, UniformPrior
+from foreknow.models.knowledge.regression_design import RegressionDesign
+from foreknow.models.knowledge.regression_prior import RegressionPrior
+from foreknow.models.knowledge.transitions_by_class import TransitionsByClass
 from foreknow.models.memory import Memory
 from foreknow.models.problem import Estimator, Posterior, Problem, Status
 from foreknow.models.programs import (
     ProgramEstimator,
     compromised_model,
     foreground_model,
+    hierarchical_markov_model,
     history_model,
     markov_model,
     permutation_model,
+    prior_model,
     release_model,
 )
 from foreknow.models.quasi_sensitive.external_knowledge import NONE, ExternalKnowledge
@@ -144,6 +150,7 @@ __all__ = [
     "PathSampler",
     "People",
     "PerGroup",
+    "PersonalTransitions",
     "Posterior",
     "PosteriorCascade",
     "Prior",
@@ -153,6 +160,8 @@ __all__ = [
     "ProgramEstimator",
     "PublishedTable",
     "RandomWorlds",
+    "RegressionDesign",
+    "RegressionPrior",
     "Release",
     "ReleaseBeliefs",
     "RemoveKnown",
@@ -166,10 +175,12 @@ __all__ = [
     "SwapChain",
     "TooLarge",
     "Transitions",
+    "TransitionsByClass",
     "UniformPrior",
     "View",
     "compromised_model",
     "foreground_model",
+    "hierarchical_markov_model",
     "history_model",
     "joint_history",
     "joint_log_evidence",
@@ -178,6 +189,7 @@ __all__ = [
     "markov_model",
     "permutation_model",
     "posterior_draws",
+    "prior_model",
     "release_beliefs",
     "release_model",
 ]

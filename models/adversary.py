@@ -13,12 +13,13 @@ from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.knowledge.cascades import Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
-from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
+from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.personal_transitions import AnyTransitions, chains_at, classes_of, is_personal
 from foreknow.models.knowledge.priors import Prior
 from foreknow.models.knowledge.sequences import GapRule, check_gaps
 from foreknow.models.mechanisms.counterfeits import counterfeit_posterior
 from foreknow.models.mechanisms.distortion import Channel, distortion_posterior, fitted_channel
-from foreknow.models.memory import Memory, Revision, joint_size, predict, remember
+from foreknow.models.memory import Memory, Revision, joint_size, predict_by_class, remember, with_classes
 from foreknow.models.problem import CONTRADICTED, Estimator, Posterior, Problem, probability_rows
 from foreknow.models.settings import as_floats, check_choice, check_kind
 from foreknow.models.tables.observation import Observation
@@ -36,9 +37,9 @@ class Adversary:
     ----------
     prior : Prior
         Belief in the value of a respondent not seen before: BK^sv. It may depend on the time of the release (`PriorByTime`).
-    transitions : MarkovChain, IncrementalChain, InhomogeneousChain or DirichletChain, optional
+    transitions : MarkovChain, IncrementalChain, InhomogeneousChain, DirichletChain or TransitionsByClass, optional
         Distribution of a value given earlier values: BK^seq. Without it, releases are independent, and every revised prior is
-        the prior.
+        the prior. It may depend on the person (`PersonalTransitions`).
     compromised : CompromisedRecords, optional
         Values of some respondents, known from other sources: CR.
     estimator : Estimator
@@ -83,7 +84,7 @@ class Adversary:
     """
 
     prior: Prior
-    transitions: Transitions | None = None
+    transitions: AnyTransitions | None = None
     compromised: CompromisedRecords | None = None
     estimator: Estimator = field(default_factory=Auto)
     cascade: Cascade | None = None
@@ -101,7 +102,7 @@ class Adversary:
         check_is_estimator("Adversary", "estimator", self.estimator)
         check_cascade(self.cascade)
         if self.transitions is not None:
-            joint_size(self.transitions.at(0), self.revision)
+            joint_size(chains_at(self.transitions, 0)[0], self.revision)
         if self.compromised is not None and self.cascade is None:
             raise ValueError(
                 "Adversary: there are compromised records and no cascade; give the rule by which they enter: "
@@ -152,8 +153,11 @@ class Adversary:
         rows = memory.rows_of(people)
         seen = np.flatnonzero(rows >= 0)
         if self.transitions is not None and len(seen):
-            chain = _checked_chain(self.transitions.at(memory.releases), revised.shape[1])
-            predicted = predict(memory, chain, self.revision, rows[seen])
+            chains = tuple(
+                _checked_chain(chain, revised.shape[1]) for chain in chains_at(self.transitions, memory.releases)
+            )
+            classes = classes_of(self.transitions, people)
+            predicted = predict_by_class(memory, chains, self.revision, rows[seen], classes[seen])
             totals = predicted.sum(axis=1)
             continued = totals > 0
             revised[seen[continued]] = predicted[continued] / totals[continued, None]
@@ -213,9 +217,15 @@ class Adversary:
         """
         affected = self.affected_by_claims(memory, observation, posterior, prior=prior)
         observed = np.flatnonzero((observation.group >= 0) | affected)
-        chain = self.transitions.at(memory.releases) if self.transitions is not None else None
         people, beliefs = observation.people[observed], posterior.probabilities[observed]
-        return remember(memory, chain, self.revision, self.gaps, people, beliefs)
+        chains: tuple[MarkovChain, ...] = ()
+        classes = np.zeros(len(observation.people), dtype=np.int64)
+        if self.transitions is not None:
+            chains = chains_at(self.transitions, memory.releases)
+            classes = classes_of(self.transitions, observation.people)
+        if is_personal(self.transitions):
+            memory = with_classes(memory, observation.people, classes)
+        return remember(memory, chains, self.revision, self.gaps, people, beliefs, classes[observed])
 
     def observe(self, memory: Memory, observation: Observation) -> tuple[Posterior, Memory]:
         """Posterior of a release, and the memory with it."""

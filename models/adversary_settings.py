@@ -7,6 +7,7 @@ import pandas as pd
 
 from foreknow.models.knowledge.compromised_records import CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.personal_transitions import is_personal
 from foreknow.models.settings import check_not_class, shown
 
 SWAPPED = "Write Adversary(prior, transitions), the prior first."
@@ -15,8 +16,8 @@ SWAPPED = "Write Adversary(prior, transitions), the prior first."
 def check_knowledge(prior: Any, transitions: Any, compromised: Any) -> None:
     """Raise TypeError unless the prior, the transitions and the compromised records are of their kinds.
 
-    A prior is called with people; transitions have ``at(release)``, which returns a `MarkovChain`. Transitions and compromised
-    records may be None.
+    A prior is called with people; transitions have ``at(release)``, which returns a `MarkovChain`, or the methods of
+    `PersonalTransitions`. Transitions and compromised records may be None.
     """
     for name, setting in (("prior", prior), ("transitions", transitions), ("compromised", compromised)):
         check_not_class("Adversary", name, setting)
@@ -67,7 +68,10 @@ def _chain_from(given: Any) -> str:
 
 
 def _check_first_chain(transitions: Any) -> None:
-    """Raise TypeError unless ``transitions.at(0)`` is a chain."""
+    """Raise TypeError unless ``transitions.at(0)`` is a chain, or ``chains_at(0)`` is a tuple of chains."""
+    if is_personal(transitions):
+        _check_personal_chains(transitions)
+        return
     try:
         chain = transitions.at(0)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
@@ -80,6 +84,23 @@ def _check_first_chain(transitions: Any) -> None:
         )
 
 
+def _check_personal_chains(transitions: Any) -> None:
+    """Raise TypeError unless ``chains_at(0)`` is a tuple of chains."""
+    try:
+        chains = transitions.chains_at(0)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise TypeError(
+            f"Adversary: transitions is {shown(transitions)}, and its chains_at(0) gives no chains ({error}). Use "
+            "TransitionsByClass(classes, chains)."
+        ) from error
+    if not isinstance(chains, tuple) or not chains or not all(isinstance(chain, MarkovChain) for chain in chains):
+        raise TypeError(
+            f"Adversary: chains_at(0) of the transitions is {shown(chains)}; it is a tuple of MarkovChain, one per class."
+        )
+
+
 def _is_chain(given: Any) -> bool:
-    """Return whether an object has a method ``at``; the ``at`` of a pandas object is something else."""
+    """Return whether an object has a method ``at`` or is `PersonalTransitions`; ``at`` of a pandas object is something else."""
+    if is_personal(given):
+        return True
     return callable(getattr(given, "at", None)) and not isinstance(given, pd.DataFrame | pd.Series)

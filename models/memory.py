@@ -1,7 +1,7 @@
 """State of an adversary between releases, and pure functions on it."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -44,6 +44,8 @@ class Memory:
     joint : float array, shape (N, m^d) or (N, 0)
         For ``revision="filter"`` and d > 1, the joint distribution of the last d values of each respondent, in the layout of
         `filter_revision`. For d = 1 this is the last belief, and the array is empty.
+    classes : int array, shape (N,)
+        Class last seen of each respondent, for transitions by class; 0 for others.
     """
 
     releases: int = 0
@@ -51,18 +53,22 @@ class Memory:
     beliefs: FloatArray = field(default_factory=lambda: np.zeros((1, 0, 0)))
     known: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     joint: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    classes: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         takes = "is made by Adversary.observe; write Memory() for one without releases"
         check_kind("Memory", "releases", self.releases, int, takes)
         check_kind("Memory", "rows", self.rows, Mapping, takes)
-        for name in ("beliefs", "known", "joint"):
+        for name in ("beliefs", "known", "joint", "classes"):
             check_kind("Memory", name, getattr(self, name), np.ndarray, takes)
         if self.beliefs.ndim != 3 or {self.beliefs.shape[1], *self.known.shape, len(self.joint)} != {len(self.rows)}:
             raise ValueError(
                 f"Memory: there are {len(self.rows)} rows, beliefs of shape {self.beliefs.shape}, known of shape "
                 f"{self.known.shape} and joint of shape {self.joint.shape}; all describe the same N respondents. It {takes}."
             )
+
+        if not len(self.classes):
+            object.__setattr__(self, "classes", np.zeros(len(self.rows), dtype=np.int64))
 
     def rows_of(self, people: People) -> IntArray:
         """Row of each respondent, -1 for a respondent never seen: int array, shape ``(n,)``."""
@@ -89,6 +95,37 @@ def joint_size(chain: MarkovChain | None, revision: Revision) -> int:
     return size
 
 
+def with_classes(memory: Memory, people: People, classes: IntArray) -> Memory:
+    """Memory with the classes of those of its respondents who are among some people; ``memory`` itself is not changed."""
+    rows = memory.rows_of(people)
+    latest = memory.classes.copy()
+    latest[rows[rows >= 0]] = classes[rows >= 0]
+    return replace(memory, classes=latest)
+
+
+def predict_by_class(
+    memory: Memory, chains: tuple[MarkovChain, ...], revision: Revision, rows: IntArray, classes: IntArray
+) -> FloatArray:
+    """Distribution of the next value of some respondents, as `predict`, by the chain of the class of each.
+
+    Parameters
+    ----------
+    memory, revision, rows
+        As for `predict`.
+    chains : tuple of MarkovChain
+        Transitions to the next release, of each class.
+    classes : int array, shape (n,)
+        Class of each respondent.
+    """
+    if len(chains) == 1:
+        return predict(memory, chains[0], revision, rows)
+    predicted = np.zeros((len(rows), chains[0].values))
+    for number in np.unique(classes):
+        some = np.flatnonzero(classes == number)
+        predicted[some] = predict(memory, chains[number], revision, rows[some])
+    return predicted
+
+
 def predict(memory: Memory, chain: MarkovChain, revision: Revision, rows: IntArray) -> FloatArray:
     """Distribution of the next value of some respondents, given the memory: float array, shape ``(n, m)``.
 
@@ -113,7 +150,13 @@ def predict(memory: Memory, chain: MarkovChain, revision: Revision, rows: IntArr
 
 
 def remember(
-    memory: Memory, chain: MarkovChain | None, revision: Revision, gaps: GapRule, people: People, beliefs: FloatArray
+    memory: Memory,
+    chains: tuple[MarkovChain, ...],
+    revision: Revision,
+    gaps: GapRule,
+    people: People,
+    beliefs: FloatArray,
+    classes: IntArray,
 ) -> Memory:
     """Memory with the beliefs of one more release.
 
@@ -121,15 +164,18 @@ def remember(
     ----------
     memory : Memory
         Not changed.
-    chain : MarkovChain or None
-        Transitions to this release.
+    chains : tuple of MarkovChain
+        Transitions to this release, of each class; empty without transitions.
     revision : {"filter", "product", "chain"}
     gaps : {"ignore", "power"}
-        With ``"power"``, respondents of the memory who are not among ``people`` take one step of the chain.
+        With ``"power"``, respondents of the memory who are not among ``people`` take one step of the chain of their class in
+        the memory (`with_classes`).
     people : People
         Respondents observed in this release.
     beliefs : float array, shape (n, m)
         Posterior belief of each of them.
+    classes : int array, shape (n,)
+        Class of each of them.
 
     Raises
     ------
@@ -141,21 +187,25 @@ def remember(
     -----
     Cost: one copy of the arrays of the memory, and the cost of `filter_update` for ``revision="filter"``.
     """
-    size = joint_size(chain, revision)
-    depth = 1 if chain is None or size else chain.order
+    first = chains[0] if chains else None
+    size = joint_size(first, revision)
+    depth = 1 if first is None or size else first.order
     rows = _with_new_rows(memory.rows, people)
     state = _copied(memory, len(rows), depth, beliefs.shape[1], size)
     observed = np.array([rows[respondent] for respondent in people.respondents], dtype=np.int64)
-    if gaps == "power" and chain is not None:
+    latest = np.zeros(len(rows), dtype=np.int64)
+    latest[: len(memory.rows)] = memory.classes
+    latest[observed] = classes
+    if gaps == "power" and chains:
         absent = np.setdiff1d(np.arange(len(memory.rows)), observed)
         if len(absent):
-            predicted = predict(memory, chain, revision, absent)
+            predicted = predict_by_class(memory, chains, revision, absent, latest[absent])
             totals = predicted.sum(axis=1, keepdims=True)
             # Where the chain has no continuation the last belief stays.
-            latest = np.divide(predicted, totals, out=memory.beliefs[-1, absent].copy(), where=totals > 0)
-            _append(state, chain, absent, latest, None)
-    _append(state, chain, observed, beliefs, beliefs)
-    return Memory(memory.releases + 1, rows, *state)
+            stepped = np.divide(predicted, totals, out=memory.beliefs[-1, absent].copy(), where=totals > 0)
+            _append(state, chains, absent, latest[absent], stepped, None)
+    _append(state, chains, observed, classes, beliefs, beliefs)
+    return Memory(memory.releases + 1, rows, *state, classes=latest)
 
 
 class _Arrays(NamedTuple):
@@ -195,12 +245,19 @@ def _copied(memory: Memory, respondents: int, depth: int, values: int, size: int
 
 
 def _append(
-    arrays: _Arrays, chain: MarkovChain | None, rows: IntArray, latest: FloatArray, posterior: FloatArray | None
+    arrays: _Arrays,
+    chains: tuple[MarkovChain, ...],
+    rows: IntArray,
+    classes: IntArray,
+    latest: FloatArray,
+    posterior: FloatArray | None,
 ) -> None:
     """Append the latest beliefs of some rows, in place; ``posterior`` is None for a step without a release."""
     beliefs, known, joint = arrays
-    if chain is not None and joint.shape[1]:
-        filter_update(chain, joint, known, rows, posterior)
+    if joint.shape[1]:
+        for number, chain in enumerate(chains):
+            some = np.flatnonzero(classes == number)
+            filter_update(chain, joint, known, rows[some], None if posterior is None else posterior[some])
     beliefs[:-1, rows] = beliefs[1:, rows]
     beliefs[-1, rows] = latest
-    known[rows] = np.minimum(known[rows] + 1, chain.order if chain is not None else 1)
+    known[rows] = np.minimum(known[rows] + 1, chains[0].order if chains else 1)

@@ -14,6 +14,7 @@ from foreknow.models.joint.channels import channel_emissions
 from foreknow.models.joint.claims import claim_evidence
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.knowledge.compromised_records import Claims
+from foreknow.models.knowledge.personal_transitions import chains_at, classes_of, is_personal
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.observation import Observation
 
@@ -61,6 +62,8 @@ class JointHistory:
         For each release, the record of each row; -1 for a row without record: a suppressed one of which nothing is claimed.
     before : tuple of int array, shapes (n,)
         For each release, the last record of each respondent before it; -1 where there is none.
+    classes : int array, shape (R,)
+        Class of the respondent at each record of the problem, for transitions by class; 0 otherwise.
     """
 
     problem: JointProblem
@@ -68,6 +71,7 @@ class JointHistory:
     observations: tuple[Observation, ...]
     record: tuple[IntArray, ...]
     before: tuple[IntArray, ...]
+    classes: IntArray
 
 
 def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> JointHistory:
@@ -108,7 +112,8 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     claimed = [np.zeros(0, dtype=np.int64) if claim is None else np.unique(claim.rows) for claim in claims]
     who = _respondents(observations)
     records = _records(adversary, observations, who, claimed)
-    steps = chain_steps(adversary, records.release, records.respondent, m)
+    classes = _record_classes(adversary, observations, records)
+    steps = chain_steps(adversary, records.release, records.respondent, m, classes)
     group, counts, release = _groups(observations, records)
     prior = _priors(adversary, observations, records, steps.path, m)
     evidence, evidence_row = claim_evidence(claims, records.release, records.row, steps, prior)
@@ -125,7 +130,10 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
         emission_row=emission_row,
         respondents=len(prior),
     )
-    return JointHistory(problem, adversary, observations, *_places(observations, who, records, place))
+    classes_of_records = np.zeros(len(problem.path), dtype=np.int64)
+    classes_of_records[place[: len(classes)]] = classes
+    places = _places(observations, who, records, place)
+    return JointHistory(problem, adversary, observations, *places, classes_of_records)
 
 
 def _with_counterfeits(arrays: JointArrays, counts: IntArray) -> tuple[JointArrays, IntArray]:
@@ -193,12 +201,31 @@ def _records(
         kept = np.flatnonzero(included)
         seen.append(Records(rows[kept], np.full(len(kept), t), kept, observation.group[kept]))
     records = Records(*(np.concatenate(parts) for parts in zip(*seen, strict=True)))
-    if adversary.gaps == "power" and adversary.transitions is not None and adversary.transitions.at(0).order > 1:
+    if (
+        adversary.gaps == "power"
+        and adversary.transitions is not None
+        and chains_at(adversary.transitions, 0)[0].order > 1
+    ):
         records = _with_hidden_steps(records, number, len(observations))
     # Unpublished records stand behind the groups of their release.
     within = np.where(records.group >= 0, records.group, np.iinfo(np.int64).max)
     order = np.lexsort((within, records.release))
     return Records(*(array[order] for array in records))
+
+
+def _record_classes(adversary: Adversary, observations: tuple[Observation, ...], records: Records) -> IntArray:
+    """Class of the respondent at each record; at a hidden step the class last seen. Zeros without transitions by class."""
+    classes = np.zeros(len(records.release), dtype=np.int64)
+    if adversary.transitions is None or not is_personal(adversary.transitions):
+        return classes
+    for t, observation in enumerate(observations):
+        at = np.flatnonzero((records.release == t) & (records.row >= 0))
+        classes[at] = classes_of(adversary.transitions, observation.people)[records.row[at]]
+    order = np.lexsort((records.release, records.respondent))
+    # The first record of a respondent is no hidden step.
+    seen = np.maximum.accumulate(np.where(records.row[order] >= 0, np.arange(len(order)), 0))
+    classes[order] = classes[order][seen]
+    return classes
 
 
 def _with_hidden_steps(records: Records, respondents: int, releases: int) -> Records:

@@ -7,6 +7,7 @@ import numpy as np
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.personal_transitions import chains_at
 
 
 class ChainSteps(NamedTuple):
@@ -27,8 +28,13 @@ class ChainSteps(NamedTuple):
     tables: tuple[FloatArray, ...]
 
 
-def chain_steps(adversary: Adversary, release: IntArray, respondent: IntArray, m: int) -> ChainSteps:
+def chain_steps(
+    adversary: Adversary, release: IntArray, respondent: IntArray, m: int, classes: IntArray | None = None
+) -> ChainSteps:
     """Steps of an adversary's chain along records that are sorted by release.
+
+    ``classes``, shape ``(R,)``, is the class of the respondent at each record, for transitions by class; 0 by default. A step is
+    by the class at the release to which it leads, and by the class of the earlier record where there is no record of it.
 
     Raises
     ------
@@ -43,22 +49,26 @@ def chain_steps(adversary: Adversary, release: IntArray, respondent: IntArray, m
     earlier, later = by_path[:-1], by_path[1:]
     continued = path[earlier] == path[later]
     earlier, later = earlier[continued], later[continued]
-    by_steps = adversary.gaps == "power" and adversary.transitions.at(0).order == 1
+    by_steps = adversary.gaps == "power" and chains_at(adversary.transitions, 0)[0].order == 1
     start = release[earlier] if by_steps else release[later] - 1
-    pairs, number = np.unique(np.stack([start, release[later]], axis=1), axis=0, return_inverse=True)
-    chains, distinct = _distinct_chains(adversary, pairs.tolist() or [[0, 1]], m)
+    classes = np.zeros(len(release), dtype=np.int64) if classes is None else classes
+    through = np.where(release[later] - start > 1, classes[earlier], classes[later])
+    kinds = np.stack([start, release[later], through, classes[later]], axis=1)
+    kinds, number = np.unique(kinds, axis=0, return_inverse=True)
+    chains, distinct = _distinct_chains(adversary, kinds.tolist() or [[0, 1, 0, 0]], m)
     chain[later] = chains[number.reshape(-1)]
     return ChainSteps(path, chain, _stacked(distinct))
 
 
-def _distinct_chains(adversary: Adversary, pairs: list[list[int]], m: int) -> tuple[IntArray, list[MarkovChain]]:
-    """Chain of each pair of releases, as numbers of distinct chains."""
+def _distinct_chains(adversary: Adversary, kinds: list[list[int]], m: int) -> tuple[IntArray, list[MarkovChain]]:
+    """Chain of each kind of step, as numbers of distinct chains: start, end, and the classes before the end and at it."""
     assert adversary.transitions is not None
+    at = [chains_at(adversary.transitions, release) for release in range(max(stop for _, stop, _, _ in kinds) + 1)]
     numbers: dict[tuple[int, ...], int] = {}
     distinct: list[MarkovChain] = []
     chosen = []
-    for start, stop in pairs:
-        links = [adversary.transitions.at(when) for when in range(start + 1, stop + 1)]
+    for start, stop, through, last in kinds:
+        links = [at[release][last if release == stop else through] for release in range(start + 1, stop + 1)]
         key = tuple(map(id, links))
         if key not in numbers:
             numbers[key] = len(distinct)

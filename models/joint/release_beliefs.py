@@ -6,6 +6,8 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.beliefs import ReleaseBeliefs
 from foreknow.models.joint.building import JointHistory
 from foreknow.models.joint.posterior import JointPosterior
+from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.problem import Posterior
 from foreknow.models.settings import check_flag, check_kind
 
@@ -78,11 +80,24 @@ def _predicted(history: JointHistory, t: int, prior: FloatArray, belief: FloatAr
     if transitions is None or not len(seen):
         return revised
     when: IntArray = history.problem.release[history.problem.group[before[seen]]]
+    through, last = history.classes[before[seen]], classes_of(transitions, history.observations[t].people)[seen]
     for start in np.unique(when):
-        rows = seen[when == start]
+        some = when == start
+        rows = seen[some]
         onward = belief[rows]
         for step in range(start + 1 if history.adversary.gaps == "power" else t, t + 1):
-            onward = onward @ transitions.at(step).tables[0]
+            onward = _stepped(onward, chains_at(transitions, step), (last if step == t else through)[some])
         totals = onward.sum(axis=1, keepdims=True)
         revised[rows] = np.divide(onward, totals, out=revised[rows], where=totals > 0)
     return revised
+
+
+def _stepped(belief: FloatArray, chains: tuple[MarkovChain, ...], classes: IntArray) -> FloatArray:
+    """Beliefs after one step of the chain of each row's class, by the transitions after one value."""
+    if len(chains) == 1:
+        return np.asarray(belief @ chains[0].tables[0])
+    onward = np.zeros(belief.shape)
+    for number in np.unique(classes):
+        some = classes == number
+        onward[some] = belief[some] @ chains[number].tables[0]
+    return onward

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
 from foreknow.models.tables.history import History
 
@@ -36,12 +36,15 @@ class Sequences:
         Number of the visit of each value: the view of a history, or the position in a sequence.
     domain : int
         Size m of the sensitive domain.
+    counted : bool array, shape (r,), optional
+        True for the values whose arrival `followed` counts; all by default.
     """
 
     values: IntArray
     before: IntArray
     visit: IntArray
     domain: int
+    counted: BoolArray | None = None
 
     @classmethod
     def from_source(
@@ -85,7 +88,12 @@ class Sequences:
         For length 0: the number of times each value follows another. With ``visit``, only following values of that visit count.
         """
         counted = self.before >= max(length, 1)
+        counted = counted if self.counted is None else counted & self.counted
         return self._count(np.flatnonzero(counted if visit is None else counted & (self.visit == visit)), length + 1)
+
+    def ending_in(self, counted: BoolArray) -> "Sequences":
+        """The same sequences, of which `followed` counts only the arrivals at some values: bool array, shape ``(r,)``."""
+        return replace(self, counted=counted)
 
     def occurring(self, length: int) -> FloatArray:
         """Count of each sequence of ``length`` values, with or without a continuation: shape ``(m,) * length``."""
@@ -159,11 +167,20 @@ def check_longest(order: int, longest: int, gaps: GapRule = "ignore") -> None:
 
 def _of_history(history: History) -> tuple[IntArray, IntArray, IntArray]:
     """Number of the respondent (increasing), view and value of each record, sorted by respondent and time."""
-    numbers: dict[object, int] = {}
-    person = np.array([numbers.setdefault(r, len(numbers)) for view in history for r in view.people.respondents])
+    person, order = _numbers(history), record_order(history)
     visit = np.repeat(np.arange(len(history)), [len(view) for view in history])
-    order = np.argsort(person, kind="stable")
     return person[order], visit[order], np.concatenate([view.sensitive for view in history])[order]
+
+
+def record_order(history: History) -> IntArray:
+    """Order of the records of all views, one view after another, by respondent and time: that of `Sequences`."""
+    return np.argsort(_numbers(history), kind="stable")
+
+
+def _numbers(history: History) -> IntArray:
+    """Number of the respondent of each record, in the order of first appearance."""
+    numbers: dict[object, int] = {}
+    return np.array([numbers.setdefault(r, len(numbers)) for view in history for r in view.people.respondents])
 
 
 def _of_sequences(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray, IntArray]:

@@ -5,6 +5,8 @@ Each file is named for what its model treats as unknown. PyMC is imported when a
 - ``unknown_prior``: the priors of respondents, from class frequencies or transitions;
 - ``unknown_global_distribution``: the distributions of signatures (foreground knowledge);
 - ``unknown_transitions``: the transitions of a Markov chain;
+- ``hierarchical_transitions``: the transitions of each class of respondents, partially pooled;
+- ``prior_regression``: the prior, as a regression on quasi-identifiers;
 - ``unknown_reliability``: the reliability of a source of compromised records;
 - ``unknown_assignment``: the assignment of one group, as BayFrame prints it;
 - ``history_model``: class frequencies and transitions, for all releases of a small history together.
@@ -17,7 +19,9 @@ Each file is named for what its model treats as unknown. PyMC is imported when a
 - ``log_permanent`` and ``group_weights``: the log-probability of published multisets as a PyTensor operation, and its kernel.
 """
 
+from foreknow.models.programs.hierarchical_transitions import hierarchical_markov_model
 from foreknow.models.programs.history_model import history_model
+from foreknow.models.programs.prior_regression import prior_model
 from foreknow.models.programs.program_estimator import ProgramEstimator
 from foreknow.models.programs.unknown_assignment import permutation_model
 from foreknow.models.programs.unknown_global_distribution import foreground_model
@@ -29,8 +33,10 @@ __all__ = [
     "ProgramEstimator",
     "compromised_model",
     "foreground_model",
+    "hierarchical_markov_model",
     "history_model",
     "markov_model",
     "permutation_model",
+    "prior_model",
     "release_model",
 ]

@@ -6,7 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
-from strategies import view_of
+from strategies import history_of, view_of
 
 from foreknow.models import (
     Beliefs,
@@ -18,13 +18,16 @@ from foreknow.models import (
     ReleaseBeliefs,
     compromised_model,
     foreground_model,
+    hierarchical_markov_model,
     history_model,
     markov_model,
     permutation_model,
+    prior_model,
     release_model,
 )
 from foreknow.models.programs.log_permanent import LogPermanent
 
+HISTORY = history_of(("AB", "ab"), ("AB", "ba"))
 PROBLEM = Problem(np.full((2, 2), 0.5), np.zeros(2, int), np.array([[1, 1]]))
 EVIDENCE = Evidence(np.array([0, 1]), np.zeros(2, int), np.array([[1, 1]]), np.array([0.5, 0.5]))
 JOINT = JointProblem(np.full((2, 2), 0.5), (), [0, 1], [0, 0], [0, 0], [[1, 1]], [0])
@@ -80,6 +83,13 @@ CALLS = {
     "compromised_model beliefs": lambda x: compromised_model(CLAIMS, x),
     "compromised_model reliability": lambda x: compromised_model(CLAIMS, BELIEFS, x),
     "foreground_model evidence": foreground_model,
+    "hierarchical_markov_model sequences": lambda x: hierarchical_markov_model(x, [0, 1]),
+    "hierarchical_markov_model history": lambda x: hierarchical_markov_model(HISTORY, x),
+    "hierarchical_markov_model classes": lambda x: hierarchical_markov_model([[0, 1], [1, 1]], x),
+    "hierarchical_markov_model order": lambda x: hierarchical_markov_model([[0, 1], [1, 1]], [0, 1], x),
+    "hierarchical_markov_model concentration": lambda x: hierarchical_markov_model([[0, 1]], [0], concentration=x),
+    "hierarchical_markov_model pooled": lambda x: hierarchical_markov_model([[0, 1]], [0], pooled_concentration=x),
+    "hierarchical_markov_model values": lambda x: hierarchical_markov_model([[0, 1]], [0], values=x),
     "history_model history": history_model,
     "history_model classes": lambda x: history_model(JOINT, x),
     "history_model frequency_concentration": lambda x: history_model(JOINT, frequency_concentration=x),
@@ -92,6 +102,9 @@ CALLS = {
     "markov_model never_missed": lambda x: markov_model([[0, 1]], never_missed=x),
     "permutation_model problem": permutation_model,
     "permutation_model concentration": lambda x: permutation_model(PROBLEM, x),
+    "prior_model history": prior_model,
+    "prior_model attributes": lambda x: prior_model(HISTORY, x),
+    "prior_model scale": lambda x: prior_model(HISTORY, scale=x),
     "release_model problems": lambda x: release_model(x, [np.zeros(2, int)]),
     "release_model one problem": lambda x: release_model([x], [np.zeros(2, int)]),
     "release_model classes": lambda x: release_model([PROBLEM], x),

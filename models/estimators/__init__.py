@@ -36,7 +36,7 @@ ESTIMATORS: dict[str, Callable[[], Estimator]] = {
     "auto": Auto,
 }
 """Estimators that need no argument, by their names on the command line. `SwapChain` needs a random generator, `PerGroup` a
-function."""
+function, and `ProgramEstimator` (of ``foreknow.models.programs``) both."""
 
 __all__ = [
     "ESTIMATORS",

@@ -1,6 +1,7 @@
 """Estimator of releases from a PyMC program: the posterior mean of its belief, by Markov chain Monte Carlo."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
@@ -217,14 +218,12 @@ class ProgramEstimator:
         seeds = rng.integers(2**30, size=int(self.chains)).tolist()
         warmup = int(self.draws if self.warmup is None else self.warmup)
         model = self._model(part)
-        try:
+        with _named(part):
             program = self._programs.program(model, self.nuts_sampler)
-            _check_shape(part, model, np.shape(program.belief(program.initial_point(seeds[0]))))
+            shape = np.shape(program.belief(program.initial_point(seeds[0])))
+        _check_shape(part, model, shape)
+        with _named(part):
             belief, divergences = program.sample(RunLength(int(self.draws), warmup, float(self.target_accept)), seeds)
-        except Unusable as error:
-            raise ValueError(f"ProgramEstimator: {part.name}: {error}") from error.__cause__
-        except TooLarge as error:
-            raise TooLarge(f"ProgramEstimator: {part.name}: {error}") from None
         return BeliefDraws(belief.reshape(*belief.shape[:2], *part.problem.prior.shape), divergences)
 
     def _model(self, part: "_Part") -> "pm.Model":
@@ -273,6 +272,20 @@ def _key(problem: Problem) -> tuple[bytes, ...]:
     """Equal for equal problems."""
     evidence = b"" if problem.evidence is None else problem.evidence.tobytes()
     return problem.prior.tobytes(), problem.group.tobytes(), problem.counts.tobytes(), evidence
+
+
+@contextmanager
+def _named(part: _Part) -> Iterator[None]:
+    """Add the name of a part to the errors of its model."""
+    start = f"ProgramEstimator: {part.name}:"
+    try:
+        yield
+    except Unusable as error:
+        raise ValueError(f"{start} {error}") from error.__cause__
+    except TooLarge as error:
+        raise TooLarge(f"{start} {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{start} its model cannot be computed: {str(error).splitlines()[0]}") from error
 
 
 def _check_shape(part: _Part, model: "pm.Model", shape: tuple[int, ...]) -> None:

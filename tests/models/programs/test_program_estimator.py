@@ -326,6 +326,12 @@ def not_a_number(problem):
     return model
 
 
+def mismatched(problem):
+    with pm.Model() as model:
+        pm.Deterministic("belief", pm.Data("two", np.ones((2, 2))) + pm.Data("three", np.ones((3, 2))))
+    return model
+
+
 def large(problem):
     with pm.Model() as model:
         pm.Normal("x", shape=20_000)
@@ -362,6 +368,7 @@ class TestWrongPrograms:
             (returning([[0.5, 0.5], [0.5, 0.6]]), ValueError, "the belief in row 1 sums to 1.1"),
             (refusing, TooLarge, "ProgramEstimator: build refuses group 0: no such group"),
             (not_a_number, ValueError, "ProgramEstimator: group 0: its log-density is nan at a starting point"),
+            (mismatched, ValueError, "ProgramEstimator: group 0: its model cannot be computed: "),
             (large, TooLarge, "ProgramEstimator: group 0: its model has 20,000 unknown numbers, more than 16,384"),
         ],
     )

@@ -49,6 +49,8 @@ def check_cascade(cascade: Any) -> None:
 
 def _prior_from(given: Any) -> str:
     """The way from an object of another kind to a prior."""
+    if _is_tree(given):
+        return "Use ClassFrequencies.from_posterior(tree, cuts), or RegressionPrior.from_posterior(tree, design)."
     if isinstance(given, pd.DataFrame):
         return "Use GivenPrior(frame), with one row per respondent and one column per value."
     if isinstance(given, np.ndarray | list | tuple):
@@ -62,9 +64,16 @@ def _prior_from(given: Any) -> str:
 
 def _chain_from(given: Any) -> str:
     """The way from an object of another kind to transitions."""
+    if _is_tree(given):
+        return "Use MarkovChain.from_posterior(tree), or TransitionsByClass.from_posterior(tree, cuts)."
     if isinstance(given, np.ndarray | list | tuple):
         return f"Use MarkovChain({max(np.ndim(given) - 1, 1) if isinstance(given, np.ndarray) else 1}, array)."
     return SWAPPED if callable(given) else "Use MarkovChain(1, probabilities), or MarkovChain.fit(history)."
+
+
+def _is_tree(given: Any) -> bool:
+    """Return whether an object is of xarray, as the result of `pymc.sample`; xarray is not imported for it."""
+    return type(given).__module__.split(".")[0] == "xarray"
 
 
 def _check_first_chain(transitions: Any) -> None:

@@ -5,6 +5,7 @@ import math
 import warnings
 import zlib
 
+import arviz
 import numpy as np
 import pandas as pd
 import pytest
@@ -66,6 +67,13 @@ BELIEFS = ATTACK(RELEASES)
 RECORDS = summarize_records(VIEW, np.full((3, 3), 1 / 3), members=True)
 PROBLEM = Problem(np.full((3, 3), 1 / 3), np.array([0, 0, 1]), np.array([[1, 1, 0], [0, 0, 1]]))
 CLAIMS = pd.DataFrame({"respondent": ["A"], "value": ["a"], "time": [1], "confidence": [1.0]})
+DRAWS = {
+    "transitions": np.full((1, 4, 3, 3), 1 / 3),
+    "belief": np.full((1, 4, 2, 3), 1 / 3),
+    "reliability": np.ones((1, 4)),
+}
+DIMS = {"transitions": ["last", "value"], "belief": ["respondent", "value"]}
+TREE = arviz.from_dict({"posterior": DRAWS}, dims=DIMS)
 ITEM_RELEASE = ItemRelease(Release(patients(), [0, 0, 1, 1]), LINKING, LINKING.items_of(patients()))
 
 
@@ -122,6 +130,7 @@ RIGHT = {
     "schema": VIEW.schema,
     "sensitive_set": {"a"},
     "transitions": ADVERSARY.transitions,
+    "tree": TREE,
     "view": VIEW,
     "views": HISTORY,
     "workload": Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1),

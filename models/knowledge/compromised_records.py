@@ -147,7 +147,8 @@ class CompromisedRecords:
         variable : str
             ``"reliability"``, the fraction of right claims of the source: the confidence before the releases say which. Or
             ``"right"``, of the dimension ``claim``: the probability that each claim is right, by the releases that the model
-            saw. Give ``"right"`` to no attack on the same releases, since it would count their evidence twice.
+            saw. Give ``"right"`` to no attack on the same releases, since it would count their evidence twice. With
+            ``"reliability"`` and `EvidenceCascade` the likelihood of a claim is that of the model.
         contradicted : {"raise", "report"}
             As in the constructor.
 

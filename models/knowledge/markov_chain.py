@@ -172,7 +172,8 @@ class MarkovChain:
         >>> MarkovChain.from_posterior(tree).probabilities.round(3).tolist()
         [[0.7, 0.3], [0.3, 0.7]]
         """
-        owner, orders = "MarkovChain.from_posterior", [chain_dims(variable_dims(tree, variable))]
+        owner = "MarkovChain.from_posterior"
+        orders = [chain_dims(variable_dims(owner, tree, variable))]
         table = posterior_variable(owner, tree, variable, orders, values).mean
         return cls(table.ndim - 1, table)
 

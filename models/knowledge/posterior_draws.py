@@ -61,7 +61,7 @@ def posterior_draws(tree: Any, number: int) -> "tuple[xarray.DataTree, ...]":
         raise ValueError(
             f"posterior_draws: number is {number}, and the posterior has {chains * draws} draws; ask for at most these."
         )
-    warn_of_divergences("posterior_draws", tree)
+    warn_of_divergences("posterior_draws", tree, callers=1)
     chosen = ((np.arange(int(number)) + 0.5) * (chains * draws) / int(number)).astype(np.int64)
     one = (dataset.isel(chain=[place // draws], draw=[place % draws]) for place in chosen.tolist())
     return tuple(xarray.DataTree.from_dict({"posterior": each}) for each in one)

@@ -91,15 +91,15 @@ def divergences(tree: Any) -> int:
     return 0 if statistics is None or "diverging" not in statistics else int(statistics["diverging"].sum())
 
 
-def warn_of_divergences(owner: str, tree: Any) -> None:
-    """Warn (UserWarning) if draws diverged."""
+def warn_of_divergences(owner: str, tree: Any, callers: int = 2) -> None:
+    """Warn (UserWarning) if draws diverged; ``callers`` is the number of functions between this one and the user."""
     number = divergences(tree)
     if number:
         warnings.warn(
             f"{owner}: NUTS diverged in {number} draws, so that the posterior may be biased. Sample again with a higher "
             "target_accept, or change the model.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=callers + 2,
         )
 
 
@@ -168,9 +168,9 @@ def chain_dims(tree_dims: Iterable[str]) -> tuple[str, ...]:
     return ("last", VALUE) if not order else (*(f"value_{place}" for place in range(1, order + 1)), VALUE)
 
 
-def variable_dims(tree: Any, variable: str) -> tuple[str, ...]:
+def variable_dims(owner: str, tree: Any, variable: str) -> tuple[str, ...]:
     """Names of the dimensions of a variable besides chain and draw; empty if the variable is missing."""
-    dataset = posterior_dataset("from_posterior", tree)
+    dataset = posterior_dataset(owner, tree)
     found = dataset[variable].dims if isinstance(variable, str) and variable in dataset else ()
     return tuple(str(name) for name in found if name not in SAMPLES)
 

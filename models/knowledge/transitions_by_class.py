@@ -175,7 +175,7 @@ class TransitionsByClass:
             If draws diverged.
         """
         owner = "TransitionsByClass.from_posterior"
-        dims = chain_dims(variable_dims(tree, variable))
+        dims = chain_dims(variable_dims(owner, tree, variable))
         names = tuple(map(str, classes)) if isinstance(classes, Mapping) else ()
         orders = [("class", *dims), *([(*names, *dims)] if names else [])]
         table = posterior_variable(owner, tree, variable, orders, values).mean

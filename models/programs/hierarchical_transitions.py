@@ -11,7 +11,7 @@ from foreknow.models.arrays import IntArray
 from foreknow.models.beliefs import coordinate
 from foreknow.models.estimators.arguments import check_positive
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, class_shape
-from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_longest
+from foreknow.models.knowledge.sequences import MAX_TRANSITIONS, MISSING, check_chain_size, check_longest
 from foreknow.models.programs.arguments import as_arrays
 from foreknow.models.programs.missing_visits import known_visits
 from foreknow.models.settings import check_kind, check_whole, shown
@@ -89,8 +89,8 @@ def hierarchical_markov_model(
     left out, which is no bias if visits are missing at random and the chain is of the order given.
 
     With a concentration towards 0 the rows are those of separate fits, towards infinity those of one fit. Cost of a density:
-    O(c m^(order + 1)). `pymc.sample(var_names=["transitions", "concentration"])` leaves the noise out of the draws;
-    ``nuts_sampler=`` is the caller's choice.
+    O(c m^(order + 1)). ``pymc.sample(var_names=["pooled", "transitions"])`` leaves the noise out of the draws. The sampler is the
+    caller's choice, as ``pymc.sample(nuts_sampler=...)``.
 
     References
     ----------
@@ -106,7 +106,7 @@ def hierarchical_markov_model(
     The transitions of a history by sex, as knowledge of an adversary::
 
         classes = {"sex": None}
-        trace = pm.sample(model=hierarchical_markov_model(history, classes), var_names=["transitions", "concentration"])
+        trace = pm.sample(model=hierarchical_markov_model(history, classes), var_names=["pooled", "transitions"])
         cuts = ClassFrequencies.fit(history, classes).cuts
         transitions = TransitionsByClass.from_posterior(trace, cuts, values=history.schema.values)
     """
@@ -169,6 +169,7 @@ def _counted(owner: str, sequences: Any, classes: Any, order: int, values: int |
     """Transitions by class; raises TypeError or ValueError if the arguments are none."""
     if values is not None:
         check_whole(owner, "values", values, "values of the sensitive domain")
+        check_chain_size(order, int(values))
     if isinstance(sequences, History):
         check_kind(
             owner, "classes", classes, Mapping, "maps attributes to numbers of classes, as {'age': 3}, for a history"

@@ -1,6 +1,7 @@
 """Knowledge from sampled posteriors: means and draws against NumPy, names and coordinates, and one error for each fault."""
 
 import re
+import warnings
 
 import arviz as az
 import numpy as np
@@ -13,14 +14,27 @@ from pytensor.compile.mode import Mode
 from strategies import history_of
 
 from foreknow.models import (
+    Adversary,
+    Beliefs,
     ClassFrequencies,
     CompromisedRecords,
+    Evidence,
     Fit,
     FitStatus,
     GivenPrior,
+    JointProblem,
     MarkovChain,
+    Posterior,
+    Problem,
+    Release,
+    ReleaseBeliefs,
+    UniformPrior,
+    compromised_model,
+    foreground_model,
+    history_model,
     markov_model,
     posterior_draws,
+    release_model,
 )
 
 INTERPRETED = Mode("py", "fast_compile")
@@ -78,14 +92,9 @@ class TestMarkovChain:
 
     def test_the_variables_of_a_program_are_read(self):
         history = history_of(("AB", "ab"), ("AB", "ba"), ("AB", "aa"))
-        model = markov_model(history, order=2)
-        with pytensor.config.change_flags(cxx=""):
-            trace = pm.sample_prior_predictive(
-                4, model=model, var_names=["transitions"], random_seed=1, compile_kwargs={"mode": INTERPRETED}
-            )
-        tree = xarray.DataTree.from_dict({"posterior": trace.prior.to_dataset()})
+        tree = drawn(markov_model(history, order=2), "transitions")
         chain = MarkovChain.from_posterior(tree, values=history.schema.values)
-        assert np.allclose(chain.probabilities, trace.prior["transitions"].mean(("chain", "draw")).to_numpy())
+        assert np.allclose(chain.probabilities, tree.posterior["transitions"].mean(("chain", "draw")).to_numpy())
 
 
 CUTS = {"age": (30.0,), "sex": (0.5, 1.5)}
@@ -191,6 +200,70 @@ class TestDraws:
     def test_a_wrong_number_is_refused(self, number):
         with pytest.raises(ValueError, match="number is"):
             posterior_draws(chain_tree(), number)
+
+
+def drawn(model, *names):
+    """Tree of 3 draws from the prior of a program, as if they were of its posterior."""
+    options = {"var_names": [*names], "random_seed": 1, "compile_kwargs": {"mode": INTERPRETED}}
+    with pytensor.config.change_flags(cxx=""), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The effect of Potentials")
+        found = pm.sample_prior_predictive(3, model=model, **options)
+    return xarray.DataTree.from_dict({"posterior": found.prior.to_dataset()})
+
+
+class TestPrograms:
+    """The variables of each program are those that the knowledge reads."""
+
+    def test_release_model(self):
+        release = Problem(np.full((4, 2), 0.5), np.array([0, 0, 1, 1]), np.array([[2, 0], [1, 1]]))
+        tree = drawn(release_model([release], classes=[np.array([0, 0, 0, 1])]), "frequencies")
+        known = ClassFrequencies.from_posterior(tree, {"age": (30.0,)}, values=("a", "b"))
+        assert np.allclose(known.probabilities, tree.posterior["frequencies"].mean(("chain", "draw")))
+        tree = drawn(release_model([release], past=[np.full((4, 2), 0.5)]), "transitions")
+        assert MarkovChain.from_posterior(tree, values=("a", "b")).order == 1
+
+    def test_history_model(self):
+        half = np.full((2, 2), 0.5)
+        problem = JointProblem(half, (half[None],), [0, 1, 0, 1], [0, 0, 1, 1], [0] * 4, [[1, 1], [2, 0]], [0, 1])
+        tree = drawn(history_model(problem), "frequencies", "transitions")
+        assert ClassFrequencies.from_posterior(tree, {}).probabilities.shape == (2,)
+        assert MarkovChain.from_posterior(tree).values == 2
+
+    def test_foreground_model(self):
+        group, counts = np.repeat([0, 1, 2], 2), np.array([[1, 1], [1, 1], [0, 2]])
+        evidence = Evidence(np.array([0, 1, 0, 0, 1, 1]), group, counts, np.array([1 / 3, 2 / 3]))
+        fit = Fit.from_posterior(drawn(foreground_model(evidence), "global_distribution"))
+        assert fit.probabilities.shape == (2, 2)
+        assert fit.rhat is None
+
+    def test_compromised_model(self):
+        history = history_of(("AB", "ab"))
+        claims = pd.DataFrame({"respondent": ["A", "B"], "value": ["a", "b"], "time": 1})
+        rows = np.full((2, 3), 1 / 3)
+        seen = Release(history[0], [0, 0]).observation
+        beliefs = Beliefs((ReleaseBeliefs(seen, rows, rows, Posterior(rows, np.zeros(1, int))),))
+        tree = drawn(compromised_model(claims, beliefs), "reliability", "right")
+        for variable in ("reliability", "right"):
+            known = CompromisedRecords.from_posterior(tree, claims, variable)
+            mean = tree.posterior[variable].mean(("chain", "draw")).to_numpy()
+            assert np.allclose(known.frame["confidence"], mean)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                {"prior": chain_tree()},
+                "prior is a DataTree; it maps people to probabilities. Use ClassFrequencies.from_posterior",
+            ),
+            (
+                {"transitions": chain_tree()},
+                "transitions is a DataTree; it is a chain over the sensitive values. Use Markov",
+            ),
+        ],
+    )
+    def test_a_tree_itself_is_no_knowledge(self, options, message):
+        with pytest.raises(TypeError, match=re.escape(message)):
+            Adversary(**({"prior": UniformPrior()} | options))
 
 
 def with_nan():

@@ -90,9 +90,9 @@ def consistency_test(
     >>> beliefs = SnapshotAttack(Adversary(GivenPrior(prior), estimator=Omega()))([Release(view, np.zeros(40, int))])
     >>> table = consistency_test(beliefs, History([view]), rng=1)
     >>> table.round(3)
-                    term  value  expected   high  p_value
-    0     miscalibration   0.18     0.008  0.020    0.005
-    1  calibration_error   0.30     0.053  0.100    0.005
+                    term  value  expected  high  p_value
+    0     miscalibration   0.18     0.008  0.02    0.005
+    1  calibration_error   0.30     0.048  0.10    0.005
     """
     owner = "consistency_test"
     check_choice(owner, "dependence", dependence, ("respondents", "records"))

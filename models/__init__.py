@@ -59,6 +59,7 @@ from foreknow.models.programs import (
     markov_model,
     permutation_model,
     release_model,
+    release_predictive,
 )
 from foreknow.models.quasi_sensitive.external_knowledge import NONE, ExternalKnowledge
 from foreknow.models.quasi_sensitive.item_release import ItemObservation, ItemRelease
@@ -167,4 +168,5 @@ __all__ = [
     "permutation_model",
     "release_beliefs",
     "release_model",
+    "release_predictive",
 ]

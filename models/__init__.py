@@ -71,6 +71,7 @@ from foreknow.models.programs import (
     permutation_model,
     prior_model,
     release_model,
+    release_predictive,
 )
 from foreknow.models.quasi_sensitive.external_knowledge import NONE, ExternalKnowledge
 from foreknow.models.quasi_sensitive.item_release import ItemObservation, ItemRelease
@@ -192,4 +193,5 @@ __all__ = [
     "prior_model",
     "release_beliefs",
     "release_model",
+    "release_predictive",
 ]

@@ -11,7 +11,8 @@ Each file is named for what its model treats as unknown. PyMC is imported when a
 - ``unknown_assignment``: the assignment of one group, as BayFrame prints it;
 - ``history_model``: class frequencies and transitions, for all releases of a small history together.
 
-``program_estimator`` makes an estimator of a program: `ProgramEstimator`. The other files hold what several share:
+``program_estimator`` makes an estimator of a program: `ProgramEstimator`. ``release_predictive`` compares
+simulated multisets with the published ones. The other files hold what several share:
 
 - ``compiled_program`` and ``program_cache``: compiled programs, sampled again with the data of equal models;
 - ``distribution_table``: a model of published groups whose priors follow from a table of unknown distributions;
@@ -23,6 +24,7 @@ from foreknow.models.programs.hierarchical_transitions import hierarchical_marko
 from foreknow.models.programs.history_model import history_model
 from foreknow.models.programs.prior_regression import prior_model
 from foreknow.models.programs.program_estimator import ProgramEstimator
+from foreknow.models.programs.release_predictive import release_predictive
 from foreknow.models.programs.unknown_assignment import permutation_model
 from foreknow.models.programs.unknown_global_distribution import foreground_model
 from foreknow.models.programs.unknown_prior import release_model
@@ -39,4 +41,5 @@ __all__ = [
     "permutation_model",
     "prior_model",
     "release_model",
+    "release_predictive",
 ]

@@ -17,6 +17,7 @@ from foreknow.defenses import KAnonymity, Mondrian, PosteriorBound, publish
 from foreknow.models import (
     DirichletMultinomial,
     Exact,
+    Mixed,
     Problem,
     ProgramEstimator,
     Status,
@@ -281,6 +282,13 @@ class TestConformance:
 
 
 class TestInUse:
+    def test_in_small_groups_alone(self):
+        """A group of eight is left to another estimator."""
+        problem = problem_of([2, 8])
+        small = Mixed(small=tiny(certain_law), large=Exact(), size=3)
+        assert np.allclose(small(problem).probabilities, Exact()(problem).probabilities, rtol=0, atol=1e-12)
+        assert small(problem).rule.tolist() == ["ProgramEstimator", "Exact"]
+
     def test_in_an_attack(self):
         found = SequentialAttack(dataclasses.replace(examples.adversary(), estimator=tiny(certain_law)))
         expected = SequentialAttack(examples.adversary())

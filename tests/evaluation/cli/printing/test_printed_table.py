@@ -12,7 +12,7 @@ from rich.console import Console
 
 from foreknow.evaluation.cli import demo
 from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS
-from foreknow.evaluation.cli.commands import attack_command, check_command, demo_command, publish_report
+from foreknow.evaluation.cli.commands import attack_report, check_command, demo_command, publish_report
 from foreknow.evaluation.cli.defense_choices import BUILT_IN
 from foreknow.evaluation.cli.printing import terminal
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
@@ -83,7 +83,7 @@ def shown(monkeypatch):
     parts = []
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     monkeypatch.setattr(terminal, "console", Console(width=WIDTH))
-    for module in (publish_report, attack_command, check_command, demo_command):
+    for module in (publish_report, attack_report, check_command, demo_command):
         monkeypatch.setattr(module, "show", parts.append)
     return parts
 

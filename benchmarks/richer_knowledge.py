@@ -123,7 +123,7 @@ def step_score(transitions: Any, history: History) -> float:
 
 def partially_pooled(corpus: History) -> TransitionsByClass:
     model = hierarchical_markov_model(corpus, CLASSES, pooled_concentration=0.2)
-    trace = pm.sample(model=model, var_names=["pooled", "transitions"], **SAMPLING)
+    trace = pm.sample(model=model, var_names=["pooled", "transitions"], target_accept=0.95, **SAMPLING)
     cuts = ClassFrequencies.fit(corpus, CLASSES).cuts
     return TransitionsByClass.from_posterior(trace, cuts, values=corpus.schema.values)
 

@@ -55,7 +55,8 @@ def hierarchical_markov_model(
     concentration : (float, float) or float
         Mean and standard deviation of the logarithm of the concentration, which is log-normal. Or a number, which fixes it.
     pooled_concentration : float
-        Of the pooled rows; 1 is uniform.
+        Of the pooled rows; 1 is uniform. Under 1 rows lie near the border of the simplex: for few records sample with
+        ``target_accept=0.95``.
     values : int, optional
         Size m of the sensitive domain; a history has its own. The default is the largest value plus one.
 

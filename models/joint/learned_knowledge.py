@@ -113,8 +113,9 @@ class LearnedKnowledge:
         (the Bethe approximation), and have no objective that increases. Where they do not converge, the law of the rounds with
         expected counts is returned, with a note. The maximum may be local. The start is the
         published distribution for the prior, and for each row of the transitions half of it, with half staying. Where no
-        respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform prior,
-        and distorted values are taken as true.
+        respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform prior.
+        The channel of distorted values is not learned: it is estimated once, going forward, under a uniform prior and the first
+        transitions.
 
         Changes far below the sampling error of the law are noise: the error of a row with n transitions is O(1 / sqrt(n)), .01 for
         100,000 transitions between 19 values. With the default tolerance the log score of an attack was within .01 bits of that

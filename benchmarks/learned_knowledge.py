@@ -134,7 +134,7 @@ def law() -> pd.DataFrame:
 
 
 def failures() -> pd.DataFrame:
-    """Errors where learning is hard: constant histories, large groups, the same groups, classes with other laws, order 2."""
+    """Errors where learning is hard: constant histories, large groups, the same groups, classes with other laws."""
     cases = {
         "stay .8, groups of 3": one_case(1000, 8, 3, 0.8),
         "stay .999": one_case(1000, 8, 3, 0.999),

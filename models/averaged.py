@@ -47,7 +47,7 @@ class Averaged:
 
     Notes
     -----
-    Every attack of `Adversary` that has ``adversary`` as a setting takes it, and is run once for each draw. The probability of the
+    `SequentialAttack`, `SnapshotAttack` and `JointAttack` take it, and are run once for each draw. The probability of the
     releases given each draw is exact for groups of few states in attacks forward in time, as far as the attack's revised priors
     are, and approximated for large groups (`log_evidence`); for `JointAttack` in hindsight see `joint_log_evidence`. After many
     releases the weights often concentrate on one draw; the ``notes`` of the beliefs say how many are left.

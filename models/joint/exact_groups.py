@@ -67,8 +67,9 @@ def exact_groups(
 
     Notes
     -----
-    Exact where the respondents' groups make no cycle and have at most `MAX_STATES` states. Where the same respondents meet
-    again, evidence is counted more than once. Distorted groups keep their messages. Cost: that of the updated groups, and O(S d).
+    Exact where the respondents' groups make no cycle and have at most `exact_visit.MAX_STATES` states. Where the same
+    respondents meet again, evidence is counted more than once. Distorted groups keep their messages. Cost: that of the updated
+    groups, and O(S d).
     """
     starts = belief_starts(problem)
     after = ExactMessages(copied(start.along), start.likelihoods.copy(), start.visited.copy())

@@ -32,10 +32,10 @@ class GroupMessages:
     Parameters
     ----------
     tolerance, rounds
-        Of `MaxEntropy`.
+        As for `MaxEntropy`, whose default tolerance is half of this one.
     passes : int
-        Number of replacements of all messages. More than one or two count the same evidence more than once where respondents
-        meet again (loopy belief propagation), and beliefs become overconfident.
+        Number of replacements of all messages. With 0 the weights are those of `MaxEntropy`. Each further pass counts evidence
+        of respondents who meet again more often (loopy belief propagation), and beliefs become overconfident.
 
     Raises
     ------
@@ -48,8 +48,7 @@ class GroupMessages:
     -----
     Approximate. Exact for one release, as far as `Auto` is. The expected counts of each group are the published ones. Groups
     with distorted values keep the law of `MaxEntropy`. Cost: that of `MaxEntropy`, and for each pass that of `Auto` on all groups
-    and O(S d).
-    ``forward`` solves each prefix.
+    and O(S d). ``forward`` solves each prefix, at T times this cost.
     """
 
     tolerance: float = 1e-2

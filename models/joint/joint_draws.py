@@ -148,7 +148,7 @@ def value_places(at: Layout, m: int) -> IntArray:
 def record_draw(
     f: PathFactors, state: Assignment, starts: IntArray, places: IntArray, batch: int, draw: int, trace: Trace
 ) -> None:
-    """Count the own values of one draw, and write its log density; one logarithm for many records."""
+    """Count the own values of one draw, and write its log density."""
     records, table, prior, evidence, channel = f.records, f.table, f.prior, f.evidence, f.channel
     value, published = state.own, state.published
     counts, doubtful, m = trace.counts, trace.doubtful, f.prior.shape[1]

@@ -109,12 +109,14 @@ class LearnedKnowledge:
         the penalized log-likelihood of the values, and the result of the first round is their relative frequencies.
 
         Rounds with exact counts replace the tilts by messages of belief propagation, which one sweep forward and backward in time
-        updates. They are an approximation where the same respondents meet again and in groups of more than `MAX_STATES` states
+        updates. They are an approximation where the same respondents meet again and in groups of more than 4,096 states
         (the Bethe approximation), and have no objective that increases. Where they do not converge, the law of the rounds with
-        expected counts is returned, with a note. The maximum may be local. The start is the
-        published distribution for the prior, and for each row of the transitions half of it, with half staying. Where no
-        respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform prior,
-        and distorted values are taken as true.
+        expected counts is returned, with a note. The maximum may be local.
+
+        The start is the published distribution for the prior, and for each row of the transitions half of it, with half staying.
+        Where no respondent has two records, only the prior is learned, and ``transitions`` is None. Counterfeits keep a uniform
+        prior. The channel of distorted values is not learned: it is estimated once, going forward, under a uniform prior and the
+        first transitions.
 
         Changes far below the sampling error of the law are noise: the error of a row with n transitions is O(1 / sqrt(n)), .01 for
         100,000 transitions between 19 values. With the default tolerance the log score of an attack was within .01 bits of that

@@ -59,7 +59,8 @@ class MaxEntropy:
     with aggregate data", 2020), collective graphical models (Sheldon, Dietterich, 2011), Privacy-MaxEnt (Du, Teng, Zhu, 2008),
     which has one release. None of the five papers has it.
 
-    Cost: O(S d) for each round, S states of d values; 10 to 40 rounds where the same respondents do not always meet.
+    Cost: O(S d) for each round, S states of d values. The number of rounds depends on the groups and on the tolerance: on the
+    releases of `UHRA` (24 x 5,000 exams) it is 62 for a tolerance of 1 %, 120 for half a percent and 573 for .1 %.
     """
 
     tolerance: float = 5e-3

@@ -78,7 +78,7 @@ def _positive_likelihoods(evidence: FloatArray) -> FloatArray:
 
 
 def softened(factors: PathFactors, weight: float) -> PathFactors:
-    """Factors mixed with the uniform distribution of a weight: nothing is impossible, and much is more likely."""
+    """Factors mixed with the uniform distribution of the given weight; every factor is positive."""
     m = factors.prior.shape[1]
     return factors._replace(
         prior=(1.0 - weight) * factors.prior + weight / m,

@@ -143,9 +143,10 @@ class PathSampler:
         return forward_by_prefixes(self, problem)
 
     def draws(self, problem: JointProblem, number: int) -> IntArray:
-        """Joint assignments of own values: int array, shape ``(number, R)``, in the order of chains, as many of each up to one.
+        """Joint assignments of own values: int array, shape ``(number, R)``.
 
-        The draws of one chain are equidistant, in all about ``sweeps`` sweeps, at least one sweep apart.
+        The rows are in the order of the chains; the numbers of draws of two chains differ by at most one. The draws of a
+        chain are equidistant over about ``sweeps`` sweeps, at least one sweep apart.
         """
         check_joint_problem(self, problem)
         check_whole("PathSampler.draws", "number", number, "draws")

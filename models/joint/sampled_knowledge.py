@@ -107,7 +107,8 @@ class SampledKnowledge:
 
         Each chain starts at an independent assignment, and at a law drawn around the published distribution, with half staying.
         The assignment is annealed under this law. Chains that disagree have an R-hat over `MAX_RHAT`, which the notes report.
-        Counterfeits keep a uniform prior, and distorted values are taken as true.
+        Counterfeits keep a uniform prior. The channel of distorted values is not sampled: it is estimated once, going forward,
+        under a uniform prior and transitions to the published distribution with half staying.
 
         The posterior mean has the rows ``(pseudo_count + counts) / total``, averaged over the draws of the assignment. With known
         values it equals the estimate of `LearnedKnowledge.fit` with the same pseudo-count.

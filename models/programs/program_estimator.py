@@ -269,7 +269,7 @@ class _Summary(NamedTuple):
 
 
 def _key(problem: Problem) -> tuple[bytes, ...]:
-    """Equal for equal problems."""
+    """Key of a problem; equal problems have equal keys."""
     evidence = b"" if problem.evidence is None else problem.evidence.tobytes()
     return problem.prior.tobytes(), problem.group.tobytes(), problem.counts.tobytes(), evidence
 

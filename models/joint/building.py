@@ -107,7 +107,7 @@ def joint_history(adversary: Adversary, observations: Sequence[Observation]) -> 
     observations = tuple(observations)
     for number, observation in enumerate(observations):
         check_kind("joint_history", f"observation {number}", observation, Observation, "is an Observation")
-    m = _domain_size(observations)
+    m = check_one_domain(observations)
     claims = [_checked_claims(adversary, observation) for observation in observations]
     claimed = [np.zeros(0, dtype=np.int64) if claim is None else np.unique(claim.rows) for claim in claims]
     who = _respondents(observations)
@@ -164,8 +164,8 @@ def _checked_claims(adversary: Adversary, observation: Observation) -> Claims | 
     return claims
 
 
-def _domain_size(observations: tuple[Observation, ...]) -> int:
-    """Number of sensitive values of all releases; raises ValueError if their domains differ."""
+def check_one_domain(observations: tuple[Observation, ...]) -> int:
+    """Number of sensitive values of all releases; raise ValueError if their domains differ."""
     domains = [observation.people.schema.values for observation in observations]
     for observation, domain in zip(observations, domains, strict=True):
         if domain != domains[0]:

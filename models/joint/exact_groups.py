@@ -76,7 +76,7 @@ def exact_groups(
     scratch = scratch_of(problem)
     sweep_groups(at, factors, after.along, after.likelihoods, after.visited, starts, scratch, threshold)
     pass_along(at, factors, after.along, after.likelihoods, starts, scratch)
-    steps, _ = expected_steps(at, factors, after.along, np.zeros(at.table.shape, dtype=np.bool_))
+    steps, _ = expected_steps(at, factors, after.along, np.zeros(at.table.shape, dtype=np.bool_), (0, len(at.previous)))
     beliefs = record_beliefs(problem, after.along.forward * after.along.backward)
     groups = len(problem.counts)
     posterior = JointPosterior(problem, beliefs, np.zeros(groups, dtype=np.int64), np.zeros(groups))

@@ -9,7 +9,7 @@ from foreknow.models.joint.messages import Factors, Messages
 
 @compiled
 def expected_steps(
-    at: Layout, factors: Factors, messages: Messages, impossible: BoolArray
+    at: Layout, factors: Factors, messages: Messages, impossible: BoolArray, records: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray]:
     """Expected number of each transition, and the probability that the step to each record is impossible.
 
@@ -19,6 +19,8 @@ def expected_steps(
         Of a fitted law; read only.
     impossible : bool array, shape (Q, m)
         Entries of the transition tables that the knowledge rules out.
+    records : tuple of int
+        First record, and the one after the last, to which steps lead. ``(0, R)`` for all.
 
     Returns
     -------
@@ -30,11 +32,11 @@ def expected_steps(
     Notes
     -----
     Exact given the tilts. The likelihood of a record's values is recovered from its forward message, without another pass over
-    the groups. Cost: O(S m).
+    the groups. Cost: O(S m) for all records.
     """
     steps = np.zeros(at.table.shape)
     ruled_out = np.zeros(len(at.previous))
-    for r in range(len(at.previous)):
+    for r in range(records[0], records[1]):
         p = at.previous[r]
         if p < 0:
             continue

@@ -16,7 +16,7 @@ from foreknow.models.joint.messages import Factors, Messages, factors_of, first_
 from foreknow.models.joint.posterior import JointPosterior, belief_starts
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.solver import forward_by_prefixes
-from foreknow.models.problem import CONTRADICTED, DOUBT, Problem
+from foreknow.models.problem import DOUBT, Problem
 from foreknow.models.settings import is_whole, shown
 
 
@@ -51,7 +51,7 @@ class GroupMessages:
     and O(S d). ``forward`` solves each prefix, at T times this cost.
     """
 
-    tolerance: float = 1e-2
+    tolerance: float = 5e-3
     rounds: int = 1000
     passes: int = 1
     exact: ClassVar[bool] = False
@@ -75,13 +75,14 @@ class GroupMessages:
             _, likelihoods, _ = group_answers(problem, starts, weights, likelihoods)
         weights = weights_without_groups(problem, likelihoods)
         beliefs, _, status = group_answers(problem, starts, weights, likelihoods)
-        contradicted = fit.posterior.status & CONTRADICTED
+        status |= fit.posterior.status
         return replace(
             fit.posterior,
             beliefs=beliefs,
-            status=status | contradicted,
+            status=status,
             gap=0 * fit.posterior.gap,
             rule="GroupMessages",
+            log_tilted=None,
         )
 
     def forward(self, problem: JointProblem) -> JointPosterior:

@@ -7,7 +7,7 @@ import numpy as np
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.joint.building import JointHistory, joint_history
+from foreknow.models.joint.building import JointHistory, check_one_domain, joint_history
 from foreknow.models.joint.expected_counts import ChainLaw
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts
@@ -51,8 +51,9 @@ def learning_data(
     Raises
     ------
     ValueError
-        If no record is published; the message begins with ``owner``.
+        If no record is published; the message begins with ``owner``. If the releases differ in their sensitive domain.
     """
+    check_one_domain(observations)
     shown = sum((observation.counts.sum(axis=0) for observation in observations), np.zeros(1))
     if not shown.any():
         raise ValueError(f"{owner}: the releases publish no record; there is nothing to learn from.")

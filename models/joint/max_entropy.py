@@ -84,7 +84,7 @@ class MaxEntropy:
         factors, messages = factors_of(law), first_messages(law) if start is None else copied(start)
         gap = np.zeros(len(law.counts))
         visits = self._fit(law, factors, messages, np.full(len(gap), np.inf), gap, len(gap))
-        steps, ruled_out = expected_steps(law.layout, factors, messages, impossible)
+        steps, ruled_out = expected_steps(law.layout, factors, messages, impossible, (0, len(law.path)))
         beliefs = record_beliefs(law, messages.forward * messages.backward)
         status = np.where(gap > self.tolerance, UNCONVERGED, 0) | _contradicted(problem, law, ruled_out, beliefs)
         rounds = -(-visits // max(len(gap), 1))
@@ -98,23 +98,26 @@ class MaxEntropy:
         Cost: a small multiple of that of the whole history, as the tilts of earlier releases change little.
         """
         check_joint_problem(self, problem)
-        law, _ = with_doubt(problem)
+        law, impossible = with_doubt(problem)
         at, factors, messages = law.layout, factors_of(law), first_messages(law)
         gap, pending, kept = (
             np.zeros(len(law.counts)),
             np.full(len(law.counts), np.inf),
             np.zeros(len(messages.forward)),
         )
-        final, visits = np.zeros(len(gap)), 0
+        final, ruled_out, visits = np.zeros(len(gap)), np.zeros(len(law.path)), 0
         for t in range(law.releases):
             first, last = at.release_starts[t], at.release_starts[t + 1]
             visits += self._fit(law, factors, messages, pending, gap, int(last))
-            states = slice(at.state_starts[at.group_starts[first]], at.state_starts[at.group_starts[last]])
+            records = (int(at.group_starts[first]), int(at.group_starts[last]))
+            ruled_out += expected_steps(at, factors, messages, impossible, records)[1]
+            states = slice(at.state_starts[records[0]], at.state_starts[records[1]])
             kept[states] = messages.forward[states]
             final[first:last] = gap[first:last]
-        status = np.where(final > self.tolerance, UNCONVERGED, 0)
+        beliefs = record_beliefs(law, kept)
+        status = np.where(final > self.tolerance, UNCONVERGED, 0) | _contradicted(problem, law, ruled_out, beliefs)
         rounds = -(-visits // max(len(gap), 1))
-        return JointPosterior(problem, record_beliefs(law, kept), status, final, rounds, rule="MaxEntropy")
+        return JointPosterior(problem, beliefs, status, final, rounds, rule="MaxEntropy")
 
     def _fit(
         self,

@@ -178,7 +178,8 @@ class SampledKnowledge:
             )
         if (problem.evidence_row >= 0).any() or (problem.emission_row >= 0).any():
             raise ValueError(
-                "SampledKnowledge: the problem has compromised records or distorted values, which the draws do not know. Use "
+                "SampledKnowledge: the problem has compromised records, which the draws do not know, or distorted values, whose "
+                "channel depends on the adversary. Use "
                 "Adversary(sampled.prior, sampled.transitions, ...) with another solver."
             )
         return replace(self.posterior, problem=problem)

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from strategies import history_of
 
 from foreknow.attacks import JointAttack, SequentialAttack, SignatureAttack, SnapshotAttack
 from foreknow.defenses import KAnonymity, Mondrian, publish
@@ -20,7 +21,6 @@ from foreknow.models import (
     UniformPrior,
 )
 from foreknow.testing import check_attack
-from tests.strategies import history_of
 
 IDS = "ABCD"
 

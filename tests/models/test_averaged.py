@@ -3,9 +3,9 @@
 import arviz
 import numpy as np
 import pytest
+from strategies import view_of
 
 from foreknow.models import Adversary, Averaged, MarkovChain, UniformPrior
-from tests.strategies import view_of
 
 ONE = Adversary(UniformPrior())
 

@@ -2,9 +2,17 @@
 
 import numpy as np
 import pytest
+from joint_oracle import joint_law, random_arrays
 
-from foreknow.models import Enumeration, JointAuto, JointProblem, MaxEntropy, PathSampler, joint_log_evidence
-from tests.joint_oracle import joint_law, random_arrays
+from foreknow.models import (
+    Enumeration,
+    GroupMessages,
+    JointAuto,
+    JointProblem,
+    MaxEntropy,
+    PathSampler,
+    joint_log_evidence,
+)
 
 
 def enumerated(arrays):
@@ -38,8 +46,8 @@ class TestJointLogEvidence:
                 errors.append(joint_log_evidence(MaxEntropy(1e-6)(JointProblem(**arrays))) - enumerated(arrays))
         assert np.median(np.abs(errors)) < 0.3
 
-    def test_a_solver_without_evidence_is_completed_by_maximum_entropy(self):
+    @pytest.mark.parametrize("solver", [PathSampler(sweeps=20, chains=1, rng=1), GroupMessages()])
+    def test_a_solver_without_evidence_is_completed_by_maximum_entropy(self, solver):
         rng = np.random.default_rng(6)
         problem = JointProblem(**random_arrays(rng))
-        sampled = PathSampler(sweeps=20, chains=1, rng=1)(problem)
-        assert joint_log_evidence(sampled) == pytest.approx(joint_log_evidence(MaxEntropy()(problem)))
+        assert joint_log_evidence(solver(problem)) == pytest.approx(joint_log_evidence(MaxEntropy()(problem)))

@@ -129,6 +129,12 @@ class TestInfeasible:
         assert posterior.status[2] != Status.FINE
         assert posterior.status[[1, 3]].tolist() == [Status.FINE] * 2
 
+    def test_status_names_the_groups_going_forward(self, name):
+        stays = np.eye(3)[None]
+        arrays = {"path": [0, 1, 0, 1], "group": [0, 0, 1, 1], "chain": [0] * 4, "release": [0, 1]}
+        problem = JointProblem(np.full((2, 3), 1 / 3), (stays,), counts=[[1, 1, 0], [0, 0, 2]], **arrays)
+        assert solver(name).forward(problem).status.tolist() == [Status.FINE, Status.CONTRADICTED]
+
     def test_beliefs_are_distributions(self, name):
         found = beliefs(name, self.arrays)
         assert np.isfinite(found).all()

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from strategies import view_of
 
 from foreknow.models import (
     Adversary,
@@ -334,3 +335,11 @@ RELEASES = known_values(np.array([[0, 1, 2], [0, 1, 2]]))
 def test_wrong_arguments(error, message, options):
     with pytest.raises(error, match=message):
         LearnedKnowledge.fit(**{"releases": RELEASES, **options})
+
+
+def test_releases_of_different_domains_are_refused():
+    releases = [
+        Release(view_of("AB", "ab", time=time, domain=domain), [0, 0]) for time, domain in ((1, "ab"), (2, "abc"))
+    ]
+    with pytest.raises(ValueError, match="one domain"):
+        LearnedKnowledge.fit(releases)

@@ -17,13 +17,30 @@ from foreknow.attacks import (
     ConditionalProbability,
     DeFinettiAttack,
     ForegroundAttack,
+    LearnedAttack,
     MinimalityAttack,
     PrivacyMaxEntAttack,
     SnapshotAttack,
 )
 from foreknow.defenses import Anatomy, Defense, DistinctDiversity, KAnonymity, Mondrian
-from foreknow.models import Adversary, Beliefs, RandomWorlds, Release, Sinkhorn, UniformPrior, View
+from foreknow.models import (
+    Adversary,
+    Beliefs,
+    GroupMessages,
+    MaxEntropy,
+    RandomWorlds,
+    Release,
+    Sinkhorn,
+    UniformPrior,
+    View,
+)
 from foreknow.models.arrays import FloatArray, IntArray
+
+CLASSES = {
+    "classes by education and sex": {"education": None, "sex": None},
+    "classes by all attributes": dict.fromkeys(ADULT_QI) | {"age": 4},
+}
+"""Classes of the learned prior."""
 
 LEAST = 2.0**-20
 """Smallest belief in the log score, as in `foreknow.evaluation.log_score`."""
@@ -80,6 +97,9 @@ def rows(view: View, name: str, defense: Defense) -> Iterator[str]:
         extra["`DeFinettiAttack()`"] = DeFinettiAttack()
         single = ForegroundAttack([[name] for name in ADULT_QI], support=500)
         extra["`ForegroundAttack`, single attributes"] = single
+        for label, classes in CLASSES.items():
+            for solver in (MaxEntropy(), GroupMessages()):
+                extra[f"`LearnedAttack`, {label}, `{type(solver).__name__}`"] = LearnedAttack(classes, solver=solver)
     for label, attack in {**attacks(view), **extra}.items():
         beliefs, seconds = timed(attack, published[:1])
         yield row(label, beliefs.releases[0].posterior.probabilities, view.sensitive, seconds)

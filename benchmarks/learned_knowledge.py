@@ -1,6 +1,7 @@
 """Error of knowledge learned from releases, and the gain of attacks with it: ``python benchmarks/learned_knowledge.py [section]``.
 
-Sections: ``law`` (error by history, groups, people and persistence), ``attacks`` (exams, three defenses), ``failures``, ``speed``.
+Sections: ``law`` (error by history, groups, people and persistence), ``attacks`` (exams, three defenses), ``failures``, ``order``,
+``speed``.
 """
 
 import sys
@@ -22,12 +23,15 @@ from foreknow.models import (
     History,
     LearnedKnowledge,
     MarkovChain,
+    MaxEntropy,
     Numeric,
     Observation,
     Omega,
+    Prior,
     Release,
     Schema,
     UniformPrior,
+    joint_history,
 )
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.tables.people import People
@@ -228,7 +232,45 @@ def speed(views: int = 24, records: int = 5000) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-SECTIONS = {"law": law, "attacks": attacks, "failures": failures, "speed": speed}
+def returning() -> FloatArray:
+    """Transitions of order 2 over six values: the last value, the one before it, or another one."""
+    last, before = np.eye(6)[None, :, :], np.eye(6)[:, None, :]
+    return np.asarray(0.4 * last + 0.4 * before + 0.2 * LEAVING[None, :, :])
+
+
+def wrong_order(people: int = 900, releases: int = 8, size: int = 3) -> pd.DataFrame:
+    """Log score in hindsight, in bits, where the law has order 2: laws of order 1 and 2, true and learned."""
+    rng, true = np.random.default_rng(3), MarkovChain(2, returning())
+    everyone = People(np.arange(people).astype(object), np.full((people, 1), 5.0), SCHEMA)
+    values = [drawn(np.tile(PRIOR, (people, 1)), rng)]
+    values.append(drawn(true.tables[0][values[0]], rng))
+    while len(values) < releases:
+        values.append(drawn(true.probabilities[values[-2], values[-1]], rng))
+    observations = []
+    for t, own in enumerate(values):
+        group = (np.arange(people) // size)[rng.permutation(people)]
+        counts = np.zeros((group.max() + 1, 6), dtype=np.int64)
+        np.add.at(counts, (group, own), 1)
+        observations.append(Observation(everyone, group, counts, t))
+    prior = ClassFrequencies({}, PRIOR)
+    laws: dict[str, tuple[Prior, MarkovChain | None]] = {
+        "true law, order 2": (prior, true),
+        "true law, cut to order 1": (prior, MarkovChain.fit(np.array(values).T.tolist(), values=6)),
+    }
+    for order in (1, 2):
+        learned = LearnedKnowledge.fit(observations, order=order)
+        laws[f"learned, order {order}"] = (learned.prior, learned.transitions)
+    rows = {}
+    for name, (law_prior, law_chain) in laws.items():
+        history = joint_history(Adversary(law_prior, law_chain), observations)
+        posterior, held = MaxEntropy()(history.problem), []
+        for record, own in zip(history.record, values, strict=True):
+            held.append(posterior.rows(record)[np.arange(people), own])
+        rows[name] = {"log score": float(np.log2(np.maximum(held, 2.0**-20)).mean())}
+    return pd.DataFrame(rows).T
+
+
+SECTIONS = {"law": law, "attacks": attacks, "failures": failures, "order": wrong_order, "speed": speed}
 
 if __name__ == "__main__":
     for section in sys.argv[1:] or SECTIONS:

@@ -72,6 +72,7 @@ def test_variables_have_the_papers_names():
     assert model.coords["group"] == ("0:0", "0:1", "0:2")
 
 
+@pytest.mark.slow
 def test_nuts_and_gibbs_sampling_draw_from_the_same_posterior():
     """Both agree with prior times likelihood on a grid of the prior's quantiles."""
     axis = stats.beta(2.0, 3.0).ppf((np.arange(60) + 0.5) / 60)

@@ -8,9 +8,7 @@ import numpy as np
 from foreknow.attacks.attack import each_release
 from foreknow.models import Adversary, Averaged, BeliefDraws, Beliefs, Posterior, Release, ReleaseBeliefs, log_evidence
 from foreknow.models.arrays import FloatArray
-
-MIN_WEIGHT = 0.01
-"""Weight of a draw from which the status of its groups enters that of the mixture."""
+from foreknow.models.averaged import MIN_WEIGHT
 
 FEW_DRAWS = 2.0
 """Effective number of draws under which a note says that the releases leave few of them."""

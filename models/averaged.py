@@ -16,6 +16,9 @@ from foreknow.models.tables.people import People
 if TYPE_CHECKING:
     import xarray
 
+MIN_WEIGHT = 0.01
+"""Weight of a draw from which its group status enters the mixture, and from which the worst level of a group includes it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Averaged:

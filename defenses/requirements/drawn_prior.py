@@ -1,19 +1,18 @@
 """Revised prior of an adversary with uncertain knowledge, and requirements measured under each of its draws."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from foreknow.defenses.requirements.membership import GroupMembers
 from foreknow.models.arrays import FloatArray
+from foreknow.models.averaged import MIN_WEIGHT
 
 if TYPE_CHECKING:
     from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
     from foreknow.defenses.requirements.summary import Summary
     from foreknow.models import View
-
-MIN_WEIGHT = 0.01
-"""Weight of a draw from which the worst level includes it."""
 
 
 class DrawnPrior(np.ndarray[tuple[int, int], np.dtype[np.float64]]):
@@ -41,6 +40,18 @@ class DrawnPrior(np.ndarray[tuple[int, int], np.dtype[np.float64]]):
         prior = np.tensordot(weights, draws, axes=1).view(cls)
         prior.draws, prior.weights, prior.groups = draws, weights, groups
         return prior
+
+    def __array_finalize__(self, obj: Any) -> None:
+        for name in ("draws", "weights", "groups"):
+            setattr(self, name, getattr(obj, name, None))
+
+    def __array_wrap__(self, array: Any, *_: Any) -> Any:
+        """Plain array: what is computed from means has no draws."""
+        return np.asarray(array)
+
+    def __getitem__(self, which: Any) -> Any:
+        """Plain array of some means; `rows` keeps the draws."""
+        return np.asarray(self)[which]
 
     def rows(self, order: Any) -> "DrawnPrior":
         """Prior of some records, in the given order."""
@@ -78,8 +89,6 @@ def bind_draws(requirement: "Requirement", view: "View", prior: DrawnPrior) -> "
 
 def _summary_of_draw(summary: "Summary", members: GroupMembers, prior: FloatArray) -> "Summary":
     """Summaries of the same groups under the prior of one draw."""
-    from dataclasses import replace
-
     from foreknow.defenses.requirements.summary import entropy
 
     rows, starts = prior[members.records], members.starts[:-1]

@@ -7,6 +7,7 @@ from foreknow.defenses import (
     BKAA,
     UHRA,
     BTPrivacy,
+    FullDomain,
     Infeasible,
     JSimilarity,
     JSReduce,
@@ -17,6 +18,7 @@ from foreknow.defenses import (
     publish,
 )
 from foreknow.defenses.assumed_adversary import AssumedAdversary
+from foreknow.defenses.requirements.drawn_prior import DrawnPrior
 from foreknow.evaluation import exams, verify
 from foreknow.models import Adversary, Averaged, DirichletChain, Omega
 from foreknow.models.divergence import jensen_shannon
@@ -102,6 +104,21 @@ class TestDefenses:
         without = publish(simulation.history, defense, one.adversaries[0], rng=1)
         for release, other in zip(with_draws, without, strict=True):
             assert (release.group == other.group).all()
+
+    def test_full_domain_holds_in_the_worst_draw(self, simulation):
+        adversary, requirement = averaged(simulation, "worst"), JSimilarity(0.9)
+        releases = publish(simulation.history, FullDomain(KAnonymity(3) & requirement), adversary, rng=1)
+        for release, prior in zip(releases, priors(adversary, releases), strict=True):
+            for draw in prior.counted:
+                assert (levels(requirement, release, draw) <= 0.9 + 1e-9).all()
+
+    def test_parts_and_functions_of_a_drawn_prior_are_plain_arrays(self):
+        draws = np.random.default_rng(1).dirichlet(np.ones(3), (4, 5))
+        prior = DrawnPrior.of(draws, np.full(4, 0.25), "mean")
+        for plain in (prior[1:3], prior[:, 0], prior * 2, prior[np.arange(5)]):
+            assert type(plain) is np.ndarray
+        assert prior.copy().draws is draws
+        assert np.array_equal(np.asarray(prior.rows([2, 0])), prior[[2, 0]])
 
     def test_mondrian_reads_the_draws(self, simulation):
         adversary = averaged(simulation, "worst")

@@ -178,11 +178,10 @@ def test_objective_does_not_decrease(size, pseudo_count):
         rounds=40,
         classes={"age": 2},
     )
-    # The solver of a round is as loose as the change of the round before, and the objective is known up to its tolerance.
-    precise = [step for step in learned.trace if step.change < 1e-2]
+    # The solver of a round is as loose as the change of the round before: only late rounds have a precise objective.
+    precise = [step.objective for step in learned.trace if step.change < 1e-4]
     assert len(precise) >= 3
-    loose = np.array([step.change for step in precise[:-1]])
-    assert (np.diff([step.objective for step in precise]) > -1e-5 - loose).all()
+    assert (np.diff(precise) > -1e-4).all()
 
 
 @pytest.mark.slow

@@ -49,16 +49,16 @@ def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterato
         yield release
 
 
-def check_adversary(attack: object, adversary: Any, averaged: bool = False) -> None:
-    """Raise TypeError unless an argument is an `Adversary`, or an `Averaged` one where allowed; the message names the attack."""
+def check_adversary(attack: object, adversary: Any, averaged: str | None = None) -> None:
+    """Raise TypeError unless an argument is an `Adversary` or an `Averaged` one; the message names the attack.
+
+    ``averaged`` is the reason for which an attack takes no `Averaged` adversary, None if it takes one.
+    """
     name = type(attack).__name__
     if isinstance(adversary, Averaged):
-        if averaged:
+        if averaged is None:
             return
-        raise TypeError(
-            f"{name}: adversary is Averaged, and {name} takes one Adversary. Run it for each of its adversaries, or use "
-            "SequentialAttack or JointAttack, which average."
-        )
+        raise TypeError(f"{name}: adversary is Averaged, and {name} takes one Adversary. {averaged}")
     if isinstance(adversary, type):
         kind = adversary.__name__
         raise TypeError(f"{name}: adversary is the class {kind}; write {name}({kind}(...)), with an object of it.")
@@ -66,14 +66,20 @@ def check_adversary(attack: object, adversary: Any, averaged: bool = False) -> N
     check_kind(name, "adversary", adversary, Adversary, takes)
 
 
-def check_order_1(attack: object, adversary: Adversary) -> None:
-    """Raise ValueError unless an adversary has transitions of order 1; the message names the attack."""
-    order = None if adversary.transitions is None else chains_at(adversary.transitions, 0)[0].order
-    if order != 1:
-        raise ValueError(
-            f"{type(attack).__name__} needs transitions of order 1; the adversary's are {'missing' if order is None else order}. "
-            "Truncate the chain, or use SequentialAttack."
-        )
+def check_order_1(attack: object, adversary: Adversary | Averaged) -> None:
+    """Raise ValueError unless each adversary has transitions of order 1; the message names the attack."""
+    for one in each_adversary(adversary):
+        order = None if one.transitions is None else chains_at(one.transitions, 0)[0].order
+        if order != 1:
+            raise ValueError(
+                f"{type(attack).__name__} needs transitions of order 1; the adversary's are "
+                f"{'missing' if order is None else order}. Truncate the chain, or use SequentialAttack."
+            )
+
+
+def each_adversary(adversary: Adversary | Averaged) -> tuple[Adversary, ...]:
+    """The adversary, or that of each draw."""
+    return adversary.adversaries if isinstance(adversary, Averaged) else (adversary,)
 
 
 class Attack(Protocol):

@@ -17,6 +17,12 @@ from foreknow.models.settings import check_range, is_number
 MIN_REPORTED_BITS = 1e-6
 """Default threshold in bits; smaller divergences are rounding errors."""
 
+AVERAGED = (
+    "With draws, a record also changes the weights of the draws, and by them all beliefs at once, which is no path through "
+    "groups and releases. Run it for each of its adversaries."
+)
+"""Reason for which `Influence` takes no `Averaged` adversary."""
+
 
 @dataclass(frozen=True)
 class Influence:
@@ -30,7 +36,8 @@ class Influence:
     Parameters
     ----------
     adversary : Adversary
-        With a cascade. Influence reaches later releases only through transitions.
+        With a cascade. Influence reaches later releases only through transitions. Not an `Averaged` one: a record would also
+        change the weights of the draws, and by them all beliefs at once, along no path of the graph.
     least : float
         Smallest divergence of a reached node, in bits.
 
@@ -52,7 +59,7 @@ class Influence:
     least: float = MIN_REPORTED_BITS
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary)
+        check_adversary(self, self.adversary, averaged=AVERAGED)
         check_range("Influence", "least", self.least, 0, what="a divergence in bits")
         if self.adversary.cascade is None:
             raise ValueError(

@@ -8,8 +8,8 @@ import numpy as np
 
 from foreknow.attacks.attack import check_adversary, check_order_1
 from foreknow.attacks.joint_notes import joint_notes
-from foreknow.attacks.over_draws import Weighed, each_adversary, forward_evidence, over_draws
-from foreknow.attacks.signature import SignatureAttack
+from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, forward_evidence, over_draws
+from foreknow.attacks.signature import read_signatures, signature_evidence
 from foreknow.models import (
     Adversary,
     Averaged,
@@ -66,6 +66,9 @@ class JointAttack:
     ``signatures`` the law of the counterfeits and the shares of the signatures are those that `SignatureAttack` estimates
     forward, release by release; so is the channel of distorted values. Cost: that of the solver; with ``hindsight=False`` a
     small multiple of it; with ``signatures`` also that of `SignatureAttack`.
+
+    Draws of an `Averaged` adversary are weighed by `joint_log_evidence`, and with ``hindsight=False`` by the evidence of the
+    forward attack. With ``signatures`` in hindsight the probability of each respondent's first signature is not in the weights.
     """
 
     adversary: Adversary | Averaged
@@ -74,29 +77,28 @@ class JointAttack:
     signatures: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary, averaged=True)
+        check_adversary(self, self.adversary)
         check_is_solver("JointAttack", "solver", self.solver)
         check_flag("JointAttack", "hindsight", self.hindsight)
         check_flag("JointAttack", "signatures", self.signatures)
         if self.signatures:
-            for adversary in each_adversary(self.adversary):
-                check_order_1(self, adversary)
+            check_order_1(self, self.adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        return over_draws(self, self.adversary, releases, self._attack, revised_before=not self.hindsight)
+        return over_draws(self, self.adversary, releases, self._attack)
 
     def _attack(self, adversary: Adversary, releases: list[Release]) -> Weighed:
         observations = [release.observation for release in releases]
         adversary.check_claim_times([observation.time for observation in observations])
         history = joint_history(adversary, observations)
-        problem = history.problem
-        if self.signatures:
-            _, laws = SignatureAttack(adversary).read(releases)
-            problem = with_signatures(problem, laws)
+        _, laws = read_signatures(adversary, releases) if self.signatures else ((), ())
+        problem = with_signatures(history.problem, laws) if self.signatures else history.problem
         posterior = self.solver(problem) if self.hindsight else self.solver.forward(problem)
         found = release_beliefs(history, posterior, self.hindsight)
         beliefs = Beliefs(found, notes=joint_notes(adversary, posterior, self.solver, found, self.signatures))
         if not self.hindsight:
-            return Weighed(beliefs, partial(forward_evidence, beliefs))
-        return Weighed(beliefs, lambda: np.full(len(beliefs), joint_log_evidence(posterior)))
+            rule = partial(signature_evidence, laws) if self.signatures else partial(forward_evidence, beliefs)
+            return Weighed(beliefs, rule)
+        zero = np.zeros(len(beliefs))
+        return Weighed(beliefs, lambda: ReleaseEvidence(zero, zero + joint_log_evidence(posterior)))

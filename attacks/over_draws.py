@@ -14,27 +14,55 @@ FEW_DRAWS = 2.0
 """Effective number of draws under which a note says that the releases leave few of them."""
 
 
+class ReleaseEvidence(NamedTuple):
+    """Log-probabilities of the releases that the beliefs around each release are given, under one knowledge.
+
+    Attributes
+    ----------
+    before, after : float array, shape (t,)
+        Of the releases that the revised prior is given, and of those that the posterior is given; 0 for no release.
+    """
+
+    before: FloatArray
+    after: FloatArray
+
+    @classmethod
+    def forward(cls, single: FloatArray) -> "ReleaseEvidence":
+        """Evidence of beliefs that go forward: float array of each release given the earlier ones, shape ``(t,)``."""
+        total = np.cumsum(single)
+        return cls(np.concatenate([np.zeros(1), total])[: len(total)], total)
+
+    @classmethod
+    def alone(cls, single: FloatArray) -> "ReleaseEvidence":
+        """Evidence of beliefs about each release alone."""
+        return cls(np.zeros(len(single)), single)
+
+    def in_hindsight(self) -> "ReleaseEvidence":
+        """Evidence where the posterior of each release is given all releases."""
+        return ReleaseEvidence(self.before, np.full(len(self.after), self.after[-1:].sum()))
+
+
 class Weighed(NamedTuple):
     """Beliefs of an attack with one adversary, and what the releases say of its knowledge.
 
     Attributes
     ----------
     beliefs : Beliefs
-    log_evidence : function without arguments to a float array, shape (t,)
-        Log-probability of the releases that the posterior of each release is given. It is called for an `Averaged` adversary only.
+    evidence : function without arguments to ReleaseEvidence
+        It is called for an `Averaged` adversary only.
     """
 
     beliefs: Beliefs
-    log_evidence: Callable[[], FloatArray]
+    evidence: Callable[[], ReleaseEvidence]
 
 
-def forward_evidence(beliefs: Beliefs) -> FloatArray:
-    """Log-probability of the releases up to each one, by the revised priors of an attack: float array, shape ``(t,)``.
+def forward_evidence(beliefs: Beliefs) -> ReleaseEvidence:
+    """Log-probability of the releases up to each one, by the revised priors of an attack.
 
     The probability of a release given the earlier ones is that of its multisets under the revised priors (`log_evidence`), with
     members of a group independent given the earlier releases.
     """
-    return np.cumsum(single_evidence(beliefs))
+    return ReleaseEvidence.forward(single_evidence(beliefs))
 
 
 def single_evidence(beliefs: Beliefs) -> FloatArray:
@@ -47,7 +75,6 @@ def over_draws(
     adversary: Adversary | Averaged,
     releases: Iterable[Release],
     single: Callable[[Adversary, list[Release]], Weighed],
-    revised_before: bool = True,
 ) -> Beliefs:
     """Beliefs of an attack with an adversary, or the mixture of those with each draw of an `Averaged` one.
 
@@ -58,23 +85,15 @@ def over_draws(
     adversary : Adversary or Averaged
     releases : iterable of Release
     single : function of an Adversary and a list of Release to Weighed
-    revised_before : bool
-        As for `mixture`.
     """
     given = list(each_release(attack, releases))
     if isinstance(adversary, Adversary):
         return single(adversary, given).beliefs
     each = [single(one, given) for one in adversary.adversaries]
-    evidence = np.array([one.log_evidence() for one in each])
-    return mixture(adversary, [one.beliefs for one in each], evidence, revised_before)
+    return mixture(adversary, [one.beliefs for one in each], [one.evidence() for one in each])
 
 
-def each_adversary(adversary: Adversary | Averaged) -> tuple[Adversary, ...]:
-    """The adversary, or that of each draw."""
-    return adversary.adversaries if isinstance(adversary, Averaged) else (adversary,)
-
-
-def mixture(adversary: Averaged, each: list[Beliefs], evidence: FloatArray, revised_before: bool = True) -> Beliefs:
+def mixture(adversary: Averaged, each: list[Beliefs], evidence: list[ReleaseEvidence]) -> Beliefs:
     """Mixture of the beliefs under each draw.
 
     Parameters
@@ -82,23 +101,23 @@ def mixture(adversary: Averaged, each: list[Beliefs], evidence: FloatArray, revi
     adversary : Averaged
     each : list of Beliefs
         One for each draw, of the same releases.
-    evidence : float array, shape (D, t)
-        Log-probability, under each draw, of the releases that the posterior of each release is given.
-    revised_before : bool
-        True if the revised priors are given the releases before each one, False if they are given no release.
+    evidence : list of ReleaseEvidence
+        One for each draw.
     """
-    weights = np.array([adversary.weights_given(evidence[:, t]) for t in range(evidence.shape[1])]).reshape(
-        -1, len(each)
-    )
-    before = np.vstack([adversary.first_weights[None], weights[:-1]]) if len(weights) else weights
-    if not revised_before:
-        before = np.broadcast_to(adversary.first_weights, weights.shape)
+    before = _weights(adversary, [one.before for one in evidence])
+    after = _weights(adversary, [one.after for one in evidence])
     releases = tuple(
-        _mixed([beliefs.releases[t] for beliefs in each], adversary.first_weights, before[t], weights[t])
-        for t in range(len(weights))
+        _mixed([beliefs.releases[t] for beliefs in each], adversary.first_weights, before[t], after[t])
+        for t in range(len(after))
     )
-    draws = BeliefDraws(tuple(each), weights)
+    draws = BeliefDraws(tuple(each), after)
     return Beliefs(releases, notes=(*_draw_notes(draws), *dict.fromkeys(n for b in each for n in b.notes)), draws=draws)
+
+
+def _weights(adversary: Averaged, log_evidence: list[FloatArray]) -> FloatArray:
+    """Weight of each draw at each release: float arrays, D of shape ``(t,)`` to ``(t, D)``."""
+    rows = np.stack(log_evidence, axis=1)
+    return np.array([adversary.weights_given(row) for row in rows]).reshape(rows.shape)
 
 
 def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, after: FloatArray) -> ReleaseBeliefs:

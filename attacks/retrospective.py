@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from foreknow.attacks.attack import check_adversary, check_order_1, each_release
+from foreknow.attacks.attack import check_adversary, check_order_1
 from foreknow.attacks.belief_notes import belief_notes
+from foreknow.attacks.over_draws import Weighed, forward_evidence, over_draws
 from foreknow.attacks.sequential import steps
-from foreknow.models import Adversary, Beliefs, Posterior, Release, ReleaseBeliefs
+from foreknow.models import Adversary, Averaged, Beliefs, Posterior, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 
@@ -29,8 +30,9 @@ class RetrospectiveAttack:
 
     Parameters
     ----------
-    adversary : Adversary
-        With transitions of order 1.
+    adversary : Adversary or Averaged
+        With transitions of order 1. All releases weigh the draws of an `Averaged` one in ``posterior``, and the earlier ones in
+        ``revised``.
 
     Raises
     ------
@@ -48,7 +50,7 @@ class RetrospectiveAttack:
     backwards. Cost: that of the sequential attack and O(t n m^2).
     """
 
-    adversary: Adversary
+    adversary: Adversary | Averaged
 
     def __post_init__(self) -> None:
         check_adversary(self, self.adversary)
@@ -56,61 +58,71 @@ class RetrospectiveAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release, the posterior given all releases. Only observations are read."""
-        held, without_claims, with_evidence = self._forward(releases)
-        classes = [self._classes(belief) for belief in held]
-        after: dict[Hashable, tuple[int, FloatArray]] = {}
-        found: list[ReleaseBeliefs] = []
-        for number in range(len(held) - 1, -1, -1):
-            release = held[number]
-            later = self._later_likelihood(release, number, after, classes)
-            posterior = release.posterior.probabilities * later
-            totals = posterior.sum(axis=1, keepdims=True)
-            # Where later releases contradict every value with a belief, the forward belief is kept.
-            posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
-            found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
-            likelihood = release.posterior.probabilities / np.maximum(without_claims[number], MIN_REVISED_PRIOR)
-            for row in np.flatnonzero(with_evidence[number]):
-                message = likelihood[row] * later[row]
-                after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
-        beliefs = tuple(reversed(found))
-        return Beliefs(beliefs, notes=belief_notes(self.adversary, beliefs))
+        return over_draws(self, self.adversary, releases, _attack)
 
-    def _forward(self, releases: Iterable[Release]) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
-        """Sequential beliefs, revised priors without compromised records, and the rows with evidence, per release."""
-        held, without_claims, with_evidence = [], [], []
-        for memory, belief in steps(self.adversary, each_release(self, releases)):
-            seen = belief.observation
-            held.append(belief)
-            without_claims.append(self.adversary.revise(memory, seen.people, prior=belief.prior))
-            with_evidence.append(
-                (seen.group >= 0)
-                | self.adversary.affected_by_claims(memory, seen, belief.posterior, prior=belief.prior)
-            )
-        self.adversary.check_claim_times([belief.observation.time for belief in held])
-        return held, without_claims, with_evidence
 
-    def _later_likelihood(
-        self,
-        release: ReleaseBeliefs,
-        number: int,
-        after: dict[Hashable, tuple[int, FloatArray]],
-        classes: list[dict[Hashable, int]],
-    ) -> FloatArray:
-        """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
-        later = np.ones(release.revised.shape)
-        for row, respondent in enumerate(release.observation.people.respondents):
-            if respondent in after:
-                when, message = after[respondent]
-                for step, own in reversed(steps_between(classes, respondent, number, when, self.adversary.gaps)):
-                    message = self._table(step, own) @ message
-                later[row] = message
-        return later
+def _attack(adversary: Adversary, releases: list[Release]) -> Weighed:
+    held, without_claims, with_evidence = _forward(adversary, releases)
+    classes = [_classes(adversary, belief) for belief in held]
+    after: dict[Hashable, tuple[int, FloatArray]] = {}
+    found: list[ReleaseBeliefs] = []
+    for number in range(len(held) - 1, -1, -1):
+        release = held[number]
+        later = _later_likelihood(adversary, release, number, after, classes)
+        posterior = release.posterior.probabilities * later
+        totals = posterior.sum(axis=1, keepdims=True)
+        # Where later releases contradict every value with a belief, the forward belief is kept.
+        posterior = np.divide(posterior, totals, out=release.posterior.probabilities.copy(), where=totals > 0)
+        found.append(replace(release, posterior=Posterior(posterior, release.posterior.status)))
+        likelihood = release.posterior.probabilities / np.maximum(without_claims[number], MIN_REVISED_PRIOR)
+        for row in np.flatnonzero(with_evidence[number]):
+            message = likelihood[row] * later[row]
+            after[release.observation.people.respondents[row]] = (number, message / max(message.max(), 1e-300))
+    releases_in_order = tuple(reversed(found))
+    beliefs = Beliefs(releases_in_order, notes=belief_notes(adversary, releases_in_order))
+    return Weighed(beliefs, lambda: forward_evidence(beliefs).in_hindsight())
 
-    def _classes(self, belief: ReleaseBeliefs) -> dict[Hashable, int]:
-        assert self.adversary.transitions is not None
-        return class_by_respondent(self.adversary.transitions, belief.observation.people)
 
-    def _table(self, release: int, own: int) -> FloatArray:
-        """Transition probabilities to a release in a class: shape ``(m, m)``."""
-        assert self.adversary.transitions is not None
-        return chains_at(self.adversary.transitions, release)[own].probabilities
+def _forward(
+    adversary: Adversary, releases: Iterable[Release]
+) -> tuple[list[ReleaseBeliefs], list[FloatArray], list[BoolArray]]:
+    """Sequential beliefs, revised priors without compromised records, and the rows with evidence, per release."""
+    held, without_claims, with_evidence = [], [], []
+    for memory, belief in steps(adversary, releases):
+        seen = belief.observation
+        held.append(belief)
+        without_claims.append(adversary.revise(memory, seen.people, prior=belief.prior))
+        with_evidence.append(
+            (seen.group >= 0) | adversary.affected_by_claims(memory, seen, belief.posterior, prior=belief.prior)
+        )
+    adversary.check_claim_times([belief.observation.time for belief in held])
+    return held, without_claims, with_evidence
+
+
+def _later_likelihood(
+    adversary: Adversary,
+    release: ReleaseBeliefs,
+    number: int,
+    after: dict[Hashable, tuple[int, FloatArray]],
+    classes: list[dict[Hashable, int]],
+) -> FloatArray:
+    """Likelihood of later releases given each value of each respondent (beta): shape ``(n, m)``."""
+    later = np.ones(release.revised.shape)
+    for row, respondent in enumerate(release.observation.people.respondents):
+        if respondent in after:
+            when, message = after[respondent]
+            for step, own in reversed(steps_between(classes, respondent, number, when, adversary.gaps)):
+                message = _table(adversary, step, own) @ message
+            later[row] = message
+    return later
+
+
+def _classes(adversary: Adversary, belief: ReleaseBeliefs) -> dict[Hashable, int]:
+    assert adversary.transitions is not None
+    return class_by_respondent(adversary.transitions, belief.observation.people)
+
+
+def _table(adversary: Adversary, release: int, own: int) -> FloatArray:
+    """Transition probabilities to a release in a class: shape ``(m, m)``."""
+    assert adversary.transitions is not None
+    return chains_at(adversary.transitions, release)[own].probabilities

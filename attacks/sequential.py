@@ -34,7 +34,7 @@ class SequentialAttack:
     adversary: Adversary | Averaged
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary, averaged=True)
+        check_adversary(self, self.adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""

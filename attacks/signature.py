@@ -1,15 +1,16 @@
 """Attack on m-invariance by an adversary who knows its rule: a new signature discloses a new value."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.attacks.attack import check_adversary, check_order_1, each_release
+from foreknow.attacks.attack import check_adversary, check_order_1
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.models import Adversary, Beliefs, Memory, Observation, Release, ReleaseBeliefs
+from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, over_draws
+from foreknow.models import Adversary, Averaged, Beliefs, Memory, Observation, Release, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.knowledge.personal_transitions import chains_at, class_by_respondent, steps_between
 from foreknow.models.mechanisms.signature_law import SignatureLaw, signature_law
@@ -41,7 +42,7 @@ class SignatureAttack:
 
     Parameters
     ----------
-    adversary : Adversary
+    adversary : Adversary or Averaged
         With transitions of order 1. Its setting for counterfeits is not read.
 
     Raises
@@ -62,10 +63,13 @@ class SignatureAttack:
     and the rule leave a respondent no value, the signature is not read, and the status of the group is ``CONTRADICTED``.
     Compromised records of a release in which their respondent is not published enter by the chain, not by the signature.
 
+    The releases weigh the draws of an `Averaged` adversary by the probability of the signatures and of the counts given them. Both
+    have the shares and the law of counterfeits that are estimated under the draw.
+
     Cost: that of the estimator and O(n m + g m) per round, up to 200 rounds per release.
     """
 
-    adversary: Adversary
+    adversary: Adversary | Averaged
 
     def __post_init__(self) -> None:
         check_adversary(self, self.adversary)
@@ -73,61 +77,76 @@ class SignatureAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        found, _ = self.read(each_release(self, releases))
-        return Beliefs(found, notes=belief_notes(self.adversary, found, signatures=True))
+        return over_draws(self, self.adversary, releases, _attack)
 
-    def read(self, releases: Iterable[Release]) -> tuple[tuple[ReleaseBeliefs, ...], tuple[SignatureLaw, ...]]:
-        """Beliefs about each release, and the law of its signatures, as estimated from it and the releases before."""
-        memory, found, laws = Memory(), list[ReleaseBeliefs](), list[SignatureLaw]()
-        last: dict[Hashable, _Published] = {}
-        classes: list[dict[Hashable, int]] = []
-        for number, release in enumerate(releases):
-            seen = release.observation
-            check_unique(seen)
-            prior = self.adversary.prior_rows(seen.people)
-            revised = self.adversary.revise(memory, seen.people, seen.time, prior=prior)
-            assert self.adversary.transitions is not None
-            classes.append(class_by_respondent(self.adversary.transitions, seen.people))
-            laws.append(self._weigh(revised, seen, last, classes))
-            posterior = laws[-1].posterior.first(len(revised))
-            found.append(ReleaseBeliefs(seen, prior, revised, posterior))
-            memory = self.adversary.update_memory(memory, seen, posterior, prior=prior)
-            shown = seen.counts > 0
-            for row in np.flatnonzero(seen.group >= 0):
-                published = _Published(number, posterior.probabilities[row], shown[seen.group[row]])
-                last[seen.people.respondents[row]] = published
-        self.adversary.check_claim_times([belief.observation.time for belief in found])
-        return tuple(found), tuple(laws)
 
-    def _weigh(
-        self,
-        revised: FloatArray,
-        seen: Observation,
-        last: dict[Hashable, _Published],
-        classes: list[dict[Hashable, int]],
-    ) -> SignatureLaw:
-        """Law of one release."""
-        kept, dealt = np.zeros(revised.shape), np.ones(revised.shape)
-        shown, products = seen.counts > 0, dict[tuple[tuple[int, int], ...], FloatArray]()
-        for row, respondent in enumerate(seen.people.respondents):
-            before = last.get(respondent)
-            if before is not None and seen.group[row] >= 0:
-                steps = steps_between(classes, respondent, before.release, len(classes) - 1, self.adversary.gaps)
-                if steps not in products:
-                    products[steps] = self._product(steps)
-                stays = stay_probabilities(before.belief, products[steps])
-                dealt[row] = 1 - stays
-                if np.array_equal(before.signature, shown[seen.group[row]]):
-                    kept[row] = stays
-        estimate = partial(self.adversary.problem_posterior, observation=seen)
-        return signature_law(seen.problem(revised), kept, dealt, estimate)
+def _attack(adversary: Adversary, releases: list[Release]) -> Weighed:
+    found, laws = read_signatures(adversary, releases)
+    beliefs = Beliefs(found, notes=belief_notes(adversary, found, signatures=True))
+    return Weighed(beliefs, partial(signature_evidence, laws))
 
-    def _product(self, steps: tuple[tuple[int, int], ...]) -> FloatArray:
-        """Transition probabilities over several steps, each of a release and a class: shape ``(m, m)``."""
-        transitions = self.adversary.transitions
-        assert transitions is not None
-        tables = [chains_at(transitions, release)[own].probabilities for release, own in steps]
-        return reduce(np.matmul, tables)
+
+def signature_evidence(laws: Sequence[SignatureLaw]) -> ReleaseEvidence:
+    """Log-probability of the signatures and the counts of the releases up to each one."""
+    return ReleaseEvidence.forward(np.array([law.log_evidence for law in laws]))
+
+
+def read_signatures(
+    adversary: Adversary, releases: Iterable[Release]
+) -> tuple[tuple[ReleaseBeliefs, ...], tuple[SignatureLaw, ...]]:
+    """Beliefs about each release, and the law of its signatures, as estimated from it and the releases before."""
+    memory, found, laws = Memory(), list[ReleaseBeliefs](), list[SignatureLaw]()
+    last: dict[Hashable, _Published] = {}
+    classes: list[dict[Hashable, int]] = []
+    for number, release in enumerate(releases):
+        seen = release.observation
+        check_unique(seen)
+        prior = adversary.prior_rows(seen.people)
+        revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
+        assert adversary.transitions is not None
+        classes.append(class_by_respondent(adversary.transitions, seen.people))
+        laws.append(_weigh(adversary, revised, seen, last, classes))
+        posterior = laws[-1].posterior.first(len(revised))
+        found.append(ReleaseBeliefs(seen, prior, revised, posterior))
+        memory = adversary.update_memory(memory, seen, posterior, prior=prior)
+        shown = seen.counts > 0
+        for row in np.flatnonzero(seen.group >= 0):
+            published = _Published(number, posterior.probabilities[row], shown[seen.group[row]])
+            last[seen.people.respondents[row]] = published
+    adversary.check_claim_times([belief.observation.time for belief in found])
+    return tuple(found), tuple(laws)
+
+
+def _weigh(
+    adversary: Adversary,
+    revised: FloatArray,
+    seen: Observation,
+    last: dict[Hashable, _Published],
+    classes: list[dict[Hashable, int]],
+) -> SignatureLaw:
+    """Law of one release."""
+    kept, dealt = np.zeros(revised.shape), np.ones(revised.shape)
+    shown, products = seen.counts > 0, dict[tuple[tuple[int, int], ...], FloatArray]()
+    for row, respondent in enumerate(seen.people.respondents):
+        before = last.get(respondent)
+        if before is not None and seen.group[row] >= 0:
+            steps = steps_between(classes, respondent, before.release, len(classes) - 1, adversary.gaps)
+            if steps not in products:
+                products[steps] = _product(adversary, steps)
+            stays = stay_probabilities(before.belief, products[steps])
+            dealt[row] = 1 - stays
+            if np.array_equal(before.signature, shown[seen.group[row]]):
+                kept[row] = stays
+    estimate = partial(adversary.problem_posterior, observation=seen)
+    return signature_law(seen.problem(revised), kept, dealt, estimate)
+
+
+def _product(adversary: Adversary, steps: tuple[tuple[int, int], ...]) -> FloatArray:
+    """Transition probabilities over several steps, each of a release and a class: shape ``(m, m)``."""
+    transitions = adversary.transitions
+    assert transitions is not None
+    tables = [chains_at(transitions, release)[own].probabilities for release, own in steps]
+    return reduce(np.matmul, tables)
 
 
 def stay_probabilities(belief: FloatArray, step: FloatArray) -> FloatArray:

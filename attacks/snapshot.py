@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from foreknow.attacks.attack import check_adversary
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.over_draws import Weighed, over_draws, single_evidence
+from foreknow.attacks.over_draws import ReleaseEvidence, Weighed, over_draws, single_evidence
 from foreknow.models import Adversary, Averaged, Beliefs, Memory, Release, ReleaseBeliefs
 
 
@@ -30,11 +29,11 @@ class SnapshotAttack:
     adversary: Adversary | Averaged
 
     def __post_init__(self) -> None:
-        check_adversary(self, self.adversary, averaged=True)
+        check_adversary(self, self.adversary)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
-        return over_draws(self, self.adversary, releases, _attack, revised_before=False)
+        return over_draws(self, self.adversary, releases, _attack)
 
 
 def _attack(adversary: Adversary, releases: list[Release]) -> Weighed:
@@ -46,4 +45,4 @@ def _attack(adversary: Adversary, releases: list[Release]) -> Weighed:
         beliefs.append(ReleaseBeliefs(seen, prior, revised, adversary.posterior(revised, seen)))
     adversary.check_claim_times([belief.observation.time for belief in beliefs])
     found = Beliefs(tuple(beliefs), notes=belief_notes(replace(adversary, transitions=None), beliefs))
-    return Weighed(found, partial(single_evidence, found))
+    return Weighed(found, lambda: ReleaseEvidence.alone(single_evidence(found)))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.estimators.log_evidence import log_evidence
 from foreknow.models.group_rows import group_sums
 from foreknow.models.mechanisms.counterfeits import (
     MAX_ROUNDS,
@@ -16,7 +17,7 @@ from foreknow.models.mechanisms.counterfeits import (
     signature_numbers,
     sums_of_other_groups,
 )
-from foreknow.models.problem import CONTRADICTED, UNCONVERGED, Posterior, Problem
+from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED, Posterior, Problem
 
 
 class SignatureLaw(NamedTuple):
@@ -30,11 +31,22 @@ class SignatureLaw(NamedTuple):
         Share of the newly assigned records of each value that the signature of each group received.
     counterfeits : float array, shape (g, m)
         Distribution of the value of a counterfeit of each group.
+    problem : Problem
+        Priors of respondents and counterfeits given their signatures, with the groups and their counts.
+    log_scale : float
+        Log-probability of the signatures of all respondents under their priors.
     """
 
     posterior: Posterior
     shares: FloatArray
     counterfeits: FloatArray
+    problem: Problem
+    log_scale: float
+
+    @property
+    def log_evidence(self) -> float:
+        """Log-probability of the release: its signatures, and the counts of its groups given the signatures."""
+        return self.log_scale + float(log_evidence(self.problem).sum())
 
 
 def signature_law(
@@ -82,12 +94,13 @@ def signature_law(
         shares = received_shares(counts, new, signature)
         free = reassigned[inside] * shares[group[inside]]
         likelihood = kept[inside] + free
-        rows = prior.copy()
-        rows[inside] = normalized_rows(prior[inside] * likelihood)
+        weights, rows = prior[inside] * likelihood, prior.copy()
+        rows[inside] = normalized_rows(weights)
         impossible = rows.sum(axis=1) == 0
         rows[impossible] = prior[impossible]
         invented_rows = normalized_rows(counterfeit_weights(counts, expected, signature))
-        answer = estimate(replace(problem, prior=np.vstack([rows, invented_rows[invented_group]])))
+        given = replace(problem, prior=np.vstack([rows, invented_rows[invented_group]]))
+        answer = estimate(given)
         belief = answer.probabilities
         expected = group_sums(belief[people:], invented_group, len(counts))
         share = np.divide(free, likelihood, out=np.zeros_like(free), where=likelihood > 0)
@@ -98,7 +111,8 @@ def signature_law(
             break
     status = answer.status | (UNCONVERGED if change > ROUND_TOLERANCE else 0)
     status[group[impossible & inside]] |= CONTRADICTED
-    return SignatureLaw(replace(answer, status=status), shares, invented_rows)
+    log_scale = float(np.log(np.maximum(weights.sum(axis=1), DOUBT)).sum())
+    return SignatureLaw(replace(answer, status=status), shares, invented_rows, given, log_scale)
 
 
 def received_shares(counts: IntArray, new: FloatArray, signature: IntArray) -> FloatArray:

@@ -5,10 +5,17 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from strategies import history_of
+from strategies import history_of, view_of
 
-from foreknow.attacks import JointAttack, SequentialAttack, SignatureAttack, SnapshotAttack
-from foreknow.defenses import KAnonymity, Mondrian, publish
+from foreknow.attacks import (
+    Influence,
+    JointAttack,
+    RetrospectiveAttack,
+    SequentialAttack,
+    SignatureAttack,
+    SnapshotAttack,
+)
+from foreknow.defenses import KAnonymity, MInvariance, Mondrian, publish
 from foreknow.models import (
     Adversary,
     Averaged,
@@ -17,18 +24,29 @@ from foreknow.models import (
     GivenPrior,
     MarkovChain,
     MaxEntropy,
+    PriorCascade,
+    Release,
     SwapChain,
     UniformPrior,
 )
 from foreknow.testing import check_attack
 
 IDS = "ABCD"
+ATTACKS = (SequentialAttack, SnapshotAttack, JointAttack, RetrospectiveAttack, SignatureAttack)
+"""Every attack with an adversary that has beliefs."""
 
 
 def releases(seed=0, times=3):
     rng = np.random.default_rng(seed)
     views = [(IDS, "".join(rng.choice(list("abc"), len(IDS)))) for _ in range(times)]
     return publish(history_of(*views), Mondrian(KAnonymity(2)), rng=seed)
+
+
+def releases_for(attack):
+    """Releases that an attack reads: of m-invariance for the attack on it."""
+    if attack is not SignatureAttack:
+        return releases()
+    return publish(history_of((IDS, "abca"), (IDS, "abba"), (IDS, "cbba"), domain="abc"), MInvariance(2), rng=1)
 
 
 def priors(rng):
@@ -95,21 +113,22 @@ class TestForward:
             [one] = attack(Averaged(adversaries))(published)
             assert one.posterior.probabilities == pytest.approx(wanted, abs=1e-9)
 
-    @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack, JointAttack])
+    @pytest.mark.parametrize("attack", ATTACKS)
     def test_one_draw_is_that_adversary(self, attack):
         rng = np.random.default_rng(10)
-        adversary = Adversary(priors(rng), chains(1, rng)[0])
-        for one, other in zip(attack(Averaged([adversary]))(releases()), attack(adversary)(releases()), strict=True):
+        adversary, published = Adversary(priors(rng), chains(1, rng)[0]), releases_for(attack)
+        for one, other in zip(attack(Averaged([adversary]))(published), attack(adversary)(published), strict=True):
             for stage in ("prior", "revised", "posterior"):
                 assert one.beliefs(stage) == pytest.approx(other.beliefs(stage), abs=1e-12)
 
-    @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack, JointAttack])
+    @pytest.mark.parametrize("attack", ATTACKS)
     def test_equal_draws_are_that_adversary(self, attack):
         rng = np.random.default_rng(11)
-        adversary = Adversary(priors(rng), chains(1, rng)[0])
-        averaged = Averaged([adversary] * 3, weights=[1, 2, 3])
-        for one, other in zip(attack(averaged)(releases()), attack(adversary)(releases()), strict=True):
-            assert one.posterior.probabilities == pytest.approx(other.posterior.probabilities, abs=1e-12)
+        adversary, published = Adversary(priors(rng), chains(1, rng)[0]), releases_for(attack)
+        averaged = attack(Averaged([adversary] * 3, weights=[1, 2, 3]))(published)
+        for one, other in zip(averaged, attack(adversary)(published), strict=True):
+            for stage in ("prior", "revised", "posterior"):
+                assert one.beliefs(stage) == pytest.approx(other.beliefs(stage), abs=1e-12)
 
     def test_the_mixture_is_not_the_belief_under_the_mean(self):
         stay = [MarkovChain(1, np.array([[p, 1 - p], [1 - p, p]])) for p in (0.01, 0.99)]
@@ -120,6 +139,93 @@ class TestForward:
         under_mean = SequentialAttack(Adversary(sure, mean))(published)
         assert averaged.posterior(2).loc["A", "a"] == pytest.approx(0.8, abs=0.05)
         assert under_mean.posterior(2).loc["A", "a"] == pytest.approx(0.5, abs=1e-9)
+
+
+FOLLOWED = (("AB", "ab"), ("AC", "bc"), ("AD", "cb"))
+"""Respondents and values of the group of each release. Only A is in several, so that a filter of marginal beliefs is exact."""
+
+SIGNED = (("AB", "ab"), ("AC", "ba"), ("AD", "cb"))
+"""The same for m-invariance. Each value has one signature in each release, so that every share is 1; no one is a counterfeit."""
+
+
+def published_of(groups):
+    return [Release(view_of(ids, values, time=t), [0, 0]) for t, (ids, values) in enumerate(groups, 1)]
+
+
+def weights_of_paths(adversary, groups, factor=lambda release, before, after: 1.0):  # noqa: ARG005
+    """Probability of the groups and of each path of A, by enumeration: float array, shape ``(3,) * len(groups)``."""
+    found = np.zeros((3,) * len(groups))
+    prior = dict(zip(IDS, adversary.prior_rows(view_of(IDS, "aaaa").people), strict=True))
+    table = adversary.transitions.probabilities
+    for path in itertools.product(range(3), repeat=len(groups)):
+        if all("abc"[own] in values for own, (_, values) in zip(path, groups, strict=True)):
+            steps = enumerate(itertools.pairwise(path), 1)
+            weight = prior["A"][path[0]] * np.prod([table[a, b] * factor(t, a, b) for t, (a, b) in steps])
+            for own, (ids, values) in zip(path, groups, strict=True):
+                weight *= prior[ids[1]]["abc".index(values.replace("abc"[own], ""))]
+            found[path] = weight
+    return found
+
+
+def mixed_belief(weights, axis):
+    """Belief about A at a release: mixture over draws of unnormalized weights of paths."""
+    total = sum(weights)
+    rows = total.sum(axis=tuple(a for a in range(total.ndim) if a != axis))
+    return rows / rows.sum()
+
+
+class TestRetrospective:
+    def test_beliefs_about_a_follower_are_those_of_enumeration_over_draws_and_paths(self):
+        rng = np.random.default_rng(20)
+        adversaries = [Adversary(priors(rng), chain, estimator=Exact()) for chain in chains(4, rng)]
+        weights = rng.dirichlet(np.ones(4))
+        published = published_of(FOLLOWED)
+        beliefs = RetrospectiveAttack(Averaged(adversaries, weights))(published)
+        each = [w * weights_of_paths(one, FOLLOWED) for w, one in zip(weights, adversaries, strict=True)]
+        evidence = np.array([one.sum() for one in each])
+        assert beliefs.draws.weights == pytest.approx(np.tile(evidence / evidence.sum(), (3, 1)), abs=1e-9)
+        for t in range(3):
+            assert beliefs.posterior(t + 1).loc["A"].to_numpy() == pytest.approx(mixed_belief(each, t), abs=1e-9)
+
+    def test_revised_priors_are_weighed_by_the_releases_before(self):
+        rng = np.random.default_rng(21)
+        adversaries = [Adversary(priors(rng), chain, estimator=Exact()) for chain in chains(4, rng)]
+        published = published_of(FOLLOWED)
+        averaged = Averaged(adversaries)
+        beliefs, forward = (attack(averaged)(published) for attack in (RetrospectiveAttack, SequentialAttack))
+        each = [weights_of_paths(one, FOLLOWED[:2]).sum(axis=0) @ one.transitions.probabilities for one in adversaries]
+        wanted = sum(each) / sum(one.sum() for one in each)
+        assert beliefs.revised(3).loc["A"].to_numpy() == pytest.approx(wanted, abs=1e-9)
+        for t in (1, 2, 3):
+            assert beliefs.revised(t).to_numpy() == pytest.approx(forward.revised(t).to_numpy(), abs=1e-12)
+
+
+class TestSignatures:
+    def test_beliefs_are_those_of_enumeration_over_draws_and_paths(self):
+        def factor(release, before, after):
+            """A kept value keeps the signature. The second release has that of the first, the third another."""
+            return float(before != after or release == 1)
+
+        rng = np.random.default_rng(22)
+        adversaries = [Adversary(priors(rng), chain, estimator=Exact()) for chain in chains(4, rng)]
+        weights = rng.dirichlet(np.ones(4))
+        beliefs = SignatureAttack(Averaged(adversaries, weights))(published_of(SIGNED))
+        for times in (1, 2, 3):
+            each = [
+                w * weights_of_paths(one, SIGNED[:times], factor) for w, one in zip(weights, adversaries, strict=True)
+            ]
+            evidence = np.array([one.sum() for one in each])
+            assert beliefs.draws.weights[times - 1] == pytest.approx(evidence / evidence.sum(), abs=1e-9)
+            row = beliefs.posterior(times).loc["A"].to_numpy()
+            assert row == pytest.approx(mixed_belief(each, times - 1), abs=1e-9)
+
+    def test_the_joint_attack_forward_has_the_same_weights(self):
+        rng = np.random.default_rng(23)
+        averaged = Averaged([Adversary(priors(rng), chain, estimator=Exact()) for chain in chains(3, rng)])
+        one = SignatureAttack(averaged)(published_of(SIGNED))
+        other = JointAttack(averaged, Enumeration(), hindsight=False, signatures=True)(published_of(SIGNED))
+        assert other.draws.weights == pytest.approx(one.draws.weights, abs=1e-12)
+        assert other.posterior(3).loc["A"].to_numpy() == pytest.approx(one.posterior(3).loc["A"].to_numpy(), abs=1e-9)
 
 
 class TestDraws:
@@ -172,10 +278,24 @@ class TestDraws:
 
 
 class TestConformance:
-    @pytest.mark.parametrize("attack", [SequentialAttack, SnapshotAttack, JointAttack])
+    @pytest.mark.parametrize("attack", ATTACKS)
     def test_attacks_with_an_averaged_adversary_conform(self, attack):
-        check_attack(lambda adversary: attack(Averaged([adversary, adversary])), hindsight=attack is JointAttack)
+        hindsight = attack in (JointAttack, RetrospectiveAttack)
+        check_attack(lambda adversary: attack(Averaged([adversary, adversary])), hindsight=hindsight)
 
-    def test_an_attack_that_does_not_average_says_so(self):
-        with pytest.raises(TypeError, match="SignatureAttack takes one Adversary"):
-            SignatureAttack(Averaged([Adversary(UniformPrior())]))
+    @pytest.mark.parametrize("attack", ATTACKS)
+    def test_no_release_gives_no_beliefs(self, attack):
+        rng = np.random.default_rng(24)
+        beliefs = attack(Averaged([Adversary(priors(rng), chain) for chain in chains(2, rng)]))([])
+        assert len(beliefs) == 0
+        assert beliefs.draws.weights.shape == (0, 2)
+
+    @pytest.mark.parametrize("attack", [RetrospectiveAttack, SignatureAttack])
+    def test_every_draw_needs_transitions_of_order_1(self, attack):
+        chain = MarkovChain(1, np.eye(3))
+        with pytest.raises(ValueError, match=f"{attack.__name__} needs transitions of order 1"):
+            attack(Averaged([Adversary(UniformPrior(), chain), Adversary(UniformPrior())]))
+
+    def test_influence_takes_no_draws(self):
+        with pytest.raises(TypeError, match="Influence takes one Adversary"):
+            Influence(Averaged([Adversary(UniformPrior(), cascade=PriorCascade())]))

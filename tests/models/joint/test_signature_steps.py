@@ -61,7 +61,7 @@ def random_laws(rng, releases):
             by_signature.setdefault(shown, rng.random(4))
         shares = np.array([by_signature[tuple(shown)] for shown in release.counts > 0])
         weights = rng.random(release.counts.shape) * (release.counts > 0)
-        laws.append(SignatureLaw(None, shares, weights / weights.sum(axis=1, keepdims=True)))
+        laws.append(SignatureLaw(None, shares, weights / weights.sum(axis=1, keepdims=True), None, 0.0))
     return laws
 
 

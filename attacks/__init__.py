@@ -15,6 +15,7 @@ from foreknow.attacks.learned import LearnedAttack
 from foreknow.attacks.linking import LinkingAttack
 from foreknow.attacks.minimality import merge_credibility
 from foreknow.attacks.minimality_attack import MinimalityAttack
+from foreknow.attacks.particle_learning import ParticleLearningAttack
 from foreknow.attacks.privacy_max_entropy import PrivacyMaxEntAttack
 from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
@@ -35,7 +36,7 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
 }
 """Attacks by their names on the command line. The first five take an `Adversary`; the others have settings of their own and need no
 background knowledge. `LearnedAttack`, the joint attack with knowledge learned from the releases, is on the command line
-``foreknow attack --knowledge learned``."""
+``foreknow attack --knowledge learned``. `ParticleLearningAttack`, which learns the transitions release by release, is not."""
 
 __all__ = [
     "ATTACKS",
@@ -51,6 +52,7 @@ __all__ = [
     "LearnedAttack",
     "LinkingAttack",
     "MinimalityAttack",
+    "ParticleLearningAttack",
     "PrivacyMaxEntAttack",
     "Published",
     "ReleaseLabelBeliefs",

@@ -111,7 +111,9 @@ def mixture(adversary: Averaged, each: list[Beliefs], evidence: list[ReleaseEvid
         for t in range(len(after))
     )
     draws = BeliefDraws(tuple(each), after)
-    return Beliefs(releases, notes=(*_draw_notes(draws), *dict.fromkeys(n for b in each for n in b.notes)), draws=draws)
+    power = adversary.power_given(np.array([one.after[-1] for one in evidence])) if len(after) else 1.0
+    notes = (*_draw_notes(draws, power if adversary.updated else 1.0), *dict.fromkeys(n for b in each for n in b.notes))
+    return Beliefs(releases, notes=notes, draws=draws)
 
 
 def _weights(adversary: Averaged, log_evidence: list[FloatArray]) -> FloatArray:
@@ -142,12 +144,18 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
     )
 
 
-def _draw_notes(draws: BeliefDraws) -> list[str]:
-    """Sentence on the number of draws that the releases leave."""
+def _draw_notes(draws: BeliefDraws, power: float) -> list[str]:
+    """Sentence on the number of draws that the releases leave, or on the power by which their evidence is tempered."""
     left = float(draws.effective[-1]) if len(draws.weights) else np.inf
+    if power < 1:
+        return [
+            f"the releases weigh {len(draws)} draws of the knowledge, with their probability to the power of {power:.2g} "
+            f"(min_effective): the effective number of draws is {left:.1f}."
+        ]
     if len(draws) < FEW_DRAWS or left >= FEW_DRAWS:
         return []
     return [
-        f"the releases leave an effective number of {left:.1f} of {len(draws)} draws of the knowledge; take draws from a posterior "
-        "that has seen the releases, or more draws."
+        f"the releases leave an effective number of {left:.1f} of {len(draws)} draws of the knowledge. Unless these are "
+        "all possible laws, beliefs are overconfident: give Averaged min_effective=0.5, use ParticleLearningAttack, or take draws "
+        "from a posterior that has seen the releases."
     ]

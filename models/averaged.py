@@ -1,16 +1,17 @@
 """Adversary who is uncertain of the knowledge: one adversary for each draw."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.optimize import bisect
 from scipy.special import softmax
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.posterior_draws import posterior_draws
-from foreknow.models.settings import as_floats, check_choice, check_flag, check_kind
+from foreknow.models.settings import as_floats, check_choice, check_flag, check_kind, check_range
 from foreknow.models.tables.people import People
 
 if TYPE_CHECKING:
@@ -40,20 +41,31 @@ class Averaged:
         Groups of a defense whose publisher assumes this adversary (`publish`). ``"mean"``: the level of a requirement on beliefs is
         the mean over the draws, with their weights. ``"worst"``: it is the worst level of any draw with a weight of at least
         `MIN_WEIGHT`.
+    min_effective : float
+        Smallest effective number of draws that the releases leave, as a share of the number before any release; keyword only.
+        0, the default, is Bayes' rule, for candidate laws one of which holds. Use 0.5 for draws from a posterior, as
+        `from_posterior` does.
 
     Raises
     ------
     TypeError
         If an adversary is no `Adversary`, or a setting is of another kind.
     ValueError
-        If there is no adversary, or the weights are not one number of at least 0 for each adversary, one of them positive.
+        If there is no adversary, the weights are not one number of at least 0 for each adversary, one of them positive, or
+        ``min_effective`` is not from 0 to 1.
 
     Notes
     -----
-    `SequentialAttack`, `SnapshotAttack` and `JointAttack` take it, and are run once for each draw. The probability of the
+    Every attack with an adversary takes it, and is run once for each draw; `Influence` does not. The probability of the
     releases given each draw is exact for groups of few states in attacks forward in time, as far as the attack's revised priors
-    are, and approximated for large groups (`log_evidence`); for `JointAttack` in hindsight see `joint_log_evidence`. After many
-    releases the weights often concentrate on one draw; the ``notes`` of the beliefs say how many are left.
+    are, and approximated for large groups (`log_evidence`); for `JointAttack` in hindsight see `joint_log_evidence`.
+
+    A sample of a wide posterior need not contain a draw near the law. After two releases the nearest one has all weight,
+    however far it is, and beliefs are overconfident (docs/findings.md, section 29). With ``min_effective`` over 0 the evidence is
+    tempered: the weights are ``weights[d] * p(releases | knowledge d)^power``, with a power up to 1 that leaves this effective
+    number, ``1 / sum of squared weights`` (Kong, Liu, Wong 1994; tempering by it: Jasra, Stephens, Doucet, Tsagaris 2011). The
+    ``notes`` of the beliefs name the power, or the number of draws that are left. `ParticleLearningAttack` moves draws instead,
+    which is better where the transitions are a `DirichletChain`.
     Cost: D times that of one adversary, in time and in memory.
 
     Examples
@@ -68,6 +80,7 @@ class Averaged:
     weights: FloatArray | None = None
     updated: bool = True
     groups: Literal["mean", "worst"] = "mean"
+    min_effective: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
         takes = "is an iterable of Adversary, one for each draw"
@@ -85,6 +98,7 @@ class Averaged:
             raise ValueError("Averaged: there is no adversary; give one for each draw, at least one.")
         check_flag("Averaged", "updated", self.updated)
         check_choice("Averaged", "groups", self.groups, ("mean", "worst"))
+        check_range("Averaged", "min_effective", self.min_effective, 0, 1, "a share of the draws")
         object.__setattr__(self, "adversaries", adversaries)
         object.__setattr__(self, "weights", _checked_weights(self.weights, len(adversaries)))
 
@@ -96,6 +110,8 @@ class Averaged:
         draws: int = 40,
         updated: bool = True,
         groups: Literal["mean", "worst"] = "mean",
+        *,
+        min_effective: float = 0.5,
     ) -> "Averaged":
         """One adversary for each of some draws of a posterior.
 
@@ -108,8 +124,8 @@ class Averaged:
             ``lambda draw: Adversary(ClassFrequencies.from_posterior(draw, {}), MarkovChain.from_posterior(draw))``.
         draws : int
             Number of draws, equidistant over all chains.
-        updated, groups
-            As for `Averaged`.
+        updated, groups, min_effective
+            As for `Averaged`. Half of the draws are kept by default, a usual threshold for importance weights.
 
         Raises
         ------
@@ -121,7 +137,8 @@ class Averaged:
                 f"Averaged.from_posterior: adversary is a {type(adversary).__name__}; it is a function of a tree of one draw, as "
                 "lambda draw: Adversary(prior, MarkovChain.from_posterior(draw))."
             )
-        return cls(tuple(adversary(draw) for draw in posterior_draws(tree, draws)), updated=updated, groups=groups)
+        each = tuple(adversary(draw) for draw in posterior_draws(tree, draws))
+        return cls(each, updated=updated, groups=groups, min_effective=min_effective)
 
     @property
     def first_weights(self) -> FloatArray:
@@ -142,13 +159,38 @@ class Averaged:
         """Weight of each draw given the log-probability of the releases under it: float arrays, shape ``(D,)``."""
         if not self.updated:
             return self.first_weights
-        with np.errstate(divide="ignore"):
-            return np.asarray(softmax(np.log(self.first_weights) + log_evidence))
+        return powered_weights(self.first_weights, log_evidence, self.power_given(log_evidence))
+
+    def power_given(self, log_evidence: FloatArray) -> float:
+        """Power of the probability of the releases in the weights: 1, unless ``min_effective`` requires less."""
+
+        def surplus(power: float) -> float:
+            return effective_number(powered_weights(self.first_weights, log_evidence, power)) - least
+
+        least = self.min_effective * effective_number(powered_weights(self.first_weights, log_evidence, 0.0))
+        if surplus(1.0) >= 0:
+            return 1.0
+        return float(bisect(surplus, 0.0, 1.0, xtol=1e-15)) if surplus(0.0) > 0 else 0.0
 
     def check_claim_times(self, times: Sequence[Any]) -> None:
         """Raise ValueError as `Adversary.check_claim_times`, for the first adversary that has such a record."""
         for adversary in self.adversaries:
             adversary.check_claim_times(times)
+
+
+def powered_weights(weights: FloatArray, log_evidence: FloatArray, power: float) -> FloatArray:
+    """Normalized ``weights * evidence^power``; 0 where the evidence is 0, unless it is 0 for every draw: shape ``(D,)``."""
+    possible = (weights > 0) & (log_evidence > -np.inf)
+    if not possible.any():
+        return weights
+    found = np.zeros(len(weights))
+    found[possible] = softmax(np.log(weights[possible]) + power * log_evidence[possible])
+    return found
+
+
+def effective_number(weights: FloatArray) -> float:
+    """Effective number of weighted draws, ``1 / sum of squared weights``; weights sum to 1."""
+    return float(1.0 / np.square(weights).sum())
 
 
 def _checked_weights(weights: Any, draws: int) -> FloatArray:

@@ -1,0 +1,199 @@
+"""Sequential attack by an adversary who learns the transitions from the releases: draws of the law, moved at each release."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from foreknow.attacks.attack import check_adversary, each_release
+from foreknow.attacks.belief_notes import belief_notes
+from foreknow.attacks.over_draws import ReleaseEvidence, mixture
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    Beliefs,
+    DirichletChain,
+    MarkovChain,
+    Memory,
+    Observation,
+    Release,
+    ReleaseBeliefs,
+)
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.settings import as_generator, check_whole
+
+AVERAGED = "It draws the laws itself: give Adversary(prior, DirichletChain.fit(corpus))."
+"""Way out of an `Averaged` adversary."""
+
+
+@dataclass(frozen=True)
+class ParticleLearningAttack:
+    """Sequential attack with unknown transitions, which the releases teach: a mixture over draws that each release moves.
+
+    The transitions have a Dirichlet distribution, as of a corpus (`DirichletChain`). Each of the draws has a law A, the counts C
+    of the steps that it has seen, and a memory. At each release, ``sweeps`` times:
+
+    1. Compute the beliefs under A, as `SequentialAttack`.
+    2. Draw the present value of each published respondent from these beliefs, and the value before given it: the counts c.
+    3. Draw A from ``Dirichlet(concentrations + C + c)``.
+
+    The beliefs under the last A are those of the draw; the result is their mixture with equal weights.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        With a `DirichletChain` of order 1.
+    draws : int
+        Number of draws of the law.
+    sweeps : int
+        Number of moves of each draw at each release.
+    rng : numpy.random.Generator or int
+        Random generator of the draws, or a seed. By keyword.
+
+    Raises
+    ------
+    TypeError
+        If ``adversary`` is no `Adversary`, its transitions are no `DirichletChain`, or another setting is of another kind.
+    ValueError
+        If the transitions are not of order 1, or there is not at least one draw and one sweep. When called, if a compromised
+        record concerns a time without release.
+
+    Notes
+    -----
+    An `Averaged` adversary weighs its draws and never moves them. All draws of a small corpus are far from the law; after two
+    releases one of them has all weight (docs/findings.md, section 29). Moved draws remain draws of the posterior.
+
+    Data augmentation (Tanner, Wong 1987), with the counts of past steps as sufficient statistics, as in the particle filters of
+    Storvik (2002) and Carvalho, Johannes, Lopes and Polson (2010, particle learning); here particles are not weighed and
+    not resampled. Exact, as the numbers of draws and sweeps grow, where the groups show each value with certainty, and at the
+    first two releases of a respondent among others who are seen once. Otherwise approximate: as in `SequentialAttack`, beliefs
+    are marginal; the values of group members are drawn independently; and earlier values are not drawn again.
+
+    ``revised`` is that of the law before the release. Counts of steps over a gap are those between the two publications with
+    ``gaps="ignore"``, and those of the last step with ``gaps="power"``.
+
+    Cost: ``draws * (sweeps + 1)`` times that of `SequentialAttack`.
+
+    Examples
+    --------
+    >>> from foreknow.models import UniformPrior
+    >>> unknown = DirichletChain((np.full((3, 3), 0.5),))
+    >>> ParticleLearningAttack(Adversary(UniformPrior(), unknown), rng=1).draws
+    24
+    """
+
+    adversary: Adversary
+    draws: int = 24
+    sweeps: int = 3
+    rng: "np.random.Generator | int" = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_adversary(self, self.adversary, averaged=AVERAGED)
+        _check_transitions(self.adversary)
+        check_whole("ParticleLearningAttack", "draws", self.draws, "draws of the law")
+        check_whole("ParticleLearningAttack", "sweeps", self.sweeps, "moves of each draw at a release")
+        as_generator("ParticleLearningAttack", self.rng)
+
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        """Beliefs before and after each release, with the draws. Only observations are read."""
+        seen = [release.observation for release in each_release(self, releases)]
+        self.adversary.check_claim_times([one.time for one in seen])
+        # A generator for each draw: later releases change no beliefs about earlier ones.
+        each = [
+            self._attack(seen, one) for one in as_generator("ParticleLearningAttack", self.rng).spawn(int(self.draws))
+        ]
+        zero = np.zeros(len(seen))
+        equal = Averaged((self.adversary,) * len(each), updated=False)
+        return mixture(equal, each, [ReleaseEvidence(zero, zero)] * len(each))
+
+    def _attack(self, seen: list[Observation], rng: np.random.Generator) -> Beliefs:
+        """Beliefs of one draw."""
+        law = _drawn_law(self.adversary, 0.0, rng)
+        particle = _Particle(law, np.zeros(law.probabilities.shape), Memory())
+        found = []
+        for one in seen:
+            beliefs, particle = self._observe(particle, one, rng)
+            found.append(beliefs)
+        return Beliefs(tuple(found), notes=belief_notes(self.adversary, found))
+
+    def _observe(
+        self, particle: "_Particle", seen: Observation, rng: np.random.Generator
+    ) -> "tuple[ReleaseBeliefs, _Particle]":
+        """Beliefs around one release, and the particle after it."""
+        adversary, memory = replace(self.adversary, transitions=particle.law), particle.memory
+        prior = adversary.prior_rows(seen.people)
+        revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
+        posterior = adversary.posterior(revised, seen)
+        law, counts = particle.law, particle.counts
+        if (before := _Before.of(memory, seen)) is not None:
+            for _ in range(int(self.sweeps)):
+                steps = before.drawn_steps(law, posterior.probabilities, rng)
+                law = _drawn_law(self.adversary, particle.counts + steps, rng)
+                adversary = replace(self.adversary, transitions=law)
+                posterior = adversary.posterior(adversary.revise(memory, seen.people, seen.time, prior=prior), seen)
+            counts = particle.counts + steps
+        memory = adversary.update_memory(memory, seen, posterior, prior=prior)
+        return ReleaseBeliefs(seen, prior, revised, posterior), _Particle(law, counts, memory)
+
+
+class _Particle(NamedTuple):
+    """Draw of the law, counts of the steps that it has seen, shape ``(m, m)``, and memory."""
+
+    law: MarkovChain
+    counts: FloatArray
+    memory: Memory
+
+
+class _Before(NamedTuple):
+    """Published respondents of a release who were seen before: their rows, in a fixed order, and beliefs in the value before."""
+
+    rows: IntArray
+    beliefs: FloatArray
+
+    @classmethod
+    def of(cls, memory: Memory, seen: Observation) -> "_Before | None":
+        """None where no published respondent was seen before. The order of the records does not matter."""
+        place = memory.rows_of(seen.people)
+        rows = np.flatnonzero((place >= 0) & (seen.group >= 0))
+        if not len(rows):
+            return None
+        rows = np.array(sorted(rows, key=lambda row: repr(seen.people.respondents[row])), dtype=np.int64)
+        return cls(rows, memory.beliefs[-1][place[rows]])
+
+    def drawn_steps(self, law: MarkovChain, posterior: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Counts of the steps to a drawn present value from a drawn value before: shape ``(m, m)``."""
+        now = _drawn_values(posterior[self.rows], rng)
+        weights = self.beliefs * law.probabilities[:, now].T
+        # Where the law excludes the drawn value, as after a contradiction, the value before is drawn from its beliefs alone.
+        weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, self.beliefs)
+        counts = np.zeros(law.probabilities.shape)
+        np.add.at(counts, (_drawn_values(weights, rng), now), 1.0)
+        return counts
+
+
+def _drawn_values(weights: FloatArray, rng: np.random.Generator) -> IntArray:
+    """One value for each row of weights: int array, shape ``(k,)``."""
+    total = np.cumsum(weights, axis=1)
+    return np.asarray((total > rng.random(len(total))[:, None] * total[:, -1:]).argmax(axis=1))
+
+
+def _drawn_law(adversary: Adversary, counts: FloatArray | float, rng: np.random.Generator) -> MarkovChain:
+    """Draw of the transitions given counts of steps."""
+    assert isinstance(adversary.transitions, DirichletChain)
+    return DirichletChain((adversary.transitions.concentrations[0] + counts,)).sample(rng=rng)
+
+
+def _check_transitions(adversary: Adversary) -> None:
+    """Raise TypeError or ValueError unless the transitions are a DirichletChain of order 1."""
+    chain, owner = adversary.transitions, "ParticleLearningAttack"
+    if not isinstance(chain, DirichletChain):
+        kind = "missing" if chain is None else f"a {type(chain).__name__}"
+        raise TypeError(
+            f"{owner}: the adversary's transitions are {kind}; they are a DirichletChain, as DirichletChain.fit(corpus), or "
+            "DirichletChain((np.full((m, m), 0.5),)) for transitions of which nothing is known."
+        )
+    if chain.order != 1:
+        raise ValueError(
+            f"{owner}: the adversary's transitions are of order {chain.order}; use transitions.truncate(1)."
+        )

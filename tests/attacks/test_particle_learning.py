@@ -1,0 +1,152 @@
+"""Sequential attack with learned transitions, against Dirichlet-multinomial predictions and enumeration of paths."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from strategies import view_of
+
+from foreknow.attacks import ParticleLearningAttack, SequentialAttack
+from foreknow.defenses import KAnonymity, Mondrian, publish
+from foreknow.evaluation import exams, log_score
+from foreknow.models import (
+    Adversary,
+    Averaged,
+    DirichletChain,
+    Exact,
+    GivenPrior,
+    MarkovChain,
+    Release,
+    UniformPrior,
+)
+from foreknow.testing import check_attack
+
+SMALL = np.array([[0.5, 0.2, 0.1], [0.3, 0.6, 0.2], [0.1, 0.4, 0.5]])
+"""Concentrations of which the releases change much."""
+
+
+def unknown(concentrations=SMALL):
+    return DirichletChain((concentrations,))
+
+
+class TestExact:
+    def test_with_certain_values_the_next_value_has_the_dirichlet_multinomial_distribution(self):
+        """Everyone is alone in a group; the mean over draws of a Dirichlet row has the variance p (1 - p) / (total + 1) / draws."""
+        ids, before, after, draws = "ABCDEFG", "aaaabbc", "aabcbac", 150
+        releases = [
+            Release(view_of(ids, values, time=t), range(7)) for t, values in enumerate((before, after, after), 1)
+        ]
+        beliefs = ParticleLearningAttack(Adversary(UniformPrior(), unknown()), draws, 1, rng=1)(releases)
+        posterior = SMALL.copy()
+        np.add.at(posterior, (["abc".index(v) for v in before], ["abc".index(v) for v in after]), 1)
+        for person, value in zip(ids, after, strict=True):
+            row = posterior["abc".index(value)]
+            mean = row / row.sum()
+            error = np.sqrt(mean * (1 - mean) / (row.sum() + 1) / draws)
+            assert (np.abs(beliefs.revised(3).loc[person].to_numpy() - mean) < 5 * error).all()
+
+    @pytest.mark.slow
+    def test_beliefs_about_a_follower_are_those_of_enumeration_with_the_law_integrated_out(self):
+        """Two releases, each of A and a respondent who is seen once, and A's value at a third one, before it is published."""
+        groups, rng = (("AB", "ab"), ("AC", "bc"), ("AD", "aa")), np.random.default_rng(3)
+        prior = pd.DataFrame(rng.dirichlet(np.ones(3), 4), index=list("ABCD"), columns=list("abc"))
+        releases = [Release(view_of(ids, values, time=t), [0, 0]) for t, (ids, values) in enumerate(groups, 1)]
+        adversary, draws = Adversary(GivenPrior(prior), unknown(), estimator=Exact()), 1500
+        beliefs = ParticleLearningAttack(adversary, draws, 10, rng=2)(releases)
+        second, third = np.zeros(3), np.zeros(3)
+        for x, y, z in itertools.product(range(3), repeat=3):
+            if "abc"[x] not in "ab" or "abc"[y] not in "bc":
+                continue
+            other, another = "ab".replace("abc"[x], ""), "bc".replace("abc"[y], "")
+            weight = prior.loc["A"].iloc[x] * prior.loc["B", other] * prior.loc["C", another]
+            weight *= SMALL[x, y] / SMALL[x].sum()
+            seen = SMALL[y] + (np.eye(3)[y] if x == y else 0)
+            weight *= seen[z] / seen.sum()
+            second[y] += weight
+            third[z] += weight
+        # A mean of numbers from 0 to 1 has a variance of at most 1/4 over their number.
+        error = 4 * np.sqrt(0.25 / draws)
+        assert beliefs.posterior(2).loc["A"].to_numpy() == pytest.approx(second / second.sum(), abs=error)
+        assert beliefs.revised(3).loc["A"].to_numpy() == pytest.approx(third / third.sum(), abs=error)
+        fixed = SMALL / SMALL.sum(axis=1, keepdims=True)
+        unlearned = SequentialAttack(dataclasses.replace(adversary, transitions=MarkovChain(1, fixed)))(releases)
+        assert np.abs(unlearned.revised(3).loc["A"].to_numpy() - third / third.sum()).max() > error
+
+    def test_a_law_that_is_known_is_that_of_the_sequential_attack(self):
+        """With a total concentration of 3e9 a probability has a standard deviation under 1e-5."""
+        table = np.random.default_rng(4).dirichlet(np.ones(3), 3) * 0.9 + 0.1 / 3
+        releases = [
+            Release(view_of("ABCD", values, time=t), groups)
+            for t, (values, groups) in enumerate(
+                (("abca", [0, 0, 1, 1]), ("bbca", [0, 1, 0, 1]), ("bbcc", [0, 0, 1, 1])), 1
+            )
+        ]
+        learned = ParticleLearningAttack(Adversary(UniformPrior(), unknown(table * 3e9)), 2, 2, rng=5)(releases)
+        known = SequentialAttack(Adversary(UniformPrior(), MarkovChain(1, table)))(releases)
+        for one, other in zip(learned, known, strict=True):
+            for stage in ("prior", "revised", "posterior"):
+                assert one.beliefs(stage) == pytest.approx(other.beliefs(stage), abs=1e-3)
+
+
+class TestDraws:
+    def test_it_holds_its_draws_with_equal_weights(self):
+        releases = [Release(view_of("AB", "ab", time=t), [0, 0]) for t in (1, 2)]
+        beliefs = ParticleLearningAttack(Adversary(UniformPrior(), unknown()), 3, rng=6)(releases)
+        assert beliefs.draws.weights == pytest.approx(1 / 3)
+        rows = [one.posterior(2).to_numpy() for one in beliefs.draws.beliefs]
+        assert beliefs.posterior(2).to_numpy() == pytest.approx(np.mean(rows, axis=0))
+
+    def test_a_seed_repeats_and_another_does_not(self):
+        releases = [Release(view_of("AB", "ab", time=t), [0, 0]) for t in (1, 2, 3)]
+        sticky = Adversary(lambda people: np.array([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2]])[: len(people)], unknown())
+        one, same, other = (ParticleLearningAttack(sticky, 3, rng=seed)(releases).posterior(3) for seed in (7, 7, 8))
+        assert one.equals(same)
+        assert not np.allclose(one, other)
+
+
+@pytest.mark.slow
+def test_moved_draws_are_better_than_draws_that_stay():
+    """A corpus of ten; the difference was .2 bits and more in each of four histories (docs/findings.md, section 29)."""
+    history, prior, chain = exams(6, 400, rng=11)
+    releases = publish(history, Mondrian(KAnonymity(2)), rng=1)
+    corpus = [
+        [view.sensitive[i] for view in (first, second) for i in view.people.rows(name)]
+        for first, second in itertools.pairwise(exams(2, 400, rng=12).history)
+        for name in first.people.respondents[:10]
+    ]
+    unsure = DirichletChain.fit(corpus, concentration=0.1, values=chain.values)
+    rng = np.random.default_rng(13)
+    stay = Averaged([Adversary(prior, unsure.sample(rng=rng)) for _ in range(12)], updated=False)
+    scores = [
+        log_score(attack(releases), history)["log_score"].mean()
+        for attack in (ParticleLearningAttack(Adversary(prior, unsure), 12, rng=14), SequentialAttack(stay))
+    ]
+    assert scores[0] > scores[1] + 0.1
+
+
+class TestArguments:
+    def test_conforms(self):
+        check_attack(
+            lambda adversary: ParticleLearningAttack(dataclasses.replace(adversary, transitions=unknown()), 2, 1, rng=9)
+        )
+
+    @pytest.mark.parametrize(
+        ("transitions", "settings", "error", "match"),
+        [
+            (MarkovChain(1, np.eye(3)), {}, TypeError, "transitions are a MarkovChain; they are a DirichletChain"),
+            (None, {}, TypeError, "transitions are missing"),
+            (DirichletChain((SMALL, np.ones((3, 3, 3)))), {}, ValueError, "of order 2; use transitions"),
+            (unknown(), {"draws": 0}, ValueError, "draws"),
+            (unknown(), {"sweeps": 0}, ValueError, "sweeps"),
+            (unknown(), {"rng": None}, TypeError, "rng"),
+        ],
+    )
+    def test_wrong_settings_are_refused(self, transitions, settings, error, match):
+        with pytest.raises(error, match=match):
+            ParticleLearningAttack(Adversary(UniformPrior(), transitions), **({"rng": 1} | settings))
+
+    def test_draws_are_its_own(self):
+        with pytest.raises(TypeError, match="It draws the laws itself: give Adversary"):
+            ParticleLearningAttack(Averaged([Adversary(UniformPrior(), unknown())]), rng=1)

@@ -97,25 +97,37 @@ class ParticleLearningAttack:
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release, with the draws. Only observations are read."""
-        seen = [release.observation for release in each_release(self, releases)]
-        self.adversary.check_claim_times([one.time for one in seen])
-        # A generator for each draw: later releases change no beliefs about earlier ones.
-        each = [
-            self._attack(seen, one) for one in as_generator("ParticleLearningAttack", self.rng).spawn(int(self.draws))
-        ]
-        zero = np.zeros(len(seen))
+        each = [beliefs for beliefs, _ in self._attacks(releases)]
+        zero = np.zeros(len(each[0]))
         equal = Averaged((self.adversary,) * len(each), updated=False)
         return mixture(equal, each, [ReleaseEvidence(zero, zero)] * len(each))
 
-    def _attack(self, seen: list[Observation], rng: np.random.Generator) -> Beliefs:
-        """Beliefs of one draw."""
+    def learned(self, releases: Iterable[Release]) -> Averaged:
+        """Adversary with the laws after the last release, one for each draw, with weights that later evidence does not change.
+
+        For another attack on the same releases, ``JointAttack(attack.learned(releases))``, or for a publisher who assumes what these
+        releases have taught. Cost: that of the attack.
+        """
+        laws = [law for _, law in self._attacks(releases)]
+        return Averaged([replace(self.adversary, transitions=law) for law in laws], updated=False)
+
+    def _attacks(self, releases: Iterable[Release]) -> list[tuple[Beliefs, MarkovChain]]:
+        """Beliefs of each draw, and its law after the last release."""
+        seen = [release.observation for release in each_release(self, releases)]
+        self.adversary.check_claim_times([one.time for one in seen])
+        rng = as_generator("ParticleLearningAttack", self.rng)
+        # A generator for each draw: later releases change no beliefs about earlier ones.
+        return [self._attack(seen, one) for one in rng.spawn(int(self.draws))]
+
+    def _attack(self, seen: list[Observation], rng: np.random.Generator) -> tuple[Beliefs, MarkovChain]:
+        """Beliefs of one draw, and its law after the last release."""
         law = _drawn_law(self.adversary, 0.0, rng)
         particle = _Particle(law, np.zeros(law.probabilities.shape), Memory())
         found = []
         for one in seen:
             beliefs, particle = self._observe(particle, one, rng)
             found.append(beliefs)
-        return Beliefs(tuple(found), notes=belief_notes(self.adversary, found))
+        return Beliefs(tuple(found), notes=belief_notes(self.adversary, found)), particle.law
 
     def _observe(
         self, particle: "_Particle", seen: Observation, rng: np.random.Generator

@@ -19,7 +19,7 @@ from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
 from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.evaluation.risk.worst_attacks import WORST, with_right_share, worst_attacks
-from foreknow.models import Adversary, Beliefs, History, Release
+from foreknow.models import Adversary, Averaged, Beliefs, History, Release
 from foreknow.models.settings import as_generator, check_flag, check_kind
 
 
@@ -191,7 +191,7 @@ def compare(
     history: History,
     defenses: Mapping[str, Defense],
     attacks: Mapping[str, Attack],
-    defender: Adversary | None = None,
+    defender: Adversary | Averaged | None = None,
     *,
     leaving_out: LeftOut = None,
     bucketized: bool | None = None,
@@ -206,7 +206,7 @@ def compare(
         The original records.
     defenses, attacks : mappings of name to Defense, of name to Attack
         Every defense meets the same attacks.
-    defender : Adversary, optional
+    defender : Adversary or Averaged, optional
         The adversary that the defenses assume, as in `publish`.
     leaving_out : CompromisedRecords or collection of respondents, optional
         Respondents that no risk measure counts, as in `adversary_gain`. They are published and attacked like the others.
@@ -232,9 +232,8 @@ def compare(
     check_named("compare", "attacks", attacks, '{"snapshot": SnapshotAttack(adversary)}')
     if not defenses:
         raise ValueError('compare: defenses is empty; name at least one, as {"Mondrian": Mondrian(KAnonymity(3))}.')
-    check_kind(
-        "compare", "defender", defender, (Adversary, type(None)), "takes an Adversary, as Adversary(prior), or None"
-    )
+    takes = "takes an Adversary, as Adversary(prior), Averaged(adversaries), or None"
+    check_kind("compare", "defender", defender, (Adversary, Averaged, type(None)), takes)
     if not callable(progress):
         raise TypeError(f"compare: progress is {progress!r}; it is a function of the names, as rich.progress.track.")
     generator = None if rng is None else as_generator("compare", rng)

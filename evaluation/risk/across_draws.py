@@ -10,6 +10,9 @@ from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_kind, is_number
 
+OF_RECORDS = frozenset({"records", "measured", "published", "suppressed", "compromised", "certain"})
+"""Columns of measures that count records and do not depend on the beliefs."""
+
 
 def across_draws(
     measure: Callable[..., pd.DataFrame], beliefs: Beliefs, history: History, mass: float = 0.9, **options: object
@@ -19,7 +22,7 @@ def across_draws(
     Parameters
     ----------
     measure : function of beliefs and a history to a table with one row per release
-        One of `BELIEF_MEASURES`, as `adversary_gain`.
+        One of `BELIEF_MEASURES`, as `adversary_gain` or `risk_table`.
     beliefs : Beliefs
         Of an attack with an `Averaged` adversary.
     history : History
@@ -32,21 +35,22 @@ def across_draws(
     Returns
     -------
     DataFrame
-        The table of the measure of the mixture. After each column of floats there are two more, with ``_lower`` and ``_upper``
-        after its name: quantiles over draws, with the weights of the draws at that release.
+        The table of the measure of the mixture. After each column of numbers there are two more, with ``_lower`` and ``_upper``
+        after its name: quantiles over draws, with the weights of the draws at that release. Columns that do not depend on the
+        beliefs have none: numbers of records (`OF_RECORDS`).
 
     Raises
     ------
     TypeError
         If an argument is of another kind.
     ValueError
-        If the beliefs have no draws, or the mass is out of its range.
+        If the beliefs have no draws, the mass is out of its range, or the measure has not one row per release.
 
     Notes
     -----
     The interval says how much the measure depends on what the adversary does not know of the law. The measure of the mixture
-    can lie outside: a mixture of sure and different beliefs is unsure. It is no interval for a larger population. Cost: that of the
-    measure for each draw.
+    can lie outside: a mixture of sure and different beliefs is unsure. It is no interval for a larger population. For a measure
+    over all releases, as `calibration`, call it with each of ``beliefs.draws.beliefs``. Cost: that of the measure for each draw.
     """
     if not callable(measure):
         raise TypeError(f"across_draws: measure is a {type(measure).__name__}; it is a function, as adversary_gain.")
@@ -57,24 +61,45 @@ def across_draws(
     if beliefs.draws is None:
         raise ValueError("across_draws: the beliefs have no draws; attack with an Averaged adversary.")
     table = measure(beliefs, history, **options)
+    if not isinstance(table, pd.DataFrame) or "time" not in table or len(table) != len(beliefs):
+        raise ValueError(
+            f"across_draws: {getattr(measure, '__name__', 'the measure')} returns no table with one row per release and a column "
+            "time; use one of BELIEF_MEASURES, or call it with each of beliefs.draws.beliefs."
+        )
     each = [measure(draw, history, **options) for draw in beliefs.draws.beliefs]
     columns: dict[str, pd.Series] = {}
     for name in table.columns:
         columns[name] = table[name]
-        if name != "time" and pd.api.types.is_float_dtype(table[name]):
+        if name != "time" and name not in OF_RECORDS and pd.api.types.is_numeric_dtype(table[name]):
             draws = np.column_stack([one[name].to_numpy(dtype=np.float64) for one in each])
             for end, level in (("lower", (1 - mass) / 2), ("upper", (1 + mass) / 2)):
                 columns[f"{name}_{end}"] = pd.Series(
-                    [_quantile(row, weights, level) for row, weights in zip(draws, beliefs.draws.weights, strict=True)],
+                    [
+                        weighted_quantiles(row[:, None], weights, level)[0]
+                        for row, weights in zip(draws, beliefs.draws.weights, strict=True)
+                    ],
                     index=table.index,
+                    dtype=np.float64,
                 )
     return pd.DataFrame(columns)
 
 
-def _quantile(numbers: FloatArray, weights: FloatArray, level: float) -> float:
-    """Smallest number below or at which draws have a weight of at least the level; NaN where a draw has none."""
-    if np.isnan(numbers).any():
-        return float("nan")
-    order = np.argsort(numbers, kind="stable")
-    place = int(np.searchsorted(np.cumsum(weights[order]), level - 1e-12))
-    return float(numbers[order[min(place, len(order) - 1)]])
+def weighted_quantiles(numbers: FloatArray, weights: FloatArray, level: float) -> FloatArray:
+    """Smallest number at or below which draws have a weight of at least the level; NaN where a draw has none.
+
+    Parameters
+    ----------
+    numbers : float array, shape (D, n)
+    weights : float array, shape (D,)
+        They sum to 1.
+    level : float
+
+    Returns
+    -------
+    float array, shape (n,)
+    """
+    order = np.argsort(numbers, axis=0, kind="stable")
+    reached = np.cumsum(weights[order], axis=0) >= level - 1e-12
+    reached[-1] = True
+    found = np.take_along_axis(numbers, np.take_along_axis(order, reached.argmax(axis=0)[None], axis=0), axis=0)[0]
+    return np.where(np.isnan(numbers).any(axis=0), np.nan, found)

@@ -67,8 +67,9 @@ def calibration(
     -----
     The records of a respondent in several releases are not independent, so the bootstrap draws respondents with all their
     records (a cluster bootstrap; Davison, Hinkley 1997). Members of a group are dependent too, which it ignores: intervals of
-    few large groups are approximate. Where all or none of the beliefs of a bin are right, the interval is a point. Cost: O(n m)
-    for n records in all, and O(n m) per draw at most.
+    few large groups are approximate. Where all or none of the beliefs of a bin are right, the interval is a point. Beliefs with
+    draws of uncertain knowledge (`Averaged`) are those of the mixture; for the calibration of each draw, call it with each of
+    ``beliefs.draws.beliefs``. Cost: O(n m) for n records in all, and O(n m) per draw at most.
     """
     number_of_bins = check_bins("calibration", bins)
     bootstrap = as_bootstrap("calibration", draws, level, rng)

@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.arguments import check_beliefs
+from foreknow.evaluation.risk.across_draws import weighted_quantiles
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth
 from foreknow.evaluation.risk.forecasts import numbered
-from foreknow.models import Beliefs, History, ReleaseBeliefs
-from foreknow.models.arrays import ObjectArray
+from foreknow.models import Beliefs, History
+from foreknow.models.arrays import FloatArray, ObjectArray
 from foreknow.models.settings import check_flag, check_whole
 
 NORMAL_90 = 1.6448536269514722
@@ -45,7 +46,8 @@ def respondent_risk(
     DataFrame
         One row per respondent with a published record that is not left out, in decreasing order of the belief; ties are in the
         order of first appearance. Columns ``respondent``; ``belief``, the highest belief in the true value; ``low`` and
-        ``high``, its 90 % interval for the Monte Carlo error of an estimator that samples, otherwise NaN; ``time``, the release
+        ``high``, its 90 % interval over the draws of uncertain knowledge (`Averaged`), or for the Monte Carlo error of an estimator
+        that samples, otherwise NaN; ``time``, the release
         (the first of several with the same belief); ``value``, the true value there; ``before``, the belief in it before that
         release, and ``prior``, before any release; ``rise``, belief less ``before``; ``share``, the value's share of the
         published group; ``members``, the number of group members; ``published``, the number of releases with a record.
@@ -66,7 +68,7 @@ def respondent_risk(
     if most is not None:
         check_whole("respondent_risk", "most", most, "respondents")
     measured = beliefs_and_truth("respondent_risk", beliefs, history, leaving_out)
-    each = [_NONE, *(_records(one, release) for one, release in zip(measured, beliefs, strict=True))]
+    each = [_NONE, *(_records(one, beliefs, t) for t, one in enumerate(measured))]
     records = {name: np.concatenate([columns[name] for columns in each]) for name in _NONE}
     number = numbered({}, records["respondent"])
     order = np.lexsort((-records["belief"], number))
@@ -89,19 +91,19 @@ _NONE: dict[str, np.ndarray[Any, Any]] = (
 """Columns of a release without records."""
 
 
-def _records(one: BeliefsAndTruth, release: ReleaseBeliefs) -> dict[str, np.ndarray[Any, Any]]:
-    """Columns of one release, one entry per measured record."""
+def _records(one: BeliefsAndTruth, beliefs: Beliefs, t: int) -> dict[str, np.ndarray[Any, Any]]:
+    """Columns of release number t, one entry per measured record."""
+    release = beliefs.releases[t]
     people = release.observation.people
     belief, before, prior = (
         stage[one.rows, one.true] for stage in (release.posterior.probabilities, release.revised, release.prior)
     )
-    error = release.posterior.standard_error
-    width = np.full(len(belief), np.nan) if error is None else NORMAL_90 * error[one.rows, one.true]
+    low, high = _interval(one, beliefs, t, belief)
     return {
         "respondent": people.respondents[one.rows],
         "belief": belief,
-        "low": np.clip(belief - width, 0, 1),
-        "high": np.clip(belief + width, 0, 1),
+        "low": low,
+        "high": high,
         "time": as_objects([one.time] * len(belief)),
         "value": as_objects(people.schema.values)[one.true],
         "before": before,
@@ -110,6 +112,19 @@ def _records(one: BeliefsAndTruth, release: ReleaseBeliefs) -> dict[str, np.ndar
         "share": one.share,
         "members": np.bincount(release.observation.group[release.observation.group >= 0])[one.group],
     }
+
+
+def _interval(one: BeliefsAndTruth, beliefs: Beliefs, t: int, belief: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Ends of the 90 % interval of beliefs in true values: over draws of the knowledge, or for the Monte Carlo error."""
+    if beliefs.draws is not None:
+        draws = np.stack(
+            [each.releases[t].posterior.probabilities[one.rows, one.true] for each in beliefs.draws.beliefs]
+        )
+        weights = beliefs.draws.weights[t]
+        return weighted_quantiles(draws, weights, 0.05), weighted_quantiles(draws, weights, 0.95)
+    error = beliefs.releases[t].posterior.standard_error
+    width = np.full(len(belief), np.nan) if error is None else NORMAL_90 * error[one.rows, one.true]
+    return np.clip(belief - width, 0, 1), np.clip(belief + width, 0, 1)
 
 
 def as_objects(labels: Sequence[Any]) -> ObjectArray:

@@ -31,6 +31,11 @@ def risk_table(
     ------
     TypeError, ValueError
         As the measures.
+
+    Notes
+    -----
+    Of beliefs with draws of uncertain knowledge (`Averaged`), it is the risk of the mixture; ``across_draws(risk_table, beliefs,
+    history)`` adds the interval over the draws to each column.
     """
     table = adversary_gain(beliefs, history, leaving_out=leaving_out)
     table["measured"] += table["certain"]

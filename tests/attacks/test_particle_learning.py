@@ -98,6 +98,17 @@ class TestDraws:
         rows = [one.posterior(2).to_numpy() for one in beliefs.draws.beliefs]
         assert beliefs.posterior(2).to_numpy() == pytest.approx(np.mean(rows, axis=0))
 
+    def test_the_learned_laws_are_dirichlet_given_the_counts(self):
+        """Two hundred steps from a to b in groups of one: the mean of its row has a standard deviation under .02 / sqrt(draws)."""
+        ids = [f"p{i}" for i in range(200)]
+        releases = [Release(view_of(ids, values * 200, time=t), range(200)) for t, values in ((1, "a"), (2, "b"))]
+        learned = ParticleLearningAttack(Adversary(UniformPrior(), unknown()), 30, 1, rng=10).learned(releases)
+        tables = np.stack([one.transitions.probabilities for one in learned.adversaries])
+        posterior = (SMALL[0] + [0, 200, 0]) / (SMALL[0].sum() + 200)
+        assert not learned.updated
+        assert tables[:, 0].mean(axis=0) == pytest.approx(posterior, abs=5 * 0.02 / np.sqrt(30))
+        assert tables[:, 1].std(axis=0).min() > 0.1
+
     def test_a_seed_repeats_and_another_does_not(self):
         releases = [Release(view_of("AB", "ab", time=t), [0, 0]) for t in (1, 2, 3)]
         sticky = Adversary(lambda people: np.array([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2]])[: len(people)], unknown())

@@ -3,9 +3,18 @@
 import numpy as np
 import pytest
 
-from foreknow.attacks import SequentialAttack
-from foreknow.defenses import KAnonymity, Mondrian, publish
-from foreknow.evaluation import across_draws, adversary_gain, exams, log_score
+from foreknow.attacks import RetrospectiveAttack, SequentialAttack
+from foreknow.defenses import JSReduce, KAnonymity, Mondrian, publish
+from foreknow.evaluation import (
+    across_draws,
+    adversary_gain,
+    calibration,
+    compare,
+    exams,
+    log_score,
+    respondent_risk,
+    risk_table,
+)
 from foreknow.models import Adversary, Averaged, DirichletChain
 
 SIMULATION = exams(3, 40, rng=1)
@@ -44,6 +53,19 @@ class TestAcrossDraws:
         assert table["gain_lower"].tolist() == pytest.approx(table["gain_upper"].tolist())
         assert table["gain"].tolist() == pytest.approx(table["gain_upper"].tolist())
 
+    def test_counts_that_depend_on_the_beliefs_have_an_interval_and_numbers_of_records_have_none(self):
+        beliefs = attacked(4)
+        table = across_draws(risk_table, beliefs, SIMULATION.history)
+        assert {"sure_lower", "right_upper", "gain_lower", "log_score_upper"} <= set(table.columns)
+        assert not {"published_lower", "suppressed_lower", "certain_upper", "time_lower"} & set(table.columns)
+        sure = [risk_table(draw, SIMULATION.history)["sure"].iloc[2] for draw in beliefs.draws.beliefs]
+        assert table[["sure_lower", "sure_upper"]].iloc[2].tolist() == [min(sure), max(sure)]
+
+    @pytest.mark.parametrize("measure", [calibration, respondent_risk])
+    def test_a_measure_over_all_releases_is_refused(self, measure):
+        with pytest.raises(ValueError, match=f"{measure.__name__} returns no table with one row per release"):
+            across_draws(measure, attacked(2), SIMULATION.history)
+
     def test_wrong_arguments_are_refused(self):
         beliefs = attacked(2)
         with pytest.raises(ValueError, match="no draws"):
@@ -52,3 +74,34 @@ class TestAcrossDraws:
             across_draws(adversary_gain, beliefs, SIMULATION.history, mass=1)
         with pytest.raises(TypeError, match="measure is a str"):
             across_draws("gain", beliefs, SIMULATION.history)
+
+
+class TestRespondentRisk:
+    def test_the_interval_is_that_of_the_draws(self):
+        """Of 20 draws of equal weight, a weight of .05 is reached at the lowest, and of .95 at the 19th."""
+        beliefs = attacked(20)
+        table = respondent_risk(beliefs, SIMULATION.history)
+        for _, row in table.head(5).iterrows():
+            own = sorted(
+                one.posterior(row["time"]).loc[row["respondent"], row["value"]] for one in beliefs.draws.beliefs
+            )
+            assert (row["low"], row["high"]) == pytest.approx((own[0], own[18]))
+            assert row["belief"] == pytest.approx(np.mean(own))
+
+    def test_without_draws_there_is_none(self):
+        [one] = attacked(1).draws.beliefs
+        assert respondent_risk(one, SIMULATION.history)[["low", "high"]].isna().all(axis=None)
+
+
+def test_compare_takes_a_defender_and_attacks_with_draws():
+    chain, rng = DirichletChain.fit(SIMULATION.history, concentration=0.5), np.random.default_rng(3)
+    averaged = Averaged([Adversary(SIMULATION.prior, chain.sample(rng=rng)) for _ in range(2)], groups="worst")
+    found = compare(
+        SIMULATION.history,
+        {"JS": JSReduce(3, 0.9, 0.8)},
+        {name: attack(averaged) for name, attack in (("forward", SequentialAttack), ("back", RetrospectiveAttack))},
+        averaged,
+        rng=1,
+    )
+    assert all(len(beliefs.draws) == 2 for beliefs in found.beliefs.values())
+    assert found.worst_case()["gain_attack"].isin(["forward", "back"]).all()

@@ -105,8 +105,8 @@ class ParticleLearningAttack:
     def learned(self, releases: Iterable[Release]) -> Averaged:
         """Adversary with the laws after the last release, one for each draw, with weights that later evidence does not change.
 
-        For another attack on the same releases, ``JointAttack(attack.learned(releases))``, or for a publisher who assumes what these
-        releases have taught. Cost: that of the attack.
+        For another attack on the same releases, ``JointAttack(attack.learned(releases))``, or for a publisher who assumes what
+        these releases have taught. Cost: that of the attack.
         """
         laws = [law for _, law in self._attacks(releases)]
         return Averaged([replace(self.adversary, transitions=law) for law in laws], updated=False)

@@ -109,7 +109,7 @@ class ParticleLearningAttack:
         these releases have taught. Cost: that of the attack.
         """
         laws = [law for _, law in self._attacks(releases)]
-        return Averaged([replace(self.adversary, transitions=law) for law in laws], updated=False)
+        return Averaged(tuple(replace(self.adversary, transitions=law) for law in laws), updated=False)
 
     def _attacks(self, releases: Iterable[Release]) -> list[tuple[Beliefs, MarkovChain]]:
         """Beliefs of each draw, and its law after the last release."""

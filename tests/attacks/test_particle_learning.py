@@ -34,7 +34,7 @@ def unknown(concentrations=SMALL):
 class TestExact:
     def test_with_certain_values_the_next_value_has_the_dirichlet_multinomial_distribution(self):
         """Everyone is alone in a group; the mean over draws of a Dirichlet row has the variance p (1 - p) / (total + 1) / draws."""
-        ids, before, after, draws = "ABCDEFG", "aaaabbc", "aabcbac", 150
+        ids, before, after, draws = "ABCDEFG", "aaaabbc", "aabcbac", 80
         releases = [
             Release(view_of(ids, values, time=t), range(7)) for t, values in enumerate((before, after, after), 1)
         ]

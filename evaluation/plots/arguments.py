@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from foreknow.models import Beliefs
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_kind, shown
 from foreknow.models.tables.columns.required_columns import check_columns
 
 
@@ -14,6 +14,14 @@ def check_text(owner: str, **texts: Any) -> None:
     """Raise TypeError unless arguments are text."""
     for name, text in texts.items():
         check_kind(owner, name, text, str, "is text")
+
+
+def check_label(owner: str, name: str, label: Any, takes: str) -> None:
+    """Raise TypeError unless an argument can be hashed, as a time, a value or a respondent."""
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(f"{owner}: {name} is {shown(label)}; it {takes}.") from None
 
 
 def check_titled(owner: str, name: str, titled: Any, kind: type, takes: str) -> None:

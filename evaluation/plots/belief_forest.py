@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from foreknow.evaluation.plots.arguments import as_titled
+from foreknow.evaluation.plots.arguments import as_titled, check_label
 from foreknow.evaluation.plots.belief_intervals import INTERVALS, interval_of, source_of
 from foreknow.evaluation.plots.style import color_and_marker, hide_frame, without_mathtext
 from foreknow.models import Beliefs, History
-from foreknow.models.settings import check_kind, is_number
+from foreknow.models.settings import check_kind, is_number, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
 
 MAX_ROWS = 20
@@ -78,22 +78,23 @@ def belief_forest(
     """
     titled = as_titled(OWNER, beliefs)
     first = next(iter(titled.values()))
+    check_label(OWNER, "release", release, "is the time of a release")
     time = first.times[-1] if release is None and len(first) else release
     _check(first, value, history, mass)
     tables = {title: _table(title, each, value, time, mass) for title, each in titled.items()}
-    shown = _shown(next(iter(tables.values())), respondents)
-    figure = Figure(figsize=(7.5, 1.5 + (0.15 + 0.15 * len(tables)) * len(shown)), layout="constrained")
+    names = _names(next(iter(tables.values())), respondents)
+    figure = Figure(figsize=(7.5, 1.5 + (0.15 + 0.15 * len(tables)) * len(names)), layout="constrained")
     axes = figure.subplots()
     holders = set() if history is None else _holders(history, time, value)
-    for row, respondent in enumerate(shown):
+    for row, respondent in enumerate(names):
         if respondent in holders:
             axes.axhspan(row - 0.5, row + 0.5, color=HOLDER_COLOR, linewidth=0, zorder=0)
     for number, (title, table) in enumerate(tables.items()):
         label = f"{title}: {_label(titled[title], time, mass)}" if title else _label(titled[title], time, mass)
-        _draw(axes, [table.get(one) for one in shown], number, len(tables), without_mathtext(label))
-    _finish(axes, shown, first, value, time)
+        _draw(axes, [table.get(one) for one in names], number, len(tables), without_mathtext(label))
+    _finish(axes, names, first, value, time)
     handles = axes.get_legend_handles_labels()[0]
-    if holders & set(shown):
+    if holders & set(names):
         handles.append(Patch(color=HOLDER_COLOR, label=without_mathtext(f"has {value}")))
     axes.legend(handles=handles, frameon=False, fontsize=8.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     return figure
@@ -117,9 +118,9 @@ def _table(title: str, beliefs: Beliefs, value: Hashable, time: Any, mass: float
     return {respondent: _Row(*row) for respondent, row in zip(people.respondents, rows, strict=True)}
 
 
-def _shown(table: Mapping[Hashable, _Row], respondents: Iterable[Hashable] | None) -> list[Hashable]:
+def _names(table: Mapping[Hashable, _Row], respondents: Iterable[Hashable] | None) -> list[Hashable]:
     """Respondents in increasing order of belief, the order of the vertical axis."""
-    asked = list(table) if respondents is None else list(dict.fromkeys(respondents))
+    asked = list(table) if respondents is None else _labels(respondents)
     unknown = [respondent for respondent in asked if respondent not in table]
     if unknown or not asked:
         what = f"respondent {unknown[0]!r} is not in the release" if unknown else "there is no respondent to show"
@@ -127,6 +128,17 @@ def _shown(table: Mapping[Hashable, _Row], respondents: Iterable[Hashable] | Non
         raise ValueError(f"{OWNER}: {what}; give respondents of beliefs.posterior(release).index.{clue}")
     falling = sorted(asked, key=lambda respondent: -table[respondent].belief)
     return (falling[:MAX_ROWS] if respondents is None else falling)[::-1]
+
+
+def _labels(respondents: Iterable[Hashable]) -> list[Hashable]:
+    """Respondents that are asked for, each one once."""
+    takes = "is a list of respondents, of beliefs.posterior(release).index"
+    if isinstance(respondents, str) or not isinstance(respondents, Iterable):
+        raise TypeError(f"{OWNER}: respondents is {shown(respondents)}; it {takes}.")
+    asked = list(respondents)
+    for respondent in asked:
+        check_label(OWNER, "a respondent", respondent, "is one of beliefs.posterior(release).index")
+    return list(dict.fromkeys(asked))
 
 
 def _draw(axes: Axes, rows: list[_Row | None], number: int, of: int, label: str) -> None:
@@ -142,11 +154,11 @@ def _draw(axes: Axes, rows: list[_Row | None], number: int, of: int, label: str)
     axes.plot(points, heights, linestyle="", markerfacecolor="white", zorder=3, label=label, **style)
 
 
-def _finish(axes: Axes, shown: list[Hashable], beliefs: Beliefs, value: Hashable, time: Any) -> None:
+def _finish(axes: Axes, names: list[Hashable], beliefs: Beliefs, value: Hashable, time: Any) -> None:
     schema = beliefs.releases[0].observation.people.schema
     hide_frame(axes, "x")
-    axes.set_yticks(range(len(shown)), [without_mathtext(respondent) for respondent in shown], fontsize=8.5)
-    axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(shown) - 0.4), ylabel=without_mathtext(schema.respondent))
+    axes.set_yticks(range(len(names)), [without_mathtext(respondent) for respondent in names], fontsize=8.5)
+    axes.set(xlim=(-0.02, 1.02), ylim=(-0.6, len(names) - 0.4), ylabel=without_mathtext(schema.respondent))
     axes.set_xlabel(without_mathtext(f"belief in {schema.sensitive} = {value} after release {time}"))
     axes.tick_params(axis="y", length=0)
 
@@ -181,6 +193,6 @@ def _check(beliefs: Beliefs, value: object, history: object, mass: object) -> No
         raise TypeError(
             f"{OWNER} takes beliefs and a value, as {OWNER}(beliefs, {values[0]!r}); the values are {given}."
         )
-    check_kind(OWNER, "value", value, Hashable, f"is one of {given}")
+    check_label(OWNER, "value", value, f"is one of {given}")
     if value not in values:
         raise ValueError(f"{OWNER}: {value!r} is no value; the values are {given}.{lookalike(value, values)}")

@@ -79,7 +79,7 @@ class TestForest:
         assert "80% interval between draws" in axes.get_legend().texts[0].get_text()
 
     def test_monte_carlo_intervals(self):
-        axes = belief_forest({"mine": SAMPLED, "exact": EXACT}, "c", respondents="ABC", mass=0.95).axes[0]
+        axes = belief_forest({"mine": SAMPLED, "exact": EXACT}, "c", respondents=list("ABC"), mass=0.95).axes[0]
         error = dict(zip("ABC", ERRORS[:, 2], strict=True))
         for (name, belief), shown in zip(points(axes).items(), ends(axes, 0), strict=True):
             normal = [belief + sign * stats.norm.isf(0.025) * error[name] for sign in (-1, 1)]
@@ -115,6 +115,9 @@ class TestForest:
             ),
             ((EXACT, "z"), ValueError, "'z' is no value; the values are a, b, c"),
             ((EXACT, "a", ["A", "Z"]), ValueError, "respondent 'Z' is not in the release"),
+            ((EXACT, "a", "AB"), TypeError, "respondents is 'AB'; it is a list of respondents"),
+            ((EXACT, "a", [["A"]]), TypeError, "a respondent is "),
+            ((EXACT, "a", None, [1]), TypeError, "release is "),
             ((EXACT, "a", []), ValueError, "there is no respondent to show"),
             ((EXACT, "a", None, 7), ValueError, "the beliefs have no release at 7; there are 1, 2"),
             ((EXACT, "a", None, None, 3), TypeError, "history is 3; it is the History of the original records"),

@@ -10,6 +10,9 @@ from foreknow.models.arrays import FloatArray
 
 type Source = Literal["draws", "Monte Carlo", "none"]
 
+MIN_ERROR = 1e-9
+"""Standard error below which a belief does not depend on the draws, but for rounding."""
+
 SPREADS: dict[Source, str] = {
     "draws": "standard deviation between draws",
     "Monte Carlo": "Monte Carlo standard error",
@@ -32,10 +35,14 @@ class BeliefInterval(NamedTuple):
 
 
 def source_of(beliefs: Beliefs, t: int) -> Source:
-    """Source of the uncertainty of the beliefs after release number t: draws of the knowledge come first."""
+    """Source of the uncertainty of the beliefs after release number t: draws of the knowledge come first.
+
+    Beliefs whose standard errors are all below `MIN_ERROR` have none, as those of a program without unknown quantities.
+    """
     if beliefs.draws is not None:
         return "draws"
-    return "none" if beliefs.releases[t].posterior.standard_error is None else "Monte Carlo"
+    error = beliefs.releases[t].posterior.standard_error
+    return "none" if error is None or not (error >= MIN_ERROR).any() else "Monte Carlo"
 
 
 def spread_of(beliefs: Beliefs, t: int) -> FloatArray | None:

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from foreknow.evaluation.plots.arguments import as_titled, check_text
+from foreknow.evaluation.plots.belief_intervals import MIN_ERROR
 from foreknow.evaluation.plots.style import COLORS, hide_frame, without_mathtext
 from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
 from foreknow.models import Beliefs, ReleaseBeliefs, Status
@@ -99,7 +100,7 @@ def _groups_of(release: ReleaseBeliefs) -> pd.DataFrame:
     assert posterior.rhat is not None
     ess = np.full(posterior.rhat.shape, np.nan) if posterior.ess is None else posterior.ess
     error = np.ones(posterior.rhat.shape) if posterior.standard_error is None else posterior.standard_error
-    rows = {"rhat": posterior.rhat.max(axis=1), "ess": ess.min(axis=1), "varies": (error > 0).any(axis=1)}
+    rows = {"rhat": posterior.rhat.max(axis=1), "ess": ess.min(axis=1), "varies": (error >= MIN_ERROR).any(axis=1)}
     inside = observed.group >= 0
     by_group = pd.DataFrame(rows)[inside].groupby(observed.group[inside])
     table = by_group.agg({"rhat": "max", "ess": "min", "varies": "any"})

@@ -170,7 +170,8 @@ class TestConvergence:
         assert lower.get_xlabel() == "week"
 
     def test_groups_without_unknown_quantities_are_left_out(self):
-        constant = sampled(EXACT, error=np.zeros((3, 3)))
+        constant = sampled(EXACT, error=np.full((3, 3), 1e-17))
+        assert belief_forest(constant, "a").axes[0].get_legend().texts[0].get_text() == "no interval"
         assert convergence_plot(constant).axes[0].get_title().startswith("0 of 0 sampled groups")
 
     def test_it_is_drawn(self, tmp_path):

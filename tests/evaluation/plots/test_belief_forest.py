@@ -7,7 +7,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from strategies import history_of
@@ -129,6 +129,7 @@ class TestForest:
             belief_forest(*arguments)
 
 
+@settings(max_examples=30)
 @given(
     numbers=st.lists(st.integers(-5, 5), min_size=1, max_size=6), level=st.sampled_from([0.05, 0.25, 0.5, 0.75, 0.95])
 )

@@ -160,8 +160,9 @@ class Beliefs:
         since a belief is a probability and not a sample. With draws of uncertain knowledge (`Averaged`), ``draw`` has one entry for
         each: draws are resampled systematically by their weights at the release, so that the mean over ``draw`` is about the
         mixture. Where an estimator samples, a group ``diagnostics`` has ``standard_error``, ``ess`` and ``rhat`` of the posterior,
-        by release, respondent and value. A number is NaN where a respondent is not in the release. Labels other than numbers, dates
-        and texts, as tuples, become text. Cost: t N m numbers for N respondents in all, and each draw.
+        by release, respondent and value. Where it samples by NUTS, ``divergences`` has the number of divergent draws of the
+        respondent's group, by release and respondent. A number is NaN where a respondent is not in the release. Labels other than
+        numbers, dates and texts, as tuples, become text. Cost: t N m numbers for N respondents in all, and each draw.
         """
         import arviz_base
         import xarray
@@ -186,7 +187,7 @@ class Beliefs:
             for t, draws in enumerate(each):
                 belief[0, :, t, placed[t]] = np.swapaxes(draws, 0, 1)
             groups[stage] = arviz_base.dict_to_dataset({"belief": belief}, coords=coords, dims={"belief": dims})
-        found = {}
+        found: dict[str, Any] = {}
         for name in ("standard_error", "ess", "rhat"):
             numbers = np.full(shape, np.nan)
             for t, release in enumerate(self):
@@ -195,6 +196,8 @@ class Beliefs:
                     numbers[t, placed[t]] = diagnostic
             if not np.isnan(numbers).all():
                 found[name] = (dims, numbers)
+        if any(release.posterior.divergences is not None for release in self):
+            found["divergences"] = (dims[:2], self._divergences(placed, shape[:2]))
         if found:
             groups["diagnostics"] = xarray.Dataset(found, coords=coords)
         return xarray.DataTree.from_dict(groups)
@@ -240,6 +243,14 @@ class Beliefs:
         places = (np.arange(number) + 0.5) / number
         chosen = np.minimum(np.searchsorted(np.cumsum(self.draws.weights[t]), places), number - 1)
         return np.stack([self.draws.beliefs[d].releases[t].beliefs(stage) for d in chosen])
+
+    def _divergences(self, placed: list[list[int]], shape: tuple[int, int]) -> FloatArray:
+        """Number of divergent draws of each respondent's group: float array, shape ``(t, N)``, NaN outside the release."""
+        numbers = np.full(shape, np.nan)
+        for t, release in enumerate(self):
+            if release.posterior.divergences is not None:
+                numbers[t, placed[t]] = np.append(release.posterior.divergences, 0)[release.observation.group]
+        return numbers
 
     @property
     def _respondents(self) -> list[Hashable]:

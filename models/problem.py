@@ -112,6 +112,9 @@ class Posterior:
     error : float array, shape (g,), optional
         Estimated largest error of a belief of each group, from estimators that use the law of large numbers for large groups:
         0 where the computation is exact, NaN where no estimate is known.
+    divergences : int array, shape (g,), optional
+        Number of divergent draws among those that the posterior of each group averages, from estimators that sample by NUTS. A
+        group with one has status `UNCONVERGED`.
     """
 
     probabilities: FloatArray
@@ -121,13 +124,14 @@ class Posterior:
     rhat: FloatArray | None = None
     rule: ObjectArray | None = None
     error: FloatArray | None = None
+    divergences: IntArray | None = None
 
     def first(self, n: int) -> "Posterior":
         """Posterior of the first n respondents, as without the counterfeits behind them."""
         rows = (self.probabilities, self.standard_error, self.ess, self.rhat)
         probabilities, error, ess, rhat = (None if array is None else array[:n] for array in rows)
         assert probabilities is not None
-        return Posterior(probabilities, self.status, error, ess, rhat, self.rule, self.error)
+        return Posterior(probabilities, self.status, error, ess, rhat, self.rule, self.error, self.divergences)
 
 
 class Estimator(Protocol):

@@ -43,7 +43,15 @@ EXPECTED = (TypeError, ValueError, FileNotFoundError)
 SKIPPED = {
     **dict.fromkeys(
         [
-            *("belief_over_time", "breach_curve", "foreground_map", "gain_over_time", "group_sizes", "influence_map"),
+            *(
+                "belief_forest",
+                "belief_over_time",
+                "breach_curve",
+                "convergence_plot",
+                "foreground_map",
+                "gain_over_time",
+            ),
+            *("group_sizes", "influence_map"),
             *("influence_over_distance", "leak_plot", "reliability_diagram", "reliability_plot", "risk_utility_map"),
         ],
         "draws with Matplotlib; tests/evaluation/plots/test_wrong_arguments.py covers it",

@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from foreknow.models.settings import check_kind
+from foreknow.models import Beliefs
+from foreknow.models.settings import check_kind, shown
 from foreknow.models.tables.columns.required_columns import check_columns
 
 
@@ -15,6 +16,14 @@ def check_text(owner: str, **texts: Any) -> None:
         check_kind(owner, name, text, str, "is text")
 
 
+def check_label(owner: str, name: str, label: Any, takes: str) -> None:
+    """Raise TypeError unless an argument can be hashed, as a time, a value or a respondent."""
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(f"{owner}: {name} is {shown(label)}; it {takes}.") from None
+
+
 def check_titled(owner: str, name: str, titled: Any, kind: type, takes: str) -> None:
     """Raise TypeError unless an argument is a mapping from titles to objects of a type."""
     advice = f'write {{"a title": {name}}}'
@@ -22,6 +31,16 @@ def check_titled(owner: str, name: str, titled: Any, kind: type, takes: str) -> 
         raise TypeError(f"{owner} takes a mapping of titles to {name}, and got {type(titled).__name__}; {advice}.")
     for title, value in titled.items():
         check_kind(owner, f"{name}[{title!r}]", value, kind, takes)
+
+
+def as_titled(owner: str, beliefs: Any) -> dict[str, Beliefs]:
+    """Return a mapping of title to beliefs; beliefs alone get an empty title. Raise TypeError or ValueError for anything else."""
+    if isinstance(beliefs, Beliefs):
+        return {"": beliefs}
+    check_titled(owner, "beliefs", beliefs, Beliefs, "is a Beliefs, as an attack returns it")
+    if not beliefs:
+        raise ValueError(f"{owner}: beliefs is empty; give the beliefs of at least one attack.")
+    return dict(beliefs)
 
 
 def check_table(owner: str, name: str, table: Any, columns: Iterable[str], takes: str) -> None:

@@ -14,6 +14,7 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from foreknow.evaluation.plots.arguments import check_table, check_text, check_titled
+from foreknow.evaluation.plots.belief_intervals import SPREADS, source_of, spread_of
 from foreknow.evaluation.plots.style import (
     COLORS,
     FILLS,
@@ -94,7 +95,8 @@ def belief_over_time(
     """Posterior beliefs about one respondent after each release: one panel for each publication, true values framed.
 
     Columns run from the first to the last release with a record of the respondent. A hatched column has no record, or stands for
-    missing times. If the record was suppressed, the belief is the revised prior.
+    missing times. If the record was suppressed, the belief is the revised prior. Where beliefs have draws (`Averaged`), a second
+    number in a cell is the standard deviation between draws; where an estimator samples, it is the Monte Carlo standard error.
 
     Parameters
     ----------
@@ -122,20 +124,26 @@ def belief_over_time(
     values = history.schema.values
     across = min(len(tables), PANELS_PER_ROW)
     down = -(-len(tables) // across)
-    width, height = max(3.2, 0.45 * len(axis.labels)) + 0.3, max(3.4, 0.32 * len(values)) + 0.4
+    spreads = {title: _spreads(belief, respondent) for title, belief in beliefs.items()}
+    step = 0.45 if any(map(len, spreads.values())) else 0.32
+    width, height = max(3.2, 0.45 * len(axis.labels)) + 0.3, max(3.4, step * len(values)) + 0.4
     figure = Figure(figsize=(1.5 + width * across, height * down + 0.6), layout="constrained")
     panels = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
     for axes in panels[len(tables) :]:
         axes.remove()
     panels = panels[: len(tables)]
     for axes, (title, table) in zip(panels, tables.items(), strict=True):
-        image = _heat_map(axes, table, axis, truth)
+        image = _heat_map(axes, table, axis, truth, spreads[title])
         axes.set_yticks(range(len(values)), [without_mathtext(value) for value in values])
         axes.set(xlabel=without_mathtext(time), title=without_mathtext(title))
     figure.colorbar(image, ax=list(panels), aspect=20 * down, label="belief after the release")
     is_hatched = any(len(table) < len(axis.labels) for table in tables.values())
     hatched = "; hatched: no record" if is_hatched else ""
-    figure.suptitle(without_mathtext(f"Beliefs about respondent {respondent} (framed: the true value{hatched})"))
+    meaning = ", or ".join(_spread_meanings(list(beliefs.values())))
+    second = f"\n±: {meaning}" if meaning else ""
+    figure.suptitle(
+        without_mathtext(f"Beliefs about respondent {respondent} (framed: the true value{hatched}){second}")
+    )
     return figure
 
 
@@ -192,6 +200,22 @@ def _posteriors(title: str, beliefs: Beliefs, respondent: Hashable) -> pd.DataFr
     return evolution[is_posterior].droplevel("stage")
 
 
+def _spreads(beliefs: Beliefs, respondent: Hashable) -> dict[Any, FloatArray]:
+    """Uncertainty of the beliefs about a respondent by time, where there is any: float array, shape ``(m,)``."""
+    spreads = {}
+    for t, release in enumerate(beliefs):
+        rows, spread = list(release.observation.people.rows(respondent)), spread_of(beliefs, t)
+        if rows and spread is not None:
+            spreads[release.observation.time] = spread[rows[0]]
+    return spreads
+
+
+def _spread_meanings(beliefs: Sequence[Beliefs]) -> list[str]:
+    """Meanings of the second number of a cell."""
+    sources = {source_of(belief, t) for belief in beliefs for t in range(len(belief))}
+    return [meaning for source, meaning in SPREADS.items() if source in sources]
+
+
 def _common_axis(beliefs: Sequence[Beliefs], tables: Mapping[str, pd.DataFrame]) -> TimeAxis:
     """The axis of all panels, from the first to the last release with a record."""
     present = {time for table in tables.values() for time in table.index}
@@ -200,7 +224,9 @@ def _common_axis(beliefs: Sequence[Beliefs], tables: Mapping[str, pd.DataFrame])
     return time_axis(every[places[0] : places[-1] + 1])
 
 
-def _heat_map(axes: Axes, table: pd.DataFrame, axis: TimeAxis, truth: Mapping[Any, int]) -> AxesImage:
+def _heat_map(
+    axes: Axes, table: pd.DataFrame, axis: TimeAxis, truth: Mapping[Any, int], spreads: Mapping[Any, FloatArray]
+) -> AxesImage:
     """Draw the posteriors of a respondent, with numbers in the cells and frames around the true values."""
     shown = np.full((table.shape[1], len(axis.labels)), np.nan)
     for time, row in zip(table.index, table.to_numpy(), strict=True):
@@ -209,7 +235,11 @@ def _heat_map(axes: Axes, table: pd.DataFrame, axis: TimeAxis, truth: Mapping[An
         for value, probability in enumerate(row):
             if probability >= MIN_WRITTEN_PROBABILITY:
                 color = "white" if probability > 0.6 else "black"
-                axes.text(column, value, f"{probability:.2f}", ha="center", va="center", fontsize=8, color=color)
+                spread = spreads[time][value] if time in spreads else 0.0
+                second = f"\n±{spread:.2f}" if spread >= MIN_WRITTEN_PROBABILITY else ""
+                axes.text(
+                    column, value, f"{probability:.2f}{second}", ha="center", va="center", fontsize=8, color=color
+                )
         corner = (column - 0.47, truth[time] - 0.46)
         axes.add_patch(Rectangle(corner, 0.94, 0.92, fill=False, edgecolor="black", linewidth=1.6, zorder=2))
     image = axes.imshow(

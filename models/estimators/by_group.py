@@ -20,9 +20,9 @@ def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Po
     Returns
     -------
     Posterior
-        ``rule`` has the name of each group's estimator. Standard errors, effective sample sizes and R-hats are those of the
-        estimators that give them; elsewhere they are 0, infinity and 1. A respondent outside all groups keeps the prior of the
-        first problem.
+        ``rule`` has the name of each group's estimator. Standard errors, effective sample sizes, R-hats and numbers of divergent
+        draws are those of the estimators that give them; elsewhere they are 0, infinity, 1 and 0. A respondent outside all groups
+        keeps the prior of the first problem.
 
     Notes
     -----
@@ -40,7 +40,9 @@ def by_group(parts: Sequence[tuple[Estimator, Problem]], choice: IntArray) -> Po
         name: _merged([getattr(answer, name) for answer in answers], choice_of_row, default)
         for name, default in (("standard_error", 0.0), ("ess", np.inf), ("rhat", 1.0))
     }
-    return Posterior(probabilities, status, **sampled, rule=names[choice])
+    given = [answer.divergences for answer in answers if answer.divergences is not None]
+    divergences = np.sum(given, axis=0) if given else None
+    return Posterior(probabilities, status, **sampled, rule=names[choice], divergences=divergences)
 
 
 def _part(problem: Problem, chosen: BoolArray) -> Problem:

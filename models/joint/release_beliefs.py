@@ -1,5 +1,7 @@
 """Beliefs about each release of a history, from a joint posterior."""
 
+from typing import Any
+
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
@@ -60,7 +62,7 @@ def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predict
     inside = np.flatnonzero(history.record[t] >= 0)
     record = history.record[t][inside]
     first, number = int(posterior.problem.layout.release_starts[t]), len(history.observations[t].counts)
-    arrays: dict[str, FloatArray] = {}
+    arrays: dict[str, Any] = {}
     for name, default in (("standard_error", 0.0), ("ess", np.nan), ("rhat", np.nan)):
         numbers = getattr(posterior, name)
         if numbers is not None:

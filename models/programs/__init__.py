@@ -14,7 +14,9 @@ Each file is named for what its model treats as unknown. PyMC is imported when a
 ``program_estimator`` makes an estimator of a program: `ProgramEstimator`. ``release_predictive`` compares
 simulated multisets with the published ones. The other files hold what several share:
 
-- ``compiled_program`` and ``program_cache``: compiled programs, sampled again with the data of equal models;
+- ``release_parts``, ``program_checks`` and ``part_summary``: the groups that a program is sampled for, checks of its model and
+  draws, and their summary;
+- ``compiled_program``, ``program_samplers`` and ``program_cache``: compiled programs, sampled again with the data of equal models;
 - ``distribution_table``: a model of published groups whose priors follow from a table of unknown distributions;
 - ``missing_visits``: counts and stretches of sequences with missing values;
 - ``log_permanent`` and ``group_weights``: the log-probability of published multisets as a PyTensor operation, and its kernel.

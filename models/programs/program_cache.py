@@ -1,11 +1,18 @@
-"""Compiled programs that an estimator keeps between calls."""
+"""Compilation of programs, and the compiled programs that an estimator keeps between calls."""
 
 from typing import TYPE_CHECKING, Any
 
-from foreknow.models.programs.compiled_program import CompiledProgram, compiled_program, computations_of
+import numpy as np
+
+from foreknow.models.estimators.exact import TooLarge
+from foreknow.models.programs.compiled_program import CompiledProgram, Unusable, computations_of
+from foreknow.models.programs.program_samplers import program_sampler
 
 if TYPE_CHECKING:
     import pymc as pm
+
+MAX_PARAMETERS = 2**14
+"""Largest number of unknown numbers of a model, on the unconstrained scale."""
 
 MAX_PROGRAMS = 16
 """Largest number of compiled programs that are kept; the one used longest ago is dropped."""
@@ -35,3 +42,40 @@ class ProgramCache:
             self._programs.remove(found)
         self._programs = [found, *self._programs][:MAX_PROGRAMS]
         return found
+
+
+def compiled_program(model: "pm.Model", computations: list[Any], nuts_sampler: str) -> CompiledProgram:
+    """Return the compiled functions of a model.
+
+    Raises
+    ------
+    TooLarge
+        If the model has more than `MAX_PARAMETERS` unknown numbers.
+    Unusable
+        If ``nuts_sampler`` is ``"nutpie"`` and a free variable is discrete.
+    """
+    from pymc.initial_point import make_initial_point_fn
+    from pytensor.compile.mode import Mode
+
+    discrete = [variable.name for variable in model.discrete_value_vars]
+    jittered = {each for each in model.free_RVs if model.rvs_to_values[each] in model.continuous_value_vars}
+    initial_point = make_initial_point_fn(model=model, jitter_rvs=jittered, return_transformed=True)
+    unknown = sum(np.size(value) for value in initial_point(0).values())
+    if unknown > MAX_PARAMETERS:
+        raise TooLarge(
+            f"its model has {unknown:,} unknown numbers, more than {MAX_PARAMETERS:,}. Publish smaller groups, or write a "
+            "smaller program."
+        )
+    log_density, belief = (
+        model.compile_fn(
+            computation, inputs=model.value_vars, mode=Mode(linker="py", optimizer="None"), on_unused_input="ignore"
+        )
+        for computation in computations
+    )
+    if discrete and nuts_sampler != "pymc":
+        raise Unusable(
+            f"nuts_sampler={nuts_sampler!r} samples continuous variables, and {', '.join(discrete)} is discrete. Use "
+            "nuts_sampler='pymc', which adds a step method for it."
+        )
+    sampler = program_sampler(model, nuts_sampler, bool(discrete)) if unknown else None
+    return CompiledProgram(model, computations, initial_point, log_density, belief, sampler)

@@ -8,6 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.assignments.best_assignments import SUM_TOLERANCE
+from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import Problem
 from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
 
@@ -54,7 +55,9 @@ def permutation_model(problem: Problem, concentration: "float | Callable[[], Any
     TypeError
         If ``problem`` is no `Problem`.
     ValueError
-        If the problem does not have exactly one group, with 1 to 7 members; or the concentration is not positive and finite.
+        If the problem does not have exactly one group with members, or the concentration is not positive and finite.
+    TooLarge
+        If the group has more than 7 members.
 
     Notes
     -----
@@ -122,7 +125,7 @@ def _check(problem: Any, concentration: Any) -> None:
             "the assignments of one. Make a problem of each group, or use DirichletMultinomial, which takes them all."
         )
     if (size := int(problem.sizes[0])) > MAX_MEMBERS:
-        raise ValueError(
+        raise TooLarge(
             f"the group has {size} respondents, and permutation_model lists the {size}! assignments of at most {MAX_MEMBERS}. "
             "DirichletMultinomial has the closed form, for groups of any size."
         )

@@ -1,5 +1,7 @@
 """Beliefs, labelled by respondent and value."""
 
+import dataclasses
+
 import arviz as az
 import arviz_base
 import numpy as np
@@ -109,6 +111,16 @@ class TestDataTree:
         summary = az.summary(self.TREE, kind="stats")
         assert len(summary) == 3 * 4 * 3
         assert float(summary.loc["belief[2, B, b]", "mean"]) == pytest.approx(0.7)
+
+    def test_divergent_draws_of_the_group_of_each_respondent(self):
+        """At time 2 B and C are in one group, and D in none."""
+        first, second, third = BELIEFS.releases
+        posterior = dataclasses.replace(second.posterior, divergences=np.array([7]))
+        tree = Beliefs((first, dataclasses.replace(second, posterior=posterior), third)).to_datatree()
+        found = tree["diagnostics"]["divergences"]
+        assert found.dims == ("release", "respondent")
+        assert np.array_equal(found.sel(release=2), [np.nan, 7, 7, 0], equal_nan=True)
+        assert np.isnan(found.sel(release=[1, 3])).all(), "these releases have no diagnostics"
 
 
 class TestUnusual:

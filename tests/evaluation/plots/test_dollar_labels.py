@@ -12,6 +12,7 @@ from strategies import frame_of
 
 from foreknow.attacks import ForegroundAttack, SequentialAttack
 from foreknow.evaluation import (
+    belief_forest,
     belief_over_time,
     foreground_map,
     gain_over_time,
@@ -46,6 +47,12 @@ def beliefs():
     return belief_over_time({WORDS[0]: found, WORDS[2]: found}, history, WORDS[2], WORDS[0])
 
 
+def forest():
+    history, releases = priced()
+    found = SequentialAttack(Adversary(UniformPrior()))(releases)
+    return belief_forest(dict.fromkeys(WORDS, found), WORDS[2], history=history)
+
+
 def influence():
     graph = nx.DiGraph(source=(WORDS[0], WORDS[1]))
     for number, (person, time) in enumerate([(WORDS[0], WORDS[1]), (WORDS[2], WORDS[0])]):
@@ -77,6 +84,7 @@ FIGURES = {
         pd.concat([risk(), risk().assign(defense=risk()["defense"] + "!")]), WORDS[2]
     ),
     "belief": beliefs,
+    "forest": forest,
     "sizes": lambda: group_sizes(dict.fromkeys(WORDS, priced()[1])),
     "sizes in panels": lambda: group_sizes({word + end: priced()[1] for word in WORDS for end in "12"}),
     "influence": influence,

@@ -12,9 +12,11 @@ from strategies import view_of
 
 from foreknow.attacks import SnapshotAttack
 from foreknow.evaluation import (
+    belief_forest,
     belief_over_time,
     breach_curve,
     calibration,
+    convergence_plot,
     gain_over_time,
     group_sizes,
     influence_map,
@@ -26,12 +28,13 @@ from foreknow.evaluation import (
     retroactive_leak,
     risk_utility_map,
 )
-from foreknow.models import Adversary, History, Release, UniformPrior
+from foreknow.models import Adversary, History, Release, SwapChain, UniformPrior
 
 VIEW = view_of("ABCD", "xxyy", domain="xy")
 HISTORY = History([VIEW])
 RELEASE = Release(VIEW, [0, 0, 1, 1])
 BELIEFS = SnapshotAttack(Adversary(UniformPrior()))([RELEASE])
+SAMPLED = SnapshotAttack(Adversary(UniformPrior(), estimator=SwapChain(draws=8, chains=2, rng=1)))([RELEASE])
 RISK = pd.DataFrame({"defense": ["a"], "attack": ["b"], "time": [1], "gain": [0.1], "gcp": [0.2]})
 GRAPH = nx.DiGraph(source=("A", 1))
 GRAPH.add_node(("A", 1), bits=0.5, release=0, group=0, distance=0)
@@ -39,6 +42,15 @@ GRAPH.add_node(("A", 1), bits=0.5, release=0, group=0, distance=0)
 CALLS = {
     gain_over_time: {"risk": RISK, "time": "release", "measure": "gain"},
     belief_over_time: {"beliefs": {"one": BELIEFS}, "history": HISTORY, "respondent": "A", "time": "release"},
+    belief_forest: {
+        "beliefs": {"one": BELIEFS},
+        "value": "x",
+        "respondents": ["A"],
+        "release": 1,
+        "history": HISTORY,
+        "mass": 0.9,
+    },
+    convergence_plot: {"beliefs": SAMPLED, "time": "release"},
     group_sizes: {"releases": {"one": [RELEASE]}},
     breach_curve: {"beliefs": BELIEFS, "history": HISTORY, "sensitive_set": {"x"}, "r": 2, "leaving_out": {"A"}},
     reliability_diagram: {"calibrations": {"one": calibration(BELIEFS, HISTORY)}},

@@ -25,8 +25,8 @@ from foreknow.models import (
     permutation_model,
     release_model,
 )
-from foreknow.models.programs import program_estimator
-from foreknow.models.programs.compiled_program import BeliefDraws, CompiledProgram
+from foreknow.models.programs import part_summary, program_estimator
+from foreknow.models.programs.compiled_program import CompiledProgram, ProgramDraws
 from foreknow.models.programs.log_permanent import LogPermanent
 from foreknow.testing import check_estimator, examples
 
@@ -90,19 +90,20 @@ class TestTruth:
                 assert np.allclose(posterior.probabilities[rows], expected, rtol=0, atol=1e-12)
             assert np.array_equal(posterior.probabilities[-1], PROBLEM.prior[-1])
             assert posterior.status.tolist() == [Status.FINE] * 3
+            assert posterior.divergences.tolist() == [0] * 3
             assert (posterior.standard_error == 0).all()
             assert (posterior.rhat == 1).all()
             assert (posterior.ess == 16).all()
 
     def test_the_posterior_is_a_mixture(self, monkeypatch):
         """A weight w of Beta(2, 1) has the mean square 1/2, and the square of its mean is 4/9."""
-        kept, summarize_chains = [], program_estimator.summarize_chains
+        kept, summarize_chains = [], part_summary.summarize_chains
 
         def recorded(draws):
             kept.append(draws)
             return summarize_chains(draws)
 
-        monkeypatch.setattr(program_estimator, "summarize_chains", recorded)
+        monkeypatch.setattr(part_summary, "summarize_chains", recorded)
 
         def squared(problem):
             with pm.Model() as model:
@@ -175,18 +176,38 @@ class TestTruth:
 
 class TestStatus:
     def test_divergences(self):
-        """A wall in the density, of height e^5000: trajectories that meet it diverge."""
+        """A wall in the density, of height e^5000: trajectories that meet it diverge. The groups of two meet it."""
 
         def wall(problem):
             with pm.Model() as model:
                 x = pm.Normal("x", initval=-1.0)
-                pm.Potential("wall", pt.switch(x > 0, -5000.0, 0.0))
-                pm.Deterministic("belief", pt.ones((len(problem.prior), 1)) * pt.stack([0.5, 0.5, 0.0]) + 0 * x)
+                height = pm.Data("height", 5000.0 * (problem.sizes[0] == 2))
+                pm.Potential("wall", pt.switch(x > 0, -height, 0.0))
+                pm.Deterministic("belief", pt.as_tensor(np.tile([0.5, 0.5, 0.0], (len(problem.prior), 1))) + 0 * x)
             return model
 
-        posterior = tiny(wall, draws=50)(problem_of([2]))
-        assert posterior.status.tolist() == [Status.UNCONVERGED]
+        problem = problem_of([2, 3, 8], outside=1)
+        posterior = Mixed(small=tiny(wall, draws=50), large=Exact(), size=3)(problem)
+        assert posterior.status.tolist() == [Status.UNCONVERGED, Status.FINE, Status.FINE]
         assert (posterior.rhat == 1).all()
+        assert 0 < posterior.divergences[0] <= 100, "at most the kept draws"
+        assert posterior.divergences[1:].tolist() == [0, 0]
+        assert np.array_equal(posterior.first(2).divergences, posterior.divergences)
+
+    @pytest.mark.parametrize(("per", "expected"), [("group", [7, 0, 7]), ("release", [7, 7, 7])])
+    def test_divergences_of_each_group(self, monkeypatch, per, expected):
+        """A sampler that reports 7 divergent draws of each part with a group of two."""
+        sample = CompiledProgram.sample
+        monkeypatch.setattr(
+            CompiledProgram,
+            "sample",
+            lambda self, length, seeds: sample(self, length, seeds)._replace(
+                belief=np.tile(self.belief({}), (2, 8, 1, 1)), divergences=7 * (self.belief({}).shape[0] != 3)
+            ),
+        )
+        posterior = tiny(certain_law, per=per)(problem_of([2, 3, 2]))
+        assert posterior.divergences.tolist() == expected
+        assert (posterior.status > 0).tolist() == (posterior.divergences > 0).tolist()
 
     def test_chains_that_disagree(self, monkeypatch):
         """With one program per group one group is reported, and of a release the group of the respondent alone."""
@@ -198,7 +219,7 @@ class TestStatus:
             if np.allclose(rows[-1], first[-1]):
                 weight = rng.random(20) * 0.01 + np.array([[0.1], [0.8]])
                 belief[:, :, -1] = np.stack([weight, 1 - weight, 0 * weight], axis=-1)
-            return BeliefDraws(belief, 0)
+            return ProgramDraws(belief, 0)
 
         monkeypatch.setattr(CompiledProgram, "sample", disagreeing)
         problem = problem_of([2, 3])
@@ -270,6 +291,10 @@ class TestConformance:
     def test_the_kit_with_a_sampled_program(self):
         check_estimator(tiny(unsure_law), problems=[problem_of([2, 1], outside=1)])
 
+    @pytest.mark.slow
+    def test_the_kit_with_permutation_model(self):
+        check_estimator(tiny(permutation_model, reads_evidence=True), problems=[problem_of([2, 3, 1], outside=1)])
+
     def test_permutation_model_reads_evidence_and_others_refuse_it(self):
         problem = dataclasses.replace(PROBLEM, evidence=np.zeros(PROBLEM.prior.shape))
         with pytest.raises(ValueError, match=r"has evidence .*ProgramEstimator"):
@@ -317,8 +342,13 @@ def returning(belief, dims=None):
     return build
 
 
-def refusing(problem):
-    raise ValueError("no such group")
+def raising(error):
+    """A program with a mistake, or that refuses."""
+
+    def build(problem):
+        raise error
+
+    return build
 
 
 def without_belief(problem):
@@ -374,15 +404,28 @@ class TestWrongPrograms:
             ),
             (returning([[-0.5, 1.5], [0, 1]]), ValueError, "the belief in row 0 holds the negative number -0.5"),
             (returning([[0.5, 0.5], [0.5, 0.6]]), ValueError, "the belief in row 1 sums to 1.1"),
-            (refusing, TooLarge, "ProgramEstimator: build refuses group 0: no such group"),
+            (
+                raising(TooLarge("at most 1 member")),
+                TooLarge,
+                "ProgramEstimator: build refuses group 0: at most 1 member",
+            ),
+            (raising(ValueError("no such group")), ValueError, "build stops at group 0: ValueError: no such group"),
+            (raising(KeyError("age")), ValueError, "ProgramEstimator: build stops at group 0: KeyError: 'age'"),
+            (raising(AssertionError()), ValueError, "ProgramEstimator: build stops at group 0: AssertionError: "),
+            (raising(TypeError("a list")), TypeError, "ProgramEstimator: build stops at group 0: TypeError: a list"),
             (not_a_number, ValueError, "ProgramEstimator: group 0: its log-density is nan at a starting point"),
             (mismatched, ValueError, "ProgramEstimator: group 0: its model cannot be computed: "),
             (large, TooLarge, "ProgramEstimator: group 0: its model has 20,000 unknown numbers, more than 16,384"),
         ],
     )
     def test_the_message_says_what_was_found(self, build, error, message):
-        with pytest.raises(error, match=re.escape(message)):
+        with pytest.raises(error, match=re.escape(message)) as raised:
             tiny(build)(PAIR)
+        assert raised.type is error, "only a refusal of a large group is TooLarge"
+
+    def test_the_release_is_named(self):
+        with pytest.raises(ValueError, match="build stops at the release: ZeroDivisionError: by 0"):
+            tiny(raising(ZeroDivisionError("by 0")), per="release")(PAIR)
 
     def test_a_group_that_a_program_refuses(self):
         with pytest.raises(

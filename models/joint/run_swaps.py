@@ -12,15 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import FloatArray, IntArray, compiled, inlined
 from foreknow.models.joint.path_factors import (
     BASE,
     EVIDENCE,
     FOLLOWING,
+    FOLLOWING_BASE,
+    FOLLOWING_GROUP,
+    FOLLOWING_RELEASE,
     GROUP,
     KNOWN,
     PATH,
     PREVIOUS,
+    PREVIOUS_GROUP,
+    PREVIOUS_RELEASE,
     RELEASE,
     PathFactors,
 )
@@ -72,6 +77,7 @@ def sweep(
     f: PathFactors,
     value: IntArray,
     published: IntArray,
+    beside: IntArray,
     order: int,
     runs: bool,
     w: Workspace,
@@ -80,8 +86,8 @@ def sweep(
     """Moves whose runs add up to the number of records.
 
     Records are visited in order, each with a random partner; the next sweep goes on where this one stops. With ``runs`` False each
-    move is a swap at one release, which does not mix where pairs meet again. ``published`` has the published value of each record,
-    and is empty if no group has distorted values.
+    move is a swap at one release, which does not mix where pairs meet again. ``value``, ``published`` and ``beside`` are those of an
+    `Assignment`.
     """
     records, done = len(value), 0
     while done < records:
@@ -93,6 +99,10 @@ def sweep(
         distorted = f.channel[g] >= 0
         if len(w.codes) and f.records[one, PREVIOUS] < 0:
             redraw_own_values(f, value, published, one, w.codes, rng)
+            at = one
+            while at >= 0:
+                write_beside(f.records, value, beside, at)
+                at = f.records[at, FOLLOWING]
         # In a group of two one pair is enough; a second move of the same pair would be idle.
         if one == first + members - 1:
             continue
@@ -100,25 +110,40 @@ def sweep(
         two += two >= one
         if distorted:
             redraw_pair(f, value, published, order, one, two, w.own, rng)
+            write_beside(f.records, value, beside, one)
+            write_beside(f.records, value, beside, two)
         if order > 1:
-            done += swap_run_of_order(f, value, published, order, one, two, runs, w, rng) - 1
+            done += swap_run_of_order(f, value, published, beside, order, one, two, runs, w, rng) - 1
         else:
-            done += swap_run(f, value, published, one, two, runs, w, rng) - 1
+            done += swap_run(f, value, published, beside, one, two, runs, w, rng) - 1
 
 
-@compiled
-def exchange(value: IntArray, published: IntArray, a: int, b: int) -> None:
+@inlined
+def exchange(records: IntArray, value: IntArray, published: IntArray, beside: IntArray, a: int, b: int) -> None:
     """Exchange the values of two records of a group."""
-    value[a], value[b] = value[b], value[a]
     if len(published):
         published[a], published[b] = published[b], published[a]
+    if value[a] != value[b]:
+        value[a], value[b] = value[b], value[a]
+        write_beside(records, value, beside, a)
+        write_beside(records, value, beside, b)
 
 
-@compiled
+@inlined
+def write_beside(records: IntArray, value: IntArray, beside: IntArray, r: int) -> None:
+    """Write the own value of a record to its neighbours on the path."""
+    if records[r, PREVIOUS] >= 0:
+        beside[records[r, PREVIOUS], 1] = value[r]
+    if records[r, FOLLOWING] >= 0:
+        beside[records[r, FOLLOWING], 0] = value[r]
+
+
+@inlined
 def swap_run(
     f: PathFactors,
     value: IntArray,
     published: IntArray,
+    beside: IntArray,
     one: int,
     two: int,
     runs: bool,
@@ -143,18 +168,18 @@ def swap_run(
             r = pair[j, side]
             base, before, after = records[r, BASE], records[r, PREVIOUS], records[r, FOLLOWING]
             if j > 0 and before == pair[j - 1, side]:
-                own, other = base + value[before], base + value[pair[j - 1, 1 - side]]
+                own, other = base + beside[r, 0], base + value[pair[j - 1, 1 - side]]
                 kept_x, kept_y, swapped_x, swapped_y = table[own, x], table[own, y], table[other, x], table[other, y]
             else:
-                kept_x = table[base + value[before], x] if before >= 0 else prior[records[r, PATH], x]
-                kept_y = table[base + value[before], y] if before >= 0 else prior[records[r, PATH], y]
+                kept_x = table[base + beside[r, 0], x] if before >= 0 else prior[records[r, PATH], x]
+                kept_y = table[base + beside[r, 0], y] if before >= 0 else prior[records[r, PATH], y]
                 swapped_x, swapped_y = kept_x, kept_y
             outer_x, outer_y = 1.0, 1.0
             if records[r, EVIDENCE] >= 0:
                 outer_x, outer_y = evidence[records[r, EVIDENCE], x], evidence[records[r, EVIDENCE], y]
             if after >= 0 and not (j + 1 < length and after == pair[j + 1, side]):
-                outer_x *= table[records[after, BASE] + x, value[after]]
-                outer_y *= table[records[after, BASE] + y, value[after]]
+                outer_x *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
+                outer_y *= table[records[r, FOLLOWING_BASE] + y, beside[r, 1]]
             if side == 0:
                 keep_stay, keep_cross = keep * kept_x * outer_x, keep * kept_y * outer_y
                 swap_stay, swap_cross = swap * swapped_x * outer_x, swap * swapped_y * outer_y
@@ -172,7 +197,7 @@ def swap_run(
     swapped = rng.random() < swap
     for j in range(length - 1, -1, -1):
         if swapped:
-            exchange(value, published, pair[j, 0], pair[j, 1])
+            exchange(records, value, published, beside, pair[j, 0], pair[j, 1])
         if j > 0:
             column = 1 if swapped else 0
             kept, crossed = weight[j, 0, column], weight[j, 1, column]
@@ -180,44 +205,45 @@ def swap_run(
     return length
 
 
-@compiled
+@inlined
 def _meetings(records: IntArray, one: int, two: int, runs: bool, pair: IntArray) -> int:
     """Write the maximal run of meetings of two paths around a pair; return its length."""
     a, b = one, two
-    while runs:
-        c, d = _next_meeting(records, a, b, PREVIOUS, -1)
-        if c < 0:
+    while runs and records[a, PREVIOUS] >= 0 and records[b, PREVIOUS] >= 0:
+        c, d = records[a, PREVIOUS], records[b, PREVIOUS]
+        if records[a, PREVIOUS_RELEASE] != records[b, PREVIOUS_RELEASE]:
+            c, d = _same_release(records, c, d, PREVIOUS, -1)
+            if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
+                break
+        elif records[a, PREVIOUS_GROUP] != records[b, PREVIOUS_GROUP]:
             break
         a, b = c, d
-    pair[0, 0], pair[0, 1] = a, b
-    length = 1
-    while runs:
-        c, d = _next_meeting(records, a, b, FOLLOWING, 1)
-        if c < 0:
-            return length
+    pair[0, 0], pair[0, 1], length = a, b, 1
+    while runs and records[a, FOLLOWING] >= 0 and records[b, FOLLOWING] >= 0:
+        c, d = records[a, FOLLOWING], records[b, FOLLOWING]
+        if records[a, FOLLOWING_RELEASE] != records[b, FOLLOWING_RELEASE]:
+            c, d = _same_release(records, c, d, FOLLOWING, 1)
+            if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
+                break
+        elif records[a, FOLLOWING_GROUP] != records[b, FOLLOWING_GROUP]:
+            break
         a, b = c, d
-        pair[length, 0], pair[length, 1] = a, b
-        length += 1
+        pair[length, 0], pair[length, 1], length = a, b, length + 1
     return length
 
 
-@compiled
-def _next_meeting(records: IntArray, a: int, b: int, way: int, sign: int) -> tuple[int, int]:
-    """Next meeting of two paths in a direction of time, if it is the next record of at least one; else -1.
+@inlined
+def _same_release(records: IntArray, c: int, d: int, way: int, sign: int) -> tuple[int, int]:
+    """Records of two paths at or after the later of two releases, in the direction of time ``sign`` (column ``way``); -1 for none.
 
-    ``way`` is the column of the neighbour, and ``sign`` the direction: 1 or -1.
+    Only one of the two paths is followed. The records are of the same release, or that path has none there.
     """
-    c, d = records[a, way], records[b, way]
-    if c < 0 or d < 0:
-        return -1, -1
     if sign * records[c, RELEASE] < sign * records[d, RELEASE]:
         while c >= 0 and sign * records[c, RELEASE] < sign * records[d, RELEASE]:
             c = records[c, way]
     else:
         while d >= 0 and sign * records[d, RELEASE] < sign * records[c, RELEASE]:
             d = records[d, way]
-    if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
-        return -1, -1
     return c, d
 
 
@@ -226,6 +252,7 @@ def swap_run_of_order(
     f: PathFactors,
     value: IntArray,
     published: IntArray,
+    beside: IntArray,
     order: int,
     one: int,
     two: int,
@@ -263,7 +290,7 @@ def swap_run_of_order(
                     w.weight[j, state, swap] = weight
                     w.forward[j, (2 * state + swap) % states] += weight
         w.forward[j] /= w.forward[j].sum()
-    _draw_decisions_of_order(value, published, order, total, w, rng)
+    _draw_decisions_of_order(f.records, value, published, beside, order, total, w, rng)
     return length
 
 
@@ -291,7 +318,14 @@ def _side(
 
 @compiled
 def _draw_decisions_of_order(
-    value: IntArray, published: IntArray, order: int, total: int, w: Workspace, rng: np.random.Generator
+    records: IntArray,
+    value: IntArray,
+    published: IntArray,
+    beside: IntArray,
+    order: int,
+    total: int,
+    w: Workspace,
+    rng: np.random.Generator,
 ) -> None:
     """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
     states = 2**order
@@ -308,4 +342,4 @@ def _draw_decisions_of_order(
         kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
         state = high if rng.random() * (kept + crossed) >= kept else low
         if swap == 1:
-            exchange(value, published, w.pair[j, 0], w.pair[j, 1])
+            exchange(records, value, published, beside, w.pair[j, 0], w.pair[j, 1])

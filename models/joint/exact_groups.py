@@ -99,4 +99,6 @@ def pass_along(
             write_predicted(scratch.predicted, first, last, at, factors, messages.forward)
             send_forward(first, last, 0, at, factors, messages, scratch.predicted, likelihood, width, unread)
         else:
-            send_backward(first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, width, unread)
+            send_backward(
+                first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, width, unread
+            )

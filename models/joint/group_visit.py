@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import FloatArray, IntArray, compiled, inlined
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.messages import Factors, Messages
 from foreknow.models.joint.problem import JointProblem
@@ -122,7 +122,7 @@ def write_weights(
             weights[i, s] = weights[i, s] / total if total > 0.0 else 1.0 / width
 
 
-@compiled
+@inlined
 def _through_channel(
     published: FloatArray, weights: FloatArray, row: int, emission: FloatArray, values: IntArray
 ) -> None:
@@ -137,7 +137,7 @@ def _through_channel(
                 published[i, shown] += weights[i, s] * emission[row, values[s], values[shown]]
 
 
-@compiled
+@inlined
 def _write_likelihood(
     likelihood: FloatArray, tilt: FloatArray, row: int, emission: FloatArray, values: IntArray
 ) -> None:
@@ -150,7 +150,7 @@ def _write_likelihood(
                 likelihood[s] += emission[row, values[s], values[shown]] * tilt[shown]
 
 
-@compiled
+@inlined
 def _scale(
     tilt: FloatArray, shown: FloatArray, published: FloatArray, expected: FloatArray, rounds: int, tolerance: float
 ) -> float:
@@ -171,7 +171,7 @@ def _scale(
     return before
 
 
-@compiled
+@inlined
 def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expected: FloatArray) -> float:
     """Total variation between expected and published counts, as a share of the members; write the expected counts."""
     expected[:] = 0.0

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.joint.exchanges import Workspace, workspace
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.path_factors import (
     BASE,
@@ -19,7 +20,7 @@ from foreknow.models.joint.path_factors import (
 )
 from foreknow.models.joint.path_redraws import PathBuffers, path_buffers, redraw_paths
 from foreknow.models.joint.problem import JointProblem
-from foreknow.models.joint.run_swaps import Workspace, sweep, workspace
+from foreknow.models.joint.run_swaps import sweep
 from foreknow.models.problem import DOUBT
 
 LEVELS = 40
@@ -39,8 +40,8 @@ class Assignment(NamedTuple):
     published : int array, shape (R,)
         Published value of each record; empty if no group has distorted values.
     beside : int array, shape (R, 2)
-        Own values of the records before and after each record on its path, -1 for none. They are copies, in the order of the records
-        of a group, so that a move need not read values from all over memory.
+        Own values of the records before and after each record on its path, -1 for none. They are copies, in the order of the
+        records, so that a move need not read values from all over memory.
     """
 
     own: IntArray

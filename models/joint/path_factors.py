@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.problem import DOUBT
 
@@ -112,7 +112,7 @@ def _numbers_before(previous: IntArray, by_time: IntArray, order: int) -> IntArr
     return known
 
 
-@compiled
+@inlined
 def chain_factor(f: PathFactors, r: int, x: int, value: IntArray) -> float:
     """Probability of the value x of a record given the values before it, for chains of any order."""
     known = f.records[r, KNOWN]
@@ -126,7 +126,7 @@ def chain_factor(f: PathFactors, r: int, x: int, value: IntArray) -> float:
     return float(f.table[f.records[r, BASE] + code, x])
 
 
-@compiled
+@inlined
 def evidence_factor(f: PathFactors, r: int, x: int) -> float:
     """Relative likelihood of the value x of a record by the claims about it; 1 without claim."""
     row = f.records[r, EVIDENCE]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.joint.exchanges import exchange
 from foreknow.models.joint.path_factors import (
     BASE,
     EVIDENCE,
@@ -25,7 +26,6 @@ from foreknow.models.joint.path_factors import (
     RELEASE,
     PathFactors,
 )
-from foreknow.models.joint.run_swaps import exchange
 
 
 class PathBuffers(NamedTuple):
@@ -119,7 +119,7 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
     the value it receives to those with the value it gives (``change``). Where the partner's last record is in the group of the last
     redrawn record, the two may have exchanged there as well, and the term of that exchange is corrected.
     """
-    # One body, without calls of functions on ``f``: Numba counts references to each array of a tuple at each call.
+    # One body: Numba counts references to arrays that a function is given, even an inlined one, which is twice as slow.
     records, table, prior, evidence, starts = f.records, f.table, f.prior, f.evidence, f.group_starts
     forward, changes, sums, reached = w.forward, w.change, w.sums, w.reached
     logs, m = 0.0, len(sums)
@@ -148,16 +148,17 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
                 elif j == 0:
                     reached[x] = table[base + beside[r, 0], x]
                 else:
-                    reached[x] = 0.0
+                    weight = 0.0
                     for v in range(m):
-                        reached[x] += sums[v] * table[base + v, x]
+                        weight += sums[v] * table[base + v, x]
+                    reached[x] = weight
             weight, change = reached[x], 1.0
             if b != r:
                 p, own, y = records[b, PREVIOUS], records[b, BASE], beside[b, 0]
                 if p < 0:
-                    change = prior[records[b, PATH], u] / prior[records[b, PATH], x]
+                    gained, lost = prior[records[b, PATH], u], prior[records[b, PATH], x]
                 else:
-                    change = table[own + y, u] / table[own + y, x]
+                    gained, lost = table[own + y, u], table[own + y, x]
                     if j > 0:
                         if records[b, PREVIOUS_GROUP] == records[r, PREVIOUS_GROUP]:
                             v = beside[r, 0]
@@ -172,9 +173,12 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
                             continue
                 if records[b, FOLLOWING] >= 0:
                     row, z = records[b, FOLLOWING_BASE], beside[b, 1]
-                    change *= table[row + u, z] / table[row + x, z]
+                    gained *= table[row + u, z]
+                    lost *= table[row + x, z]
                 if records[b, EVIDENCE] >= 0:
-                    change *= evidence[records[b, EVIDENCE], u] / evidence[records[b, EVIDENCE], x]
+                    gained *= evidence[records[b, EVIDENCE], u]
+                    lost *= evidence[records[b, EVIDENCE], x]
+                change = gained / lost
             changes[j, k] = change
             weight = max(weight, 0.0) * change
             if records[r, EVIDENCE] >= 0:
@@ -183,8 +187,9 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
                 weight *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
             forward[j, k] = weight
             total += weight
+        scale = 1.0 / total
         for k in range(size):
-            forward[j, k] /= total
+            forward[j, k] *= scale
         logs += np.log(total)
     return logs
 

@@ -4,7 +4,7 @@ Each kernel takes a whole group in one body. Numba counts references to every ar
 which costs more than the message of a record.
 """
 
-from foreknow.models.arrays import FloatArray, compiled
+from foreknow.models.arrays import FloatArray, compiled, inlined
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.messages import Factors, Messages
 
@@ -131,8 +131,8 @@ def send_backward(
 ) -> None:
     """Message of each record to the previous one of its path: the likelihood of this record and the later ones.
 
-    A likelihood of 0 throughout becomes uniform. ``messages.backward`` of the previous records is overwritten, ``onward`` and ``sent``
-    are buffers for the states of one record, and the other parameters are those of `send_forward`.
+    A likelihood of 0 throughout becomes uniform. ``messages.backward`` of the previous records is overwritten, ``onward`` and
+    ``sent`` are buffers for the states of one record, and the other parameters are those of `send_forward`.
     """
     starts, rows, table, values = at.state_starts, at.state_rows, at.table, at.values
     previous, group, evidence, evidence_row = at.previous, factors.group, factors.evidence, factors.evidence_row
@@ -170,7 +170,7 @@ def send_backward(
             backward[low + state] = sent[state] * scale if largest > 0.0 else 1.0
 
 
-@compiled
+@inlined
 def _values_of(first: int, last: int, at: Layout, factors: Factors) -> tuple[int, int]:
     """First position and number of the possible values of the records of a group; 0 for no record."""
     if last <= first:

@@ -8,11 +8,10 @@ In a group with distorted values two records exchange own and published values t
 the group as it is, so that the decisions have the same distribution.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled, inlined
+from foreknow.models.arrays import IntArray, compiled, inlined
+from foreknow.models.joint.exchanges import Workspace, exchange, write_beside
 from foreknow.models.joint.path_factors import (
     BASE,
     EVIDENCE,
@@ -21,7 +20,6 @@ from foreknow.models.joint.path_factors import (
     FOLLOWING_GROUP,
     FOLLOWING_RELEASE,
     GROUP,
-    KNOWN,
     PATH,
     PREVIOUS,
     PREVIOUS_GROUP,
@@ -30,46 +28,7 @@ from foreknow.models.joint.path_factors import (
     PathFactors,
 )
 from foreknow.models.joint.record_redraws import redraw_own_values, redraw_pair
-
-
-class Workspace(NamedTuple):
-    """Buffers of a move, allocated once for each chain.
-
-    Attributes
-    ----------
-    pair : int array, shape (T + d, 2)
-        Records of the pair at each meeting.
-    forward : float array, shape (T + d, 2^d)
-        Filtered weights of the last d decisions.
-    weight : float array, shape (T + d, 2^d, 2)
-        Weight of each decision given the last d ones.
-    own : float array, shape (2, m)
-        Weights of the own values of two records.
-    codes : float array, shape (T, m^d)
-        Filtered weights of the last d own values of a path; no row if multisets fix all own values.
-    cursor : int array, shape (1,)
-        Record that the next move visits.
-    """
-
-    pair: IntArray
-    forward: FloatArray
-    weight: FloatArray
-    own: FloatArray
-    codes: FloatArray
-    cursor: IntArray
-
-
-def workspace(releases: int, order: int, values: int, some_open: bool) -> Workspace:
-    """Buffers for histories of a number of releases and chains of an order; ``some_open`` if not all own values are published."""
-    length, states = releases + max(order, 1), 2 ** max(order, 1)
-    return Workspace(
-        np.zeros((length, 2), dtype=np.int64),
-        np.zeros((length, states)),
-        np.zeros((length, states, 2)),
-        np.zeros((2, values)),
-        np.zeros((releases if some_open else 0, values ** max(order, 1))),
-        np.zeros(1, dtype=np.int64),
-    )
+from foreknow.models.joint.run_swaps_of_order import swap_run_of_order
 
 
 @compiled
@@ -86,8 +45,8 @@ def sweep(
     """Moves whose runs add up to the number of records.
 
     Records are visited in order, each with a random partner; the next sweep goes on where this one stops. With ``runs`` False each
-    move is a swap at one release, which does not mix where pairs meet again. ``value``, ``published`` and ``beside`` are those of an
-    `Assignment`.
+    move is a swap at one release, which does not mix where pairs meet again. ``value``, ``published`` and ``beside`` are those of
+    an `Assignment`.
     """
     records, done = len(value), 0
     while done < records:
@@ -116,26 +75,6 @@ def sweep(
             done += swap_run_of_order(f, value, published, beside, order, one, two, runs, w, rng) - 1
         else:
             done += swap_run(f, value, published, beside, one, two, runs, w, rng) - 1
-
-
-@inlined
-def exchange(records: IntArray, value: IntArray, published: IntArray, beside: IntArray, a: int, b: int) -> None:
-    """Exchange the values of two records of a group."""
-    if len(published):
-        published[a], published[b] = published[b], published[a]
-    if value[a] != value[b]:
-        value[a], value[b] = value[b], value[a]
-        write_beside(records, value, beside, a)
-        write_beside(records, value, beside, b)
-
-
-@inlined
-def write_beside(records: IntArray, value: IntArray, beside: IntArray, r: int) -> None:
-    """Write the own value of a record to its neighbours on the path."""
-    if records[r, PREVIOUS] >= 0:
-        beside[records[r, PREVIOUS], 1] = value[r]
-    if records[r, FOLLOWING] >= 0:
-        beside[records[r, FOLLOWING], 0] = value[r]
 
 
 @inlined
@@ -245,101 +184,3 @@ def _same_release(records: IntArray, c: int, d: int, way: int, sign: int) -> tup
         while d >= 0 and sign * records[d, RELEASE] < sign * records[c, RELEASE]:
             d = records[d, way]
     return c, d
-
-
-@compiled
-def swap_run_of_order(
-    f: PathFactors,
-    value: IntArray,
-    published: IntArray,
-    beside: IntArray,
-    order: int,
-    one: int,
-    two: int,
-    runs: bool,
-    w: Workspace,
-    rng: np.random.Generator,
-) -> int:
-    """Draw all decisions of the run of a pair, for chains of any order; return the number of meetings.
-
-    A run is a maximal sequence of records that are consecutive on both paths and share a group. The states are the last d
-    decisions: 2^d. After the run, d further steps carry the factors that still depend on it.
-    """
-    a, b = one, two
-    while runs and f.records[a, PREVIOUS] >= 0 and f.records[b, PREVIOUS] >= 0:
-        if f.records[f.records[a, PREVIOUS], GROUP] != f.records[f.records[b, PREVIOUS], GROUP]:
-            break
-        a, b = f.records[a, PREVIOUS], f.records[b, PREVIOUS]
-    length, states = 0, 2**order
-    while a >= 0 and b >= 0 and f.records[a, GROUP] == f.records[b, GROUP] and (runs or length == 0):
-        w.pair[length, 0], w.pair[length, 1] = a, b
-        a, b, length = f.records[a, FOLLOWING], f.records[b, FOLLOWING], length + 1
-    total = length + order
-    for j in range(length, total):
-        w.pair[j, 0], w.pair[j, 1] = a, b
-        a, b = f.records[a, FOLLOWING] if a >= 0 else -1, f.records[b, FOLLOWING] if b >= 0 else -1
-    for j in range(total):
-        w.forward[j, :] = 0.0
-        for state in range(states):
-            before = w.forward[j - 1, state] if j > 0 else (1.0 if state == 0 else 0.0)
-            w.weight[j, state, 0] = w.weight[j, state, 1] = 0.0
-            for swap in range(2 if j < length else 1):
-                if before > 0.0:
-                    weight = before * _side(f, value, w.pair, 0, j, length, state, swap)
-                    weight *= _side(f, value, w.pair, 1, j, length, state, swap)
-                    w.weight[j, state, swap] = weight
-                    w.forward[j, (2 * state + swap) % states] += weight
-        w.forward[j] /= w.forward[j].sum()
-    _draw_decisions_of_order(f.records, value, published, beside, order, total, w, rng)
-    return length
-
-
-@compiled
-def _side(
-    f: PathFactors, value: IntArray, pair: IntArray, side: int, j: int, length: int, state: int, swap: int
-) -> float:
-    """Factor of one of the two records at step j, given the last decisions (bits of ``state``) and its own."""
-    r = pair[j, side]
-    if r < 0:
-        return 1.0
-    x = value[pair[j, 1 - side]] if swap == 1 else value[r]
-    row = f.records[r, EVIDENCE]
-    weight = f.evidence[row, x] if row >= 0 and j < length else 1.0
-    if f.records[r, KNOWN] == 0:
-        return float(weight * f.prior[f.records[r, PATH], x])
-    code, place, at = 0, 1, r
-    for k in range(1, f.records[r, KNOWN] + 1):
-        at = f.records[at, PREVIOUS]
-        crossed = k <= j and j - k < length and (state >> (k - 1)) & 1
-        code += place * (value[pair[j - k, 1 - side]] if crossed else value[at])
-        place *= f.table.shape[1]
-    return float(weight * f.table[f.records[r, BASE] + code, x])
-
-
-@compiled
-def _draw_decisions_of_order(
-    records: IntArray,
-    value: IntArray,
-    published: IntArray,
-    beside: IntArray,
-    order: int,
-    total: int,
-    w: Workspace,
-    rng: np.random.Generator,
-) -> None:
-    """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
-    states = 2**order
-    rest, state = rng.random(), 0
-    for candidate in range(states):
-        if w.forward[total - 1, candidate] > 0.0:
-            state = candidate
-            rest -= w.forward[total - 1, candidate]
-            if rest < 0.0:
-                break
-    for j in range(total - 1, -1, -1):
-        swap = state % 2
-        low, high = state // 2, state // 2 + states // 2
-        kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
-        state = high if rng.random() * (kept + crossed) >= kept else low
-        if swap == 1:
-            exchange(records, value, published, beside, w.pair[j, 0], w.pair[j, 1])

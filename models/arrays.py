@@ -6,9 +6,9 @@ n records of a release, m values of the sensitive domain, g groups, t releases, 
 import numpy as np
 from numpy.typing import NDArray
 
-from foreknow.models.compilation_cache import compiled
+from foreknow.models.compilation_cache import compiled, inlined
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "ObjectArray", "compiled"]
+__all__ = ["BoolArray", "FloatArray", "IntArray", "ObjectArray", "compiled", "inlined"]
 
 type FloatArray = NDArray[np.float64]
 type IntArray = NDArray[np.int64]

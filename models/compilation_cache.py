@@ -69,7 +69,17 @@ def compiled[F: Callable[..., Any]](function: F) -> F:
 
     The folder is the first writable one of ``NUMBA_CACHE_DIR``, ``__pycache__`` beside the file, and the cache of the user.
     """
-    dispatcher: Any = numba.njit(function, nogil=True)
+    dispatcher: Any = numba.njit(function, nogil=True, error_model="numpy")
+    _keep(dispatcher, function)
+    return cast(F, dispatcher)
+
+
+def inlined[F: Callable[..., Any]](function: F) -> F:
+    """Compile a function as `compiled` does, and put its machine code into that of each kernel that calls it.
+
+    A call of another kernel counts the references to all arrays that it is given, which costs more than a short move.
+    """
+    dispatcher: Any = numba.njit(function, nogil=True, error_model="numpy", forceinline=True)
     _keep(dispatcher, function)
     return cast(F, dispatcher)
 

@@ -7,12 +7,13 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.exact_visit import sweep_groups
 from foreknow.models.joint.expected_steps import expected_steps
-from foreknow.models.joint.group_visit import Scratch, scratch_of, send_backward
+from foreknow.models.joint.group_visit import Scratch, scratch_of
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.max_entropy import TiltedLaw
-from foreknow.models.joint.messages import Factors, Messages, copied, normalize, write_predicted
+from foreknow.models.joint.messages import Factors, Messages, copied
 from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
 from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.record_messages import send_backward, send_forward, write_predicted
 
 
 class ExactMessages(NamedTuple):
@@ -88,14 +89,16 @@ def pass_along(
     at: Layout, factors: Factors, messages: Messages, likelihoods: FloatArray, starts: IntArray, scratch: Scratch
 ) -> None:
     """Write all messages along the paths, under the likelihoods of the groups."""
-    unread = np.zeros(len(at.group_starts) - 1)
-    for r in range(len(at.previous)):
-        message, width = messages.forward[at.state_starts[r] : at.state_starts[r + 1]], starts[r + 1] - starts[r]
-        write_predicted(message, r, at, factors, messages.forward)
-        for state in range(len(message)):
-            message[state] *= likelihoods[starts[r] + state % width]
-        normalize(message)
-    for r in range(len(at.previous) - 1, -1, -1):
-        if at.previous[r] >= 0:
-            likelihood = likelihoods[starts[r] : starts[r + 1]]
-            send_backward(r, at, factors, messages, scratch.onward, scratch.message, likelihood, unread)
+    groups = len(at.group_starts) - 1
+    unread = np.zeros(groups)
+    for step in range(2 * groups):
+        g = step if step < groups else 2 * groups - 1 - step
+        first, last, width = at.group_starts[g], at.group_starts[g + 1], at.value_starts[g + 1] - at.value_starts[g]
+        likelihood = likelihoods[starts[first] : starts[last]]
+        if step < groups:
+            write_predicted(scratch.predicted, first, last, at, factors, messages.forward)
+            send_forward(first, last, 0, at, factors, messages, scratch.predicted, likelihood, width, unread)
+        else:
+            send_backward(
+                first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, width, unread
+            )

@@ -6,9 +6,10 @@ from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.estimators.assignments.forward_backward import state_count
 from foreknow.models.estimators.assignments.group_beliefs import group_beliefs, proportional_rows
 from foreknow.models.estimators.assignments.message_passing import pass_messages
-from foreknow.models.joint.group_visit import Scratch, send_backward, send_forward, write_weights
+from foreknow.models.joint.group_visit import Scratch, write_weights
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.messages import Factors, Messages
+from foreknow.models.joint.record_messages import send_backward, send_forward
 from foreknow.models.problem import DOUBT
 
 STEP = 0.5
@@ -86,12 +87,9 @@ def _visit(
             _update(old, weights, shown.astype(np.int64))
             before[:] = weights
             updated = 1
-    for r in range(first, first + members):
-        predicted = scratch.predicted[at.state_starts[r] - at.state_starts[first] :]
-        likelihood = likelihoods[starts[r] : starts[r + 1]]
-        send_forward(r, len(at.previous), at, factors, messages, predicted, scratch.message, likelihood, unread)
-        if at.previous[r] >= 0:
-            send_backward(r, at, factors, messages, scratch.onward, scratch.message, likelihood, unread)
+    last, likelihood = first + members, likelihoods[starts[first] : starts[first + members]]
+    send_forward(first, last, len(at.previous), at, factors, messages, scratch.predicted, likelihood, width, unread)
+    send_backward(first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, width, unread)
     return updated
 
 

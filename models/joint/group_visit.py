@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import FloatArray, IntArray, compiled, inlined
 from foreknow.models.joint.layout import Layout
-from foreknow.models.joint.messages import Factors, Messages, multiply_evidence, normalize, write_predicted
+from foreknow.models.joint.messages import Factors, Messages
 from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.record_messages import send_backward, send_forward, write_predicted
 
 
 class Scratch(NamedTuple):
@@ -96,11 +97,9 @@ def visit(
         likelihood = scratch.likelihood[:width]
         _write_likelihood(likelihood, tilt, factors.emission_row[g], factors.emission, values[:width])
         pending[g] = 0.0
-        for r in range(first, first + members):
-            predicted = scratch.predicted[at.state_starts[r] - at.state_starts[first] :]
-            send_forward(r, records, at, factors, messages, predicted, scratch.message, likelihood, pending)
-            if at.previous[r] >= 0:
-                send_backward(r, at, factors, messages, scratch.onward, scratch.message, likelihood, pending)
+        last = first + members
+        send_forward(first, last, records, at, factors, messages, scratch.predicted, likelihood, 0, pending)
+        send_backward(first, last, at, factors, messages, scratch.onward, scratch.message, likelihood, 0, pending)
     return deviation
 
 
@@ -109,20 +108,21 @@ def write_weights(
     weights: FloatArray, first: int, at: Layout, factors: Factors, messages: Messages, predicted: FloatArray
 ) -> None:
     """Weight of each own value of the members of a group given all other releases; also write the predicted states."""
-    width = weights.shape[1]
+    width, starts, backward = weights.shape[1], at.state_starts, messages.backward
+    write_predicted(predicted, first, first + len(weights), at, factors, messages.forward)
     for i in range(len(weights)):
-        low, states = at.state_starts[first + i], at.state_starts[first + i + 1] - at.state_starts[first + i]
-        own = predicted[low - at.state_starts[first] :][:states]
-        write_predicted(own, first + i, at, factors, messages.forward)
-        for s in range(width):
-            weights[i, s] = 0.0
-        for begin in range(0, states, width):
+        total = 0.0
+        weights[i, :] = 0.0
+        for begin in range(starts[first + i], starts[first + i + 1], width):
             for s in range(width):
-                weights[i, s] += own[begin + s] * messages.backward[low + begin + s]
-        normalize(weights[i])
+                weight = predicted[begin - starts[first] + s] * backward[begin + s]
+                weights[i, s] += weight
+                total += weight
+        for s in range(width):
+            weights[i, s] = weights[i, s] / total if total > 0.0 else 1.0 / width
 
 
-@compiled
+@inlined
 def _through_channel(
     published: FloatArray, weights: FloatArray, row: int, emission: FloatArray, values: IntArray
 ) -> None:
@@ -137,7 +137,7 @@ def _through_channel(
                 published[i, shown] += weights[i, s] * emission[row, values[s], values[shown]]
 
 
-@compiled
+@inlined
 def _write_likelihood(
     likelihood: FloatArray, tilt: FloatArray, row: int, emission: FloatArray, values: IntArray
 ) -> None:
@@ -150,7 +150,7 @@ def _write_likelihood(
                 likelihood[s] += emission[row, values[s], values[shown]] * tilt[shown]
 
 
-@compiled
+@inlined
 def _scale(
     tilt: FloatArray, shown: FloatArray, published: FloatArray, expected: FloatArray, rounds: int, tolerance: float
 ) -> float:
@@ -171,7 +171,7 @@ def _scale(
     return before
 
 
-@compiled
+@inlined
 def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expected: FloatArray) -> float:
     """Total variation between expected and published counts, as a share of the members; write the expected counts."""
     expected[:] = 0.0
@@ -187,83 +187,3 @@ def _deviation(tilt: FloatArray, shown: FloatArray, published: FloatArray, expec
     for s in range(len(tilt)):
         deviation += abs(expected[s] - shown[s])
     return deviation / (2 * len(published))
-
-
-@compiled
-def send_forward(
-    r: int,
-    records: int,
-    at: Layout,
-    factors: Factors,
-    messages: Messages,
-    predicted: FloatArray,
-    message: FloatArray,
-    likelihood: FloatArray,
-    pending: FloatArray,
-) -> None:
-    """Message of a record to the next one of its path: the predicted law of its states times the likelihood of its value."""
-    low, states = at.state_starts[r], at.state_starts[r + 1] - at.state_starts[r]
-    sent = message[:states]
-    width = len(likelihood)
-    for begin in range(0, states, width):
-        for s in range(width):
-            sent[begin + s] = predicted[begin + s] * likelihood[s]
-    normalize(sent)
-    before, backward = messages.forward[low : low + states], messages.backward[low : low + states]
-    if 0 <= at.following[r] < records:
-        pending[factors.group[at.following[r]]] += _change(before, sent, backward)
-    before[:] = sent
-
-
-@compiled
-def send_backward(
-    r: int,
-    at: Layout,
-    factors: Factors,
-    messages: Messages,
-    onward: FloatArray,
-    message: FloatArray,
-    likelihood: FloatArray,
-    pending: FloatArray,
-) -> None:
-    """Message of a record to the previous one of its path: the likelihood of this record and the later ones.
-
-    A likelihood of 0 throughout becomes uniform.
-    """
-    p, start, width = at.previous[r], at.value_starts[factors.group[r]], len(likelihood)
-    low, states = at.state_starts[r], at.state_starts[r + 1] - at.state_starts[r]
-    for begin in range(0, states, width):
-        for s in range(width):
-            onward[begin + s] = messages.backward[low + begin + s] * likelihood[s]
-    multiply_evidence(onward[:states], r, start, width, at, factors)
-    first = at.state_starts[p]
-    sent = message[: at.state_starts[p + 1] - first]
-    values, largest, begin = at.values[start : start + width], 0.0, 0
-    for state in range(len(sent)):
-        row, total = at.table[at.state_rows[first + state]], 0.0
-        for s in range(width):
-            total += row[values[s]] * onward[begin + s]
-        sent[state] = total
-        largest = max(largest, total)
-        begin = begin + width if begin + width < states else 0
-    scale = 1.0 / largest if largest > 0.0 else 0.0
-    for state in range(len(sent)):
-        sent[state] = sent[state] * scale if largest > 0.0 else 1.0
-    before = messages.backward[first : first + len(sent)]
-    pending[factors.group[p]] += _change(before, sent, messages.forward[first : first + len(sent)])
-    before[:] = sent
-
-
-@compiled
-def _change(old: FloatArray, new: FloatArray, other: FloatArray) -> float:
-    """Total variation between the beliefs ``old * other`` and ``new * other``; 1 where one of them is zero."""
-    total_old = total_new = 0.0
-    for state in range(len(old)):
-        total_old += old[state] * other[state]
-        total_new += new[state] * other[state]
-    if total_old <= 0.0 or total_new <= 0.0:
-        return 1.0
-    change, scale_old, scale_new = 0.0, 1.0 / total_old, 1.0 / total_new
-    for state in range(len(old)):
-        change += abs(old[state] * scale_old - new[state] * scale_new) * other[state]
-    return change / 2

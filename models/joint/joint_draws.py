@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.joint.exchanges import Workspace, workspace
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.path_factors import (
     BASE,
@@ -19,7 +20,7 @@ from foreknow.models.joint.path_factors import (
 )
 from foreknow.models.joint.path_redraws import PathBuffers, path_buffers, redraw_paths
 from foreknow.models.joint.problem import JointProblem
-from foreknow.models.joint.run_swaps import Workspace, sweep, workspace
+from foreknow.models.joint.run_swaps import sweep
 from foreknow.models.problem import DOUBT
 
 LEVELS = 40
@@ -38,10 +39,14 @@ class Assignment(NamedTuple):
         Own value of each record.
     published : int array, shape (R,)
         Published value of each record; empty if no group has distorted values.
+    beside : int array, shape (R, 2)
+        Own values of the records before and after each record on its path, -1 for none. They are copies, in the order of the
+        records, so that a move need not read values from all over memory.
     """
 
     own: IntArray
     published: IntArray
+    beside: IntArray
 
 
 class Moves(NamedTuple):
@@ -80,9 +85,9 @@ def moves(problem: JointProblem, redraws: float, runs: bool = True) -> Moves:
 def advance(f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
     """Sweeps of run swaps and path redraws."""
     for _ in range(sweeps):
-        sweep(f, state.own, state.published, moves.order, moves.runs, moves.pair, rng)
+        sweep(f, state.own, state.published, state.beside, moves.order, moves.runs, moves.pair, rng)
         if moves.redraws > 0.0:
-            redraw_paths(f, state.own, state.published, moves.redraws, moves.path, rng)
+            redraw_paths(f, state.own, state.published, state.beside, moves.redraws, moves.path, rng)
 
 
 class Trace(NamedTuple):
@@ -118,12 +123,17 @@ def independent_start(problem: JointProblem, rng: np.random.Generator) -> Assign
     own = np.asarray(value, dtype=np.int64)
     distorted = np.flatnonzero(constrained & (problem.emission_row[problem.group] >= 0))
     if not len(distorted):
-        return Assignment(own, np.zeros(0, dtype=np.int64))
+        return Assignment(own, np.zeros(0, dtype=np.int64), _beside(problem.layout, own))
     published = own.copy()
     likelihood = problem.emission[problem.emission_row[problem.group[distorted]], :, published[distorted]] + DOUBT
     below = np.cumsum(likelihood, axis=1)
     own[distorted] = (below < rng.random((len(distorted), 1)) * below[:, -1:]).sum(axis=1)
-    return Assignment(own, published)
+    return Assignment(own, published, _beside(problem.layout, own))
+
+
+def _beside(at: Layout, own: IntArray) -> IntArray:
+    """Own values of the records before and after each record on its path; -1 for none."""
+    return np.stack([np.where(record >= 0, own[record], -1) for record in (at.previous, at.following)], axis=1)
 
 
 def anneal_start(f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:

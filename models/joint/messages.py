@@ -66,29 +66,6 @@ def copied(messages: Messages) -> Messages:
 
 
 @compiled
-def write_predicted(message: FloatArray, r: int, at: Layout, factors: Factors, forward: FloatArray) -> None:
-    """Law of the state of a record given the earlier records and its evidence; uniform where they leave no possible value."""
-    start = at.value_starts[factors.group[r]]
-    width = at.value_starts[factors.group[r] + 1] - start
-    p = at.previous[r]
-    if p < 0:
-        for s in range(width):
-            message[s] = factors.prior[factors.path[r], at.values[start + s]]
-    else:
-        message[:] = 0.0
-        values, first, begin = at.values[start : start + width], at.state_starts[p], 0
-        for state in range(first, at.state_starts[p + 1]):
-            weight = forward[state]
-            if weight > 0.0:
-                row = at.table[at.state_rows[state]]
-                for s in range(width):
-                    message[begin + s] += weight * row[values[s]]
-            begin = begin + width if begin + width < len(message) else 0
-    multiply_evidence(message, r, start, width, at, factors)
-    normalize(message)
-
-
-@compiled
 def multiply_evidence(message: FloatArray, r: int, start: int, width: int, at: Layout, factors: Factors) -> None:
     """Multiply the evidence of a record into a message over its states."""
     row = factors.evidence_row[r]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled, inlined
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.problem import DOUBT
 
@@ -12,6 +12,10 @@ PREVIOUS, FOLLOWING, GROUP, RELEASE, PATH, EVIDENCE, KNOWN, BASE = range(8)
 """Columns of `PathFactors.records`: the records before and after on the path, -1 for none; group; release; path; row of the
 evidence, -1 for none; number of values before the record on which its distribution depends, at most the order; first row of the
 table of the chain that leads to the record, to which the code of the values before is added."""
+
+PREVIOUS_GROUP, PREVIOUS_RELEASE, FOLLOWING_GROUP, FOLLOWING_RELEASE, FOLLOWING_BASE = range(8, 13)
+"""Further columns: group and release of the record before, and group, release and first row of the record after; -1 for none. They
+are copies, so that a move need not read the rows of other records."""
 
 
 class PathFactors(NamedTuple):
@@ -26,8 +30,8 @@ class PathFactors(NamedTuple):
     evidence : float array, shape (E, m)
     emission : float array, shape (C, m, m)
         Probability of each published value of a record given each own value.
-    records : int array of 32 bits, shape (R, 8)
-        One row for each record, in the columns `PREVIOUS` to `BASE`. One row is one line of a processor's cache at most.
+    records : int array of 32 bits, shape (R, 13)
+        One row for each record, in the columns `PREVIOUS` to `FOLLOWING_BASE`. One row is one line of a processor's cache.
     group_starts : int array, shape (G + 1,)
     free : bool array, shape (G,)
         True for groups whose records can have any value, independently of each other.
@@ -59,12 +63,22 @@ def path_factors(problem: JointProblem) -> PathFactors:
     offsets = np.array([0, *np.cumsum([0, *(table.size // m for table in problem.tables)])[:-1]], dtype=np.int64)
     base = offsets[known] + problem.chain * sizes[known]
     columns = (at.previous, at.following, problem.group, when, problem.path, problem.evidence_row, known, base)
+    beside = [
+        np.where(neighbour >= 0, of_record[neighbour], -1)
+        for neighbour, of_record in (
+            (at.previous, problem.group),
+            (at.previous, when),
+            (at.following, problem.group),
+            (at.following, when),
+            (at.following, base),
+        )
+    ]
     return PathFactors(
         (1.0 - DOUBT) * problem.prior + DOUBT / m,
         (1.0 - DOUBT) * at.table + DOUBT / m,
         _positive_likelihoods(problem.evidence),
         (1.0 - DOUBT) * problem.emission + DOUBT / m,
-        np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.int32),
+        np.ascontiguousarray(np.stack((*columns, *beside), axis=1), dtype=np.int32),
         at.group_starts,
         ~problem.constrained,
         np.where(problem.constrained, problem.emission_row, -1),
@@ -98,7 +112,7 @@ def _numbers_before(previous: IntArray, by_time: IntArray, order: int) -> IntArr
     return known
 
 
-@compiled
+@inlined
 def chain_factor(f: PathFactors, r: int, x: int, value: IntArray) -> float:
     """Probability of the value x of a record given the values before it, for chains of any order."""
     known = f.records[r, KNOWN]
@@ -112,7 +126,7 @@ def chain_factor(f: PathFactors, r: int, x: int, value: IntArray) -> float:
     return float(f.table[f.records[r, BASE] + code, x])
 
 
-@compiled
+@inlined
 def evidence_factor(f: PathFactors, r: int, x: int) -> float:
     """Relative likelihood of the value x of a record by the claims about it; 1 without claim."""
     row = f.records[r, EVIDENCE]

@@ -12,17 +12,20 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.joint.exchanges import exchange
 from foreknow.models.joint.path_factors import (
     BASE,
     EVIDENCE,
     FOLLOWING,
+    FOLLOWING_BASE,
     GROUP,
     PATH,
     PREVIOUS,
+    PREVIOUS_GROUP,
+    PREVIOUS_RELEASE,
     RELEASE,
     PathFactors,
 )
-from foreknow.models.joint.run_swaps import exchange
 
 
 class PathBuffers(NamedTuple):
@@ -57,7 +60,13 @@ def path_buffers(releases: int, largest: int, values: int) -> PathBuffers:
 
 @compiled
 def redraw_paths(
-    f: PathFactors, value: IntArray, published: IntArray, share: float, w: PathBuffers, rng: np.random.Generator
+    f: PathFactors,
+    value: IntArray,
+    published: IntArray,
+    beside: IntArray,
+    share: float,
+    w: PathBuffers,
+    rng: np.random.Generator,
 ) -> tuple[int, int]:
     """Redraws of stretches of random paths, until their lengths add up to a share of the records; for chains of order 1.
 
@@ -80,35 +89,37 @@ def redraw_paths(
             at = f.records[at, FOLLOWING]
             length += 1
         done += length
-        before = _filter_partners(f, value, length, w)
+        before = _filter_partners(f, value, beside, length, w)
         change = _draw_partners(f, value, length, w, rng)
         if change == np.inf:
             continue
         proposed += 1
-        _exchange(value, published, length, w)
-        after = _filter_partners(f, value, length, w)
+        _exchange(f.records, value, published, beside, length, w)
+        after = _filter_partners(f, value, beside, length, w)
         if np.log(rng.random()) < before - after - change:
             accepted += 1
         else:
-            _exchange(value, published, length, w)
+            _exchange(f.records, value, published, beside, length, w)
     return proposed, accepted
 
 
 @compiled
-def _exchange(value: IntArray, published: IntArray, length: int, w: PathBuffers) -> None:
+def _exchange(
+    records: IntArray, value: IntArray, published: IntArray, beside: IntArray, length: int, w: PathBuffers
+) -> None:
     for j in range(length):
-        exchange(value, published, w.stretch[j], w.partner[j])
+        exchange(records, value, published, beside, w.stretch[j], w.partner[j])
 
 
 @compiled
-def _filter_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers) -> float:
+def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: int, w: PathBuffers) -> float:
     """Filtered weights of all partners; return the logarithm of their sum over all sequences of partners.
 
     The weight of a partner is that of its value on the redrawn path (``weight``), times the ratio of the partner's own factors with
     the value it receives to those with the value it gives (``change``). Where the partner's last record is in the group of the last
     redrawn record, the two may have exchanged there as well, and the term of that exchange is corrected.
     """
-    # One body, without calls of functions on ``f``: Numba counts references to each array of a tuple at each call.
+    # One body: Numba counts references to arrays that a function is given, even an inlined one, which is twice as slow.
     records, table, prior, evidence, starts = f.records, f.table, f.prior, f.evidence, f.group_starts
     forward, changes, sums, reached = w.forward, w.change, w.sums, w.reached
     logs, m = 0.0, len(sums)
@@ -120,9 +131,9 @@ def _filter_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffer
         # Weight of each value of this record, by all values of the last one.
         reached[:] = -1.0
         if j > 0:
-            before_first = starts[records[before, GROUP]]
+            before_first = starts[records[r, PREVIOUS_GROUP]]
             sums[:] = 0.0
-            for k in range(starts[records[before, GROUP] + 1] - before_first):
+            for k in range(starts[records[r, PREVIOUS_GROUP] + 1] - before_first):
                 sums[value[before_first + k]] += forward[j - 1, k]
         total = 0.0
         for k in range(size):
@@ -135,52 +146,60 @@ def _filter_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffer
                 if before < 0:
                     reached[x] = prior[records[r, PATH], x]
                 elif j == 0:
-                    reached[x] = table[base + value[before], x]
+                    reached[x] = table[base + beside[r, 0], x]
                 else:
-                    reached[x] = 0.0
+                    weight = 0.0
                     for v in range(m):
-                        reached[x] += sums[v] * table[base + v, x]
+                        weight += sums[v] * table[base + v, x]
+                    reached[x] = weight
             weight, change = reached[x], 1.0
             if b != r:
-                p, q, own = records[b, PREVIOUS], records[b, FOLLOWING], records[b, BASE]
+                p, own, y = records[b, PREVIOUS], records[b, BASE], beside[b, 0]
                 if p < 0:
-                    change = prior[records[b, PATH], u] / prior[records[b, PATH], x]
+                    gained, lost = prior[records[b, PATH], u], prior[records[b, PATH], x]
                 else:
-                    change = table[own + value[p], u] / table[own + value[p], x]
+                    gained, lost = table[own + y, u], table[own + y, x]
                     if j > 0:
-                        if records[p, GROUP] == records[before, GROUP]:
-                            if value[p] != value[before]:
+                        if records[b, PREVIOUS_GROUP] == records[r, PREVIOUS_GROUP]:
+                            v = beside[r, 0]
+                            if y != v:
                                 # The partner may have exchanged its last value too.
-                                c, y, v = forward[j - 1, p - before_first], value[p], value[before]
+                                c = forward[j - 1, p - before_first]
                                 joint = table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
                                 weight += c * table[base + y, x] * (joint - 1.0)
-                        elif records[p, RELEASE] < records[before, RELEASE] and _met_earlier(records, w.stretch, j, p):
+                        elif records[b, PREVIOUS_RELEASE] < records[r, PREVIOUS_RELEASE] and _met_earlier(
+                            records, w.stretch, j, b
+                        ):
                             continue
-                if q >= 0:
-                    row = records[q, BASE]
-                    change *= table[row + u, value[q]] / table[row + x, value[q]]
+                if records[b, FOLLOWING] >= 0:
+                    row, z = records[b, FOLLOWING_BASE], beside[b, 1]
+                    gained *= table[row + u, z]
+                    lost *= table[row + x, z]
                 if records[b, EVIDENCE] >= 0:
-                    change *= evidence[records[b, EVIDENCE], u] / evidence[records[b, EVIDENCE], x]
+                    gained *= evidence[records[b, EVIDENCE], u]
+                    lost *= evidence[records[b, EVIDENCE], x]
+                change = gained / lost
             changes[j, k] = change
             weight = max(weight, 0.0) * change
             if records[r, EVIDENCE] >= 0:
                 weight *= evidence[records[r, EVIDENCE], x]
             if after >= 0:
-                weight *= table[records[after, BASE] + x, value[after]]
+                weight *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
             forward[j, k] = weight
             total += weight
+        scale = 1.0 / total
         for k in range(size):
-            forward[j, k] /= total
+            forward[j, k] *= scale
         logs += np.log(total)
     return logs
 
 
 @compiled
-def _met_earlier(records: IntArray, stretch: IntArray, j: int, p: int) -> bool:
-    """True if a partner's last record is in a group of an earlier record of the stretch, not the last one."""
+def _met_earlier(records: IntArray, stretch: IntArray, j: int, b: int) -> bool:
+    """True if the last record of the partner b is in a group of an earlier record of the stretch, not the last one."""
     for i in range(j - 2, -1, -1):
-        if records[stretch[i], RELEASE] <= records[p, RELEASE]:
-            return bool(records[stretch[i], GROUP] == records[p, GROUP])
+        if records[stretch[i], RELEASE] <= records[b, PREVIOUS_RELEASE]:
+            return bool(records[stretch[i], GROUP] == records[b, PREVIOUS_GROUP])
     return False
 
 

@@ -8,63 +8,27 @@ In a group with distorted values two records exchange own and published values t
 the group as it is, so that the decisions have the same distribution.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import IntArray, compiled, inlined
+from foreknow.models.joint.exchanges import Workspace, exchange, write_beside
 from foreknow.models.joint.path_factors import (
     BASE,
     EVIDENCE,
     FOLLOWING,
+    FOLLOWING_BASE,
+    FOLLOWING_GROUP,
+    FOLLOWING_RELEASE,
     GROUP,
-    KNOWN,
     PATH,
     PREVIOUS,
+    PREVIOUS_GROUP,
+    PREVIOUS_RELEASE,
     RELEASE,
     PathFactors,
 )
 from foreknow.models.joint.record_redraws import redraw_own_values, redraw_pair
-
-
-class Workspace(NamedTuple):
-    """Buffers of a move, allocated once for each chain.
-
-    Attributes
-    ----------
-    pair : int array, shape (T + d, 2)
-        Records of the pair at each meeting.
-    forward : float array, shape (T + d, 2^d)
-        Filtered weights of the last d decisions.
-    weight : float array, shape (T + d, 2^d, 2)
-        Weight of each decision given the last d ones.
-    own : float array, shape (2, m)
-        Weights of the own values of two records.
-    codes : float array, shape (T, m^d)
-        Filtered weights of the last d own values of a path; no row if multisets fix all own values.
-    cursor : int array, shape (1,)
-        Record that the next move visits.
-    """
-
-    pair: IntArray
-    forward: FloatArray
-    weight: FloatArray
-    own: FloatArray
-    codes: FloatArray
-    cursor: IntArray
-
-
-def workspace(releases: int, order: int, values: int, some_open: bool) -> Workspace:
-    """Buffers for histories of a number of releases and chains of an order; ``some_open`` if not all own values are published."""
-    length, states = releases + max(order, 1), 2 ** max(order, 1)
-    return Workspace(
-        np.zeros((length, 2), dtype=np.int64),
-        np.zeros((length, states)),
-        np.zeros((length, states, 2)),
-        np.zeros((2, values)),
-        np.zeros((releases if some_open else 0, values ** max(order, 1))),
-        np.zeros(1, dtype=np.int64),
-    )
+from foreknow.models.joint.run_swaps_of_order import swap_run_of_order
 
 
 @compiled
@@ -72,6 +36,7 @@ def sweep(
     f: PathFactors,
     value: IntArray,
     published: IntArray,
+    beside: IntArray,
     order: int,
     runs: bool,
     w: Workspace,
@@ -80,8 +45,8 @@ def sweep(
     """Moves whose runs add up to the number of records.
 
     Records are visited in order, each with a random partner; the next sweep goes on where this one stops. With ``runs`` False each
-    move is a swap at one release, which does not mix where pairs meet again. ``published`` has the published value of each record,
-    and is empty if no group has distorted values.
+    move is a swap at one release, which does not mix where pairs meet again. ``value``, ``published`` and ``beside`` are those of
+    an `Assignment`.
     """
     records, done = len(value), 0
     while done < records:
@@ -93,6 +58,10 @@ def sweep(
         distorted = f.channel[g] >= 0
         if len(w.codes) and f.records[one, PREVIOUS] < 0:
             redraw_own_values(f, value, published, one, w.codes, rng)
+            at = one
+            while at >= 0:
+                write_beside(f.records, value, beside, at)
+                at = f.records[at, FOLLOWING]
         # In a group of two one pair is enough; a second move of the same pair would be idle.
         if one == first + members - 1:
             continue
@@ -100,25 +69,20 @@ def sweep(
         two += two >= one
         if distorted:
             redraw_pair(f, value, published, order, one, two, w.own, rng)
+            write_beside(f.records, value, beside, one)
+            write_beside(f.records, value, beside, two)
         if order > 1:
-            done += swap_run_of_order(f, value, published, order, one, two, runs, w, rng) - 1
+            done += swap_run_of_order(f, value, published, beside, order, one, two, runs, w, rng) - 1
         else:
-            done += swap_run(f, value, published, one, two, runs, w, rng) - 1
+            done += swap_run(f, value, published, beside, one, two, runs, w, rng) - 1
 
 
-@compiled
-def exchange(value: IntArray, published: IntArray, a: int, b: int) -> None:
-    """Exchange the values of two records of a group."""
-    value[a], value[b] = value[b], value[a]
-    if len(published):
-        published[a], published[b] = published[b], published[a]
-
-
-@compiled
+@inlined
 def swap_run(
     f: PathFactors,
     value: IntArray,
     published: IntArray,
+    beside: IntArray,
     one: int,
     two: int,
     runs: bool,
@@ -143,18 +107,18 @@ def swap_run(
             r = pair[j, side]
             base, before, after = records[r, BASE], records[r, PREVIOUS], records[r, FOLLOWING]
             if j > 0 and before == pair[j - 1, side]:
-                own, other = base + value[before], base + value[pair[j - 1, 1 - side]]
+                own, other = base + beside[r, 0], base + value[pair[j - 1, 1 - side]]
                 kept_x, kept_y, swapped_x, swapped_y = table[own, x], table[own, y], table[other, x], table[other, y]
             else:
-                kept_x = table[base + value[before], x] if before >= 0 else prior[records[r, PATH], x]
-                kept_y = table[base + value[before], y] if before >= 0 else prior[records[r, PATH], y]
+                kept_x = table[base + beside[r, 0], x] if before >= 0 else prior[records[r, PATH], x]
+                kept_y = table[base + beside[r, 0], y] if before >= 0 else prior[records[r, PATH], y]
                 swapped_x, swapped_y = kept_x, kept_y
             outer_x, outer_y = 1.0, 1.0
             if records[r, EVIDENCE] >= 0:
                 outer_x, outer_y = evidence[records[r, EVIDENCE], x], evidence[records[r, EVIDENCE], y]
             if after >= 0 and not (j + 1 < length and after == pair[j + 1, side]):
-                outer_x *= table[records[after, BASE] + x, value[after]]
-                outer_y *= table[records[after, BASE] + y, value[after]]
+                outer_x *= table[records[r, FOLLOWING_BASE] + x, beside[r, 1]]
+                outer_y *= table[records[r, FOLLOWING_BASE] + y, beside[r, 1]]
             if side == 0:
                 keep_stay, keep_cross = keep * kept_x * outer_x, keep * kept_y * outer_y
                 swap_stay, swap_cross = swap * swapped_x * outer_x, swap * swapped_y * outer_y
@@ -172,7 +136,7 @@ def swap_run(
     swapped = rng.random() < swap
     for j in range(length - 1, -1, -1):
         if swapped:
-            exchange(value, published, pair[j, 0], pair[j, 1])
+            exchange(records, value, published, beside, pair[j, 0], pair[j, 1])
         if j > 0:
             column = 1 if swapped else 0
             kept, crossed = weight[j, 0, column], weight[j, 1, column]
@@ -180,132 +144,43 @@ def swap_run(
     return length
 
 
-@compiled
+@inlined
 def _meetings(records: IntArray, one: int, two: int, runs: bool, pair: IntArray) -> int:
     """Write the maximal run of meetings of two paths around a pair; return its length."""
     a, b = one, two
-    while runs:
-        c, d = _next_meeting(records, a, b, PREVIOUS, -1)
-        if c < 0:
+    while runs and records[a, PREVIOUS] >= 0 and records[b, PREVIOUS] >= 0:
+        c, d = records[a, PREVIOUS], records[b, PREVIOUS]
+        if records[a, PREVIOUS_RELEASE] != records[b, PREVIOUS_RELEASE]:
+            c, d = _same_release(records, c, d, PREVIOUS, -1)
+            if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
+                break
+        elif records[a, PREVIOUS_GROUP] != records[b, PREVIOUS_GROUP]:
             break
         a, b = c, d
-    pair[0, 0], pair[0, 1] = a, b
-    length = 1
-    while runs:
-        c, d = _next_meeting(records, a, b, FOLLOWING, 1)
-        if c < 0:
-            return length
+    pair[0, 0], pair[0, 1], length = a, b, 1
+    while runs and records[a, FOLLOWING] >= 0 and records[b, FOLLOWING] >= 0:
+        c, d = records[a, FOLLOWING], records[b, FOLLOWING]
+        if records[a, FOLLOWING_RELEASE] != records[b, FOLLOWING_RELEASE]:
+            c, d = _same_release(records, c, d, FOLLOWING, 1)
+            if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
+                break
+        elif records[a, FOLLOWING_GROUP] != records[b, FOLLOWING_GROUP]:
+            break
         a, b = c, d
-        pair[length, 0], pair[length, 1] = a, b
-        length += 1
+        pair[length, 0], pair[length, 1], length = a, b, length + 1
     return length
 
 
-@compiled
-def _next_meeting(records: IntArray, a: int, b: int, way: int, sign: int) -> tuple[int, int]:
-    """Next meeting of two paths in a direction of time, if it is the next record of at least one; else -1.
+@inlined
+def _same_release(records: IntArray, c: int, d: int, way: int, sign: int) -> tuple[int, int]:
+    """Records of two paths at or after the later of two releases, in the direction of time ``sign`` (column ``way``); -1 for none.
 
-    ``way`` is the column of the neighbour, and ``sign`` the direction: 1 or -1.
+    Only one of the two paths is followed. The records are of the same release, or that path has none there.
     """
-    c, d = records[a, way], records[b, way]
-    if c < 0 or d < 0:
-        return -1, -1
     if sign * records[c, RELEASE] < sign * records[d, RELEASE]:
         while c >= 0 and sign * records[c, RELEASE] < sign * records[d, RELEASE]:
             c = records[c, way]
     else:
         while d >= 0 and sign * records[d, RELEASE] < sign * records[c, RELEASE]:
             d = records[d, way]
-    if c < 0 or d < 0 or records[c, GROUP] != records[d, GROUP]:
-        return -1, -1
     return c, d
-
-
-@compiled
-def swap_run_of_order(
-    f: PathFactors,
-    value: IntArray,
-    published: IntArray,
-    order: int,
-    one: int,
-    two: int,
-    runs: bool,
-    w: Workspace,
-    rng: np.random.Generator,
-) -> int:
-    """Draw all decisions of the run of a pair, for chains of any order; return the number of meetings.
-
-    A run is a maximal sequence of records that are consecutive on both paths and share a group. The states are the last d
-    decisions: 2^d. After the run, d further steps carry the factors that still depend on it.
-    """
-    a, b = one, two
-    while runs and f.records[a, PREVIOUS] >= 0 and f.records[b, PREVIOUS] >= 0:
-        if f.records[f.records[a, PREVIOUS], GROUP] != f.records[f.records[b, PREVIOUS], GROUP]:
-            break
-        a, b = f.records[a, PREVIOUS], f.records[b, PREVIOUS]
-    length, states = 0, 2**order
-    while a >= 0 and b >= 0 and f.records[a, GROUP] == f.records[b, GROUP] and (runs or length == 0):
-        w.pair[length, 0], w.pair[length, 1] = a, b
-        a, b, length = f.records[a, FOLLOWING], f.records[b, FOLLOWING], length + 1
-    total = length + order
-    for j in range(length, total):
-        w.pair[j, 0], w.pair[j, 1] = a, b
-        a, b = f.records[a, FOLLOWING] if a >= 0 else -1, f.records[b, FOLLOWING] if b >= 0 else -1
-    for j in range(total):
-        w.forward[j, :] = 0.0
-        for state in range(states):
-            before = w.forward[j - 1, state] if j > 0 else (1.0 if state == 0 else 0.0)
-            w.weight[j, state, 0] = w.weight[j, state, 1] = 0.0
-            for swap in range(2 if j < length else 1):
-                if before > 0.0:
-                    weight = before * _side(f, value, w.pair, 0, j, length, state, swap)
-                    weight *= _side(f, value, w.pair, 1, j, length, state, swap)
-                    w.weight[j, state, swap] = weight
-                    w.forward[j, (2 * state + swap) % states] += weight
-        w.forward[j] /= w.forward[j].sum()
-    _draw_decisions_of_order(value, published, order, total, w, rng)
-    return length
-
-
-@compiled
-def _side(
-    f: PathFactors, value: IntArray, pair: IntArray, side: int, j: int, length: int, state: int, swap: int
-) -> float:
-    """Factor of one of the two records at step j, given the last decisions (bits of ``state``) and its own."""
-    r = pair[j, side]
-    if r < 0:
-        return 1.0
-    x = value[pair[j, 1 - side]] if swap == 1 else value[r]
-    row = f.records[r, EVIDENCE]
-    weight = f.evidence[row, x] if row >= 0 and j < length else 1.0
-    if f.records[r, KNOWN] == 0:
-        return float(weight * f.prior[f.records[r, PATH], x])
-    code, place, at = 0, 1, r
-    for k in range(1, f.records[r, KNOWN] + 1):
-        at = f.records[at, PREVIOUS]
-        crossed = k <= j and j - k < length and (state >> (k - 1)) & 1
-        code += place * (value[pair[j - k, 1 - side]] if crossed else value[at])
-        place *= f.table.shape[1]
-    return float(weight * f.table[f.records[r, BASE] + code, x])
-
-
-@compiled
-def _draw_decisions_of_order(
-    value: IntArray, published: IntArray, order: int, total: int, w: Workspace, rng: np.random.Generator
-) -> None:
-    """Backward sampling of the decisions of a run; the state after the last step is drawn first."""
-    states = 2**order
-    rest, state = rng.random(), 0
-    for candidate in range(states):
-        if w.forward[total - 1, candidate] > 0.0:
-            state = candidate
-            rest -= w.forward[total - 1, candidate]
-            if rest < 0.0:
-                break
-    for j in range(total - 1, -1, -1):
-        swap = state % 2
-        low, high = state // 2, state // 2 + states // 2
-        kept, crossed = w.weight[j, low, swap], w.weight[j, high, swap]
-        state = high if rng.random() * (kept + crossed) >= kept else low
-        if swap == 1:
-            exchange(value, published, w.pair[j, 0], w.pair[j, 1])

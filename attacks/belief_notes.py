@@ -63,9 +63,12 @@ def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[str]:
 
 
 def unconverged(releases: Sequence[ReleaseBeliefs]) -> list[str]:
-    """Number of groups whose beliefs did not converge, as a note; nothing if all did."""
+    """Number of groups whose beliefs did not converge, and of divergent draws, as a note; nothing if all converged."""
     number = sum(int((one.posterior.status & Status.UNCONVERGED > 0).sum()) for one in releases)
     if not number:
         return []
     groups = sum(len(one.observation.counts) for one in releases)
-    return [f"the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED)."]
+    counts = [one.posterior.divergences for one in releases if one.posterior.divergences is not None]
+    divergent = sum(int((count > 0).sum()) for count in counts)
+    draws = f", {divergent:,} of them with {sum(int(count.sum()) for count in counts):,} divergent draws" if divergent else ""
+    return [f"the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED{draws})."]

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
+from foreknow.evaluation.risk.across_draws import weighted_quantiles
 from foreknow.models import Beliefs
 from foreknow.models.arrays import FloatArray
 
@@ -63,30 +64,9 @@ def interval_of(beliefs: Beliefs, t: int, mass: float) -> BeliefInterval:
     if beliefs.draws is not None:
         rows = np.stack([one.releases[t].posterior.probabilities for one in beliefs.draws.beliefs])
         weights = beliefs.draws.weights[t]
-        return BeliefInterval(*(weighted_quantile(rows, weights, level) for level in (lower, upper)))
+        return BeliefInterval(*(weighted_quantiles(rows, weights, level) for level in (lower, upper)))
     if posterior.standard_error is None:
         return BeliefInterval(posterior.probabilities, posterior.probabilities)
     reach = float(ndtri(upper)) * posterior.standard_error
     ends = (np.clip(posterior.probabilities + sign * reach, 0, 1) for sign in (-1, 1))
     return BeliefInterval(*ends)
-
-
-def weighted_quantile(rows: FloatArray, weights: FloatArray, level: float) -> FloatArray:
-    """Smallest number at which the weight of the numbers up to it reaches the level, along the first axis.
-
-    Parameters
-    ----------
-    rows : float array, shape (D, ...)
-    weights : float array, shape (D,)
-        Weights sum to 1.
-    level : float
-
-    Examples
-    --------
-    >>> weighted_quantile(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]), 0.6)
-    array(2.)
-    """
-    order = np.argsort(rows, axis=0, kind="stable")
-    reached = np.cumsum(weights[order], axis=0) >= level - 1e-12
-    place = np.where(reached.any(axis=0), reached.argmax(axis=0), len(rows) - 1)
-    return np.asarray(np.take_along_axis(rows, np.take_along_axis(order, place[None], axis=0), axis=0)[0])

@@ -89,14 +89,19 @@ def weighted_quantiles(numbers: FloatArray, weights: FloatArray, level: float) -
 
     Parameters
     ----------
-    numbers : float array, shape (D, n)
+    numbers : float array, shape (D, ...)
     weights : float array, shape (D,)
         They sum to 1.
     level : float
 
     Returns
     -------
-    float array, shape (n,)
+    float array, shape (...)
+
+    Examples
+    --------
+    >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]), 0.6)
+    array(2.)
     """
     order = np.argsort(numbers, axis=0, kind="stable")
     reached = np.cumsum(weights[order], axis=0) >= level - 1e-12

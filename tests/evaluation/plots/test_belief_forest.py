@@ -14,7 +14,7 @@ from strategies import history_of
 
 from foreknow.attacks import SequentialAttack
 from foreknow.evaluation import belief_forest, belief_over_time, convergence_plot
-from foreknow.evaluation.plots.belief_intervals import weighted_quantile
+from foreknow.evaluation.risk.across_draws import weighted_quantiles
 from foreknow.models import Adversary, Averaged, Beliefs, MarkovChain, Release, Status, UniformPrior
 
 HISTORY = history_of(("ABCD", "abca"), ("ABC", "bbc"))
@@ -137,7 +137,7 @@ def test_quantile_of_whole_weights_is_that_of_repeated_numbers(numbers, level):
     """Numbers with the weights 1, 2, 3... are repeated so often, and numpy's inverse of the empirical distribution is taken."""
     times = np.arange(1, len(numbers) + 1)
     repeated = np.quantile(np.repeat(numbers, times), level, method="inverted_cdf")
-    assert weighted_quantile(np.array(numbers, float)[:, None], times / times.sum(), level) == repeated
+    assert weighted_quantiles(np.array(numbers, float)[:, None], times / times.sum(), level) == repeated
 
 
 class TestOverTime:

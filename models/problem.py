@@ -153,7 +153,7 @@ def are_probabilities(rows: FloatArray) -> BoolArray:
 
 
 def probability_rows(rows: FloatArray, what: str) -> FloatArray:
-    """Rows normalized to sum to 1, as a new array of shape ``(n, m)``.
+    """Rows normalized to sum to 1, as a new array of shape ``(n, m)`` in C order.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
         If an entry is NaN or negative, or the sum of a row differs from 1 by more than `ROW_SUM_TOLERANCE`. The message names
         the row.
     """
-    rows = np.asarray(rows, dtype=np.float64)
+    rows = np.asarray(rows, dtype=np.float64, order="C")
     wrong = ~are_probabilities(rows)
     if wrong.any():
         row = int(wrong.argmax())
@@ -188,7 +188,7 @@ def _whole_numbers(name: str, value: Any, takes: str) -> IntArray:
         raise TypeError(f"Problem: {name} is {shown(value)}; it {takes}.")
     if not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"{name} must be whole numbers, an array of an integer type; got {array.dtype}.")
-    return array.astype(np.int64)
+    return array.astype(np.int64, order="C")
 
 
 def _check_groups(group: IntArray, counts: IntArray) -> None:
@@ -209,7 +209,8 @@ def _check_groups(group: IntArray, counts: IntArray) -> None:
 
 
 def _pseudo_counts(evidence: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    evidence = as_floats("Problem", "evidence", evidence, "is a float array of the shape of the prior")
+    given = as_floats("Problem", "evidence", evidence, "is a float array of the shape of the prior")
+    evidence = np.asarray(given, order="C")
     if evidence.shape != shape:
         raise ValueError(
             f"evidence has shape {evidence.shape}; it needs the prior's, {shape}: a pseudo-count per pair."

@@ -1,6 +1,7 @@
 """Section 11: compromised records, their cascades and their reach."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from foreknow.models import (
     Omega,
     PosteriorCascade,
     PriorCascade,
+    Release,
     RemoveKnown,
 )
 
@@ -78,42 +80,41 @@ def mixed_cascades(views: int = 24, records: int = 5000, sizes: tuple[int, ...] 
         "Equation 8 | not compromised now |"
     )
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
-    for size in sizes:
-        cascades: dict[str, tuple[Cascade | None, Mixed]] = {
-            "none": (None, Mixed(size=size)),
-            "prior": (PriorCascade(), Mixed(size=size)),
-            "prior, as printed": (PriorCascade(normalized=False), Mixed(size=size)),
-            "posterior, drop": (PosteriorCascade(), Mixed(size=size)),
-            "posterior, prior": (PosteriorCascade(), Mixed(size=size, evidence="prior")),
-        }
-        for name, defense in list(bayframe_defenses().items())[:2]:
-            unaware = publish(
-                history,
-                defense,
-                Adversary(simulation.prior, simulation.transitions, estimator=Mixed(size=size)),
-                rng=seeded(1),
-            )
-            for sigma in (0.01, 0.1):
-                true = CompromisedRecords.sample(history, sigma, 0.9, rng=seeded(2019))
-                for claims, listed in (("true", true), ("of nothing", about_nothing(true, history))):
-                    for cascade, (rule, estimator) in cascades.items():
-                        known = listed if rule is not None else None
-                        adversary = Adversary(simulation.prior, simulation.transitions, known, estimator, rule)
-                        for defender in (
-                            ("unaware", "cascades") if rule is not None and claims == "true" else ("unaware",)
-                        ):
-                            releases = (
-                                publish(history, defense, adversary, rng=seeded(1))
-                                if defender == "cascades"
-                                else unaware
-                            )
-                            found = mixed_gains(SequentialAttack(adversary)(releases), history, true)
-                            small = np.concatenate([release.observation.counts.sum(axis=1) for release in releases])
-                            share = small[small <= size].sum() / max(small.sum(), 1)
-                            yield (
-                                f"| {size} | {name} | {sigma} | {claims} | {defender} | {cascade} | {share:.1%} | "
-                                f"{' | '.join(f'{gain:.4f}' for gain in found)} |"
-                            )
+    for size, (name, defense) in product(sizes, list(bayframe_defenses().items())[:2]):
+        without_claims = Adversary(simulation.prior, simulation.transitions, estimator=Mixed(size=size))
+        unaware = publish(history, defense, without_claims, rng=seeded(1))
+        for sigma in (0.01, 0.1):
+            true = CompromisedRecords.sample(history, sigma, 0.9, rng=seeded(2019))
+            claims = {"true": true, "of nothing": about_nothing(true, history)}
+            for (kind, listed), (cascade, (rule, estimator)) in product(claims.items(), cascades_of(size).items()):
+                known = listed if rule is not None else None
+                adversary = Adversary(simulation.prior, simulation.transitions, known, estimator, rule)
+                published = {"unaware": unaware}
+                if rule is not None and kind == "true":
+                    published["cascades"] = publish(history, defense, adversary, rng=seeded(1))
+                for defender, releases in published.items():
+                    found = mixed_gains(SequentialAttack(adversary)(releases), history, true)
+                    yield (
+                        f"| {size} | {name} | {sigma} | {kind} | {defender} | {cascade} | "
+                        f"{share_in_small_groups(releases, size):.1%} | {' | '.join(f'{gain:.4f}' for gain in found)} |"
+                    )
+
+
+def cascades_of(size: int) -> dict[str, tuple[Cascade | None, Mixed]]:
+    """Rules for compromised records, each with its estimator of groups up to a size."""
+    return {
+        "none": (None, Mixed(size=size)),
+        "prior": (PriorCascade(), Mixed(size=size)),
+        "prior, as printed": (PriorCascade(normalized=False), Mixed(size=size)),
+        "posterior, drop": (PosteriorCascade(), Mixed(size=size)),
+        "posterior, prior": (PosteriorCascade(), Mixed(size=size, evidence="prior")),
+    }
+
+
+def share_in_small_groups(releases: Sequence[Release], size: int) -> float:
+    """Share of the published records in groups up to a size."""
+    sizes = np.concatenate([release.observation.counts.sum(axis=1) for release in releases])
+    return float(sizes[sizes <= size].sum() / max(sizes.sum(), 1))
 
 
 def mixed_gains(beliefs: Beliefs, history: History, records: CompromisedRecords) -> list[float]:

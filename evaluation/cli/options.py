@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -151,6 +151,26 @@ Beta = Annotated[
         help="Greatest relative increase of a value's frequency in a group over the table (enhanced beta-likeness).",
     ),
 ]
+
+
+def least_records(help_text: str, panel: str | None = None) -> Any:
+    """Option -k, with the help text and the heading of one command."""
+    return typer.Option("-k", min=1, metavar="N", rich_help_panel=panel, help=help_text)
+
+
+def least_values(help_text: str, panel: str | None = None) -> Any:
+    """Option -l, with the help text and the heading of one command."""
+    return typer.Option("-l", min=1, metavar="N", rich_help_panel=panel, help=help_text)
+
+
+def output_folder(help_text: str) -> Any:
+    """Option --out, with the help text of one command."""
+    return typer.Option("--out", metavar="FOLDER", rich_help_panel=OUTPUT_PANEL, help=help_text)
+
+
+def corpus_file(help_text: str) -> Any:
+    """Option --corpus, with the help text of one command."""
+    return typer.Option("--corpus", metavar="FILE", rich_help_panel=KNOWLEDGE_PANEL, help=help_text)
 
 
 def learning(classes: int, order: int, pseudo_count: float, revision: Revision, gaps: Gaps) -> Learning:

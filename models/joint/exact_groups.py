@@ -68,7 +68,7 @@ def exact_groups(
 
     Notes
     -----
-    Exact where the respondents' groups make no cycle and have at most `exact_visit.MAX_STATES` states. Where the same
+    Exact where the respondents' groups make no cycle and have at most `exact_visit.MAX_EXACT_STATES` states. Where the same
     respondents meet again, evidence is counted more than once. Distorted groups keep their messages. Cost: that of the updated
     groups, and O(S d).
     """

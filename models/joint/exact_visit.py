@@ -18,7 +18,7 @@ STEP = 0.5
 LEAST_LIKELIHOOD = 1e-12
 """Smallest likelihood, relative to the largest of a record, that enters the geometric mean of two messages."""
 
-MAX_STATES = 2.0**12
+MAX_EXACT_STATES = 2.0**12
 """Largest number of states of a group whose beliefs are exact; larger groups have the Bethe approximation."""
 
 BETHE_TOLERANCE, BETHE_ITERATIONS, BETHE_DAMPING = 1e-3, 50, 0.2
@@ -111,8 +111,8 @@ def _update(old: FloatArray, weights: FloatArray, capacity: IntArray) -> None:
 def _beliefs(weights: FloatArray, capacity: IntArray) -> FloatArray:
     """Posterior of the members of a group: exact where it has few states, else by belief propagation."""
     states = state_count(capacity)
-    if states > MAX_STATES:
+    if states > MAX_EXACT_STATES:
         states = min(states, state_count(np.bincount(proportional_rows(weights))))
-    if states <= MAX_STATES:
+    if states <= MAX_EXACT_STATES:
         return group_beliefs(weights, capacity)[1]
     return pass_messages(np.log(weights), capacity, BETHE_TOLERANCE, BETHE_ITERATIONS, BETHE_DAMPING)[1]

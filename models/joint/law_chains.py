@@ -19,10 +19,10 @@ from foreknow.models.joint.joint_draws import (
 )
 from foreknow.models.joint.law_counts import (
     LawCells,
+    collapsed_log_probability,
     count_cells,
     law_cells,
     law_of_rows,
-    log_evidence,
     powers_ahead,
     rows_of_law,
     with_factors,
@@ -69,8 +69,8 @@ class LawDraws(NamedTuple):
     ----------
     rows : float array, shape (chains, draws, rows, m)
         Law of each draw, by cell (`LawCells`).
-    log_evidence : float array, shape (chains, draws)
-        Logarithm of the probability of each drawn assignment, the law being integrated out (`log_evidence`).
+    log_probability : float array, shape (chains, draws)
+        Logarithm of the probability of each drawn assignment, the law being integrated out (`collapsed_log_probability`).
     mean : float array, shape (rows, m)
         Posterior mean of the law: mean over the draws of its means given the assignments.
     totals : float array, shape (rows,)
@@ -80,7 +80,7 @@ class LawDraws(NamedTuple):
     """
 
     rows: FloatArray
-    log_evidence: FloatArray
+    log_probability: FloatArray
     mean: FloatArray
     totals: FloatArray
     values: "np.ndarray[tuple[int, int, int], np.dtype[np.uint16]]"
@@ -112,7 +112,7 @@ def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
     check_array_size("SampledKnowledge.fit", chains=chains, draws=length * BATCHES, rows=shape[0], values=shape[1])
     starts, places = belief_starts(problem), value_places(problem.layout, problem.values)
     values = np.zeros((chains, BATCHES, int(starts[-1])), dtype=np.uint8 if length < 256 else np.uint16)
-    rows, evidence = np.zeros((chains, length * BATCHES, *shape)), np.zeros((chains, length * BATCHES))
+    rows, log_probability = np.zeros((chains, length * BATCHES, *shape)), np.zeros((chains, length * BATCHES))
     doubtful, mean, totals = np.zeros(len(problem.counts), dtype=np.int64), np.zeros(shape), np.zeros(shape[0])
     mover = moves(problem, sampler.redraws)
     seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(chains, 2))
@@ -123,12 +123,12 @@ def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
             state = _next_state(state, unknown, cells, mover, rng)
             record_draw(state.factors, state.assignment, starts, places, draw // length, 0, trace)
             rows[c, draw] = rows_of_law(state.law)
-            evidence[c, draw] = log_evidence(state.counts, unknown.pseudo_count)
+            log_probability[c, draw] = collapsed_log_probability(state.counts, unknown.pseudo_count)
             added = state.counts + unknown.pseudo_count
             mean += added / added.sum(axis=1, keepdims=True)
             totals += state.counts.sum(axis=1)
     number = chains * length * BATCHES
-    return LawDraws(rows, evidence, mean / number, totals / number, values)
+    return LawDraws(rows, log_probability, mean / number, totals / number, values)
 
 
 def _warm_state(

@@ -145,7 +145,7 @@ def with_factors(
     )
 
 
-def log_evidence(counts: FloatArray, pseudo_count: float) -> float:
+def collapsed_log_probability(counts: FloatArray, pseudo_count: float) -> float:
     """Logarithm of the probability of an assignment with these counts, all rows of the law being integrated out.
 
     The sum over the rows of the logarithms of Dirichlet-multinomial probabilities, without the known law of counterfeits. Counts

@@ -42,7 +42,7 @@ def mixed_beliefs(drawn: LawDraws, unknown: UnknownLaw, law: ChainLaw) -> Sample
         found.ess,
         found.rhat,
         "PathSampler, unknown law",
-        log_density=drawn.log_evidence,
+        log_density=drawn.log_probability,
     )
 
 
@@ -61,7 +61,7 @@ def draws_tree(drawn: LawDraws, cells: LawCells, domain: list[Hashable]) -> "xar
         dims[name] = [*before, "value"]
     coords: dict[str, Any] = dict.fromkeys((axis for axes in dims.values() for axis in axes), domain)
     coords["class"] = range(parts[0].shape[2])
-    groups = {"posterior": variables, "sample_stats": {"lp": drawn.log_evidence}}
+    groups = {"posterior": variables, "sample_stats": {"lp": drawn.log_probability}}
     return arviz_base.from_dict(groups, coords=coords, dims=dims)
 
 
@@ -84,7 +84,7 @@ def _values_without_steps(drawn: LawDraws, cells: LawCells, domain: list[Hashabl
 
 
 def _convergence(drawn: LawDraws) -> list[str]:
-    chains = len(drawn.log_evidence)
+    chains = len(drawn.log_probability)
     notes = []
     if chains == 1:
         notes.append(

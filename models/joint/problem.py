@@ -59,7 +59,8 @@ class JointProblem:
 
     Notes
     -----
-    Memory: O(number of states), at most R m^d; only shown values are stored.
+    Memory: O(number of states), at most R m^d; only shown values are stored. Arrays are kept in C order: kernels are compiled for
+    one order only.
     """
 
     prior: FloatArray
@@ -137,11 +138,11 @@ def _integers(name: str, value: Any) -> IntArray:
         array = np.array("ragged")
     if array.dtype.kind not in "iub" and (array.size or array.dtype.kind != "f"):
         raise TypeError(f"JointProblem: {name} is {shown(value)}; it is an array of integers.")
-    return np.atleast_1d(array.astype(np.int64))
+    return np.atleast_1d(array.astype(np.int64, order="C"))
 
 
 def _floats(name: str, value: Any) -> FloatArray:
-    return np.atleast_1d(as_floats("JointProblem", name, value, "is an array of numbers"))
+    return np.ascontiguousarray(as_floats("JointProblem", name, value, "is an array of numbers"))
 
 
 def _tables(value: Any) -> tuple[FloatArray, ...]:

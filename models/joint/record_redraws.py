@@ -48,16 +48,30 @@ def redraw_own_values(
     -----
     Cost: O(m^(d + 1)) for each open record.
     """
-    m, codes = f.prior.shape[1], forward.shape[1]
-    length, at, last, open_records = 0, first, first, 0
+    if _has_open_records(f, first):
+        length, last = _filter_values(f, value, published, first, forward)
+        _draw_values(f, value, length, last, forward, rng)
+
+
+@compiled
+def _has_open_records(f: PathFactors, first: int) -> bool:
+    """True if a record of a path is in a group without multiset, or with distorted values."""
+    at = first
     while at >= 0:
         g = f.records[at, GROUP]
         if f.free[g] or f.channel[g] >= 0:
-            open_records += 1
+            return True
         at = f.records[at, FOLLOWING]
-    if open_records == 0:
-        return
-    at = first
+    return False
+
+
+@compiled
+def _filter_values(
+    f: PathFactors, value: IntArray, published: IntArray, first: int, forward: FloatArray
+) -> tuple[int, int]:
+    """Write the filtered weights of the codes of the last d values; return the number of records and the last one."""
+    m, codes = f.prior.shape[1], forward.shape[1]
+    length, at, last = 0, first, first
     while at >= 0:
         g, channel = f.records[at, GROUP], f.channel[f.records[at, GROUP]]
         fixed = not f.free[g] and channel < 0
@@ -79,6 +93,15 @@ def redraw_own_values(
                     forward[length, code] *= f.emission[channel, code % m, published[at]]
         forward[length] /= forward[length].sum()
         at, last, length = f.records[at, FOLLOWING], at, length + 1
+    return length, last
+
+
+@compiled
+def _draw_values(
+    f: PathFactors, value: IntArray, length: int, last: int, forward: FloatArray, rng: np.random.Generator
+) -> None:
+    """Draw the values of a path backward from its last record, given the filtered weights, which are overwritten."""
+    m, codes = f.prior.shape[1], forward.shape[1]
     code = _drawn(forward[length - 1], rng)
     for j in range(length - 1, -1, -1):
         value[last] = code % m

@@ -1,5 +1,7 @@
 """Arguments of wrong kinds to attacks: one TypeError or ValueError that says what an attack takes and how to get there."""
 
+import functools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,16 +160,20 @@ def test_merge_credibility_of_whole_floats():
 
 
 class TestForegroundBeliefs:
-    MADE = ForegroundAttack(support=1)(RELEASES)
+    @staticmethod
+    @functools.cache
+    def made():
+        """Made on first use: modules are imported by all workers."""
+        return ForegroundAttack(support=1)(RELEASES)
 
     @pytest.mark.parametrize("wrong", [3, None, "x", [3], Beliefs(())])
     @pytest.mark.parametrize("name", ["knowledge", "worst"])
     def test_what_is_not_of_each_release(self, name, wrong):
         with pytest.raises((TypeError, ValueError), match=rf"ForegroundBeliefs: {name} .*ForegroundAttack"):
             ForegroundBeliefs(
-                self.MADE.releases, **{"knowledge": self.MADE.knowledge, "worst": self.MADE.worst, name: wrong}
+                self.made().releases, **{"knowledge": self.made().knowledge, "worst": self.made().worst, name: wrong}
             )
 
     def test_another_sensitive_set(self):
         with pytest.raises(TypeError, match="ForegroundBeliefs: sensitive_set is 3; it is a SensitiveSet or None"):
-            ForegroundBeliefs(self.MADE.releases, self.MADE.knowledge, self.MADE.worst, sensitive_set=3)
+            ForegroundBeliefs(self.made().releases, self.made().knowledge, self.made().worst, sensitive_set=3)

@@ -18,13 +18,13 @@ from foreknow.evaluation import (
 from foreknow.models import Adversary, Averaged, DirichletChain
 
 SIMULATION = exams(3, 40, rng=1)
-RELEASES = publish(SIMULATION.history, Mondrian(KAnonymity(3)), rng=1)
 
 
 def attacked(draws, weights=None, updated=False):
+    releases = publish(SIMULATION.history, Mondrian(KAnonymity(3)), rng=1)
     chain, rng = DirichletChain.fit(SIMULATION.history, concentration=0.5), np.random.default_rng(2)
     adversaries = [Adversary(SIMULATION.prior, chain.sample(rng=rng)) for _ in range(draws)]
-    return SequentialAttack(Averaged(adversaries, weights, updated))(RELEASES)
+    return SequentialAttack(Averaged(adversaries, weights, updated))(releases)
 
 
 class TestAcrossDraws:

@@ -18,6 +18,13 @@ def test_it_normalizes_within_the_tolerance_and_keeps_its_arguments():
     assert problem.sizes.tolist() == [2]
 
 
+def test_arrays_in_any_order_are_kept_in_one():
+    """Kernels are compiled for each order of an array."""
+    prior = np.asfortranarray([[0.5, 0.5], [0.9, 0.1]])
+    problem = Problem(prior, [0, 0], np.asfortranarray([[1, 1], [0, 0]]), np.asfortranarray(np.ones((2, 2))))
+    assert all(array.flags.c_contiguous for array in (problem.prior, problem.counts, problem.evidence))
+
+
 def test_empty_groups_and_no_respondents_are_valid():
     assert Problem(HALF, np.array([-1, -1]), np.zeros((0, 2), int)).sizes.tolist() == []
     assert Problem(HALF, PAIR, np.array([[1, 1], [0, 0]])).sizes.tolist() == [2, 0]

@@ -8,7 +8,14 @@ import typer
 
 from foreknow.attacks import ATTACKS
 from foreknow.evaluation.cli import entry_points
-from foreknow.evaluation.cli.options import INPUT_PANEL, KNOWLEDGE_PANEL, OUTPUT_PANEL
+from foreknow.evaluation.cli.options import (
+    INPUT_PANEL,
+    KNOWLEDGE_PANEL,
+    corpus_file,
+    least_records,
+    least_values,
+    output_folder,
+)
 from foreknow.models import ESTIMATORS, JOINT_SOLVERS
 
 KnowledgeSource = StrEnum("KnowledgeSource", ["learned", "records"])
@@ -47,11 +54,7 @@ Groups = Annotated[
 ]
 Corpus = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=KNOWLEDGE_PANEL,
-        help="Records from which the adversary learned; see --knowledge for an adversary without them.",
-    ),
+    corpus_file("Records from which the adversary learned; see --knowledge for an adversary without them."),
 ]
 Knowledge = Annotated[
     KnowledgeSource | None,
@@ -64,11 +67,7 @@ Knowledge = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        rich_help_panel=OUTPUT_PANEL,
-        help="Folder for beliefs.csv, the posterior of each respondent at every release, readable by you only.",
-    ),
+    output_folder("Folder for beliefs.csv, the posterior of each respondent at every release, readable by you only."),
 ]
 AttackName = Annotated[
     str,
@@ -153,21 +152,9 @@ Statements = Annotated[
 ]
 K = Annotated[
     int | None,
-    typer.Option(
-        "-k",
-        min=1,
-        metavar="N",
-        rich_help_panel=RULE_PANEL,
-        help="For minimality: least number of records of a group; 1 by default.",
-    ),
+    least_records("For minimality: least number of records of a group; 1 by default.", panel=RULE_PANEL),
 ]
 L = Annotated[
     int | None,
-    typer.Option(
-        "-l",
-        min=1,
-        metavar="N",
-        rich_help_panel=RULE_PANEL,
-        help="For minimality: least number of distinct values in a group; 2 by default.",
-    ),
+    least_values("For minimality: least number of distinct values in a group; 2 by default.", panel=RULE_PANEL),
 ]

@@ -15,7 +15,7 @@ from foreknow.evaluation.cli.files.column_checks import (
     check_roles,
     column_varying_within_groups,
 )
-from foreknow.evaluation.cli.options import Beta, Encoding, Missing, Sensitive, T
+from foreknow.evaluation.cli.options import Beta, Encoding, Missing, Sensitive, T, least_records, least_values
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import show
 from foreknow.models.tables.files.table_files import read_table
@@ -42,13 +42,11 @@ def check_command(
     ] = None,
     k: Annotated[
         int | None,
-        typer.Option(
-            "-k", min=1, metavar="N", help="Least number of records in a group; 3 if no other threshold is given."
-        ),
+        least_records("Least number of records in a group; 3 if no other threshold is given."),
     ] = None,
     l: Annotated[  # noqa: E741
         int | None,
-        typer.Option("-l", min=1, metavar="N", help="Least number of distinct sensitive values in a group."),
+        least_values("Least number of distinct sensitive values in a group."),
     ] = None,
     t: T = None,
     beta: Beta = None,

@@ -4,13 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from foreknow.evaluation.cli import demo
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
-from foreknow.evaluation.cli.options import Overwrite
+from foreknow.evaluation.cli.options import Overwrite, output_folder
 from foreknow.evaluation.cli.printing.attack_tables import HEADINGS
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show, tracked
@@ -34,7 +33,7 @@ COST_TERMS = {
 
 
 def demo_command(
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for plots and tables.")] = Path("demo-output"),
+    out: Annotated[Path, output_folder("Folder for plots and tables.")] = Path("demo-output"),
     overwrite: Overwrite = False,
 ) -> None:
     """Publish a medical follow-up by Mondrian with l-diversity and by JS-reduce, and attack the releases."""

@@ -8,7 +8,13 @@ import typer
 
 from foreknow.evaluation.cli import entry_points
 from foreknow.evaluation.cli.defense_choices import BUILT_IN
-from foreknow.evaluation.cli.options import KNOWLEDGE_PANEL, OUTPUT_PANEL
+from foreknow.evaluation.cli.options import (
+    OUTPUT_PANEL,
+    corpus_file,
+    least_records,
+    least_values,
+    output_folder,
+)
 
 Leftovers = StrEnum("Leftovers", ["suppress", "join", "relax", "counterfeit"])
 Infeasible = StrEnum("Infeasible", ["raise", "suppress"])
@@ -20,19 +26,13 @@ def _check_defense(name: str) -> str:
 
 Out = Annotated[
     Path,
-    typer.Option(
-        metavar="FOLDER",
-        rich_help_panel=OUTPUT_PANEL,
-        help="Folder for public/published.csv and private/groups.csv.",
-    ),
+    output_folder("Folder for public/published.csv and private/groups.csv."),
 ]
 Corpus = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        rich_help_panel=KNOWLEDGE_PANEL,
-        help="Records from which the assumed adversary learned; by default the records themselves. Read by defenses that "
-        "assume an adversary: js-reduce, bkaa, uhra, k-primacy.",
+    corpus_file(
+        "Records from which the assumed adversary learned; by default the records themselves. Read by defenses that "
+        "assume an adversary: js-reduce, bkaa, uhra, k-primacy."
     ),
 ]
 DefenseName = Annotated[
@@ -43,15 +43,12 @@ DefenseName = Annotated[
         help=f"Defense that groups the records: {', '.join(entry_points.choice_names('defense', BUILT_IN))}.",
     ),
 ]
-K = Annotated[int, typer.Option("-k", min=1, metavar="N", help="Least number of records in a group.")]
+K = Annotated[int, least_records("Least number of records in a group.")]
 L = Annotated[
     int | None,
-    typer.Option(
-        "-l",
-        min=1,
-        metavar="N",
-        help="Least number of distinct sensitive values in a group, 2 by default; for anatomy and mask, a value has at most "
-        "1/l of a group. With js-reduce, bkaa and uhra, -l 1 requires no diversity.",
+    least_values(
+        "Least number of distinct sensitive values in a group, 2 by default; for anatomy and mask, a value has at most "
+        "1/l of a group. With js-reduce, bkaa and uhra, -l 1 requires no diversity."
     ),
 ]
 J = Annotated[

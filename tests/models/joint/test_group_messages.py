@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from foreknow.attacks import JointAttack, SnapshotAttack
-from foreknow.defenses import DistinctDiversity, MInvariance, Mondrian, publish
-from foreknow.evaluation import exams, log_score
+from foreknow.defenses import DistinctDiversity, Mondrian, publish
+from foreknow.evaluation import exams
 from foreknow.models import Adversary, Enumeration, Exact, JointProblem, MaxEntropy, Status
 from foreknow.models.joint.group_messages import GroupMessages
 
@@ -52,15 +52,57 @@ def test_nearer_to_the_exact_law_than_maximum_entropy():
     assert np.mean(errors[GroupMessages]) < 0.7 * np.mean(errors[MaxEntropy])
 
 
-def test_the_log_score_in_pairs_is_better_than_that_of_maximum_entropy():
-    simulation = exams(5, 200, rng=1)
-    adversary = Adversary(simulation.prior, simulation.transitions)
-    releases = publish(simulation.history, MInvariance(2, rng=1), rng=np.random.default_rng(1))
-    scores = [
-        log_score(JointAttack(adversary, solver, signatures=True)(releases), simulation.history)["log_score"].mean()
-        for solver in (MaxEntropy(), GroupMessages())
-    ]
-    assert scores[1] > 0.9 * scores[0]
+def pairs(rng, groups, releases=4):
+    """Problem of a history in pairs of different values, where each group but the first has one new respondent.
+
+    Each further group has one earlier respondent. So the graph of respondents and groups is a tree.
+    """
+    m, members, when = 3, [(0, 1)], [0]
+    for t in sorted(rng.integers(1, releases, size=groups - 1)):
+        there = {i for pair, time in zip(members, when, strict=True) if time == t for i in pair}
+        earlier = sorted({i for pair in members for i in pair} - there)
+        if earlier:
+            members.append((int(rng.choice(earlier)), max(map(max, members)) + 1))
+            when.append(int(t))
+    _, when = np.unique(when, return_inverse=True)
+    people, counts = max(map(max, members)) + 1, np.ones((len(members), m), dtype=int)
+    counts[np.arange(len(members)), rng.integers(m, size=len(members))] = 0
+    return JointProblem(
+        rng.dirichlet(np.ones(m), people),
+        (rng.dirichlet(np.ones(m), (1, m)),),
+        np.concatenate(members),
+        np.repeat(np.arange(len(members)), 2),
+        np.zeros(2 * len(members), dtype=int),
+        counts,
+        when,
+    )
+
+
+def test_log_odds_in_a_pair_are_twice_those_of_maximum_entropy():
+    """One release, two members with the odds o and q of the two values, by hand.
+
+    Exact odds of the first are o / q. `MaxEntropy` multiplies both odds by one tilt, 1 / sqrt(o q), so that they become inverse
+    to each other; its odds of the first are sqrt(o / q).
+    """
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        problem = pairs(rng, groups=1)
+        x, y = np.flatnonzero(problem.counts[0])
+        given = np.log(problem.prior[0, x] / problem.prior[0, y]) - np.log(problem.prior[1, x] / problem.prior[1, y])
+        for solver, share in ((MaxEntropy(1e-9), 0.5), (GroupMessages(), 1.0)):
+            belief = solver(problem).rows(np.array([0]))[0]
+            assert np.log(belief[x] / belief[y]) == pytest.approx(share * given, abs=1e-6)
+
+
+def test_exact_where_no_respondents_meet_again():
+    """Messages along a tree are exact after as many passes as the tree has groups: sum-product (Pearl 1988)."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        problem = pairs(rng, groups=5)
+        records = np.arange(len(problem.path))
+        exact = Enumeration()(problem).rows(records)
+        found = GroupMessages(passes=len(problem.counts))(problem).rows(records)
+        np.testing.assert_allclose(found, exact, atol=1e-9)
 
 
 def test_forward_beliefs_are_those_of_the_prefixes():

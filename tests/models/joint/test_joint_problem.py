@@ -430,5 +430,14 @@ class TestJointProblemChecks:
         with pytest.raises(ValueError, match=r"have 2.15e\+09 states over sequences of 3 values.*truncate\(1\)"):
             JointProblem(np.full((1, m), 1 / m), tables, nothing, one_each, nothing, counts, one_each)
 
+    def test_arrays_in_any_order_are_kept_in_one(self):
+        """Kernels are compiled for each order of an array."""
+        two = np.asfortranarray(np.full((2, 2), 0.5))
+        cube = np.asfortranarray(np.full((2, 2, 2), 0.5))
+        counts = np.asfortranarray([[1, 1], [2, 0]])
+        problem = JointProblem(**arguments(prior=two, tables=(cube,), counts=counts, evidence=two, emission=cube))
+        kept = (problem.prior, problem.counts, problem.evidence, problem.emission, *problem.tables)
+        assert all(array.flags.c_contiguous for array in kept)
+
     def test_substochastic_rows_are_accepted(self):
         assert JointProblem(**arguments(tables=(0.5 * HALF,))).order == 1

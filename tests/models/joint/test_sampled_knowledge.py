@@ -24,7 +24,7 @@ from foreknow.models import (
     joint_history,
     markov_model,
 )
-from foreknow.models.joint.law_counts import LawCells, count_cells, log_evidence
+from foreknow.models.joint.law_counts import LawCells, collapsed_log_probability, count_cells
 from foreknow.models.tables.people import People
 
 SCHEMA = Schema({"age": Numeric(0, 99)}, "value", ("a", "b", "c"))
@@ -219,12 +219,12 @@ def test_steps_between_two_records_are_drawn_given_both_ends():
     assert total[0].tolist() == [20_000, 0, 0]
 
 
-def test_log_evidence_is_that_of_a_polya_urn():
+def test_collapsed_probability_is_that_of_a_polya_urn():
     rng, counts, log = np.random.default_rng(2), np.zeros((2, M)), 0.0
     for row, value in zip(rng.integers(2, size=30), rng.integers(M, size=30), strict=True):
         log += np.log((counts[row, value] + 0.3) / (counts[row].sum() + M * 0.3))
         counts[row, value] += 1
-    assert log_evidence(counts, 0.3) == pytest.approx(log, abs=1e-9)
+    assert collapsed_log_probability(counts, 0.3) == pytest.approx(log, abs=1e-9)
 
 
 # --- ArviZ ------------------------------------------------------------------------------------------------------------

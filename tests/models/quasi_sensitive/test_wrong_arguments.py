@@ -13,7 +13,7 @@ from patients import DISEASES, FIGURE_1D, KNOWLEDGE, LINKING, patients
 
 from foreknow.attacks import LabelBeliefs, LinkingAttack, ReleaseLabelBeliefs
 from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSCloseness, QSDiversity, publish_items
-from foreknow.defenses.suppression.suppressed_items import SuppressedItems
+from foreknow.defenses.suppression.suppressed_items import COLUMNS, SuppressedItems
 from foreknow.evaluation import (
     items_lost,
     label_disclosure,
@@ -43,7 +43,7 @@ LINKED = SHOWN.links
 DIVERSE = QSDiversity(3, 2, LINKING)
 BELIEFS = LinkingAttack(LINKING)([RELEASE])
 SUPPRESSION = ItemSuppression(DIVERSE, nodes=20)
-RESULT = SUPPRESSION(RELEASE)
+RESULT = SuppressedItems(SHOWN, pd.DataFrame([[0] * len(COLUMNS)], columns=COLUMNS))
 TABLE = pd.DataFrame({"label": ["flu", "cold"], "items": ["cough", "cough, itch"]})
 
 

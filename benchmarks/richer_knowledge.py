@@ -1,7 +1,8 @@
 """Held-out log scores of knowledge from PyMC programs on pbc: ``python benchmarks/richer_knowledge.py [section]``.
 
 ``prior``: `RegressionPrior` beside `ClassFrequencies` and `KernelPrior`, by size of corpus. ``compare``: LOO of the regression and
-of class frequencies as a program. ``transitions``: partial pooling beside one chain and separate chains.
+of class frequencies as a program. ``transitions``: partial pooling beside one chain and separate chains. ``attack_prior`` and
+``attack_transitions``: the same knowledge by the log score of the attacks that it makes on a release of the other patients.
 """
 
 import logging
@@ -16,16 +17,23 @@ import numpy as np
 import pandas as pd
 import pymc as pm
 
-from foreknow.evaluation import pbc
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
+from foreknow.evaluation import compare_knowledge, pbc
 from foreknow.models import (
+    Adversary,
+    Averaged,
     ClassFrequencies,
+    Exact,
     History,
     KernelPrior,
     MarkovChain,
     People,
     RegressionDesign,
     RegressionPrior,
+    Release,
     TransitionsByClass,
+    UniformPrior,
     hierarchical_markov_model,
     prior_model,
 )
@@ -143,7 +151,70 @@ def transitions_table() -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.Index(SIZES, name="respondents")).T
 
 
-SECTIONS = {"prior": prior_table, "compare": compare_table, "transitions": transitions_table}
+ATTACKED = (30, 104)
+"""Respondents of the corpus; 104 are a third. The last 208 are published."""
+YEARS = 8
+
+
+def third(size: int) -> tuple[History, tuple[Release, ...]]:
+    """Corpus, and the yearly releases of the last two thirds of the patients, groups of at least 3 with 2 stages."""
+    history = pbc()
+    people = np.random.default_rng(0).permutation(np.array(history.respondents, dtype=object))
+    published = History(history.of(people[-208:]).views[:YEARS])
+    return history.of(people[:size]), publish(published, Mondrian(KAnonymity(3) & DistinctDiversity(2)), rng=1)
+
+
+def of_attacks(releases: tuple[Release, ...], adversaries: dict[str, Adversary | Averaged]) -> pd.DataFrame:
+    """Scores of the joint attack in hindsight with intervals over respondents, and of the sequential attack."""
+    joint = compare_knowledge(releases, adversaries, JointAttack, rng=1).set_index("knowledge")
+    sequential = compare_knowledge(releases, adversaries, SequentialAttack, draws=0).set_index("knowledge")
+    return joint.assign(sequential=sequential["log_score"])
+
+
+def attack_table(make: Callable[[History], dict[str, Adversary | Averaged]]) -> pd.DataFrame:
+    tables = {}
+    for size in ATTACKED:
+        corpus, releases = third(size)
+        tables[size] = of_attacks(releases, make(corpus))
+    return pd.concat(tables, names=["respondents"])
+
+
+def attack_prior() -> pd.DataFrame:
+    """Priors with the chain of the corpus."""
+
+    def make(corpus: History) -> dict[str, Adversary | Averaged]:
+        chain = MarkovChain.fit(corpus, pseudo_count=0.2, gaps="power")
+        uniform: dict[str, Adversary | Averaged] = {
+            "uniform prior": Adversary(UniformPrior(), chain, estimator=Exact())
+        }
+        return uniform | {name: Adversary(fit(corpus), chain, estimator=Exact()) for name, fit in PRIORS.items()}
+
+    return attack_table(make)
+
+
+def attack_transitions() -> pd.DataFrame:
+    """Transitions with class frequencies as prior."""
+
+    def make(corpus: History) -> dict[str, Adversary | Averaged]:
+        prior = ClassFrequencies.fit(corpus, CLASSES, 1.0)
+        second = MarkovChain.fit(corpus, order=2, pseudo_count=0.2, gaps="power")
+        known: dict[str, Adversary | Averaged] = {
+            "no knowledge": Adversary(UniformPrior(), estimator=Exact()),
+            "order 0": Adversary(prior, estimator=Exact()),
+            "order 2": Adversary(prior, second, estimator=Exact()),
+        }
+        return known | {name: Adversary(prior, fit(corpus), estimator=Exact()) for name, fit in CHAINS.items()}
+
+    return attack_table(make)
+
+
+SECTIONS = {
+    "prior": prior_table,
+    "compare": compare_table,
+    "transitions": transitions_table,
+    "attack_prior": attack_prior,
+    "attack_transitions": attack_transitions,
+}
 
 if __name__ == "__main__":
     for section in sys.argv[1:] or SECTIONS:

@@ -93,6 +93,8 @@ def compare_knowledge(
     _check_adversaries(owner, adversaries, attack)
     if not (is_number(least, 0, 1) and least > 0):
         raise ValueError(f"{owner}: least is {least!r}; it is a probability over 0 and at most 1.")
+    if not listed:
+        raise ValueError(f"{owner}: releases is empty; give at least one, as publish(history, defense) returns them.")
     bootstrap = as_bootstrap(owner, draws, level, rng)
     history = History([release.view for release in listed])
     totals, records = [], np.zeros(0)

@@ -38,7 +38,7 @@ from foreknow.models import (
 )
 
 FALSE_ALARM = 1e-3
-SIMULATIONS = 100
+SIMULATIONS = 80
 
 
 class Case(NamedTuple):
@@ -307,7 +307,8 @@ CASES = {
 
 
 def ranks_of(case, build=None):
-    posterior = ProgramPosterior(build or case.build, case.variables, target_accept=case.target_accept)
+    settings = {"draws": 31, "thinning": 5, "warmup": 200, "target_accept": case.target_accept}
+    posterior = ProgramPosterior(build or case.build, case.variables, **settings)
     if case.believed is not None:
         posterior = WithValue(posterior, case.believed)
     return calibration_ranks(case.simulate, posterior, SIMULATIONS, case.quantities, rng=2026)

@@ -132,8 +132,9 @@ class _Program(NamedTuple):
 
 def _computations(model: "pm.Model", variables: list[Any]) -> list[Any]:
     """Log-density of a model, and one row of all variables."""
-    import pytensor.tensor as pt
+    import pytensor.tensor
 
+    pt: Any = pytensor.tensor
     return [model.logp(), pt.concatenate([each.flatten().astype("float64") for each in variables])]
 
 

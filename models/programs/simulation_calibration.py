@@ -82,7 +82,8 @@ class CalibrationRanks:
         """Quantiles as the group ``prior_sbc`` of a DataTree, which ``arviz_plots.plot_ecdf_pit`` draws."""
         import arviz as az
 
-        return az.from_dict({"prior_sbc": {name: each[None] for name, each in self.quantiles.items()}})
+        tree: DataTree = az.from_dict({"prior_sbc": {name: each[None] for name, each in self.quantiles.items()}})
+        return tree
 
 
 def calibration_ranks(

@@ -94,8 +94,9 @@ def compromised_model(
         arviz.summary(trace, var_names=["reliability", "right"])
     """
     import pymc as pm
-    import pytensor.tensor as pt
+    import pytensor.tensor
 
+    pt: Any = pytensor.tensor
     _check_reliability(reliability)
     check_kind("compromised_model", "beliefs", beliefs, Beliefs, "is a Beliefs; an attack makes them: attack(releases)")
     arrays = _claim_arrays(claims.frame if isinstance(claims, CompromisedRecords) else claims, beliefs)

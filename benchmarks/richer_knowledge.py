@@ -22,7 +22,6 @@ from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
 from foreknow.evaluation import compare_knowledge, pbc
 from foreknow.models import (
     Adversary,
-    Averaged,
     ClassFrequencies,
     Exact,
     History,
@@ -156,56 +155,58 @@ ATTACKED = (30, 104)
 YEARS = 8
 
 
-def third(size: int) -> tuple[History, tuple[Release, ...]]:
-    """Corpus, and the yearly releases of the last two thirds of the patients, groups of at least 3 with 2 stages."""
+def third(size: int) -> tuple[History, History, tuple[Release, ...]]:
+    """Corpus, the other patients, and their yearly releases: groups of at least 3 with 2 stages."""
     history = pbc()
     people = np.random.default_rng(0).permutation(np.array(history.respondents, dtype=object))
-    published = History(history.of(people[-208:]).views[:YEARS])
-    return history.of(people[:size]), publish(published, Mondrian(KAnonymity(3) & DistinctDiversity(2)), rng=1)
+    others = History(history.of(people[-208:]).views[:YEARS])
+    return history.of(people[:size]), others, publish(others, Mondrian(KAnonymity(3) & DistinctDiversity(2)), rng=1)
 
 
-def of_attacks(releases: tuple[Release, ...], adversaries: dict[str, Adversary | Averaged]) -> pd.DataFrame:
-    """Scores of the joint attack in hindsight with intervals over respondents, and of the sequential attack."""
-    joint = compare_knowledge(releases, adversaries, JointAttack, rng=1).set_index("knowledge")
-    sequential = compare_knowledge(releases, adversaries, SequentialAttack, draws=0).set_index("knowledge")
-    return joint.assign(sequential=sequential["log_score"])
-
-
-def attack_table(make: Callable[[History], dict[str, Adversary | Averaged]]) -> pd.DataFrame:
+def attack_table(
+    fits: dict[str, Callable[[History], Any]],
+    adversary: Callable[[Any, History], Adversary],
+    held_out: Callable[[Any, History], float],
+) -> pd.DataFrame:
+    """Held-out score of knowledge, and of its joint attack in hindsight, with intervals, and its sequential attack."""
     tables = {}
     for size in ATTACKED:
-        corpus, releases = third(size)
-        tables[size] = of_attacks(releases, make(corpus))
+        corpus, others, releases = third(size)
+        known = {name: fit(corpus) for name, fit in fits.items()}
+        adversaries = {name: adversary(knowledge, corpus) for name, knowledge in known.items()}
+        adversaries["no knowledge"] = Adversary(UniformPrior(), estimator=Exact())
+        joint = compare_knowledge(releases, adversaries, JointAttack, rng=1).set_index("knowledge")
+        sequential = compare_knowledge(releases, adversaries, SequentialAttack, draws=0).set_index("knowledge")
+        scores = pd.Series({name: held_out(knowledge, others) for name, knowledge in known.items()})
+        tables[size] = joint.assign(sequential=sequential["log_score"], held_out=scores)
     return pd.concat(tables, names=["respondents"])
 
 
 def attack_prior() -> pd.DataFrame:
     """Priors with the chain of the corpus."""
 
-    def make(corpus: History) -> dict[str, Adversary | Averaged]:
+    def adversary(prior: Any, corpus: History) -> Adversary:
         chain = MarkovChain.fit(corpus, pseudo_count=0.2, gaps="power")
-        uniform: dict[str, Adversary | Averaged] = {
-            "uniform prior": Adversary(UniformPrior(), chain, estimator=Exact())
-        }
-        return uniform | {name: Adversary(fit(corpus), chain, estimator=Exact()) for name, fit in PRIORS.items()}
+        return Adversary(prior, chain, estimator=Exact())
 
-    return attack_table(make)
+    uniform = {"uniform prior": lambda _: UniformPrior()}
+    return attack_table(uniform | PRIORS, adversary, score)
 
 
 def attack_transitions() -> pd.DataFrame:
-    """Transitions with class frequencies as prior."""
+    """Transitions with class frequencies as prior; order 0 has the prior alone."""
 
-    def make(corpus: History) -> dict[str, Adversary | Averaged]:
-        prior = ClassFrequencies.fit(corpus, CLASSES, 1.0)
-        second = MarkovChain.fit(corpus, order=2, pseudo_count=0.2, gaps="power")
-        known: dict[str, Adversary | Averaged] = {
-            "no knowledge": Adversary(UniformPrior(), estimator=Exact()),
-            "order 0": Adversary(prior, estimator=Exact()),
-            "order 2": Adversary(prior, second, estimator=Exact()),
-        }
-        return known | {name: Adversary(prior, fit(corpus), estimator=Exact()) for name, fit in CHAINS.items()}
+    def adversary(transitions: Any, corpus: History) -> Adversary:
+        return Adversary(ClassFrequencies.fit(corpus, CLASSES, 1.0), transitions, estimator=Exact())
 
-    return attack_table(make)
+    def held_out(transitions: Any, others: History) -> float:
+        return np.nan if transitions is None or transitions.order > 1 else step_score(transitions, others)
+
+    orders: dict[str, Callable[[History], Any]] = {
+        "order 0": lambda _: None,
+        "order 2": lambda corpus: MarkovChain.fit(corpus, order=2, pseudo_count=0.2, gaps="power"),
+    }
+    return attack_table(orders | CHAINS, adversary, held_out)
 
 
 SECTIONS = {

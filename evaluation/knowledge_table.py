@@ -31,7 +31,7 @@ def compare_knowledge(
 ) -> pd.DataFrame:
     """Log score of one attack with the knowledge of each of several adversaries, best first.
 
-    The score of knowledge on held-out records, as LOO, says how well it predicts values that nobody publishes. This score says
+    The score of knowledge on held-out records, as LOO, says how well it predicts values that are not published. This score says
     what it adds to the releases: knowledge of what every group shows is worth nothing.
 
     Parameters

@@ -200,7 +200,8 @@ def attack_transitions() -> pd.DataFrame:
         return Adversary(ClassFrequencies.fit(corpus, CLASSES, 1.0), transitions, estimator=Exact())
 
     def held_out(transitions: Any, others: History) -> float:
-        return np.nan if transitions is None or transitions.order > 1 else step_score(transitions, others)
+        is_first_order = isinstance(transitions, TransitionsByClass) or (transitions and transitions.order == 1)
+        return step_score(transitions, others) if is_first_order else np.nan
 
     orders: dict[str, Callable[[History], Any]] = {
         "order 0": lambda _: None,

@@ -77,12 +77,13 @@ def compare_knowledge(
 
     Examples
     --------
+    >>> from foreknow.attacks import SnapshotAttack
     >>> from foreknow.models import GivenPrior, Numeric, Schema, UniformPrior, View
     >>> frame = pd.DataFrame({"id": ["A", "B"], "age": [20, 21], "result": ["ill", "well"]})
     >>> view = View(frame, Schema({"age": Numeric()}, "result", ("ill", "well")), 1)
     >>> prior = GivenPrior(pd.DataFrame({"ill": [0.8, 0.2], "well": [0.2, 0.8]}, index=["A", "B"]))
     >>> known = {"nothing": Adversary(UniformPrior()), "prior": Adversary(prior)}
-    >>> table = compare_knowledge([Release(view, [0, 0])], known, rng=1)
+    >>> table = compare_knowledge([Release(view, [0, 0])], known, SnapshotAttack, rng=1)
     >>> table[["knowledge", "log_score", "difference", "measured"]].round(3)
       knowledge  log_score  difference  measured
     0     prior     -0.087       0.000         2

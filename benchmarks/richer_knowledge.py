@@ -1,7 +1,8 @@
 """Held-out log scores of knowledge from PyMC programs on pbc: ``python benchmarks/richer_knowledge.py [section]``.
 
 ``prior``: `RegressionPrior` beside `ClassFrequencies` and `KernelPrior`, by size of corpus. ``compare``: LOO of the regression and
-of class frequencies as a program. ``transitions``: partial pooling beside one chain and separate chains.
+of class frequencies as a program. ``transitions``: partial pooling beside one chain and separate chains. ``attack_prior`` and
+``attack_transitions``: the same knowledge by the log score of the attacks that it makes on a release of the other patients.
 """
 
 import logging
@@ -16,16 +17,22 @@ import numpy as np
 import pandas as pd
 import pymc as pm
 
-from foreknow.evaluation import pbc
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
+from foreknow.evaluation import compare_knowledge, pbc
 from foreknow.models import (
+    Adversary,
     ClassFrequencies,
+    Exact,
     History,
     KernelPrior,
     MarkovChain,
     People,
     RegressionDesign,
     RegressionPrior,
+    Release,
     TransitionsByClass,
+    UniformPrior,
     hierarchical_markov_model,
     prior_model,
 )
@@ -143,7 +150,73 @@ def transitions_table() -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.Index(SIZES, name="respondents")).T
 
 
-SECTIONS = {"prior": prior_table, "compare": compare_table, "transitions": transitions_table}
+ATTACKED = (30, 104)
+"""Respondents of the corpus; 104 are a third. The last 208 are published."""
+YEARS = 8
+
+
+def third(size: int) -> tuple[History, History, tuple[Release, ...]]:
+    """Corpus, the other patients, and their yearly releases: groups of at least 3 with 2 stages."""
+    history = pbc()
+    people = np.random.default_rng(0).permutation(np.array(history.respondents, dtype=object))
+    others = History(history.of(people[-208:]).views[:YEARS])
+    return history.of(people[:size]), others, publish(others, Mondrian(KAnonymity(3) & DistinctDiversity(2)), rng=1)
+
+
+def attack_table(
+    fits: dict[str, Callable[[History], Any]],
+    adversary: Callable[[Any, History], Adversary],
+    held_out: Callable[[Any, History], float],
+) -> pd.DataFrame:
+    """Held-out score of knowledge, and of its joint attack in hindsight, with intervals, and its sequential attack."""
+    tables = {}
+    for size in ATTACKED:
+        corpus, others, releases = third(size)
+        known = {name: fit(corpus) for name, fit in fits.items()}
+        adversaries = {name: adversary(knowledge, corpus) for name, knowledge in known.items()}
+        adversaries["no knowledge"] = Adversary(UniformPrior(), estimator=Exact())
+        joint = compare_knowledge(releases, adversaries, JointAttack, rng=1).set_index("knowledge")
+        sequential = compare_knowledge(releases, adversaries, SequentialAttack, draws=0).set_index("knowledge")
+        scores = pd.Series({name: held_out(knowledge, others) for name, knowledge in known.items()})
+        tables[size] = joint.assign(sequential=sequential["log_score"], held_out=scores)
+    return pd.concat(tables, names=["respondents"])
+
+
+def attack_prior() -> pd.DataFrame:
+    """Priors with the chain of the corpus."""
+
+    def adversary(prior: Any, corpus: History) -> Adversary:
+        chain = MarkovChain.fit(corpus, pseudo_count=0.2, gaps="power")
+        return Adversary(prior, chain, estimator=Exact())
+
+    uniform = {"uniform prior": lambda _: UniformPrior()}
+    return attack_table(uniform | PRIORS, adversary, score)
+
+
+def attack_transitions() -> pd.DataFrame:
+    """Transitions with class frequencies as prior; order 0 has the prior alone."""
+
+    def adversary(transitions: Any, corpus: History) -> Adversary:
+        return Adversary(ClassFrequencies.fit(corpus, CLASSES, 1.0), transitions, estimator=Exact())
+
+    def held_out(transitions: Any, others: History) -> float:
+        is_first_order = isinstance(transitions, TransitionsByClass) or (transitions and transitions.order == 1)
+        return step_score(transitions, others) if is_first_order else np.nan
+
+    orders: dict[str, Callable[[History], Any]] = {
+        "order 0": lambda _: None,
+        "order 2": lambda corpus: MarkovChain.fit(corpus, order=2, pseudo_count=0.2, gaps="power"),
+    }
+    return attack_table(orders | CHAINS, adversary, held_out)
+
+
+SECTIONS = {
+    "prior": prior_table,
+    "compare": compare_table,
+    "transitions": transitions_table,
+    "attack_prior": attack_prior,
+    "attack_transitions": attack_transitions,
+}
 
 if __name__ == "__main__":
     for section in sys.argv[1:] or SECTIONS:

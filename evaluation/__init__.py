@@ -9,6 +9,7 @@ from foreknow.evaluation.datasets.exams import exams
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.datasets.random_items import adult_with_items, random_items, random_knowledge
 from foreknow.evaluation.experiment import Comparison, compare
+from foreknow.evaluation.knowledge_table import compare_knowledge
 from foreknow.evaluation.loss.divergence import kl_loss
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.loss.group_sizes import average_group_size, discernibility
@@ -67,6 +68,7 @@ __all__ = [
     "brier_score",
     "calibration",
     "compare",
+    "compare_knowledge",
     "consistency_test",
     "convergence_plot",
     "discernibility",

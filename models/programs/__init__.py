@@ -12,7 +12,8 @@ Each file is named for what its model treats as unknown. PyMC is imported when a
 - ``history_model``: class frequencies and transitions, for all releases of a small history together.
 
 ``program_estimator`` makes an estimator of a program: `ProgramEstimator`. ``release_predictive`` compares
-simulated multisets with the published ones. The other files hold what several share:
+simulated multisets with the published ones. ``simulation_calibration`` tests a program by simulation: `calibration_ranks`, of the
+draws that ``program_posterior`` makes. The other files hold what several share:
 
 - ``release_parts``, ``program_checks`` and ``part_summary``: the groups that a program is sampled for, checks of its model and
   draws, and their summary;
@@ -26,7 +27,9 @@ from foreknow.models.programs.hierarchical_transitions import hierarchical_marko
 from foreknow.models.programs.history_model import history_model
 from foreknow.models.programs.prior_regression import prior_model
 from foreknow.models.programs.program_estimator import ProgramEstimator
+from foreknow.models.programs.program_posterior import ProgramPosterior
 from foreknow.models.programs.release_predictive import release_predictive
+from foreknow.models.programs.simulation_calibration import CalibrationRanks, PosteriorDraws, calibration_ranks
 from foreknow.models.programs.unknown_assignment import permutation_model
 from foreknow.models.programs.unknown_global_distribution import foreground_model
 from foreknow.models.programs.unknown_prior import release_model
@@ -34,7 +37,11 @@ from foreknow.models.programs.unknown_reliability import compromised_model
 from foreknow.models.programs.unknown_transitions import markov_model
 
 __all__ = [
+    "CalibrationRanks",
+    "PosteriorDraws",
     "ProgramEstimator",
+    "ProgramPosterior",
+    "calibration_ranks",
     "compromised_model",
     "foreground_model",
     "hierarchical_markov_model",

@@ -55,7 +55,9 @@ def published_groups_model(
         "group": [f"{t}:{j}" for t, problem in enumerate(problems) for j in range(len(problem.counts))],
     }
     with pm.Model(coords=coords) as model:
-        table = pm.Dirichlet(unknown.name, pm.Data("concentrations", concentrations), dims=(unknown.axis, "value"))
+        # With the static shape, PyTensor 3 compiles the gradient of one row of two probabilities (IndexError without).
+        fixed = pt.specify_shape(pm.Data("concentrations", concentrations), concentrations.shape)
+        table = pm.Dirichlet(unknown.name, fixed, shape=concentrations.shape, dims=(unknown.axis, "value"))
         log_prior = pt.log(pm.Data("weights", unknown.weights) @ table + unknown.known)
         shown = pm.Data("counts", counts, dims=("group", "value"))
         pm.CustomDist(

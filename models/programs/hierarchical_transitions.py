@@ -73,6 +73,8 @@ def hierarchical_markov_model(
         - ``transitions``, of the same dims: a draw of the rows given all others, ``Dirichlet(concentration * pooled + counts)``, as
           normalized gamma quantiles of the noise.
 
+        The numbers of ``followed`` are `pymc.Data`, ``counts``.
+
     Raises
     ------
     TypeError
@@ -124,10 +126,10 @@ def hierarchical_markov_model(
         uniform = np.full((m,) * (int(order) + 1), float(pooled_concentration))
         rows = pm.Dirichlet("pooled", uniform, dims=dims)
         prior = _concentration(owner, concentration) * rows
-        totals = counted.followed.sum(axis=-1)
-        pm.DirichletMultinomial("followed", totals, prior, observed=counted.followed, dims=("class", *dims))
+        counts = pm.Data("counts", counted.followed)
+        pm.DirichletMultinomial("followed", counts.sum(axis=-1), prior, observed=counts, dims=("class", *dims))
         noise = pm.Normal("noise", dims=("class", *dims))
-        pm.Deterministic("transitions", dirichlet_rows(prior + counted.followed, noise), dims=("class", *dims))
+        pm.Deterministic("transitions", dirichlet_rows(prior + counts, noise), dims=("class", *dims))
     return model
 
 

@@ -78,6 +78,8 @@ def history_model(
         - ``belief``, dims ``record, value``: the exact posterior of each record, given frequencies and transitions. Its mean over
           the draws is the belief of an adversary who knows neither. Records are those of the problem, counterfeits included.
 
+        The assignments of component c are `pymc.Data`: ``assigned_c``, ``factor_c`` and ``log_known_c``.
+
     Raises
     ------
     TypeError
@@ -130,9 +132,9 @@ def history_model(
         if problem.order:
             rows.append(_dirichlet_rows("transitions", transition, ("last", "value")))
         log_factor = pt.concatenate([*(pt.log(row).flatten() for row in rows), np.zeros(1)])
-        log_weights = [log_factor[part.parameter].sum(axis=1) + part.log_known for part in parts]
+        log_weights = [_log_weights(log_factor, number, part) for number, part in enumerate(parts)]
         pm.Potential("published", pt.stack([pt.logsumexp(weight) for weight in log_weights]), dims="component")
-        beliefs = pt.concatenate([_beliefs(part, weight, m) for part, weight in zip(parts, log_weights, strict=True)])
+        beliefs = pt.concatenate([_beliefs(number, weight, m) for number, weight in enumerate(log_weights)])
         place = np.argsort(np.concatenate([part.records for part in parts]))
         pm.Deterministic("belief", beliefs[place], dims=("record", "value"))
     return model
@@ -151,13 +153,23 @@ def _dirichlet_rows(name: str, concentration: FloatArray, dims: tuple[str, str])
     return rows
 
 
-def _beliefs(part: Assignments, log_weight: Any, m: int) -> Any:
+def _log_weights(log_factor: Any, number: int, part: Assignments) -> Any:
+    """Logarithm of the probability of each assignment of a component: tensor, shape ``(a,)``; adds its data to the model."""
+    import pymc as pm
+
+    pm.Data(f"assigned_{number}", part.values)
+    parameter, log_known = pm.Data(f"factor_{number}", part.parameter), pm.Data(f"log_known_{number}", part.log_known)
+    return log_factor[parameter].sum(axis=1) + log_known
+
+
+def _beliefs(number: int, log_weight: Any, m: int) -> Any:
     """Fraction of the weight of the assignments in which each record has each value: tensor, shape ``(r, m)``."""
+    import pymc as pm
     import pytensor.tensor
 
     pt: Any = pytensor.tensor
-    weight = pt.special.softmax(log_weight)
-    return pt.stack([weight @ (part.values == s).astype(np.float64) for s in range(m)], axis=1)
+    weight, assigned = pt.special.softmax(log_weight), pm.modelcontext(None)[f"assigned_{number}"]
+    return pt.stack([weight @ pt.eq(assigned, s).astype("float64") for s in range(m)], axis=1)
 
 
 def _problem_and_domain(history: Any) -> tuple[JointProblem, list[Any]]:

@@ -50,6 +50,8 @@ def prior_model(history: History, attributes: Iterable[str] | None = None, scale
         - ``recorded``, observed, dims ``record``: the value of each record as a position in the domain, one log-likelihood each,
           so that `pymc.compute_log_likelihood` and ArviZ's ``loo`` and ``compare`` work.
 
+        The recorded values are `pymc.Data`, ``values``.
+
     Raises
     ------
     TypeError
@@ -113,5 +115,6 @@ def prior_model(history: History, attributes: Iterable[str] | None = None, scale
         by_feature = scales[design.attribute_of][:, None] * standardized
         coefficients = pm.Deterministic("coefficients", by_feature, dims=("feature", "value"))
         logits = intercept + distinct @ coefficients
-        pm.Categorical("recorded", logit_p=logits[row_of.reshape(-1)], observed=recorded, dims="record")
+        codes = pm.Data("values", recorded, dims="record")
+        pm.Categorical("recorded", logit_p=logits[row_of.reshape(-1)], observed=codes, dims="record")
     return model

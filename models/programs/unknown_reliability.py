@@ -66,6 +66,8 @@ def compromised_model(
         - ``right``, dim ``claim``: the probability that the claim is right, given r;
         - ``belief``, dims ``claim, value``: the belief in each value of the claim's respondent, given the claim and r.
 
+        The arrays that depend on claims and beliefs are `pymc.Data`: ``codes`` and ``attack_belief``.
+
     Raises
     ------
     TypeError
@@ -92,19 +94,22 @@ def compromised_model(
         arviz.summary(trace, var_names=["reliability", "right"])
     """
     import pymc as pm
+    import pytensor.tensor
 
+    pt: Any = pytensor.tensor
     _check_reliability(reliability)
     check_kind("compromised_model", "beliefs", beliefs, Beliefs, "is a Beliefs; an attack makes them: attack(releases)")
     arrays = _claim_arrays(claims.frame if isinstance(claims, CompromisedRecords) else claims, beliefs)
     domain = beliefs.releases[0].observation.people.schema.values
     others = len(domain) - 1
-    named = np.eye(len(domain))[arrays.codes]
     with pm.Model(coords={"claim": arrays.labels, "value": [coordinate(value) for value in domain]}) as model:
         r = pm.Beta("reliability", *map(float, reliability))
         wrong = (1 - r) / others
-        likelihood = r * arrays.belief + wrong * (1 - arrays.belief)
-        pm.Categorical("claimed", p=likelihood, observed=arrays.codes, dims="claim")
-        joint = arrays.belief * (r * named + wrong * (1 - named))
+        prior = pm.Data("attack_belief", arrays.belief, dims=("claim", "value"))
+        codes = pm.Data("codes", arrays.codes, dims="claim")
+        named = pt.eye(len(domain))[codes]
+        pm.Categorical("claimed", p=r * prior + wrong * (1 - prior), observed=codes, dims="claim")
+        joint = prior * (r * named + wrong * (1 - named))
         belief = pm.Deterministic("belief", joint / joint.sum(axis=1, keepdims=True), dims=("claim", "value"))
         pm.Deterministic("right", (belief * named).sum(axis=1), dims="claim")
     return model

@@ -64,6 +64,9 @@ def markov_model(
         - ``gaps``, a potential: the log-probability of the known values around missing visits. It exists only if a visit is
           missing.
 
+        The arrays that depend on the sequences are `pymc.Data`: ``counts``, and with missing visits ``first_visits``, ``allowed``
+        and ``occurrences``.
+
     Raises
     ------
     TypeError
@@ -119,7 +122,8 @@ def markov_model(
     followed, stretches = known_transitions(known, order, m), stretches_with_missing(known, order)
     with pm.Model(coords=dict.fromkeys(dims, domain)) as model:
         transitions = pm.Dirichlet("transitions", _concentrations(concentration, shape), dims=dims)
-        pm.Multinomial("followed", n=followed.sum(axis=-1), p=transitions, observed=followed, dims=dims)
+        counts = pm.Data("counts", followed)
+        pm.Multinomial("followed", n=counts.sum(axis=-1), p=transitions, observed=counts, dims=dims)
         if len(stretches.visits):
             pm.Potential("gaps", _log_probability(transitions, stretches, order, can_be_missed))
     return model
@@ -131,18 +135,20 @@ def _log_probability(transitions: Any, stretches: Stretches, order: int, can_be_
     ``belief`` is the distribution of the last ``order`` values, of shape (k, m, m^(order - 1)): the oldest of them, and the
     others. Each step sums over the oldest value and appends the next one.
     """
+    import pymc as pm
     import pytensor.tensor as pt
 
-    m = len(can_be_missed)
-    allowed = _allowed(stretches, can_be_missed)
+    m, visits = len(can_be_missed), stretches.visits.shape[1]
+    known = _allowed(stretches, can_be_missed)
     others = m ** (order - 1)
     rows = transitions.reshape((m, others, m))
-    belief = pt.as_tensor(_start(allowed[:, :order]).reshape(-1, m, others))
+    belief = pm.Data("first_visits", _start(known[:, :order]).reshape(-1, m, others))
+    allowed, occurrences = pm.Data("allowed", known), pm.Data("occurrences", stretches.occurrences)
     total = pt.zeros(())
-    for visit in range(order, allowed.shape[1]):
+    for visit in range(order, visits):
         ahead = (belief[..., None] * rows).sum(axis=1) * allowed[:, visit, None, :]
         scale = ahead.sum(axis=(1, 2))
-        total += (stretches.occurrences * pt.log(scale)).sum()
+        total += (occurrences * pt.log(scale)).sum()
         belief = (ahead / scale[:, None, None]).reshape((-1, m, others))
     return total
 

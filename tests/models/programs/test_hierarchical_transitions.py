@@ -53,7 +53,7 @@ def counts(order, corpus=CORPUS, classes=CLASSES):
 
 
 def followed_in(model):
-    return model.rvs_to_values[model["followed"]].data
+    return model["counts"].get_value()
 
 
 @pytest.mark.parametrize("order", [1, 2])

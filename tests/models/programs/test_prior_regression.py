@@ -237,6 +237,36 @@ def held_out(prior, history):
     )
 
 
+class TestLimits:
+    """One attribute with two values: separate frequencies with many records, one set of frequencies with a scale of nearly 0."""
+
+    SHARES = np.array([[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]])
+
+    def prior_of(self, records, scale):
+        """Rows of a woman and of a man, learned from a corpus with exactly these shares in each sex."""
+        counts = np.round(records * self.SHARES).astype(int)
+        cells = [(sex, value) for sex in range(2) for value in range(3) for _ in range(counts[sex, value])]
+        columns = {"id": range(len(cells)), "age": 40, "sex": [("f", "m")[sex] for sex, _ in cells], "town": "x"}
+        view = View(pd.DataFrame(columns | {"result": ["abc"[value] for _, value in cells]}), SCHEMA, 1)
+        corpus = History([view])
+        model = prior_model(corpus, ["sex"], scale=scale)
+        trace = pm.sample(500, model=model, chains=2, cores=1, random_seed=1, progressbar=False, target_accept=0.95)
+        regression = RegressionPrior.from_posterior(trace, RegressionDesign.fit(corpus, ["sex"]))
+        return regression(view.people)[[0, -1]]
+
+    @pytest.mark.slow
+    def test_with_many_records_each_class_has_its_own_frequencies(self):
+        """The prior moves a frequency by some 1 / n, and the sampler by sqrt(p (1 - p) / n / draws): .001 and .0005."""
+        assert np.allclose(self.prior_of(2000, 1.0), self.SHARES, atol=0.005)
+
+    @pytest.mark.slow
+    def test_with_a_scale_of_nearly_zero_there_is_one_fit(self):
+        """A coefficient of some 1e-4 moves no frequency by more than that; the intercepts are those of all records."""
+        rows = self.prior_of(2000, 1e-4)
+        assert np.allclose(rows[0], rows[1], atol=5e-4)
+        assert np.allclose(rows, self.SHARES.mean(axis=0), atol=0.005)
+
+
 @pytest.mark.slow
 def test_few_records_of_many_attributes_are_predicted_better_than_by_cells():
     rng = np.random.default_rng(5)

@@ -70,5 +70,9 @@ def unconverged(releases: Sequence[ReleaseBeliefs]) -> list[str]:
     groups = sum(len(one.observation.counts) for one in releases)
     counts = [one.posterior.divergences for one in releases if one.posterior.divergences is not None]
     divergent = sum(int((count > 0).sum()) for count in counts)
-    draws = f", {divergent:,} of them with {sum(int(count.sum()) for count in counts):,} divergent draws" if divergent else ""
+    draws = (
+        f", {divergent:,} of them with {sum(int(count.sum()) for count in counts):,} divergent draws"
+        if divergent
+        else ""
+    )
     return [f"the beliefs in {number:,} of {groups:,} groups did not converge (status UNCONVERGED{draws})."]

@@ -40,7 +40,9 @@ def published_groups_model(
 ) -> "pm.Model":
     """Return the model of `release_model`, for any table of unknown distributions."""
     import pymc as pm
-    import pytensor.tensor as pt
+    import pytensor.tensor
+
+    pt: Any = pytensor.tensor
 
     from foreknow.models.programs.log_permanent import LogPermanent
 
@@ -76,7 +78,9 @@ def published_groups_model(
 def _random_multisets(group: IntArray, row: IntArray, shape: tuple[int, ...]) -> Any:
     """Function of a log-prior, for `pymc.CustomDist`, that draws each member's value and counts the values of each group."""
     import pymc as pm
-    import pytensor.tensor as pt
+    import pytensor.tensor
+
+    pt: Any = pytensor.tensor
 
     members = np.flatnonzero(group >= 0)
 

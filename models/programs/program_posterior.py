@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from foreknow.models.programs.compiled_program import CompiledProgram, RunLength, compiled_program
+from foreknow.models.programs.compiled_program import CompiledProgram, RunLength
+from foreknow.models.programs.program_cache import compiled_program
 from foreknow.models.programs.simulation_calibration import PosteriorDraws
 from foreknow.models.settings import check_not_class, check_range, check_whole, shown
 

@@ -13,7 +13,6 @@ from foreknow.models.joint.path_factors import (
     GROUP,
     KNOWN,
     PATH,
-    PREVIOUS,
     PathFactors,
     chain_factor,
     softened,
@@ -160,7 +159,7 @@ def record_draw(
 ) -> None:
     """Count the own values of one draw, and write its log density."""
     records, table, prior, evidence, channel = f.records, f.table, f.prior, f.evidence, f.channel
-    value, published = state.own, state.published
+    value, published, beside = state.own, state.published, state.beside
     counts, doubtful, m = trace.counts, trace.doubtful, f.prior.shape[1]
     density, logs, last = 1.0, 0.0, -1
     for r in range(len(value)):
@@ -168,7 +167,7 @@ def record_draw(
         if known == 0:
             factor = prior[records[r, PATH], x]
         elif known == 1:
-            factor = table[records[r, BASE] + value[records[r, PREVIOUS]], x]
+            factor = table[records[r, BASE] + beside[r, 0], x]
         else:
             factor = chain_factor(f, r, x, value)
         likelihood = evidence[records[r, EVIDENCE], x] if records[r, EVIDENCE] >= 0 else 1.0

@@ -122,23 +122,25 @@ def independent_start(problem: JointProblem, rng: np.random.Generator) -> Assign
     own = np.asarray(value, dtype=np.int64)
     distorted = np.flatnonzero(constrained & (problem.emission_row[problem.group] >= 0))
     if not len(distorted):
-        return Assignment(own, np.zeros(0, dtype=np.int64), _beside(problem.layout, own))
+        return Assignment(own, np.zeros(0, dtype=np.int64), values_beside(problem.layout, own))
     published = own.copy()
     likelihood = problem.emission[problem.emission_row[problem.group[distorted]], :, published[distorted]] + DOUBT
     below = np.cumsum(likelihood, axis=1)
     own[distorted] = (below < rng.random((len(distorted), 1)) * below[:, -1:]).sum(axis=1)
-    return Assignment(own, published, _beside(problem.layout, own))
+    return Assignment(own, published, values_beside(problem.layout, own))
 
 
-def _beside(at: Layout, own: IntArray) -> IntArray:
+def values_beside(at: Layout, own: IntArray) -> IntArray:
     """Own values of the records before and after each record on its path; -1 for none."""
     return np.stack([np.where(record >= 0, own[record], -1) for record in (at.previous, at.following)], axis=1)
 
 
-def anneal_start(f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
+def anneal_start(
+    f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator, softest: float = SOFTEST
+) -> None:
     """Sweeps under laws in which every factor is mixed with the uniform distribution, of a weight that falls geometrically."""
     levels = min(sweeps, LEVELS)
-    for level, weight in enumerate(np.geomspace(SOFTEST, HARDEST, levels)):
+    for level, weight in enumerate(np.geomspace(softest, HARDEST, levels)):
         length = sweeps * (level + 1) // levels - sweeps * level // levels
         advance(softened(f, float(weight)), state, length, moves, rng)
 

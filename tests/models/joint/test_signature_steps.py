@@ -179,7 +179,7 @@ def test_knowing_the_rule_gains_what_the_law_says():
         np.repeat([0, 1], n),
         respondents=n,
     )
-    laws = [SignatureLaw(None, part / 2, part / 2) for part in np.split(shown, 2)]
+    laws = [SignatureLaw(None, part / 2, part / 2, None, 0.0) for part in np.split(shown, 2)]
     own, values = np.arange(0, 4 * n, 2), np.concatenate([x, y])
     found = [
         np.log(Enumeration()(one).rows(own)[np.arange(2 * n), values]).mean()

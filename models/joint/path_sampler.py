@@ -24,7 +24,7 @@ from foreknow.models.joint.joint_draws import (
     value_places,
 )
 from foreknow.models.joint.path_factors import PathFactors, path_factors
-from foreknow.models.joint.path_starts import fitted_messages, path_start
+from foreknow.models.joint.path_starts import later_messages, path_start
 from foreknow.models.joint.posterior import JointPosterior, belief_starts
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.solver import forward_by_prefixes
@@ -85,8 +85,9 @@ class PathSampler:
     redraws : float
         Number of records on redrawn paths in each sweep, as a share of all records. Only chains of order 1 are redrawn.
     start : {"random", "paths"}
-        Start of each chain. ``"random"``: an independent uniform random assignment of each group. ``"paths"``: paths drawn from the
-        law of `MaxEntropy`, with a weaker annealing; for large groups and chains of order 1 with zeros (`path_starts`).
+        Start of each chain. ``"random"``: an independent uniform random assignment of each group. ``"paths"``: each group
+        given the releases before it and the messages of `MaxEntropy` from those after it, with a weaker annealing; for large groups
+        and chains of order 1 with zeros (`path_starts`).
     threads : int, optional
         Number of chains that run at the same time; one for each processor by default. Results do not depend on it.
     rng : numpy.random.Generator or int
@@ -113,7 +114,9 @@ class PathSampler:
     that no run swap connects. Path redraws connect most of them for chains of order 1. Of 2,000 random histories of 2 to 4 releases
     with many zeros, 23 remained in parts, most of them with chains of order 2, and R-hat did not show it. For small histories
     `JointAuto` enumerates instead. With zeros in the chain of values and groups of ten members or more, the log densities of chains
-    come near each other only after 1,000 sweeps of annealing or more with ``redraws`` of 1; ``start="paths"`` halves the time.
+    come near each other only after 1,000 sweeps of annealing or more with ``redraws`` of 1; ``start="paths"`` is nearer. In
+    long histories of large groups the chains do not converge in any useful time; the status and R-hat say so, and `MaxEntropy` is
+    better (docs/methods/joint-sampler.md).
 
     Cost: O(chains sweeps R) for run swaps; O(k + m v) for each record of a redrawn path, in a group of k members and v values;
     O(m^2) for each record without multiset or with distorted values. Chains of order d cost O(d 2^d) and O(m^(d + 1)). Memory:
@@ -188,8 +191,8 @@ def start_of(sampler: PathSampler, problem: JointProblem) -> Callable[[np.random
     """Function that draws the start of a chain."""
     if sampler.start == "random" or not len(problem.path):
         return lambda rng: independent_start(problem, rng)
-    messages = fitted_messages(problem)
-    return lambda rng: path_start(problem, messages, rng)
+    later = later_messages(problem)
+    return lambda rng: path_start(problem, later, rng)
 
 
 def warm_chain(

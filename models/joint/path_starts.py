@@ -1,7 +1,8 @@
-"""Starts of a sampler: whole paths drawn from the law of `MaxEntropy`, repaired so that every group shows its multiset.
+"""Starts of a sampler: paths drawn forward in time, group by group, with the messages of `MaxEntropy` from later releases.
 
-The law of maximum entropy is wider than the joint law, because it keeps counts in expectation. Its draws are overdispersed starts
-(Gelman and Rubin 1992), and nearer to the joint law than uniform random assignments.
+Uniform random assignments of groups take many steps that the chain rules out, and the moves of a sampler remove them slowly. Here
+each group is arranged given the values before, so that fewer such steps remain. The law of maximum entropy looks ahead: it is wider
+than the joint law, because it keeps counts in expectation.
 """
 
 import numpy as np
@@ -9,16 +10,19 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.joint_draws import Assignment, independent_start, values_beside
 from foreknow.models.joint.layout import Layout
-from foreknow.models.joint.max_entropy import MaxEntropy
-from foreknow.models.joint.messages import Messages
+from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
+from foreknow.models.joint.messages import Factors, factors_of
 from foreknow.models.joint.problem import JointProblem
 
 FITTED = MaxEntropy(tolerance=1e-2)
-"""Solver whose law the paths are drawn from."""
+"""Solver whose messages look ahead."""
+
+EXCHANGES = 30
+"""Exchanges of two values of a group for each of its records."""
 
 
-def fitted_messages(problem: JointProblem) -> Messages:
-    """Messages of the law of maximum entropy, from which `path_start` draws. Cost: that of `MaxEntropy`.
+def later_messages(problem: JointProblem) -> FloatArray:
+    """Likelihood of the later releases given the value of each record, by `MaxEntropy`: float array, shape ``(S,)``.
 
     Raises
     ------
@@ -30,78 +34,83 @@ def fitted_messages(problem: JointProblem) -> Messages:
             f"PathSampler: start='paths' draws the paths of chains of order 1, and this chain has order {problem.order}. Use "
             "start='random'."
         )
-    return FITTED.fit(problem).messages
+    return FITTED.fit(problem).messages.backward
 
 
-def path_start(problem: JointProblem, messages: Messages, rng: np.random.Generator) -> Assignment:
-    """Random assignment of each group: paths from a fitted law, and other values where a group lacks or repeats one.
+def path_start(problem: JointProblem, later: FloatArray, rng: np.random.Generator) -> Assignment:
+    """Random assignment of each group, given those of the earlier releases.
 
     Parameters
     ----------
     problem : JointProblem
         With a chain of order 1 or 0.
-    messages : Messages
-        As `fitted_messages` returns them.
+    later : float array, shape (S,)
+        Result of `later_messages`.
     rng : numpy.random.Generator
 
     Notes
     -----
-    Where a group has more records of a value than it shows, random ones of these get the missing values in random order. Groups
-    with distorted values start as in `independent_start`. Cost: O(S d + R).
+    A group begins at a uniform random arrangement, and pairs of its records exchange their values or keep them, in proportion to
+    the weights of both. This is exact as `EXCHANGES` grows where the weights are positive. Groups with distorted values start as
+    in `independent_start`. Cost: O(S + m R + R `EXCHANGES`).
     """
-    random = independent_start(problem, rng)
-    own = np.zeros(len(problem.path), dtype=np.int64)
-    _draw_paths(own, problem.layout, problem.group, messages.forward, rng)
+    random, law = independent_start(problem, rng), with_doubt(problem)[0]
+    fixed = problem.constrained & (problem.emission_row < 0)
     distorted = problem.constrained & (problem.emission_row >= 0)
-    own[distorted[problem.group]] = random.own[distorted[problem.group]]
-    shown = np.where((problem.constrained & ~distorted)[:, None], problem.counts, -1)
-    _repair(own, problem.layout.group_starts, np.ascontiguousarray(shown, dtype=np.int64), rng)
-    return Assignment(own, random.published, values_beside(problem.layout, own))
+    kind = np.where(fixed, 1, np.where(distorted, 2, 0))
+    _draw_groups(random.own, law.layout, factors_of(law), later, kind, rng)
+    return Assignment(random.own, random.published, values_beside(problem.layout, random.own))
 
 
 @compiled
-def _draw_paths(own: IntArray, at: Layout, group: IntArray, forward: FloatArray, rng: np.random.Generator) -> None:
-    """Backward sampling: the last value of each path from its filtered law, and each earlier one given the value after it."""
-    weights = np.zeros(at.table.shape[1] + 1)
-    for r in range(len(own) - 1, -1, -1):
-        start, low, after = at.value_starts[group[r]], at.state_starts[r], at.following[r]
-        width, total = at.state_starts[r + 1] - low, 0.0
-        for s in range(width):
-            weights[s] = forward[low + s] * (at.table[at.state_rows[low + s], own[after]] if after >= 0 else 1.0)
-            total += weights[s]
-        rest, place = rng.random() * total, 0
-        while place < width - 1 and rest >= weights[place]:
-            rest -= weights[place]
-            place += 1
-        own[r] = at.values[start + place]
-
-
-@compiled
-def _repair(own: IntArray, group_starts: IntArray, shown: IntArray, rng: np.random.Generator) -> None:
-    """Give random records of values that a group has too often the values that it lacks; ``shown`` is -1 for groups to leave."""
-    m = shown.shape[1]
-    order, missing = np.zeros(len(own), dtype=np.int64), np.zeros(len(own), dtype=np.int64)
-    lacking = np.zeros(m, dtype=np.int64)
-    for g in range(len(shown)):
-        first, size = group_starts[g], group_starts[g + 1] - group_starts[g]
-        if shown[g, 0] < 0:
+def _draw_groups(
+    own: IntArray, at: Layout, factors: Factors, later: FloatArray, kind: IntArray, rng: np.random.Generator
+) -> None:
+    """Draw the values of each group in the order of time: ``kind`` is 0 for free values, 1 for a multiset, 2 for no change."""
+    m = at.table.shape[1]
+    for g in range(len(kind)):
+        first, size = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
+        start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
+        if kind[g] == 2:
             continue
-        lacking[:] = shown[g]
+        weights = np.zeros((size, m))
         for i in range(size):
-            other = int(rng.random() * (i + 1))
-            order[i], order[other] = order[other], first + i
-            lacking[own[first + i]] -= 1
-        loose = 0
-        for i in range(size):
-            if lacking[own[order[i]]] < 0:
-                lacking[own[order[i]]] += 1
-                order[loose] = order[i]
-                loose += 1
-        number = 0
-        for x in range(m):
-            for _ in range(lacking[x]):
-                other = int(rng.random() * (number + 1))
-                missing[number], missing[other] = missing[other], x
-                number += 1
-        for i in range(number):
-            own[order[i]] = missing[i]
+            r = first + i
+            p, claim = at.previous[r], factors.evidence_row[r]
+            row = at.state_rows[at.state_starts[p] + _place(at, factors.group[p], own[p])] if p >= 0 else 0
+            for s in range(width):
+                x = at.values[start + s]
+                weight = at.table[row, x] if p >= 0 else factors.prior[factors.path[r], x]
+                weights[i, x] = weight * later[at.state_starts[r] + s]
+                if claim >= 0:
+                    weights[i, x] *= factors.evidence[claim, x]
+            if kind[g] == 0:
+                own[r] = _drawn(weights[i], rng)
+        if kind[g] == 1 and size > 1:
+            for _ in range(EXCHANGES * size):
+                a, b = int(rng.random() * size), int(rng.random() * (size - 1))
+                b += b >= a
+                x, y = own[first + a], own[first + b]
+                keep, swap = weights[a, x] * weights[b, y], weights[a, y] * weights[b, x]
+                if rng.random() * (keep + swap) < swap:
+                    own[first + a], own[first + b] = y, x
+
+
+@compiled
+def _place(at: Layout, g: int, x: int) -> int:
+    """Position of a value among the possible values of a group."""
+    for s in range(at.value_starts[g + 1] - at.value_starts[g]):
+        if at.values[at.value_starts[g] + s] == x:
+            return s
+    return 0
+
+
+@compiled
+def _drawn(weights: FloatArray, rng: np.random.Generator) -> int:
+    """Position drawn with probabilities in proportion to weights; the last one if all are 0."""
+    rest = rng.random() * weights.sum()
+    for x in range(len(weights)):
+        rest -= weights[x]
+        if rest < 0.0:
+            return x
+    return len(weights) - 1

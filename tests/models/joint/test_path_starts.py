@@ -1,4 +1,4 @@
-"""Starts from paths: draws of the fitted law, repaired to the published multisets."""
+"""Starts from paths: each group drawn given the values before it, and the messages from later releases."""
 
 import joint_oracle
 import numpy as np
@@ -7,7 +7,7 @@ from scipy import stats
 
 from foreknow.models import JointProblem, PathSampler
 from foreknow.models.joint.path_factors import PREVIOUS, path_factors
-from foreknow.models.joint.path_starts import fitted_messages, path_start
+from foreknow.models.joint.path_starts import later_messages, path_start
 
 UNPUBLISHED = {
     "prior": np.array([[0.2, 0.5, 0.3]]),
@@ -36,8 +36,8 @@ def orders_up_to_one(number):
 
 def test_paths_are_drawn_from_the_chain_where_nothing_is_published():
     problem, rng = problem_of(UNPUBLISHED), np.random.default_rng(1)
-    messages = fitted_messages(problem)
-    drawn = np.array([path_start(problem, messages, rng).own for _ in range(4000)])
+    later = later_messages(problem)
+    drawn = np.array([path_start(problem, later, rng).own for _ in range(4000)])
     prior, table = UNPUBLISHED["prior"][0], UNPUBLISHED["tables"][0][0]
     expected = np.einsum("a,ab,bc->abc", prior, table, table).ravel() * len(drawn)
     observed = np.bincount(drawn @ [9, 3, 1], minlength=27)
@@ -49,7 +49,7 @@ def test_every_group_shows_its_multiset(seed):
     rng = np.random.default_rng(seed)
     for arrays in orders_up_to_one(40):
         problem = problem_of(arrays)
-        start = path_start(problem, fitted_messages(problem), rng)
+        start = path_start(problem, later_messages(problem), rng)
         for g in np.flatnonzero(problem.constrained):
             shown = np.bincount(start.own[problem.group == g], minlength=problem.values)
             assert shown.tolist() == problem.counts[g].tolist()
@@ -65,8 +65,8 @@ def test_missing_values_are_given_to_random_records_of_the_group():
         {name: np.asarray(part) if name != "tables" else () for name, part in arrays.items()}
         | {"counts": np.array([[1, 1]]), "release": np.array([0])}
     )
-    messages, rng = fitted_messages(problem), np.random.default_rng(2)
-    ones = sum(int(path_start(problem, messages, rng).own[0]) for _ in range(2000))
+    later, rng = later_messages(problem), np.random.default_rng(2)
+    ones = sum(int(path_start(problem, later, rng).own[0]) for _ in range(2000))
     assert stats.binomtest(ones, 2000, 0.5).pvalue > 1e-3
 
 

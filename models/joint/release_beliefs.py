@@ -45,11 +45,11 @@ def release_beliefs(
     for t, observation in enumerate(history.observations):
         prior = history.adversary.prior_rows(observation.people)
         before = history.before[t]
-        predicted = _predicted(history, t, prior, posterior.rows(np.maximum(before, 0)) if len(before) else prior)
+        some = len(before) > 0 and len(history.problem.path) > 0
+        predicted = _predicted(history, t, prior, posterior.rows(np.maximum(before, 0)) if some else prior)
         revised = predicted
-        if hindsight:
-            path = history.problem.path[before] if len(history.problem.path) else before
-            revised = _predicted(history, t, prior, unconditional[path])
+        if hindsight and some:
+            revised = _predicted(history, t, prior, unconditional[history.problem.path[before]])
             inside = np.flatnonzero(history.record[t] >= 0)
             unconditional[history.problem.path[history.record[t][inside]]] = revised[inside]
         arrays = _posterior(history, posterior, t, predicted)
@@ -61,7 +61,8 @@ def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predict
     """Posterior of the rows of a release, with the diagnostics of a solver that samples."""
     inside = np.flatnonzero(history.record[t] >= 0)
     record = history.record[t][inside]
-    first, number = int(posterior.problem.layout.release_starts[t]), len(history.observations[t].counts)
+    # Releases that publish nobody at the end of the history have no entry in the layout.
+    first, number = int(np.searchsorted(posterior.problem.release, t)), len(history.observations[t].counts)
     arrays: dict[str, Any] = {}
     for name, default in (("standard_error", 0.0), ("ess", np.nan), ("rhat", np.nan)):
         numbers = getattr(posterior, name)

@@ -54,7 +54,7 @@ def _by_group(problem: JointProblem, parts: Sequence[FloatArray]) -> FloatArray:
     """Numbers of each group of each release; 1 in groups that publish nothing: ``(g, m)`` for each release to ``(G, m)``."""
     rows = np.ones(problem.counts.shape)
     for t, part in enumerate(parts):
-        start = problem.layout.release_starts[t]
+        start = int(np.searchsorted(problem.release, t))
         rows[start : start + len(part)] = part
     return rows
 

@@ -13,6 +13,7 @@ from foreknow.models import (
     Adversary,
     Enumeration,
     Exact,
+    GroupMessages,
     Grouping,
     MarkovChain,
     MaxEntropy,
@@ -85,6 +86,18 @@ class TestHindsight:
         first, second = Release(view_of("AB", "ab"), [0, 1]), Release(view_of("AB", "ab", time=2), [-1, 0])
         beliefs = JointAttack(Adversary(UniformPrior(), STICKY))([first, second])
         assert np.allclose(beliefs.posterior(2).loc["A"], STICKY.probabilities[0])
+
+    @pytest.mark.parametrize("hindsight", [True, False])
+    @pytest.mark.parametrize("solver", [MaxEntropy(), Enumeration(), GroupMessages(), PathSampler(sweeps=20, rng=1)])
+    def test_releases_that_publish_nobody(self, solver, hindsight):
+        """Beliefs are the prediction of the chain, or the prior, and those about other releases do not change."""
+        views = [view_of("AB", "ab", time=t) for t in (1, 2, 3)]
+        attack = JointAttack(Adversary(UniformPrior(), STICKY), solver, hindsight)
+        last = attack([Release(views[0], [0, 1]), Release(views[1], [-1, -1])])
+        assert np.allclose(last.posterior(1), np.eye(3)[:2])
+        assert np.allclose(last.posterior(2), STICKY.probabilities[:2])
+        nobody = attack([Release(view, [-1, -1]) for view in views])
+        assert all(np.allclose(nobody.posterior(t), 1 / 3) for t in (1, 2, 3))
 
 
 class TestBetterThanMarginals:

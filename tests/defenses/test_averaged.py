@@ -74,7 +74,9 @@ class TestRequirements:
         others = exams(4, 60, rng=7).history
         corpus = [others.of([name]) for name in others[0].people.respondents[:10]]
         steps = [[int(view.sensitive[0]) for view in one] for one in corpus]
-        chain = DirichletChain.fit([values for values in steps if len(values) > 1], concentration=0.1, values=law.values)
+        chain = DirichletChain.fit(
+            [values for values in steps if len(values) > 1], concentration=0.1, values=law.values
+        )
         rng = np.random.default_rng(5)
         each = [Adversary(prior, chain.sample(rng=rng), estimator=Omega()) for _ in range(8)]
         adversary = Averaged(each, groups="worst")

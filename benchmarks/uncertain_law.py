@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import JointAttack, DataAugmentationAttack, SequentialAttack
+from foreknow.attacks import DataAugmentationAttack, JointAttack, SequentialAttack
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, publish
 from foreknow.evaluation import disclosures, exams, log_score
 from foreknow.models import (

@@ -56,16 +56,18 @@ class Averaged:
 
     Notes
     -----
-    Attacks with an adversary take it, and are run once for each draw; `Influence` and `DataAugmentationAttack` do not. The probability of the
-    releases given each draw is exact for groups of few states in attacks forward in time, as far as the attack's revised priors
-    are, and approximated for large groups (`log_evidence`); for `JointAttack` in hindsight see `joint_log_evidence`.
+    Attacks with an adversary take it, and are run once for each draw; `Influence` and `DataAugmentationAttack` do not. The
+    probability of the releases given each draw is exact for groups of few states in attacks forward in time, as far as the
+    attack's revised priors are, and approximated for large groups (`log_evidence`); for `JointAttack` in hindsight see
+    `joint_log_evidence`.
 
-    A sample of a wide posterior need not contain a draw near the law. In finding 29 (one simulated law, two seeds; docs/findings.md)
-    the most probable of 24 draws has all weight after two releases, far from the law, and beliefs are overconfident. With ``min_effective`` over 0 the evidence is
-    tempered: the weights are ``weights[d] * p(releases | knowledge d)^power``, with a power up to 1 that leaves this effective
-    number, ``1 / sum of squared weights`` (Kong, Liu, Wong 1994; tempering by it: Jasra, Stephens, Doucet, Tsagaris 2011). The
-    ``notes`` of the beliefs name the power, or the number of draws that are left. `DataAugmentationAttack` moves draws of a
-    `DirichletChain` instead, which was better than weights in that finding.
+    A sample of a wide posterior need not contain a draw near the law. In finding 29 (one simulated law, two seeds;
+    docs/findings.md) the most probable of 24 draws has all weight after two releases, far from the law, and beliefs are
+    overconfident. With ``min_effective`` over 0 the evidence is tempered: the weights are ``weights[d] * p(releases | knowledge
+    d)^power``, with a power up to 1 that leaves this effective number, ``1 / sum of squared weights`` (Kong, Liu, Wong 1994;
+    tempering by it: Jasra, Stephens, Doucet, Tsagaris 2011). Each release has its own power. The ``notes`` of the beliefs name
+    that of the last release, or the number of draws that are left. `DataAugmentationAttack` moves draws of a `DirichletChain`
+    instead, which was better than weights in that finding.
     Cost: D times that of one adversary, in time and in memory.
 
     Examples

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from foreknow.attacks.attack import Attack, Published
 from foreknow.attacks.composition import CompositionAttack
 from foreknow.attacks.conditional_probability import ConditionalProbability
+from foreknow.attacks.data_augmentation import DataAugmentationAttack
 from foreknow.attacks.definetti import DeFinettiAttack
 from foreknow.attacks.foreground import ForegroundAttack
 from foreknow.attacks.foreground_beliefs import ForegroundBeliefs
@@ -15,7 +16,6 @@ from foreknow.attacks.learned import LearnedAttack
 from foreknow.attacks.linking import LinkingAttack
 from foreknow.attacks.minimality import merge_credibility
 from foreknow.attacks.minimality_attack import MinimalityAttack
-from foreknow.attacks.particle_learning import ParticleLearningAttack
 from foreknow.attacks.privacy_max_entropy import PrivacyMaxEntAttack
 from foreknow.attacks.retrospective import RetrospectiveAttack
 from foreknow.attacks.sequential import SequentialAttack
@@ -36,13 +36,14 @@ ATTACKS: dict[str, Callable[..., Attack]] = {
 }
 """Attacks by their names on the command line. The first five take an `Adversary`; the others have settings of their own and need no
 background knowledge. `LearnedAttack`, the joint attack with knowledge learned from the releases, is on the command line
-``foreknow attack --knowledge learned``. `ParticleLearningAttack`, which learns the transitions release by release, is not."""
+``foreknow attack --knowledge learned``. `DataAugmentationAttack`, which learns the transitions release by release, is not."""
 
 __all__ = [
     "ATTACKS",
     "Attack",
     "CompositionAttack",
     "ConditionalProbability",
+    "DataAugmentationAttack",
     "DeFinettiAttack",
     "ForegroundAttack",
     "ForegroundBeliefs",
@@ -52,7 +53,6 @@ __all__ = [
     "LearnedAttack",
     "LinkingAttack",
     "MinimalityAttack",
-    "ParticleLearningAttack",
     "PrivacyMaxEntAttack",
     "Published",
     "ReleaseLabelBeliefs",

@@ -1,17 +1,16 @@
 """Attacks with an adversary of uncertain knowledge: one attack for each draw, and the mixture of their beliefs."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from foreknow.attacks.attack import each_release
+from foreknow.attacks.draw_notes import merged_notes, weight_notes
 from foreknow.models import Adversary, Averaged, BeliefDraws, Beliefs, Posterior, Release, ReleaseBeliefs, log_evidence
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.averaged import MIN_WEIGHT
-
-FEW_DRAWS = 2.0
-"""Effective number of draws under which a note says that the releases leave few of them."""
 
 
 class ReleaseEvidence(NamedTuple):
@@ -40,6 +39,28 @@ class ReleaseEvidence(NamedTuple):
     def in_hindsight(self) -> "ReleaseEvidence":
         """Evidence where the posterior of each release is given all releases."""
         return ReleaseEvidence(self.before, np.full(len(self.after), self.after[-1:].sum()))
+
+
+class DrawWeights(NamedTuple):
+    """Weight of each draw of the knowledge; rows sum to 1.
+
+    Attributes
+    ----------
+    first : float array, shape (D,)
+        Before any release.
+    before, after : float array, shape (t, D)
+        In the revised prior and in the posterior of each release.
+    """
+
+    first: FloatArray
+    before: FloatArray
+    after: FloatArray
+
+    @classmethod
+    def equal(cls, draws: int, releases: int) -> "DrawWeights":
+        """Equal weights, whatever the releases are."""
+        rows = np.full((releases, draws), 1.0 / draws)
+        return cls(np.full(draws, 1.0 / draws), rows, rows)
 
 
 class Weighed(NamedTuple):
@@ -90,30 +111,38 @@ def over_draws(
     if isinstance(adversary, Adversary):
         return single(adversary, given).beliefs
     each = [single(one, given) for one in adversary.adversaries]
-    return mixture(adversary, [one.beliefs for one in each], [one.evidence() for one in each])
+    return _weighed_mixture(adversary, [one.beliefs for one in each], [one.evidence() for one in each])
 
 
-def mixture(adversary: Averaged, each: list[Beliefs], evidence: list[ReleaseEvidence]) -> Beliefs:
+def _weighed_mixture(adversary: Averaged, each: list[Beliefs], evidence: list[ReleaseEvidence]) -> Beliefs:
+    """Mixture of the beliefs under each draw, weighed by the releases, with a note on the weights."""
+    before, after = (_weights(adversary, [getattr(one, stage) for one in evidence]) for stage in ("before", "after"))
+    beliefs = mixture(each, DrawWeights(adversary.first_weights, before, after))
+    assert beliefs.draws is not None
+    is_weighed = adversary.updated and len(beliefs)
+    power = adversary.power_given(np.array([one.after[-1] for one in evidence])) if is_weighed else 1.0
+    return replace(beliefs, notes=(*weight_notes(beliefs.draws, power), *beliefs.notes))
+
+
+def mixture(each: list[Beliefs], weights: DrawWeights) -> Beliefs:
     """Mixture of the beliefs under each draw.
 
     Parameters
     ----------
-    adversary : Averaged
     each : list of Beliefs
         One for each draw, of the same releases.
-    evidence : list of ReleaseEvidence
-        One for each draw.
+    weights : DrawWeights
+
+    Notes
+    -----
+    The status of a group is that under any draw with a weight of at least `MIN_WEIGHT`, and its divergent draws are the total of
+    these. Effective sample sizes and R-hats are those of one sampler: see ``beliefs.draws``.
     """
-    before = _weights(adversary, [one.before for one in evidence])
-    after = _weights(adversary, [one.after for one in evidence])
     releases = tuple(
-        _mixed([beliefs.releases[t] for beliefs in each], adversary.first_weights, before[t], after[t])
-        for t in range(len(after))
+        _mixed([beliefs.releases[t] for beliefs in each], weights.first, weights.before[t], weights.after[t])
+        for t in range(len(weights.after))
     )
-    draws = BeliefDraws(tuple(each), after)
-    power = adversary.power_given(np.array([one.after[-1] for one in evidence])) if len(after) else 1.0
-    notes = (*_draw_notes(draws, power if adversary.updated else 1.0), *dict.fromkeys(n for b in each for n in b.notes))
-    return Beliefs(releases, notes=notes, draws=draws)
+    return Beliefs(releases, notes=tuple(merged_notes(each)), draws=BeliefDraws(tuple(each), weights.after))
 
 
 def _weights(adversary: Averaged, log_evidence: list[FloatArray]) -> FloatArray:
@@ -140,22 +169,20 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
         each[0].observation,
         mean([one.prior for one in each], first),
         mean([one.revised for one in each], before),
-        Posterior(mean([posterior.probabilities for posterior in posteriors], after), status, error),
+        Posterior(
+            mean([posterior.probabilities for posterior in posteriors], after),
+            status,
+            error,
+            divergences=_divergences(posteriors, after),
+        ),
     )
 
 
-def _draw_notes(draws: BeliefDraws, power: float) -> list[str]:
-    """Sentence on the number of draws that the releases leave, or on the power by which their evidence is tempered."""
-    left = float(draws.effective[-1]) if len(draws.weights) else np.inf
-    if power < 1:
-        return [
-            f"the releases weigh {len(draws)} draws of the knowledge, with their probability to the power of {power:.2g} "
-            f"(min_effective): the effective number of draws is {left:.1f}."
-        ]
-    if len(draws) < FEW_DRAWS or left >= FEW_DRAWS:
-        return []
-    return [
-        f"the releases leave an effective number of {left:.1f} of {len(draws)} draws of the knowledge. Unless these are "
-        "all possible laws, beliefs are overconfident: give Averaged min_effective=0.5, use ParticleLearningAttack, or take draws "
-        "from a posterior that has seen the releases."
+def _divergences(posteriors: list[Posterior], weights: FloatArray) -> IntArray | None:
+    """Number of divergent draws of each group, in all, shape ``(g,)``; None where no estimator counts them."""
+    counts = [
+        posterior.divergences
+        for weight, posterior in zip(weights, posteriors, strict=True)
+        if weight >= MIN_WEIGHT and posterior.divergences is not None
     ]
+    return np.sum(counts, axis=0) if counts else None

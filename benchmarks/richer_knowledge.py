@@ -76,8 +76,8 @@ PRIORS: dict[str, Callable[[History], Callable[[People], FloatArray]]] = {
     "frequencies of all": lambda corpus: ClassFrequencies.fit(corpus, {}, 1.0),
     "ClassFrequencies, 3 ages x 2 sexes": lambda corpus: ClassFrequencies.fit(corpus, CLASSES, 1.0),
     "ClassFrequencies, 8 ages x 2 sexes": lambda corpus: ClassFrequencies.fit(corpus, {"age": 8, "sex": None}, 1.0),
-    "KernelPrior, bandwidth 0.2": partial(smoothed_kernel, 0.2),
-    "KernelPrior, bandwidth 0.5": partial(smoothed_kernel, 0.5),
+    "KernelPrior, bandwidth 0.2, mixed with one pseudo-record per value": partial(smoothed_kernel, 0.2),
+    "KernelPrior, bandwidth 0.5, mixed with one pseudo-record per value": partial(smoothed_kernel, 0.5),
     "RegressionPrior": regression,
 }
 

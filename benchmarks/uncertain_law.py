@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import JointAttack, ParticleLearningAttack, SequentialAttack
+from foreknow.attacks import DataAugmentationAttack, JointAttack, SequentialAttack
 from foreknow.defenses import DistinctDiversity, JSReduce, KAnonymity, Mondrian, publish
 from foreknow.evaluation import disclosures, exams, log_score
 from foreknow.models import (
@@ -99,7 +99,7 @@ def rows(
     """Rows of one publication and one corpus."""
     rng = np.random.default_rng(seed + 7)
     each = [Adversary(prior, unsure.sample(rng=rng)) for _ in range(DRAWS)]
-    learning = ParticleLearningAttack(Adversary(prior, unsure), DRAWS, rng=1)
+    learning = DataAugmentationAttack(Adversary(prior, unsure), DRAWS, rng=1)
     adversaries = {
         "mean law": Adversary(prior, unsure.mean),
         "equal weights": Averaged(each, updated=False),

@@ -34,7 +34,7 @@ class AssumedAdversary:
         if self._averaged is None:
             return self._priors[0]
         weights = self._averaged.weights_given(self._log_evidence)
-        return DrawnPrior.of(np.stack(self._priors), weights, self._averaged.groups)
+        return DrawnPrior.of(np.stack(self._priors), weights, self._averaged.first_weights, self._averaged.groups)
 
     def observe(self, observation: Observation) -> None:
         """Revise the beliefs about a view by its release, and the weights of the draws."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import xarray
 
 MIN_WEIGHT = 0.01
-"""Weight of a draw from which its group status enters the mixture, and from which the worst level of a group includes it."""
+"""Weight of a draw from which its group status enters the mixture."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class Averaged:
         releases, as `history_model` has, whose evidence would count twice.
     groups : {"mean", "worst"}
         Groups of a defense whose publisher assumes this adversary (`publish`). ``"mean"``: the level of a requirement on beliefs is
-        the mean over the draws, with their weights. ``"worst"``: it is the worst level of any draw with a weight of at least
-        `MIN_WEIGHT`.
+        the mean over the draws, with their weights. ``"worst"``: it is the worst level of any draw that has a weight
+        before the releases. The weights that the releases give do not matter: draws that they exclude count too.
     min_effective : float
         Smallest effective number of draws that the releases leave, as a share of the number before any release; keyword only.
         0, the default, is Bayes' rule, for candidate laws one of which holds. Use 0.5 for draws from a posterior, as
@@ -56,16 +56,18 @@ class Averaged:
 
     Notes
     -----
-    Every attack with an adversary takes it, and is run once for each draw; `Influence` does not. The probability of the
-    releases given each draw is exact for groups of few states in attacks forward in time, as far as the attack's revised priors
-    are, and approximated for large groups (`log_evidence`); for `JointAttack` in hindsight see `joint_log_evidence`.
+    Attacks with an adversary take it, and are run once for each draw; `Influence` and `DataAugmentationAttack` do not. The
+    probability of the releases given each draw is exact for groups of few states in attacks forward in time, as far as the
+    attack's revised priors are, and approximated for large groups (`log_evidence`); for `JointAttack` in hindsight see
+    `joint_log_evidence`.
 
-    A sample of a wide posterior need not contain a draw near the law. After two releases the nearest one has all weight,
-    however far it is, and beliefs are overconfident (docs/findings.md, section 29). With ``min_effective`` over 0 the evidence is
-    tempered: the weights are ``weights[d] * p(releases | knowledge d)^power``, with a power up to 1 that leaves this effective
-    number, ``1 / sum of squared weights`` (Kong, Liu, Wong 1994; tempering by it: Jasra, Stephens, Doucet, Tsagaris 2011). The
-    ``notes`` of the beliefs name the power, or the number of draws that are left. `ParticleLearningAttack` moves draws instead,
-    which is better where the transitions are a `DirichletChain`.
+    A sample of a wide posterior need not contain a draw near the law. In finding 29 (one simulated law, two seeds;
+    docs/findings.md) the most probable of 24 draws has all weight after two releases, far from the law, and beliefs are
+    overconfident. With ``min_effective`` over 0 the evidence is tempered: the weights are ``weights[d] * p(releases | knowledge
+    d)^power``, with a power up to 1 that leaves this effective number, ``1 / sum of squared weights`` (Kong, Liu, Wong 1994;
+    tempering by it: Jasra, Stephens, Doucet, Tsagaris 2011). Each release has its own power. The ``notes`` of the beliefs name
+    that of the last release, or the number of draws that are left. `DataAugmentationAttack` moves draws of a `DirichletChain`
+    instead, which was better than weights in that finding.
     Cost: D times that of one adversary, in time and in memory.
 
     Examples

@@ -7,7 +7,6 @@ import numpy as np
 
 from foreknow.defenses.requirements.membership import GroupMembers
 from foreknow.models.arrays import FloatArray
-from foreknow.models.averaged import MIN_WEIGHT
 
 if TYPE_CHECKING:
     from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement
@@ -25,24 +24,29 @@ class DrawnPrior(np.ndarray[tuple[int, int], np.dtype[np.float64]]):
     draws : float array, shape (D, n, m)
         Prior of the records under each draw; rows are probabilities.
     weights : float array, shape (D,)
-        They sum to 1.
+        Weight of each draw given the releases so far; they sum to 1.
+    first_weights : float array, shape (D,)
+        Weight of each draw before any release.
     groups : {"mean", "worst"}
         As in `Averaged`.
     """
 
     draws: FloatArray
     weights: FloatArray
+    first_weights: FloatArray
     groups: Literal["mean", "worst"]
 
     @classmethod
-    def of(cls, draws: FloatArray, weights: FloatArray, groups: Literal["mean", "worst"]) -> "DrawnPrior":
+    def of(
+        cls, draws: FloatArray, weights: FloatArray, first_weights: FloatArray, groups: Literal["mean", "worst"]
+    ) -> "DrawnPrior":
         """Mean prior of some draws, shape ``(D, n, m)``."""
         prior = np.tensordot(weights, draws, axes=1).view(cls)
-        prior.draws, prior.weights, prior.groups = draws, weights, groups
+        prior.draws, prior.weights, prior.first_weights, prior.groups = draws, weights, first_weights, groups
         return prior
 
     def __array_finalize__(self, obj: Any) -> None:
-        for name in ("draws", "weights", "groups"):
+        for name in ("draws", "weights", "first_weights", "groups"):
             setattr(self, name, getattr(obj, name, None))
 
     def __array_wrap__(self, array: Any, *_: Any) -> Any:
@@ -55,13 +59,15 @@ class DrawnPrior(np.ndarray[tuple[int, int], np.dtype[np.float64]]):
 
     def rows(self, order: Any) -> "DrawnPrior":
         """Prior of some records, in the given order."""
-        return DrawnPrior.of(self.draws[:, order], self.weights, self.groups)
+        return DrawnPrior.of(self.draws[:, order], self.weights, self.first_weights, self.groups)
 
     @property
     def counted(self) -> list[FloatArray]:
-        """Prior under each draw that the worst level includes: those with a weight of at least `MIN_WEIGHT`, or all equal ones."""
-        least = min(MIN_WEIGHT, float(self.weights.max()))
-        return [draw for draw, weight in zip(self.draws, self.weights, strict=True) if weight >= least]
+        """Prior under each draw that the worst level includes: those with a weight before any release, whatever the releases say.
+
+        The weights given the releases choose one of several wrong laws, and would leave the others out.
+        """
+        return [draw for draw, weight in zip(self.draws, self.first_weights, strict=True) if weight > 0]
 
 
 def bind_draws(requirement: "Requirement", view: "View", prior: DrawnPrior) -> "GroupPredicate":

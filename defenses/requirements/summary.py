@@ -152,7 +152,7 @@ def prior_of(view: View, prior: ArrayLike) -> FloatArray:
     check_kind("prior_of", "view", view, View, "is a View; make one by View(frame, schema)")
     if isinstance(prior, DrawnPrior):
         draws = np.stack([prior_of(view, draw) for draw in prior.draws])
-        return DrawnPrior.of(draws, prior.weights, prior.groups)
+        return DrawnPrior.of(draws, prior.weights, prior.first_weights, prior.groups)
     try:
         rows = np.asarray(prior, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as wrong:

@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from foreknow.evaluation.plots.arguments import as_titled, check_label
-from foreknow.evaluation.plots.belief_intervals import INTERVALS, interval_of, source_of
+from foreknow.evaluation.plots.belief_intervals import INTERVALS, source_of
 from foreknow.evaluation.plots.style import color_and_marker, hide_frame, without_mathtext
+from foreknow.evaluation.risk.central_intervals import interval_of
 from foreknow.models import Beliefs, History
 from foreknow.models.settings import check_kind, is_number, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
@@ -37,7 +38,7 @@ class _Row(NamedTuple):
 
 def belief_forest(
     beliefs: Beliefs | Mapping[str, Beliefs],
-    value: Hashable | None = None,
+    value: Hashable,
     respondents: Iterable[Hashable] | None = None,
     release: Any = None,
     history: History | None = None,

@@ -7,15 +7,15 @@ import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.arguments import check_beliefs
-from foreknow.evaluation.risk.across_draws import weighted_quantiles
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth
+from foreknow.evaluation.risk.central_intervals import interval_of
 from foreknow.evaluation.risk.forecasts import numbered
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray, ObjectArray
 from foreknow.models.settings import check_flag, check_whole
 
-NORMAL_90 = 1.6448536269514722
-"""Quantile .95 of the standard normal distribution: half the width of a 90 % interval, in standard errors."""
+INTERVAL_MASS = 0.9
+"""Mass of the interval of a belief."""
 
 
 def respondent_risk(
@@ -98,7 +98,7 @@ def _records(one: BeliefsAndTruth, beliefs: Beliefs, t: int) -> dict[str, np.nda
     belief, before, prior = (
         stage[one.rows, one.true] for stage in (release.posterior.probabilities, release.revised, release.prior)
     )
-    low, high = _interval(one, beliefs, t, belief)
+    low, high = _interval(one, beliefs, t)
     return {
         "respondent": people.respondents[one.rows],
         "belief": belief,
@@ -114,17 +114,11 @@ def _records(one: BeliefsAndTruth, beliefs: Beliefs, t: int) -> dict[str, np.nda
     }
 
 
-def _interval(one: BeliefsAndTruth, beliefs: Beliefs, t: int, belief: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Ends of the 90 % interval of beliefs in true values: over draws of the knowledge, or for the Monte Carlo error."""
-    if beliefs.draws is not None:
-        draws = np.stack(
-            [each.releases[t].posterior.probabilities[one.rows, one.true] for each in beliefs.draws.beliefs]
-        )
-        weights = beliefs.draws.weights[t]
-        return weighted_quantiles(draws, weights, 0.05), weighted_quantiles(draws, weights, 0.95)
-    error = beliefs.releases[t].posterior.standard_error
-    width = np.full(len(belief), np.nan) if error is None else NORMAL_90 * error[one.rows, one.true]
-    return np.clip(belief - width, 0, 1), np.clip(belief + width, 0, 1)
+def _interval(one: BeliefsAndTruth, beliefs: Beliefs, t: int) -> tuple[FloatArray, FloatArray]:
+    """Ends of the 90 % interval of beliefs in true values; NaN for beliefs without draws or a Monte Carlo error."""
+    if beliefs.draws is None and beliefs.releases[t].posterior.standard_error is None:
+        return np.full(len(one.rows), np.nan), np.full(len(one.rows), np.nan)
+    return interval_of(beliefs, t, INTERVAL_MASS, (one.rows, one.true))
 
 
 def as_objects(labels: Sequence[Any]) -> ObjectArray:

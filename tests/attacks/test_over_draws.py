@@ -1,5 +1,6 @@
 """Attacks with an averaged adversary, against enumeration over draws and assignments."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -15,10 +16,12 @@ from foreknow.attacks import (
     SignatureAttack,
     SnapshotAttack,
 )
+from foreknow.attacks.over_draws import DrawWeights, mixture
 from foreknow.defenses import KAnonymity, MInvariance, Mondrian, publish
 from foreknow.models import (
     Adversary,
     Averaged,
+    Beliefs,
     Enumeration,
     Exact,
     GivenPrior,
@@ -275,6 +278,48 @@ class TestDraws:
         tree = SequentialAttack(adversary)(releases()).to_datatree()
         assert set(tree["diagnostics"].data_vars) == {"standard_error", "ess", "rhat"}
         assert tree["diagnostics"]["rhat"].dims == ("release", "respondent", "value")
+
+
+class TestNotes:
+    """Beliefs under three draws with notes, and numbers of divergent draws, that a sampler might have given."""
+
+    HEAD = "the beliefs in {} of 1,200 groups did not converge, with an error of at most {}."
+    OTHER = "knowledge excludes {} groups. The first is group {} at 2, of 'p7'."
+
+    def mixed(self, notes, divergences=((0, 1), (2, 0), (5, 5)), weights=((0.5, 0.495, 0.005),)):
+        [one] = SequentialAttack(Adversary(UniformPrior()))(releases(times=1))
+        each = [
+            Beliefs(
+                (dataclasses.replace(one, posterior=dataclasses.replace(one.posterior, divergences=np.array(count))),),
+                notes=note,
+            )
+            for note, count in zip(notes, divergences, strict=True)
+        ]
+        return mixture(each, DrawWeights(np.full(3, 1 / 3), np.array(weights), np.array(weights)))
+
+    def test_notes_that_differ_in_numbers_are_one_with_ranges(self):
+        notes = [
+            ("repeated.", self.HEAD.format(7, "2.5e-05")),
+            ("repeated.", self.HEAD.format(1100, "0.3"), self.OTHER.format(1, 5)),
+            ("repeated.", self.HEAD.format("11", "1.0e-07"), self.OTHER.format(3, 9)),
+        ]
+        assert self.mixed(notes).notes == (
+            "repeated.",
+            "under 3 of 3 draws: " + self.HEAD.format("7 to 1100", "1.0e-07 to 0.3"),
+            "under 2 of 3 draws: " + self.OTHER.format("1 to 3", 5),
+        )
+
+    def test_a_note_of_some_draws_has_their_number(self):
+        assert self.mixed([("alone.",), (), ("alone.",)]).notes == ("under 2 of 3 draws: alone.",)
+
+    def test_divergent_draws_are_the_total_of_the_draws_with_weight(self):
+        assert self.mixed([(), (), ()]).releases[0].posterior.divergences.tolist() == [2, 1]
+
+    def test_tempering_is_that_of_the_last_release(self):
+        rng = np.random.default_rng(14)
+        adversaries = [Adversary(priors(rng), chain) for chain in chains(4, rng)]
+        beliefs = SequentialAttack(Averaged(adversaries, min_effective=0.99))(releases())
+        assert any("At the last release, their probability is raised to the power of 0." in n for n in beliefs.notes)
 
 
 class TestConformance:

@@ -109,7 +109,7 @@ class TestForest:
             (({}, "a"), ValueError, "beliefs is empty"),
             ((Beliefs(()), "a"), ValueError, "the beliefs are of no release"),
             (
-                (EXACT,),
+                (EXACT, None),
                 TypeError,
                 r"takes beliefs and a value, as belief_forest\(beliefs, 'a'\); the values are a, b, c",
             ),

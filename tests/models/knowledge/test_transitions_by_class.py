@@ -9,7 +9,8 @@ import pytest
 from strategies import history_of
 
 from foreknow.attacks import Influence, JointAttack, RetrospectiveAttack, SequentialAttack, SignatureAttack
-from foreknow.defenses import JSReduce, publish
+from foreknow.defenses import JSimilarity, JSReduce, publish
+from foreknow.evaluation import verify
 from foreknow.models import (
     Adversary,
     Categorical,
@@ -256,10 +257,24 @@ class TestConformance:
         assert {*ours.nodes} == {*theirs.nodes}
         assert {*ours.edges} == {*theirs.edges}
 
-    def test_a_defense_of_beliefs(self):
+    def test_a_defense_of_beliefs_with_equal_chains(self):
         history = random_history(3, 24, absent=0.0, rng=np.random.default_rng(3))
         ours, theirs = (publish(history, JSReduce(2, 0.9, 0.6), each, rng=1) for each in self.both())
         assert all(np.array_equal(one.group, other.group) for one, other in zip(ours, theirs, strict=True))
+
+    def test_a_defense_bounds_the_divergence_under_the_chain_of_each_class(self):
+        """Priors by the attack, which equals enumeration; groups against one of the chains break the bound."""
+        history = random_history(3, 24, absent=0.0, rng=np.random.default_rng(3))
+        stay, step = (MarkovChain(1, np.roll(np.full((3, 3), 0.05) + 0.85 * np.eye(3), by, axis=1)) for by in (0, 1))
+        prior = lambda people: (0.85 * np.eye(3) + 0.05)[np.array(people.respondents, dtype=int) // 2 % 3]  # noqa: E731
+        personal = Adversary(prior, TransitionsByClass(SEXES, (stay, step)), estimator=Exact())
+        largest = []
+        for assumed in (personal, Adversary(prior, stay, estimator=Exact())):
+            releases = publish(history, JSReduce(2, 1.0, 0.3, patience=24), assumed, rng=1)
+            found = zip(releases, SequentialAttack(personal)(releases), strict=True)
+            levels = [verify(release, JSimilarity(0.3), one.revised)["level"] for release, one in found]
+            largest.append(pd.concat(levels).max())
+        assert largest[0] <= 0.3 + 1e-9 < largest[1] - 0.2
 
 
 def test_signatures_weigh_the_step_of_the_own_class():

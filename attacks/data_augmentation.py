@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.attacks.attack import check_adversary, each_release
 from foreknow.attacks.belief_notes import belief_notes
-from foreknow.attacks.over_draws import ReleaseEvidence, mixture
+from foreknow.attacks.over_draws import DrawWeights, mixture
 from foreknow.models import (
     Adversary,
     Averaged,
@@ -28,7 +28,7 @@ AVERAGED = "It draws the laws itself: give Adversary(prior, DirichletChain.fit(c
 
 
 @dataclass(frozen=True)
-class ParticleLearningAttack:
+class DataAugmentationAttack:
     """Sequential attack with unknown transitions, which the releases teach: a mixture over draws that each release moves.
 
     The transitions have a Dirichlet distribution, as of a corpus (`DirichletChain`). Each of the draws has a law A, the counts C
@@ -79,7 +79,7 @@ class ParticleLearningAttack:
     --------
     >>> from foreknow.models import UniformPrior
     >>> unknown = DirichletChain((np.full((3, 3), 0.5),))
-    >>> ParticleLearningAttack(Adversary(UniformPrior(), unknown), rng=1).draws
+    >>> DataAugmentationAttack(Adversary(UniformPrior(), unknown), rng=1).draws
     24
     """
 
@@ -91,16 +91,14 @@ class ParticleLearningAttack:
     def __post_init__(self) -> None:
         check_adversary(self, self.adversary, averaged=AVERAGED)
         _check_transitions(self.adversary)
-        check_whole("ParticleLearningAttack", "draws", self.draws, "draws of the law")
-        check_whole("ParticleLearningAttack", "sweeps", self.sweeps, "moves of each draw at a release")
-        as_generator("ParticleLearningAttack", self.rng)
+        check_whole("DataAugmentationAttack", "draws", self.draws, "draws of the law")
+        check_whole("DataAugmentationAttack", "sweeps", self.sweeps, "moves of each draw at a release")
+        as_generator("DataAugmentationAttack", self.rng)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release, with the draws. Only observations are read."""
         each = [beliefs for beliefs, _ in self._attacks(releases)]
-        zero = np.zeros(len(each[0]))
-        equal = Averaged((self.adversary,) * len(each), updated=False)
-        return mixture(equal, each, [ReleaseEvidence(zero, zero)] * len(each))
+        return mixture(each, DrawWeights.equal(len(each), len(each[0])))
 
     def learned(self, releases: Iterable[Release]) -> Averaged:
         """Adversary with the laws after the last release, one for each draw, with weights that later evidence does not change.
@@ -115,41 +113,41 @@ class ParticleLearningAttack:
         """Beliefs of each draw, and its law after the last release."""
         seen = [release.observation for release in each_release(self, releases)]
         self.adversary.check_claim_times([one.time for one in seen])
-        rng = as_generator("ParticleLearningAttack", self.rng)
+        rng = as_generator("DataAugmentationAttack", self.rng)
         # A generator for each draw: later releases change no beliefs about earlier ones.
         return [self._attack(seen, one) for one in rng.spawn(int(self.draws))]
 
     def _attack(self, seen: list[Observation], rng: np.random.Generator) -> tuple[Beliefs, MarkovChain]:
         """Beliefs of one draw, and its law after the last release."""
         law = _drawn_law(self.adversary, 0.0, rng)
-        particle = _Particle(law, np.zeros(law.probabilities.shape), Memory())
+        state = _DrawState(law, np.zeros(law.probabilities.shape), Memory())
         found = []
         for one in seen:
-            beliefs, particle = self._observe(particle, one, rng)
+            beliefs, state = self._observe(state, one, rng)
             found.append(beliefs)
-        return Beliefs(tuple(found), notes=belief_notes(self.adversary, found)), particle.law
+        return Beliefs(tuple(found), notes=belief_notes(self.adversary, found)), state.law
 
     def _observe(
-        self, particle: "_Particle", seen: Observation, rng: np.random.Generator
-    ) -> "tuple[ReleaseBeliefs, _Particle]":
-        """Beliefs around one release, and the particle after it."""
-        adversary, memory = replace(self.adversary, transitions=particle.law), particle.memory
+        self, state: "_DrawState", seen: Observation, rng: np.random.Generator
+    ) -> "tuple[ReleaseBeliefs, _DrawState]":
+        """Beliefs around one release, and the state of the draw after it."""
+        adversary, memory = replace(self.adversary, transitions=state.law), state.memory
         prior = adversary.prior_rows(seen.people)
         revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
         posterior = adversary.posterior(revised, seen)
-        law, counts = particle.law, particle.counts
+        law, counts = state.law, state.counts
         if (before := _Before.of(memory, seen)) is not None:
             for _ in range(int(self.sweeps)):
                 steps = before.drawn_steps(law, posterior.probabilities, rng)
-                law = _drawn_law(self.adversary, particle.counts + steps, rng)
+                law = _drawn_law(self.adversary, state.counts + steps, rng)
                 adversary = replace(self.adversary, transitions=law)
                 posterior = adversary.posterior(adversary.revise(memory, seen.people, seen.time, prior=prior), seen)
-            counts = particle.counts + steps
+            counts = state.counts + steps
         memory = adversary.update_memory(memory, seen, posterior, prior=prior)
-        return ReleaseBeliefs(seen, prior, revised, posterior), _Particle(law, counts, memory)
+        return ReleaseBeliefs(seen, prior, revised, posterior), _DrawState(law, counts, memory)
 
 
-class _Particle(NamedTuple):
+class _DrawState(NamedTuple):
     """Draw of the law, counts of the steps that it has seen, shape ``(m, m)``, and memory."""
 
     law: MarkovChain
@@ -198,7 +196,7 @@ def _drawn_law(adversary: Adversary, counts: FloatArray | float, rng: np.random.
 
 def _check_transitions(adversary: Adversary) -> None:
     """Raise TypeError or ValueError unless the transitions are a DirichletChain of order 1."""
-    chain, owner = adversary.transitions, "ParticleLearningAttack"
+    chain, owner = adversary.transitions, "DataAugmentationAttack"
     if not isinstance(chain, DirichletChain):
         kind = "missing" if chain is None else f"a {type(chain).__name__}"
         raise TypeError(

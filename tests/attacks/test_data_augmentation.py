@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from strategies import view_of
 
-from foreknow.attacks import ParticleLearningAttack, SequentialAttack
+from foreknow.attacks import DataAugmentationAttack, SequentialAttack
 from foreknow.defenses import KAnonymity, Mondrian, publish
 from foreknow.evaluation import exams, log_score
 from foreknow.models import (
@@ -38,7 +38,7 @@ class TestExact:
         releases = [
             Release(view_of(ids, values, time=t), range(7)) for t, values in enumerate((before, after, after), 1)
         ]
-        beliefs = ParticleLearningAttack(Adversary(UniformPrior(), unknown()), draws, 1, rng=1)(releases)
+        beliefs = DataAugmentationAttack(Adversary(UniformPrior(), unknown()), draws, 1, rng=1)(releases)
         posterior = SMALL.copy()
         np.add.at(posterior, (["abc".index(v) for v in before], ["abc".index(v) for v in after]), 1)
         for person, value in zip(ids, after, strict=True):
@@ -54,7 +54,7 @@ class TestExact:
         prior = pd.DataFrame(rng.dirichlet(np.ones(3), 4), index=list("ABCD"), columns=list("abc"))
         releases = [Release(view_of(ids, values, time=t), [0, 0]) for t, (ids, values) in enumerate(groups, 1)]
         adversary, draws = Adversary(GivenPrior(prior), unknown(), estimator=Exact()), 500
-        beliefs = ParticleLearningAttack(adversary, draws, 6, rng=2)(releases)
+        beliefs = DataAugmentationAttack(adversary, draws, 6, rng=2)(releases)
         second, third = np.zeros(3), np.zeros(3)
         for x, y, z in itertools.product(range(3), repeat=3):
             if "abc"[x] not in "ab" or "abc"[y] not in "bc":
@@ -84,7 +84,7 @@ class TestExact:
                 (("abca", [0, 0, 1, 1]), ("bbca", [0, 1, 0, 1]), ("bbcc", [0, 0, 1, 1])), 1
             )
         ]
-        learned = ParticleLearningAttack(Adversary(UniformPrior(), unknown(table * 3e9)), 2, 2, rng=5)(releases)
+        learned = DataAugmentationAttack(Adversary(UniformPrior(), unknown(table * 3e9)), 2, 2, rng=5)(releases)
         known = SequentialAttack(Adversary(UniformPrior(), MarkovChain(1, table)))(releases)
         for one, other in zip(learned, known, strict=True):
             for stage in ("prior", "revised", "posterior"):
@@ -94,7 +94,7 @@ class TestExact:
 class TestDraws:
     def test_it_holds_its_draws_with_equal_weights(self):
         releases = [Release(view_of("AB", "ab", time=t), [0, 0]) for t in (1, 2)]
-        beliefs = ParticleLearningAttack(Adversary(UniformPrior(), unknown()), 3, rng=6)(releases)
+        beliefs = DataAugmentationAttack(Adversary(UniformPrior(), unknown()), 3, rng=6)(releases)
         assert beliefs.draws.weights == pytest.approx(1 / 3)
         rows = [one.posterior(2).to_numpy() for one in beliefs.draws.beliefs]
         assert beliefs.posterior(2).to_numpy() == pytest.approx(np.mean(rows, axis=0))
@@ -106,7 +106,7 @@ class TestDraws:
             Release(view_of(ids, values * 200, [i % 90 for i in range(200)], t), range(200))
             for t, values in ((1, "a"), (2, "b"))
         ]
-        learned = ParticleLearningAttack(Adversary(UniformPrior(), unknown()), 30, 1, rng=10).learned(releases)
+        learned = DataAugmentationAttack(Adversary(UniformPrior(), unknown()), 30, 1, rng=10).learned(releases)
         tables = np.stack([one.transitions.probabilities for one in learned.adversaries])
         posterior = (SMALL[0] + [0, 200, 0]) / (SMALL[0].sum() + 200)
         assert not learned.updated
@@ -116,7 +116,7 @@ class TestDraws:
     def test_a_seed_repeats_and_another_does_not(self):
         releases = [Release(view_of("AB", "ab", time=t), [0, 0]) for t in (1, 2, 3)]
         sticky = Adversary(lambda people: np.array([[0.6, 0.2, 0.2], [0.2, 0.6, 0.2]])[: len(people)], unknown())
-        one, same, other = (ParticleLearningAttack(sticky, 3, rng=seed)(releases).posterior(3) for seed in (7, 7, 8))
+        one, same, other = (DataAugmentationAttack(sticky, 3, rng=seed)(releases).posterior(3) for seed in (7, 7, 8))
         assert one.equals(same)
         assert not np.allclose(one, other)
 
@@ -136,7 +136,7 @@ def test_moved_draws_are_better_than_draws_that_stay():
     stay = Averaged([Adversary(prior, unsure.sample(rng=rng)) for _ in range(12)], updated=False)
     scores = [
         log_score(attack(releases), history)["log_score"].mean()
-        for attack in (ParticleLearningAttack(Adversary(prior, unsure), 12, rng=14), SequentialAttack(stay))
+        for attack in (DataAugmentationAttack(Adversary(prior, unsure), 12, rng=14), SequentialAttack(stay))
     ]
     assert scores[0] > scores[1] + 0.1
 
@@ -144,7 +144,7 @@ def test_moved_draws_are_better_than_draws_that_stay():
 class TestArguments:
     def test_conforms(self):
         check_attack(
-            lambda adversary: ParticleLearningAttack(dataclasses.replace(adversary, transitions=unknown()), 2, 1, rng=9)
+            lambda adversary: DataAugmentationAttack(dataclasses.replace(adversary, transitions=unknown()), 2, 1, rng=9)
         )
 
     @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ class TestArguments:
     )
     def test_wrong_settings_are_refused(self, transitions, settings, error, match):
         with pytest.raises(error, match=match):
-            ParticleLearningAttack(Adversary(UniformPrior(), transitions), **({"rng": 1} | settings))
+            DataAugmentationAttack(Adversary(UniformPrior(), transitions), **({"rng": 1} | settings))
 
     def test_draws_are_its_own(self):
         with pytest.raises(TypeError, match="It draws the laws itself: give Adversary"):
-            ParticleLearningAttack(Averaged([Adversary(UniformPrior(), unknown())]), rng=1)
+            DataAugmentationAttack(Averaged([Adversary(UniformPrior(), unknown())]), rng=1)

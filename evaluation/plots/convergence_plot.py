@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from foreknow.evaluation.plots.arguments import as_titled, check_text
 from foreknow.evaluation.plots.belief_intervals import MIN_ERROR
-from foreknow.evaluation.plots.style import COLORS, hide_frame, without_mathtext
+from foreknow.evaluation.plots.style import COLORS, hide_frame, legend, without_mathtext
 from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
 from foreknow.models import Beliefs, ReleaseBeliefs, Status
 from foreknow.models.estimators.convergence import MAX_RHAT

@@ -31,8 +31,8 @@ def joint_notes(
     Returns
     -------
     tuple of str
-        On a program that is not read, an approximate solver, contradicted groups, groups that did not converge, counterfeits and distorted values. Evidence is
-        counted once by the joint law, so that repeated pairs need no note. Cost: O(R).
+        On a program that is not read, an approximate solver, contradicted groups, groups that did not converge, counterfeits and
+        distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note. Cost: O(R).
     """
     return (
         *_program(adversary),
@@ -46,7 +46,9 @@ def joint_notes(
 
 
 def _program(adversary: Adversary) -> list[str]:
-    estimators = [adversary.estimator, *vars(adversary.estimator).values()] if hasattr(adversary.estimator, "__dict__") else []
+    estimators = (
+        [adversary.estimator, *vars(adversary.estimator).values()] if hasattr(adversary.estimator, "__dict__") else []
+    )
     if not any(isinstance(each, ProgramEstimator) for each in estimators):
         return []
     return [

@@ -60,8 +60,8 @@ class ProgramEstimator:
     target_accept : float
         Acceptance rate for which NUTS chooses its step size, above 0 and below 1. A larger one avoids divergences.
     max_groups : int
-        Largest number of groups of a release with ``per="group"``; equal groups count once. A defense whose requirement samples each
-        candidate group needs some 10,000.
+        Largest number of groups of a release with ``per="group"``; equal groups count once. A defense whose requirement
+        samples each candidate group needs some 10,000.
     reads_evidence : bool
         True if ``build`` reads `Problem.evidence`, as `permutation_model` does. Otherwise a problem that has evidence is
         refused.
@@ -100,8 +100,9 @@ class ProgramEstimator:
     R-hat exceeds its bound by chance in groups whose chains agree.
 
     Cost: a compilation takes 0.5 to 20 seconds, and building a model some 30 ms. A group takes chains * (draws + warmup)
-    trajectories of NUTS, of 0.3 ms each for three members under `permutation_model`; a release of 24 records some minutes, if all groups are sampled at once with `observe_groups`. Models with discrete variables go through
-    `pymc.sample`, which compiles them for every group.
+    trajectories of NUTS, of 0.3 ms each for three members under `permutation_model`. All groups of a release of 24 records at once
+    take 20 ms each under `observe_groups`. Models with discrete variables go through `pymc.sample`, which compiles them for every
+    group.
 
     Examples
     --------

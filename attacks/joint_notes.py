@@ -3,7 +3,7 @@
 import numpy as np
 
 from foreknow.attacks.belief_notes import unconverged
-from foreknow.models import Adversary, JointPosterior, JointSolver, MaxEntropy, ReleaseBeliefs, Status
+from foreknow.models import Adversary, JointPosterior, JointSolver, MaxEntropy, ProgramEstimator, ReleaseBeliefs, Status
 from foreknow.models.arrays import BoolArray
 from foreknow.models.joint.group_messages import GroupMessages
 
@@ -31,10 +31,11 @@ def joint_notes(
     Returns
     -------
     tuple of str
-        On an approximate solver, contradicted groups, groups that did not converge, counterfeits and distorted values. Evidence is
-        counted once by the joint law, so that repeated pairs need no note. Cost: O(R).
+        On a program that is not read, an approximate solver, contradicted groups, groups that did not converge, counterfeits and
+        distorted values. Evidence is counted once by the joint law, so that repeated pairs need no note. Cost: O(R).
     """
     return (
+        *_program(adversary),
         *_solver(posterior, solver),
         *_contradicted(releases),
         *unconverged(releases),
@@ -42,6 +43,18 @@ def joint_notes(
         *(SIGNATURES if signatures else _counterfeits(releases)),
         *_distorted(adversary, releases),
     )
+
+
+def _program(adversary: Adversary) -> list[str]:
+    estimators = (
+        [adversary.estimator, *vars(adversary.estimator).values()] if hasattr(adversary.estimator, "__dict__") else []
+    )
+    if not any(isinstance(each, ProgramEstimator) for each in estimators):
+        return []
+    return [
+        "the adversary's program (ProgramEstimator) does not compute these beliefs: the joint law has a solver instead. "
+        "SnapshotAttack, SequentialAttack and RetrospectiveAttack sample it."
+    ]
 
 
 def _solver(posterior: JointPosterior, solver: JointSolver) -> list[str]:

@@ -1,6 +1,7 @@
 """R-hat and effective sample size of sampled beliefs, by release."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from foreknow.evaluation.plots.arguments import as_titled, check_text
 from foreknow.evaluation.plots.belief_intervals import MIN_ERROR
-from foreknow.evaluation.plots.style import COLORS, hide_frame, without_mathtext
+from foreknow.evaluation.plots.style import COLORS, hide_frame, legend, without_mathtext
 from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
 from foreknow.models import Beliefs, ReleaseBeliefs, Status
 from foreknow.models.estimators.convergence import MAX_RHAT
@@ -72,6 +73,7 @@ def convergence_plot(beliefs: Beliefs | Mapping[str, Beliefs], time: str = "rele
         axis.draw_ticks(lower)
         upper.set_title(without_mathtext(_title(title, table)), fontsize=10)
         lower.set_xlabel(without_mathtext(time))
+    legend(panels[0, -1], [(name, _style(wrong)) for name, wrong in (("group", False), ("unconverged group", True))])
     panels[0, 0].set_ylabel("largest R-hat of a group")
     panels[1, 0].set_ylabel("smallest effective sample size")
     return figure
@@ -121,10 +123,16 @@ def _draw(axes: Axes, table: pd.DataFrame, column: str, axis: TimeAxis, referenc
     rank = table.groupby("time", sort=False).cumcount().to_numpy(dtype=float)
     size = table.groupby("time", sort=False)["rhat"].transform("size").to_numpy(dtype=float)
     across = places + JITTER * np.where(size > 1, 2 * rank / np.maximum(size - 1, 1) - 1, 0.0)
-    for wrong, marker, color in ((False, "o", COLORS[0]), (True, "X", COLORS[1])):
+    for wrong in (False, True):
         here = (table["unconverged"] == wrong).to_numpy()
-        axes.plot(across[here], table[column][here], marker, color=color, markersize=4, markeredgewidth=0, alpha=0.75)
+        axes.plot(across[here], table[column][here], **_style(wrong))
     axes.set_xlim(-0.6, len(axis.labels) - 0.4)
+
+
+def _style(unconverged: bool) -> dict[str, Any]:
+    """Properties of the marks of groups."""
+    marker, color = ("X", COLORS[1]) if unconverged else ("o", COLORS[0])
+    return {"marker": marker, "color": color, "linestyle": "", "markersize": 4, "markeredgewidth": 0, "alpha": 0.75}
 
 
 def _title(title: str, table: pd.DataFrame) -> str:

@@ -242,6 +242,11 @@ def _cuts(schema: Schema, name: str, parts: int | None) -> tuple[float, ...]:
 
 
 def _increasing(name: str, cut: Any) -> tuple[float, ...]:
+    if cut is None or is_whole(cut):
+        raise ValueError(
+            f"the cuts of {name!r} are {shown(cut)}, which is a number of classes; cuts are increasing numbers, as (20.0, 40.0). "
+            f"Give the cuts of ClassFrequencies.fit(history, {{{name!r}: {shown(cut)}}}).cuts."
+        )
     codes = as_floats("ClassFrequencies", f"the cuts of {name!r}", cut, "is a tuple of increasing numbers")
     if codes.ndim != 1 or not (np.diff(codes) >= 0).all() or not np.isfinite(codes).all():
         raise ValueError(f"the cuts of {name!r} are {shown(cut)}; they are increasing numbers, as (20.0, 40.0).")

@@ -157,7 +157,8 @@ class TransitionsByClass:
         tree : DataTree or Dataset
             With the group ``posterior``, as `pymc.sample` returns it.
         classes : mapping of str to tuple of float, or function of People
-            Class c of the model is the class c of these.
+            Class c of the model is the class c of these: for a model with the classes ``{"sex": None}`` they are
+            ``ClassFrequencies.fit(history, {"sex": None}).cuts``.
         variable : str
             With the dimensions chain and draw, then ``class`` or one for each attribute of the cuts, then those of
             `MarkovChain.from_posterior`.

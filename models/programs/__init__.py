@@ -11,7 +11,8 @@ Each file is named for what its model treats as unknown. PyMC is imported when a
 - ``unknown_assignment``: the assignment of one group, as BayFrame prints it;
 - ``history_model``: class frequencies and transitions, for all releases of a small history together.
 
-``program_estimator`` makes an estimator of a program: `ProgramEstimator`. ``release_predictive`` compares
+``program_estimator`` makes an estimator of a program: `ProgramEstimator`. ``published_groups`` makes a program learn from the
+release: `observe_groups`. ``release_predictive`` compares
 simulated multisets with the published ones. ``simulation_calibration`` tests a program by simulation: `calibration_ranks`, of the
 draws that ``program_posterior`` makes. The other files hold what several share:
 
@@ -28,6 +29,7 @@ from foreknow.models.programs.history_model import history_model
 from foreknow.models.programs.prior_regression import prior_model
 from foreknow.models.programs.program_estimator import ProgramEstimator
 from foreknow.models.programs.program_posterior import ProgramPosterior
+from foreknow.models.programs.published_groups import observe_groups
 from foreknow.models.programs.release_predictive import release_predictive
 from foreknow.models.programs.simulation_calibration import CalibrationRanks, PosteriorDraws, calibration_ranks
 from foreknow.models.programs.unknown_assignment import permutation_model
@@ -47,6 +49,7 @@ __all__ = [
     "hierarchical_markov_model",
     "history_model",
     "markov_model",
+    "observe_groups",
     "permutation_model",
     "prior_model",
     "release_model",

@@ -1,4 +1,4 @@
-"""Compiled log-density and belief of a program, sampled again with the data of equal models."""
+"""Compiled log-density and variables of a program, sampled again with the data of equal models."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MAX_STARTS = 10
 """Number of random starting points of a chain that are tried until one has a positive density."""
 
 
-class RunLength(NamedTuple):
+class ChainSettings(NamedTuple):
     """Length of a chain, and the acceptance rate for which NUTS chooses its step size."""
 
     draws: int
@@ -24,17 +24,17 @@ class RunLength(NamedTuple):
 
 
 class ProgramDraws(NamedTuple):
-    """Draws of a program's belief, shape ``(chains, draws, ...)``, and the number of divergent transitions among them."""
+    """Draws of variables, arrays of shape ``(chains, draws, ...)`` by name, and the number of divergent transitions."""
 
-    belief: FloatArray
+    values: dict[str, FloatArray]
     divergences: int
 
 
-class Impossible(Exception):  # noqa: N818 - the name says what is wrong
+class ZeroDensity(Exception):  # noqa: N818 - the name says what is wrong
     """Signal that the density of a model is 0 at every starting point."""
 
 
-class Unusable(Exception):  # noqa: N818 - the name says what is wrong
+class CannotSample(Exception):  # noqa: N818 - the name says what is wrong
     """Signal that a model cannot be sampled; the message says why."""
 
 
@@ -47,22 +47,24 @@ class CompiledProgram:
     model : pymc.Model
         Its data are overwritten by `take_data`.
     computations : list of PyTensor variables
-        Log-density and belief, as `computations_of` returns them.
+        Log-density and variables, as `computations_of` returns them.
     initial_point : callable
         Random starting point from a seed: the value of each free variable, on the unconstrained scale.
-    log_density, belief : callable
-        Log-density and belief at such a point, without compilation: the belief is called once per draw, and compilation
-        takes longer than 10^4 calls.
+    log_density : callable
+        Log-density at such a point.
+    evaluate : callable
+        Arrays of the variables by name, at such a point. Log-density and variables are computed without compilation: they are
+        called once per draw, and compilation takes longer than 10^4 calls.
     sampler : callable, optional
-        ``sampler(program, length, seeds) -> ProgramDraws``; None where no variable is free.
+        ``sampler(program, settings, seeds) -> ProgramDraws``; None where no variable is free.
     """
 
     model: "pm.Model"
     computations: list[Any]
     initial_point: Callable[[int], dict[str, Any]]
     log_density: Callable[[dict[str, Any]], Any]
-    belief: Callable[[dict[str, Any]], Any]
-    sampler: "Callable[[CompiledProgram, RunLength, Sequence[int]], ProgramDraws] | None"
+    evaluate: Callable[[dict[str, Any]], dict[str, Any]]
+    sampler: "Callable[[CompiledProgram, ChainSettings, Sequence[int]], ProgramDraws] | None"
 
     def accepts(self, other: "pm.Model", computations: list[Any]) -> bool:
         """Return whether another model has the same graph and data of the same shapes, so that `take_data` makes it this one."""
@@ -86,23 +88,23 @@ class CompiledProgram:
         for name, variable in program_data(self.model).items():
             variable.set_value(other[name].get_value())
 
-    def sample(self, length: RunLength, seeds: Sequence[int]) -> ProgramDraws:
-        """Draw the belief, with one chain for each seed; a belief without unknown numbers is one draw of one chain.
+    def sample(self, settings: ChainSettings, seeds: Sequence[int]) -> ProgramDraws:
+        """Draw the variables, with one chain for each seed; without unknown numbers there is one draw of one chain.
 
         Raises
         ------
-        Impossible
+        ZeroDensity
             If the density is 0 at `MAX_STARTS` starting points.
-        Unusable
+        CannotSample
             If the density is NaN or infinite there, or the sampler fails.
         """
         if self.sampler is None:
-            return ProgramDraws(np.array(self.belief(self.initial_point(seeds[0])), dtype=np.float64)[None, None], 0)
+            return ProgramDraws(stacked([[self.evaluate(self.initial_point(seeds[0]))]]), 0)
         try:
-            return self.sampler(self, length, seeds)
+            return self.sampler(self, settings, seeds)
         except RuntimeError as error:  # PyMC's SamplingError is one
             self.start(seeds[0], self.log_density)
-            raise Unusable(f"the sampler stopped: {str(error).splitlines()[0]}") from error
+            raise CannotSample(f"the sampler stopped: {str(error).splitlines()[0]}") from error
 
     def start(self, seed: int, log_density: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
         """Return a starting point with a positive density; the errors are those of `sample`."""
@@ -112,15 +114,22 @@ class CompiledProgram:
             if np.isfinite(value):
                 return point
             if value != -np.inf:
-                raise Unusable(
+                raise CannotSample(
                     f"its log-density is {value} at a starting point. Check the parameters of its distributions."
                 )
-        raise Impossible
+        raise ZeroDensity
 
 
-def computations_of(model: "pm.Model") -> list[Any]:
-    """Log-density and belief of a model, as functions of its free values and its data."""
-    return [model.logp(), *model.replace_rvs_by_values([model["belief"]])]
+def computations_of(model: "pm.Model", names: Sequence[str]) -> list[Any]:
+    """Log-density and named variables of a model, as functions of its free values and its data."""
+    return [model.logp(), *model.replace_rvs_by_values([model[name] for name in names])]
+
+
+def stacked(chains: Sequence[Sequence[dict[str, Any]]]) -> dict[str, FloatArray]:
+    """Arrays of shape ``(chains, draws, ...)`` by name, from the values of each draw of each chain."""
+    return {
+        name: np.array([[draw[name] for draw in chain] for chain in chains], dtype=np.float64) for name in chains[0][0]
+    }
 
 
 def program_data(model: "pm.Model") -> dict[str, Any]:

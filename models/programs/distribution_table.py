@@ -8,6 +8,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.problem import Problem
 from foreknow.models.programs.arguments import as_floats
+from foreknow.models.programs.published_groups import add_published
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -62,33 +63,9 @@ def published_groups_model(
         table = pm.Dirichlet(unknown.name, fixed, shape=concentrations.shape, dims=(unknown.axis, "value"))
         log_prior = pt.log(pm.Data("weights", unknown.weights) @ table + unknown.known)
         shown = pm.Data("counts", counts, dims=("group", "value"))
-        pm.CustomDist(
-            "published",
-            log_prior,
-            dist=_random_multisets(group, unknown.row, counts.shape),
-            logp=lambda value, log_prior: permanent(log_prior, value),
-            signature="(r,m)->(g,m)",
-            observed=shown,
-            dims=("group", "value"),
-        )
+        add_published(permanent, log_prior, shown, counts.shape, dims=("group", "value"))
         _add_beliefs(permanent.belief(log_prior, shown), [len(problem.group) for problem in problems])
     return model
-
-
-def _random_multisets(group: IntArray, row: IntArray, shape: tuple[int, ...]) -> Any:
-    """Function of a log-prior, for `pymc.CustomDist`, that draws each member's value and counts the values of each group."""
-    import pymc as pm
-    import pytensor.tensor
-
-    pt: Any = pytensor.tensor
-
-    members = np.flatnonzero(group >= 0)
-
-    def multisets(log_prior: Any, size: Any) -> Any:  # noqa: ARG001 - each release is observed once
-        drawn = pm.Categorical.dist(p=pt.exp(log_prior)[row[members]])
-        return pt.zeros(shape, dtype="int64")[group[members], drawn].inc(1)
-
-    return multisets
 
 
 def _add_beliefs(belief: Any, sizes: list[int]) -> None:

@@ -63,7 +63,8 @@ class LogPermanent(Op):
     forward-backward pass, so the gradient costs almost nothing beside the value; each is computed whenever the other is.
     The posterior's own gradient is not implemented. PyTensor's Numba and Python linkers can run the operation, others cannot.
 
-    Two operations are equal if their settings are equal.
+    Two operations are equal if their settings are equal. In a program of your own use `observe_groups`, which adds this
+    log-probability to the model.
 
     Examples
     --------

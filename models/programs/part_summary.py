@@ -8,8 +8,14 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.assignments.swap_moves import summarize_chains
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
-from foreknow.models.programs.compiled_program import ProgramDraws
 from foreknow.models.programs.release_parts import Part
+
+
+class BeliefDraws(NamedTuple):
+    """Draws of a belief, shape ``(chains, draws, n, m)``, and the number of divergent transitions among them."""
+
+    belief: FloatArray
+    divergences: int
 
 
 class PartSummary(NamedTuple):
@@ -31,8 +37,8 @@ class PartSummary(NamedTuple):
     divergences: int
 
 
-def summary_of(part: Part, draws: ProgramDraws, number: int) -> PartSummary:
-    """Summary of the draws of a belief, float array of shape ``(chains, draws, n, m)``.
+def summary_of(part: Part, draws: BeliefDraws, number: int) -> PartSummary:
+    """Summary of the draws of a belief.
 
     A group is `Status.UNCONVERGED` if an R-hat of its members exceeds `MAX_RHAT`, or if any draw of the part is divergent.
     ``number`` is the effective sample size of a belief that does not depend on the draws.

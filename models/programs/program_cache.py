@@ -1,11 +1,12 @@
-"""Compilation of programs, and the compiled programs that an estimator keeps between calls."""
+"""Compilation of programs, and the compiled programs that are kept between calls."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from foreknow.models.estimators.exact import TooLarge
-from foreknow.models.programs.compiled_program import CompiledProgram, Unusable, computations_of
+from foreknow.models.programs.compiled_program import CannotSample, CompiledProgram, computations_of
 from foreknow.models.programs.program_samplers import program_sampler
 
 if TYPE_CHECKING:
@@ -28,15 +29,15 @@ class ProgramCache:
         """Return how a copy is made."""
         return ProgramCache, ()
 
-    def program(self, model: "pm.Model", nuts_sampler: str) -> CompiledProgram:
-        """Return a compiled program with the data of a model: a kept one, or a new one.
+    def program(self, model: "pm.Model", names: Sequence[str], nuts_sampler: str = "pymc") -> CompiledProgram:
+        """Return a compiled program with the data of a model, for the named variables: a kept one, or a new one.
 
         Cost: building the graph of the density (some 30 ms), and comparing it with those of the programs kept (2 ms each).
         """
-        computations = computations_of(model)
+        computations = computations_of(model, names)
         found = next((each for each in self._programs if each.accepts(model, computations)), None)
         if found is None:
-            found = compiled_program(model, computations, nuts_sampler)
+            found = compiled_program(model, names, nuts_sampler)
         else:
             found.take_data(model)
             self._programs.remove(found)
@@ -44,14 +45,14 @@ class ProgramCache:
         return found
 
 
-def compiled_program(model: "pm.Model", computations: list[Any], nuts_sampler: str) -> CompiledProgram:
-    """Return the compiled functions of a model.
+def compiled_program(model: "pm.Model", names: Sequence[str], nuts_sampler: str) -> CompiledProgram:
+    """Return the compiled functions of a model and its named variables.
 
     Raises
     ------
     TooLarge
         If the model has more than `MAX_PARAMETERS` unknown numbers.
-    Unusable
+    CannotSample
         If ``nuts_sampler`` is ``"nutpie"`` and a free variable is discrete.
     """
     from pymc.initial_point import make_initial_point_fn
@@ -66,16 +67,21 @@ def compiled_program(model: "pm.Model", computations: list[Any], nuts_sampler: s
             f"its model has {unknown:,} unknown numbers, more than {MAX_PARAMETERS:,}. Publish smaller groups, or write a "
             "smaller program."
         )
-    log_density, belief = (
+    computations = computations_of(model, names)
+    log_density, variables = (
         model.compile_fn(
-            computation, inputs=model.value_vars, mode=Mode(linker="py", optimizer="None"), on_unused_input="ignore"
+            each, inputs=model.value_vars, mode=Mode(linker="py", optimizer="None"), on_unused_input="ignore"
         )
-        for computation in computations
+        for each in (computations[0], computations[1:])
     )
     if discrete and nuts_sampler != "pymc":
-        raise Unusable(
+        raise CannotSample(
             f"nuts_sampler={nuts_sampler!r} samples continuous variables, and {', '.join(discrete)} is discrete. Use "
             "nuts_sampler='pymc', which adds a step method for it."
         )
-    sampler = program_sampler(model, nuts_sampler, bool(discrete)) if unknown else None
-    return CompiledProgram(model, computations, initial_point, log_density, belief, sampler)
+    sampler = program_sampler(model, names, nuts_sampler, bool(discrete)) if unknown else None
+
+    def evaluate(point: dict[str, Any]) -> dict[str, Any]:
+        return dict(zip(names, variables(point), strict=True))
+
+    return CompiledProgram(model, computations, initial_point, log_density, evaluate, sampler)

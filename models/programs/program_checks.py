@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.problem import Problem, are_probabilities, probability_rows
-from foreknow.models.programs.compiled_program import Impossible, Unusable
+from foreknow.models.programs.compiled_program import CannotSample, ZeroDensity
 from foreknow.models.programs.release_parts import Part
 from foreknow.models.settings import shown
 
@@ -32,14 +32,7 @@ def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
     ValueError
         If ``build`` raises another error, which is named, or the model has no deterministic ``belief``.
     """
-    import pymc as pm
-
-    model = _built(build, part)
-    if not isinstance(model, pm.Model):
-        raise TypeError(
-            f"ProgramEstimator: build returned {shown(model)} for {part.name}; it returns a pymc.Model. End it with `return "
-            "model`."
-        )
+    model = built_model("ProgramEstimator", build, part.problem, part.name)
     names = [variable.name for variable in model.deterministics]
     if "belief" not in names:
         raise ValueError(
@@ -50,14 +43,27 @@ def model_of(build: "Callable[[Problem], pm.Model]", part: Part) -> "pm.Model":
     return model
 
 
-def _built(build: "Callable[[Problem], pm.Model]", part: Part) -> object:
-    """Result of ``build``; its errors get the name of the part."""
+def built_model(owner: str, build: "Callable[[Any], pm.Model]", argument: Any, name: str) -> "pm.Model":
+    """Result of ``build(argument)``; its errors get the name of the argument.
+
+    Raises
+    ------
+    TooLarge, TypeError, ValueError
+        As `model_of`.
+    """
+    import pymc as pm
+
     try:
-        return build(part.problem)
+        model = build(argument)
     except TooLarge as error:
-        raise TooLarge(f"ProgramEstimator: build refuses {part.name}: {error}") from error
+        raise TooLarge(f"{owner}: build refuses {name}: {error}") from error
     except Exception as error:
-        raise _kind(error)(f"ProgramEstimator: build stops at {part.name}: {_described(error)}") from error
+        raise _kind(error)(f"{owner}: build stops at {name}: {_described(error)}") from error
+    if not isinstance(model, pm.Model):
+        raise TypeError(
+            f"{owner}: build returned {shown(model)} for {name}; it returns a pymc.Model. End it with `return model`."
+        )
+    return model
 
 
 def _kind(error: Exception) -> type[Exception]:
@@ -70,14 +76,14 @@ def _described(error: Exception) -> str:
 
 
 @contextmanager
-def naming(part: Part) -> Iterator[None]:
-    """Add the name of a part to the errors of its model."""
-    start = f"ProgramEstimator: {part.name}:"
+def errors_named_for(owner: str, name: str) -> Iterator[None]:
+    """Add an owner and the name of a part or of data to the errors of a model; `ZeroDensity` passes."""
+    start = f"{owner}: {name}:"
     try:
         yield
-    except Impossible:
+    except ZeroDensity:
         raise
-    except Unusable as error:
+    except CannotSample as error:
         raise ValueError(f"{start} {error}") from error.__cause__
     except TooLarge as error:
         raise TooLarge(f"{start} {error}") from None

@@ -1,15 +1,16 @@
-"""Independent posterior draws of a program's variables, for many data sets, compiled once."""
+"""Thinned posterior draws of a program's variables, for many data sets, compiled once."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from foreknow.models.programs.compiled_program import CompiledProgram, RunLength
-from foreknow.models.programs.program_cache import compiled_program
+from foreknow.models.programs.compiled_program import MAX_STARTS, ChainSettings, ZeroDensity
+from foreknow.models.programs.program_cache import ProgramCache
+from foreknow.models.programs.program_checks import built_model, errors_named_for
 from foreknow.models.programs.simulation_calibration import PosteriorDraws
-from foreknow.models.settings import check_not_class, check_range, check_whole, shown
+from foreknow.models.settings import as_generator, check_not_class, check_range, check_whole, shown
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -39,15 +40,21 @@ class ProgramPosterior:
     Raises
     ------
     TypeError
-        If ``build`` cannot be called, or ``variables`` are no names. When called, if ``build`` returns no `pymc.Model`.
+        If ``build`` cannot be called, or ``variables`` are no names. When called, if ``rng`` is neither a generator nor an
+        integer, or ``build`` raises TypeError or returns no `pymc.Model`.
     ValueError
-        If a number is out of its range. When called, if the model lacks a variable, or has nothing unknown.
+        If a number is out of its range. When called, if the model lacks a variable, or has nothing unknown; if its density is 0,
+        NaN or infinite at the starting points, or the sampler fails; or if ``build`` raises any error but `TooLarge` and
+        TypeError.
+    TooLarge
+        When called, if ``build`` raises `TooLarge`, or the model has more than `MAX_PARAMETERS` unknown numbers.
 
     Notes
     -----
     Models that differ in their `pymc.Data` alone, with equal shapes, share one compilation, as in `ProgramEstimator`. All
     programs of foreknow keep the arrays that depend on values in `pymc.Data`. Cost: a compilation takes 1 to 20 seconds, each
-    call ``warmup + draws * thinning`` trajectories of NUTS.
+    call ``warmup + draws * thinning`` trajectories of NUTS. Models with discrete variables go through `pymc.sample`, which compiles
+    them at every call.
 
     Examples
     --------
@@ -71,7 +78,7 @@ class ProgramPosterior:
     thinning: int = 5
     warmup: int = 300
     target_accept: float = 0.9
-    _programs: "list[_Program]" = field(init=False, repr=False, default_factory=list)
+    _programs: ProgramCache = field(init=False, repr=False, default_factory=ProgramCache)
 
     def __post_init__(self) -> None:
         owner = "ProgramPosterior"
@@ -89,59 +96,29 @@ class ProgramPosterior:
             check_whole(owner, name, getattr(self, name), "iterations" if name == "warmup" else name)
         check_range(owner, "target_accept", self.target_accept, 0.01, 0.999, "an acceptance rate")
 
-    def __call__(self, data: Any, rng: np.random.Generator) -> PosteriorDraws:
+    def __call__(self, data: Any, rng: "np.random.Generator | int") -> PosteriorDraws:
         """Draws of the variables: arrays of shape ``(draws, ...)``, and the number of divergent transitions."""
-        found = self._program(self.build(data))
-        length = RunLength(int(self.draws) * int(self.thinning), int(self.warmup), float(self.target_accept))
-        sampled, divergences = found.program.sample(length, [int(rng.integers(2**30))])
-        rows = sampled[0, :: int(self.thinning)]
-        ends = np.cumsum([int(np.prod(shape)) for shape in found.shapes.values()])[:-1]
-        parts = np.split(rows, ends, axis=1)
-        named = zip(found.shapes.items(), parts, strict=True)
-        return PosteriorDraws({name: part.reshape(-1, *shape) for (name, shape), part in named}, divergences)
+        seed = int(as_generator("ProgramPosterior", rng).integers(2**30))
+        model = built_model("ProgramPosterior", self.build, data, "the data")
+        self._check_variables(model)
+        settings = ChainSettings(int(self.draws) * int(self.thinning), int(self.warmup), float(self.target_accept))
+        try:
+            with errors_named_for("ProgramPosterior", "the data"):
+                program = self._programs.program(model, tuple(self.variables))
+                drawn = program.sample(settings, [seed])
+        except ZeroDensity:
+            raise ValueError(
+                f"ProgramPosterior: the density of the model is 0 at {MAX_STARTS} starting points, so that there is nothing to "
+                "draw. Check that the program can produce the data, or give its variables an initval."
+            ) from None
+        step = int(self.thinning)
+        return PosteriorDraws({name: each[0, ::step] for name, each in drawn.values.items()}, drawn.divergences)
 
-    def _program(self, model: Any) -> "_Program":
-        """Compiled program with the data of a model."""
-        import pymc as pm
-
-        if not isinstance(model, pm.Model):
-            raise TypeError(f"ProgramPosterior: build returned {shown(model)}; it returns a pymc.Model.")
+    def _check_variables(self, model: "pm.Model") -> None:
         missing = [name for name in self.variables if name not in model.named_vars]
-        if missing or not model.free_RVs:
+        if missing:
             raise ValueError(
                 f"ProgramPosterior: the model has no variable {missing[0]!r} (it has {', '.join(model.named_vars)})."
-                if missing
-                else "ProgramPosterior: the model has no free variable; there is nothing to draw."
             )
-        variables = model.replace_rvs_by_values([model[name] for name in self.variables])
-        computations = _computations(model, variables)
-        for found in self._programs:
-            if found.program.accepts(model, computations):
-                found.program.take_data(model)
-                return found
-        program = compiled_program(model, computations, "pymc")
-        self._programs.append(_Program(program, dict(zip(self.variables, _shapes(program, variables), strict=True))))
-        return self._programs[-1]
-
-
-class _Program(NamedTuple):
-    """Compiled program, and the shape of each of its variables by name."""
-
-    program: CompiledProgram
-    shapes: dict[str, tuple[int, ...]]
-
-
-def _computations(model: "pm.Model", variables: list[Any]) -> list[Any]:
-    """Log-density of a model, and one row of all variables."""
-    import pytensor.tensor
-
-    pt: Any = pytensor.tensor
-    return [model.logp(), pt.concatenate([each.flatten().astype("float64") for each in variables])]
-
-
-def _shapes(program: CompiledProgram, variables: list[Any]) -> list[tuple[int, ...]]:
-    from pytensor.compile.mode import Mode
-
-    mode = Mode(linker="py", optimizer="None")
-    evaluate = program.model.compile_fn(variables, inputs=program.model.value_vars, mode=mode, on_unused_input="ignore")
-    return [np.shape(value) for value in evaluate(program.initial_point(0))]
+        if not model.free_RVs:
+            raise ValueError("ProgramPosterior: the model has no free variable; there is nothing to draw.")

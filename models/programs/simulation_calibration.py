@@ -108,10 +108,12 @@ def calibration_ranks(
         ``posterior(data, rng) -> draws``: for each name of the truth, independent posterior draws of shape ``(draws, ...)``. It
         returns `PosteriorDraws` or a mapping. `ProgramPosterior` makes one of a PyMC program.
     simulations : int
-        Number of simulations. With 100, a posterior with half or twice the right standard deviation is found.
+        Number of simulations. With 100, one entry with half or twice the right standard deviation is found at the
+        level .001; more entries share the level.
     quantities : mapping of str to callable, optional
         Test quantities beside the variables: ``quantity(values, data) -> float``, with the values of all variables in the truth, or
-        in one draw. Those that read the data find errors that no single variable shows, as the log-likelihood.
+        in one draw, and of no other quantity. Those that read the data find errors that no single variable shows, as the
+        log-likelihood.
     rng : numpy.random.Generator or int
         Random generator, or an integer seed that makes one.
 
@@ -126,8 +128,8 @@ def calibration_ranks(
     TypeError
         If ``simulate``, ``posterior`` or a quantity cannot be called, or they return something of another kind.
     ValueError
-        If ``simulations`` is not positive, the truth is empty, a draw is missing, not finite, or has another shape than the
-        truth.
+        If ``simulations`` is not positive, the truth is empty, or a quantity has the name of a variable. If a draw is missing, not
+        finite, or has another shape than the truth.
 
     Notes
     -----
@@ -165,16 +167,17 @@ def calibration_ranks(
     divergences = []
     for number in range(int(simulations)):
         truth, data = _simulated(owner, simulate(generator))
+        _check_names(owner, chosen, truth)
         found = _drawn(owner, posterior(data, generator), truth)
-        for name, function in chosen.items():
-            found.values[name], truth[name] = _quantity(owner, name, function, found.values, truth, data)
-        for name, value in truth.items():
+        computed = {name: _quantity(owner, name, each, found.values, truth, data) for name, each in chosen.items()}
+        ranked = {name: (found.values[name], value) for name, value in truth.items()} | computed
+        for name, (draws, value) in ranked.items():
             if number and (name not in quantiles or quantiles[name][0].shape != value.shape):
                 raise ValueError(
                     f"{owner}: the truth of simulation {number} has {name!r} of shape {value.shape}, and that of simulation 0 has "
                     "not; all truths have the same names and shapes."
                 )
-            quantiles.setdefault(name, []).append(_quantile(value, found.values[name], generator))
+            quantiles.setdefault(name, []).append(_quantile(value, draws, generator))
         divergences.append(found.divergences)
     return CalibrationRanks({name: np.array(each) for name, each in quantiles.items()}, np.array(divergences))
 
@@ -211,6 +214,15 @@ def _simulated(owner: str, pair: Any) -> tuple[dict[str, FloatArray], Any]:
     if not truth:
         raise ValueError(f"{owner}: the truth is empty; it maps the names of variables to their true values.")
     return truth, pair[1]
+
+
+def _check_names(owner: str, quantities: "Mapping[str, Quantity]", truth: Mapping[str, FloatArray]) -> None:
+    shared = [name for name in quantities if name in truth]
+    if shared:
+        raise ValueError(
+            f"{owner}: {shared[0]!r} is a variable of the truth and a quantity; its ranks would replace those of the variable. "
+            "Rename the quantity."
+        )
 
 
 def _drawn(owner: str, draws: Any, truth: Mapping[str, FloatArray]) -> _Draws:

@@ -17,7 +17,9 @@ from foreknow.models import (
     Grouping,
     MarkovChain,
     MaxEntropy,
+    Mixed,
     PathSampler,
+    ProgramEstimator,
     Release,
     UniformPrior,
 )
@@ -54,6 +56,23 @@ class TestOneRelease:
             joint = JointAttack(replace(naive, counterfeits=law), Enumeration())(releases)
             alone = SnapshotAttack(naive)(releases)
             np.testing.assert_allclose(joint.posterior(1), alone.posterior(1), atol=1e-9)
+
+
+class TestProgram:
+    """The joint law has a solver, and does not sample the adversary's program."""
+
+    @pytest.mark.parametrize("inside", [False, True])
+    def test_a_note_names_the_program(self, inside):
+        def refusing(problem):
+            raise AssertionError("the program is not called")
+
+        program = ProgramEstimator(refusing, rng=1)
+        simulation, adversary = simulated(1, 12)
+        releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
+        with_program = replace(adversary, estimator=Mixed(small=program) if inside else program)
+        notes, others = (JointAttack(one)(releases).notes for one in (with_program, adversary))
+        assert notes[0].startswith("the adversary's program (ProgramEstimator) does not compute these beliefs")
+        assert notes[1:] == others
 
 
 class TestHindsight:

@@ -161,6 +161,11 @@ class TestConvergence:
         rhat = np.array([[1.0, 1.01, 1.02], [1.2, 1, 1], [1, 1, 1]])
         beliefs = sampled(EXACT, rhat=rhat, status=Status.UNCONVERGED, divergences=np.array([3]))
         figure = convergence_plot({"mine": beliefs, "fine": SAMPLED}, "week")
+        entries = figure.axes[1].get_legend().legend_handles
+        assert [(entry.get_label(), entry.get_marker()) for entry in entries] == [
+            ("group", "o"),
+            ("unconverged group", "X"),
+        ]
         upper, fine, lower = figure.axes[0], figure.axes[1], figure.axes[2]
         assert upper.lines[2].get_ydata().tolist() == [1.2]
         assert upper.lines[1].get_ydata().tolist() == []

@@ -376,6 +376,8 @@ class TestFaults:
             (by_age, (), ValueError, "there is no chain"),
             (by_age, (TWO[0], chain(2)), ValueError, "chain 1 is of order 2"),
             ({"sex": (1.0, 0.0)}, TWO, ValueError, "the cuts of 'sex' are"),
+            ({"sex": None}, TWO, ValueError, "Give the cuts of ClassFrequencies.fit(history, {'sex': None}).cuts"),
+            ({"age": 3}, TWO, ValueError, "the cuts of 'age' are 3, which is a number of classes"),
         ],
     )
     def test_wrong_settings(self, classes, chains, error, message):

@@ -70,6 +70,20 @@ def unsure_law(problem):
     return model
 
 
+class MeanOfUnsureLaw:
+    """Posterior mean of the belief of `unsure_law`, in closed form."""
+
+    exact = True
+
+    def __call__(self, problem):
+        exact = Exact()(problem)
+        inside = problem.group >= 0
+        belief = exact.probabilities.copy()
+        shares = (problem.counts / problem.sizes[:, None])[problem.group[inside]]
+        belief[inside] = 2 / 3 * belief[inside] + 1 / 3 * shares
+        return dataclasses.replace(exact, probabilities=belief)
+
+
 def tiny(build, **settings):
     return ProgramEstimator(build, **({"draws": 8, "chains": 2, "rng": 1} | settings))
 
@@ -201,8 +215,9 @@ class TestStatus:
         monkeypatch.setattr(
             CompiledProgram,
             "sample",
-            lambda self, length, seeds: sample(self, length, seeds)._replace(
-                belief=np.tile(self.belief({}), (2, 8, 1, 1)), divergences=7 * (self.belief({}).shape[0] != 3)
+            lambda self, settings, seeds: sample(self, settings, seeds)._replace(
+                values={"belief": np.tile(self.evaluate({})["belief"], (2, 8, 1, 1))},
+                divergences=7 * (self.evaluate({})["belief"].shape[0] != 3),
             ),
         )
         posterior = tiny(certain_law, per=per)(problem_of([2, 3, 2]))
@@ -213,13 +228,13 @@ class TestStatus:
         """With one program per group one group is reported, and of a release the group of the respondent alone."""
         rng = np.random.default_rng(0)
 
-        def disagreeing(self, length, seeds):
-            rows = self.belief(self.initial_point(0))
+        def disagreeing(self, settings, seeds):
+            rows = self.evaluate(self.initial_point(0))["belief"]
             belief = np.tile(rows, (2, 20, 1, 1)) + 0.0
             if np.allclose(rows[-1], first[-1]):
                 weight = rng.random(20) * 0.01 + np.array([[0.1], [0.8]])
                 belief[:, :, -1] = np.stack([weight, 1 - weight, 0 * weight], axis=-1)
-            return ProgramDraws(belief, 0)
+            return ProgramDraws({"belief": belief}, 0)
 
         monkeypatch.setattr(CompiledProgram, "sample", disagreeing)
         problem = problem_of([2, 3])
@@ -315,20 +330,29 @@ class TestInUse:
         assert small(problem).rule.tolist() == ["ProgramEstimator", "Exact"]
 
     def test_in_an_attack(self):
-        found = SequentialAttack(dataclasses.replace(examples.adversary(), estimator=tiny(certain_law)))
-        expected = SequentialAttack(examples.adversary())
-        for one, other in zip(found(examples.releases()), expected(examples.releases()), strict=True):
-            assert np.allclose(one.posterior.probabilities, other.posterior.probabilities, rtol=0, atol=1e-12)
+        """Each release is sampled with the prior that the attack revises, as the mixture of the exact posterior and the shares."""
+        adversary = dataclasses.replace(examples.adversary(), estimator=tiny(unsure_law))
+        found = SequentialAttack(adversary)(examples.releases())
+        for release in found:
+            expected = MeanOfUnsureLaw()(release.observation.problem(release.revised))
+            assert_within_errors(release.posterior, expected.probabilities)
+            assert release.posterior.standard_error.max() > 0
+        exact = SequentialAttack(examples.adversary())(examples.releases())
+        last = [list(beliefs)[-1].revised for beliefs in (found, exact)]
+        assert not np.allclose(*last), "the sampled beliefs are the next release's knowledge"
 
     def test_in_publish_and_in_a_requirement(self):
-        """The groups are those of the exact posterior."""
+        """The groups are those of the mixture in closed form: no level is between .83 and .99, and the bound changes groups."""
         groups = []
-        for estimator in (tiny(certain_law, max_groups=10_000), Exact()):
-            adversary = dataclasses.replace(examples.adversary(), estimator=estimator)
-            bound = KAnonymity(2) & PosteriorBound(0.7, estimator=estimator)
-            published = publish(examples.history(2, 6), Mondrian(bound), adversary, rng=1)
+        for estimator in (tiny(unsure_law, max_groups=10_000), MeanOfUnsureLaw(), None):
+            bound = KAnonymity(2)
+            adversary = examples.adversary()
+            if estimator is not None:
+                bound = bound & PosteriorBound(0.9, estimator=estimator, quantity="belief")
+                adversary = dataclasses.replace(adversary, estimator=estimator)
+            published = publish(examples.history(2, 8), Mondrian(bound), adversary, rng=1)
             groups.append([release.group.tolist() for release in published])
-        assert groups[0] == groups[1]
+        assert groups[0] == groups[1] != groups[2]
 
 
 def returning(belief, dims=None):

@@ -1,5 +1,6 @@
 """Ranks and tests of simulation-based calibration, with conjugate posteriors in closed form."""
 
+import copy
 import math
 import re
 
@@ -63,6 +64,17 @@ class TestPower:
         assert p_value(simulate_mean, prior) > 0.001
         assert p_value(simulate_mean, prior, quantities=quantities) < 1e-3
         assert p_value(simulate_mean, normal_posterior(), quantities=quantities) > 0.001
+
+    def test_a_quantity_reads_the_variables_alone(self):
+        seen = []
+        calibration_ranks(
+            lambda _: ({"x": 0.0}, None),
+            lambda *_: {"x": np.zeros(3)},
+            simulations=1,
+            quantities={name: lambda values, _: seen.append(set(values)) or 0.0 for name in ("first", "second")},
+            rng=1,
+        )
+        assert seen == [{"x"}] * 8
 
     @pytest.mark.slow
     def test_of_calibrated_programs_few_are_refused(self):
@@ -175,6 +187,11 @@ X = ({"x": np.zeros(2)}, None)
             ValueError,
             "a number is not finite in the quantity 'a'",
         ),
+        (
+            lambda: calibration_ranks(simulate_mean, normal_posterior(), 1, {"mean": lambda *_: 1.0}, rng=1),
+            ValueError,
+            "'mean' is a variable of the truth and a quantity; its ranks would replace those of the variable. Rename",
+        ),
     ],
 )
 def test_each_fault_has_one_clear_error(call, error, message):
@@ -188,6 +205,34 @@ def normal_program(data):
         pm.Normal("seen", mean, observed=pm.Data("y", data))
         pm.Deterministic("pair", pm.math.stack([mean, -mean]))
     return model
+
+
+def discrete_program(data):
+    """A rate from {1, 5}, each with probability 1/2, and a weight; the belief is neither of them."""
+    with pm.Model() as model:
+        high = pm.Bernoulli("high", 0.5)
+        weight = pm.Beta("weight", 2, 1)
+        pm.Deterministic("rate", 1 + 4 * high)
+        pm.Deterministic("belief", pm.math.stack([7.0 + 0 * weight, 8.0]))
+        pm.Poisson("seen", 1 + 4 * high, observed=pm.Data("count", data))
+    return model
+
+
+def impossible_program(data):
+    with pm.Model() as model:
+        mean = pm.Normal("mean")
+        pm.Potential("never", pm.math.switch(mean < np.inf, -np.inf, 0.0))
+    return model
+
+
+def undefined_program(data):
+    with pm.Model() as model:
+        pm.Potential("undefined", pm.Normal("mean") * np.nan)
+    return model
+
+
+def stopping_program(data):
+    raise KeyError("week")
 
 
 def known_program(_):
@@ -216,14 +261,56 @@ class TestProgramPosterior:
     @pytest.mark.parametrize(
         ("build", "name", "error", "message"),
         [
-            (lambda _: 3, "mean", TypeError, "build returned 3; it returns a pymc.Model"),
+            (lambda _: 3, "mean", TypeError, "build returned 3 for the data; it returns a pymc.Model"),
             (normal_program, "other", ValueError, "the model has no variable 'other' (it has mean, y, seen, pair)"),
             (known_program, "mean", ValueError, "the model has no free variable"),
+            (
+                impossible_program,
+                "mean",
+                ValueError,
+                "ProgramPosterior: the density of the model is 0 at 10 starting points",
+            ),
+            (
+                undefined_program,
+                "mean",
+                ValueError,
+                "ProgramPosterior: the data: its log-density is nan at a starting point",
+            ),
+            (stopping_program, "mean", ValueError, "ProgramPosterior: build stops at the data: KeyError: 'week'"),
         ],
     )
     def test_wrong_programs(self, build, name, error, message):
         with pytest.raises(error, match=re.escape(message)):
             ProgramPosterior(build, [name])(np.array([1.0]), np.random.default_rng(1))
+
+    def test_a_wrong_generator(self):
+        with pytest.raises(TypeError, match="ProgramPosterior: rng is None; it is a generator"):
+            ProgramPosterior(normal_program, ["mean"])(np.array([1.0]), None)
+
+    def test_a_seed_in_place_of_a_generator_and_a_copy(self):
+        posterior = ProgramPosterior(normal_program, ["mean"], draws=4, thinning=1, warmup=4)
+        once = posterior(np.array([1.0]), 1).values["mean"]
+        np.testing.assert_array_equal(posterior(np.array([1.0]), np.random.default_rng(1)).values["mean"], once)
+        assert posterior._programs._programs
+        assert not copy.deepcopy(posterior)._programs._programs
+
+    def test_data_of_equal_shapes_share_a_compilation(self):
+        posterior = ProgramPosterior(normal_program, ["mean"], draws=1, thinning=1, warmup=1)
+        for size in (1, 2, 1):
+            posterior(np.ones(size), 1)
+        assert len(posterior._programs._programs) == 2
+
+    @pytest.mark.slow
+    def test_a_discrete_variable_with_a_continuous_one(self):
+        """P(high | 4) = Poisson(4; 5) / (Poisson(4; 5) + Poisson(4; 1)); the weight keeps its Beta(2, 1) of mean 2/3."""
+        posterior = ProgramPosterior(discrete_program, ["weight", "high", "rate"], draws=1000, thinning=2)
+        values, _ = posterior(4, 1)
+        high = 5**4 * math.exp(-5) / (5**4 * math.exp(-5) + math.exp(-1))
+        assert set(values["high"]) == {0, 1}
+        np.testing.assert_array_equal(values["rate"], 1 + 4 * values["high"])
+        assert abs(values["high"].mean() - high) < 5 * math.sqrt(high * (1 - high) / 1000)
+        assert abs(values["weight"].mean() - 2 / 3) < 5 * math.sqrt(1 / 18 / 1000)
+        assert values["weight"].max() < 1
 
     @pytest.mark.slow
     def test_draws_are_those_of_the_conjugate_posterior(self):
@@ -238,11 +325,12 @@ class TestProgramPosterior:
             assert abs(values["mean"].std() / math.sqrt(0.5) - 1) < 4 / math.sqrt(2 * 1000)
             centered = values["mean"] - y / 2
             assert abs((centered[1:] * centered[:-1]).mean() / 0.5) < 4 / math.sqrt(1000)
-        assert len(posterior._programs) == 1
+        assert len(posterior._programs._programs) == 1
 
     @pytest.mark.slow
     def test_arviz_draws_the_ranks(self):
         import arviz_plots as azp
 
         ranks = calibration_ranks(simulate_frequencies, dirichlet_posterior(1.0), 50, rng=1)
-        azp.plot_ecdf_pit(ranks.to_datatree(), backend="none")
+        drawn = azp.plot_ecdf_pit(ranks.to_datatree(), backend="none")
+        assert drawn.viz["plot"].to_dataset()["frequencies"].sizes == {"frequencies_dim_0": 3}

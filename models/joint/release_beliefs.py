@@ -61,7 +61,7 @@ def _posterior(history: JointHistory, posterior: JointPosterior, t: int, predict
     """Posterior of the rows of a release, with the diagnostics of a solver that samples."""
     inside = np.flatnonzero(history.record[t] >= 0)
     record = history.record[t][inside]
-    # Releases that publish nobody at the end of the history have no entry in the layout.
+    # Releases without published records at the end of the history have no entry in the layout.
     first, number = int(np.searchsorted(posterior.problem.release, t)), len(history.observations[t].counts)
     arrays: dict[str, Any] = {}
     for name, default in (("standard_error", 0.0), ("ess", np.nan), ("rhat", np.nan)):

@@ -341,6 +341,7 @@ class TestInUse:
         last = [list(beliefs)[-1].revised for beliefs in (found, exact)]
         assert not np.allclose(*last), "the sampled beliefs are the next release's knowledge"
 
+    @pytest.mark.slow
     def test_in_publish_and_in_a_requirement(self):
         """The groups are those of the mixture in closed form: no level is between .83 and .99, and the bound changes groups."""
         groups = []

@@ -65,7 +65,8 @@ class PackageCache(FunctionCache):
 def compiled[F: Callable[..., Any]](function: F) -> F:
     """Compile a function with Numba and keep its machine code on disk, or in memory only where no folder can be written.
 
-    The function releases Python's global lock, so that several threads can run it.
+    The function releases Python's global lock, so that several threads can run it. A division by zero gives infinity or NaN, as in
+    NumPy, and no error: the check would cost more than the division.
 
     The folder is the first writable one of ``NUMBA_CACHE_DIR``, ``__pycache__`` beside the file, and the cache of the user.
     """

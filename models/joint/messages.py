@@ -73,18 +73,3 @@ def multiply_evidence(message: FloatArray, r: int, start: int, width: int, at: L
         for begin in range(0, len(message), width):
             for s in range(width):
                 message[begin + s] *= factors.evidence[row, at.values[start + s]]
-
-
-@compiled
-def normalize(message: FloatArray) -> bool:
-    """Divide a message by its sum; a message of zeros becomes uniform. Return False for one of zeros."""
-    total = 0.0
-    for state in range(len(message)):
-        total += message[state]
-    if total <= 0.0:
-        message[:] = 1.0 / len(message)
-        return False
-    scale = 1.0 / total
-    for state in range(len(message)):
-        message[state] *= scale
-    return True

@@ -13,6 +13,7 @@ from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
 from foreknow.models.joint.messages import Factors, factors_of
 from foreknow.models.joint.problem import JointProblem
+from foreknow.models.joint.record_redraws import drawn_place
 
 FITTED = MaxEntropy(tolerance=1e-2)
 """Solver whose messages look ahead."""
@@ -85,7 +86,7 @@ def _draw_groups(
                 if claim >= 0:
                     weights[i, x] *= factors.evidence[claim, x]
             if kind[g] == 0:
-                own[r] = _drawn(weights[i], rng)
+                own[r] = drawn_place(weights[i], rng)
         if kind[g] == 1 and size > 1:
             for _ in range(EXCHANGES * size):
                 a, b = int(rng.random() * size), int(rng.random() * (size - 1))
@@ -103,14 +104,3 @@ def _place(at: Layout, g: int, x: int) -> int:
         if at.values[at.value_starts[g] + s] == x:
             return s
     return 0
-
-
-@compiled
-def _drawn(weights: FloatArray, rng: np.random.Generator) -> int:
-    """Position drawn with probabilities in proportion to weights; the last one if all are 0."""
-    rest = rng.random() * weights.sum()
-    for x in range(len(weights)):
-        rest -= weights[x]
-        if rest < 0.0:
-            return x
-    return len(weights) - 1

@@ -102,7 +102,7 @@ def _draw_values(
 ) -> None:
     """Draw the values of a path backward from its last record, given the filtered weights, which are overwritten."""
     m, codes = f.prior.shape[1], forward.shape[1]
-    code = _drawn(forward[length - 1], rng)
+    code = drawn_place(forward[length - 1], rng)
     for j in range(length - 1, -1, -1):
         value[last] = code % m
         if j > 0:
@@ -112,7 +112,7 @@ def _draw_values(
                 row = _row(f, last, before)
                 factor = f.table[row, code % m] if row >= 0 else f.prior[f.records[last, PATH], code % m]
                 forward[j, oldest] = forward[j - 1, before] * factor
-            code = code // m + _drawn(forward[j, :m], rng) * (codes // m)
+            code = code // m + drawn_place(forward[j, :m], rng) * (codes // m)
         last = f.records[last, PREVIOUS]
 
 
@@ -180,11 +180,11 @@ def _draw_own(
     """Draw an own value given the published value y."""
     for x in range(len(weights)):
         weights[x] *= f.emission[channel, x, y]
-    value[r] = _drawn(weights, rng)
+    value[r] = drawn_place(weights, rng)
 
 
 @compiled
-def _drawn(weights: FloatArray, rng: np.random.Generator) -> int:
+def drawn_place(weights: FloatArray, rng: np.random.Generator) -> int:
     """Position drawn with probabilities in proportion to positive weights."""
     rest = rng.random() * weights.sum()
     for x in range(len(weights)):

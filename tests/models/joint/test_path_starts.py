@@ -1,5 +1,7 @@
 """Starts from paths: each group drawn given the values before it, and the messages from later releases."""
 
+import itertools
+
 import joint_oracle
 import numpy as np
 import pytest
@@ -57,20 +59,29 @@ def test_every_group_shows_its_multiset(seed):
         assert np.array_equal(start.beside[:, 0], np.where(previous >= 0, start.own[previous], -1))
 
 
-def test_missing_values_are_given_to_random_records_of_the_group():
-    """Two records that both must be drawn as 0, of a group that shows 0 and 1: each has the value 1 half of the time."""
-    certain = np.array([[1.0, 0.0], [1.0, 0.0]])
-    arrays = {"prior": certain, "tables": (), "path": [0, 1], "group": [0, 0], "chain": [0, 0]}
-    problem = problem_of(
-        {name: np.asarray(part) if name != "tables" else () for name, part in arrays.items()}
-        | {"counts": np.array([[1, 1]]), "release": np.array([0])}
-    )
-    later, rng = later_messages(problem), np.random.default_rng(2)
-    ones = sum(int(path_start(problem, later, rng).own[0]) for _ in range(2000))
-    assert stats.binomtest(ones, 2000, 0.5).pvalue > 1e-3
+def test_a_group_is_drawn_from_its_exact_law():
+    """One release: the probability of each arrangement of a group is in proportion to the product of its members' priors."""
+    prior = np.array([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5], [0.3, 0.3, 0.4]])
+    arrays = {
+        "prior": prior,
+        "tables": (),
+        "path": np.arange(3),
+        "group": np.zeros(3, dtype=int),
+        "chain": np.zeros(3, dtype=int),
+        "counts": np.array([[1, 1, 1]]),
+        "release": np.array([0]),
+    }
+    problem, rng = problem_of(arrays), np.random.default_rng(2)
+    later = later_messages(problem)
+    drawn = [tuple(path_start(problem, later, rng).own.tolist()) for _ in range(4000)]
+    orders = list(itertools.permutations(range(3)))
+    weight = np.array([prior[np.arange(3), order].prod() for order in orders])
+    observed = [drawn.count(order) for order in orders]
+    assert stats.chisquare(observed, weight / weight.sum() * len(drawn)).pvalue > 1e-3
 
 
 def test_beliefs_agree_with_enumeration():
+    """4,000 draws of two chains: the largest error of a history is below .02 in most, over twice a standard error at most .008."""
     errors = []
     for arrays in orders_up_to_one(25):
         exact = joint_oracle.joint_beliefs(arrays)

@@ -115,7 +115,7 @@ def test_stays_by_bayes():
 
 # --- enumeration of the publisher --------------------------------------------------------------------------------------
 
-RULE = MInvariance(2)
+RULE = MInvariance(2, deterministic=True)
 """It follows the order of the ages; all orders are equally likely here."""
 
 

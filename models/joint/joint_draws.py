@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.joint.block_redraws import BlockBuffers, block_buffers, redraw_block
 from foreknow.models.joint.exchanges import Workspace, workspace
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.path_factors import (
@@ -27,6 +28,9 @@ LEVELS = 40
 
 SOFTEST, HARDEST = 0.5, 1e-5
 """Weights of the uniform distribution in the first and the last law of an annealed start."""
+
+BLOCKS, BLOCK_EVERY = 8, 1000
+"""Number of block redraws of a sweep in small histories, and number of records for each further one."""
 
 
 class Assignment(NamedTuple):
@@ -59,34 +63,45 @@ class Moves(NamedTuple):
         False for swaps at single releases, which do not mix where pairs meet again.
     redraws : float
         Number of records on redrawn paths in each sweep, as a share of all records.
+    blocks : int
+        Number of block redraws in each sweep.
     pair : Workspace
     path : PathBuffers
+    block : BlockBuffers
     """
 
     order: int
     runs: bool
     redraws: float
+    blocks: int
     pair: Workspace
     path: PathBuffers
+    block: BlockBuffers
 
 
 def moves(problem: JointProblem, redraws: float, runs: bool = True) -> Moves:
-    """Moves for a problem; paths are redrawn for chains of order 1 only."""
+    """Moves for a problem; paths are redrawn for chains of order 1 only, and blocks where some factor is zero."""
     sizes = np.bincount(problem.group, minlength=len(problem.counts))
     buffers = path_buffers(problem.releases, int(sizes.max(initial=1)), problem.values)
     share = float(redraws) if problem.order == 1 and runs else 0.0
     some_open = bool((~problem.constrained | (problem.emission_row >= 0)).any())
     pair = workspace(problem.releases, problem.order, problem.values, some_open)
-    return Moves(problem.order, runs, share, pair, buffers)
+    factors = (problem.prior, *problem.tables, problem.evidence, problem.emission)
+    zeros = any((factor == 0.0).any() for factor in factors)
+    records = len(problem.path)
+    blocks = min(-(-records // 2), BLOCKS) + records // BLOCK_EVERY if zeros and runs else 0
+    return Moves(problem.order, runs, share, blocks, pair, buffers, block_buffers(problem.order))
 
 
 @compiled
 def advance(f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator) -> None:
-    """Sweeps of run swaps and path redraws."""
+    """Sweeps of run swaps, path redraws and block redraws."""
     for _ in range(sweeps):
         sweep(f, state.own, state.published, state.beside, moves.order, moves.runs, moves.pair, rng)
         if moves.redraws > 0.0:
             redraw_paths(f, state.own, state.published, state.beside, moves.redraws, moves.path, rng)
+        for _ in range(moves.blocks):
+            redraw_block(f, state.own, state.published, state.beside, moves.order, moves.block, rng)
 
 
 class Trace(NamedTuple):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled, inlined
+from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.exchanges import exchange
 from foreknow.models.joint.path_factors import (
     BASE,
@@ -27,9 +27,6 @@ from foreknow.models.joint.path_factors import (
     PathFactors,
 )
 
-PARTNERS = 16
-"""Largest number of partners among whom a record chooses; in larger groups these are drawn anew for each redraw."""
-
 
 class PathBuffers(NamedTuple):
     """Buffers of path redraws.
@@ -38,8 +35,6 @@ class PathBuffers(NamedTuple):
     ----------
     stretch, partner : int array, shape (T,)
         Records of the path, and the member that each exchanges with; itself if it keeps its value.
-    first, size : int array, shape (T,)
-        First possible partner of each record, and number of partners, consecutive members of its group with itself among them.
     forward : float array, shape (T, k)
         Filtered weight of each partner.
     change : float array, shape (T, k)
@@ -50,8 +45,6 @@ class PathBuffers(NamedTuple):
 
     stretch: IntArray
     partner: IntArray
-    first: IntArray
-    size: IntArray
     forward: FloatArray
     change: FloatArray
     sums: FloatArray
@@ -60,8 +53,9 @@ class PathBuffers(NamedTuple):
 
 def path_buffers(releases: int, largest: int, values: int) -> PathBuffers:
     """Buffers for a number of releases, and groups of a largest size."""
-    forward, change = np.zeros((2, releases, min(largest, PARTNERS)))
-    return PathBuffers(*np.zeros((4, releases), dtype=np.int64), forward, change, np.zeros(values), np.zeros(values))
+    empty = np.zeros((releases, largest))
+    stretch, partner = np.zeros(releases, dtype=np.int64), np.zeros(releases, dtype=np.int64)
+    return PathBuffers(stretch, partner, empty, empty.copy(), np.zeros(values), np.zeros(values))
 
 
 @compiled
@@ -92,7 +86,6 @@ def redraw_paths(
         length = 0
         while length < longest - shift and at >= 0 and length < len(w.stretch):
             w.stretch[length] = at
-            _choose_partners(f, length, w, rng)
             at = f.records[at, FOLLOWING]
             length += 1
         done += length
@@ -108,18 +101,6 @@ def redraw_paths(
         else:
             _exchange(f.records, value, published, beside, length, w)
     return proposed, accepted
-
-
-@inlined
-def _choose_partners(f: PathFactors, j: int, w: PathBuffers, rng: np.random.Generator) -> None:
-    """Write the possible partners of a record of the stretch, independent of all values."""
-    r = w.stretch[j]
-    first, end = f.group_starts[f.records[r, GROUP]], f.group_starts[f.records[r, GROUP] + 1]
-    w.first[j], w.size[j] = first, end - first
-    if end - first > PARTNERS:
-        lowest = max(first, r - PARTNERS + 1)
-        w.first[j] = lowest + int(rng.random() * (min(r, end - PARTNERS) - lowest + 1))
-        w.size[j] = PARTNERS
 
 
 @compiled
@@ -139,12 +120,13 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
     redrawn record, the two may have exchanged there as well, and the term of that exchange is corrected.
     """
     # One body: Numba counts references to arrays that a function is given, even an inlined one, which is twice as slow.
-    records, table, prior, evidence = f.records, f.table, f.prior, f.evidence
+    records, table, prior, evidence, starts = f.records, f.table, f.prior, f.evidence, f.group_starts
     forward, changes, sums, reached = w.forward, w.change, w.sums, w.reached
     logs, m = 0.0, len(sums)
     for j in range(length):
         r = w.stretch[j]
-        u, base, before, first, size = value[r], records[r, BASE], records[r, PREVIOUS], w.first[j], w.size[j]
+        g, u, base, before = records[r, GROUP], value[r], records[r, BASE], records[r, PREVIOUS]
+        first, size = starts[g], starts[g + 1] - starts[g]
         after = records[r, FOLLOWING] if j == length - 1 else -1
         # Weight of each value of this record, by all values of the last one.
         if before < 0:
@@ -152,9 +134,10 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
         elif j == 0:
             reached[:] = table[base + beside[r, 0]]
         else:
+            before_first = starts[records[r, PREVIOUS_GROUP]]
             sums[:] = 0.0
-            for k in range(w.size[j - 1]):
-                sums[value[w.first[j - 1] + k]] += forward[j - 1, k]
+            for k in range(starts[records[r, PREVIOUS_GROUP] + 1] - before_first):
+                sums[value[before_first + k]] += forward[j - 1, k]
             reached[:] = 0.0
             for v in range(m):
                 if sums[v] > 0.0:
@@ -176,10 +159,10 @@ def _filter_partners(f: PathFactors, value: IntArray, beside: IntArray, length: 
                     gained, lost = table[own + y, u], table[own + y, x]
                     if j > 0:
                         if records[b, PREVIOUS_GROUP] == records[r, PREVIOUS_GROUP]:
-                            v, place = beside[r, 0], p - w.first[j - 1]
-                            if y != v and 0 <= place < w.size[j - 1]:
+                            v = beside[r, 0]
+                            if y != v:
                                 # The partner may have exchanged its last value too.
-                                c = forward[j - 1, place]
+                                c = forward[j - 1, p - before_first]
                                 joint = table[own + v, u] * table[own + y, x] / (table[own + y, u] * table[own + v, x])
                                 weight += c * table[base + y, x] * (joint - 1.0)
                         elif records[b, PREVIOUS_RELEASE] < records[r, PREVIOUS_RELEASE] and _met_earlier(
@@ -221,11 +204,12 @@ def _met_earlier(records: IntArray, stretch: IntArray, j: int, b: int) -> bool:
 @compiled
 def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers, rng: np.random.Generator) -> float:
     """Backward sampling of the partners; return the log weight of the changes of their paths, or infinity if nothing changes."""
-    records, table, forward, changes = f.records, f.table, w.forward, w.change
+    records, table, starts, forward, changes = f.records, f.table, f.group_starts, w.forward, w.change
     change, moved, later = 0.0, False, -1
     for j in range(length - 1, -1, -1):
         r, weight = w.stretch[j], forward[j]
-        first, size = w.first[j], w.size[j]
+        first = starts[records[r, GROUP]]
+        size = starts[records[r, GROUP] + 1] - first
         linked, correction = -1, 1.0
         if later >= 0:
             after = w.stretch[j + 1]
@@ -234,7 +218,7 @@ def _draw_partners(f: PathFactors, value: IntArray, length: int, w: PathBuffers,
                 weight[k] *= table[base + value[first + k], x]
             if later != after and records[later, PREVIOUS] >= 0:
                 p, own = records[later, PREVIOUS], records[later, BASE]
-                if 0 <= p - first < size and p != r and weight[p - first] > 0.0:
+                if records[p, GROUP] == records[r, GROUP] and p != r and weight[p - first] > 0.0:
                     v, u, y = value[r], value[after], value[p]
                     linked, correction = (
                         p,

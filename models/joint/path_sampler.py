@@ -68,9 +68,9 @@ class PathSampler:
     A state assigns an own value to each record such that every group shows its multiset; in groups with distorted values it assigns
     own and published values, and the published ones are the multiset. The moves of a sweep are run swaps (`run_swaps`), of runs
     that add up to the number of records, and path redraws (`path_redraws`), of stretches that add up to ``redraws`` times this
-    number. Where a factor is zero, some blocks of paths are drawn as well (`block_redraws`). Own values in groups without multiset or with distorted values are drawn along the path, and published values by pairs
-    (`record_redraws`). Each chain has a random start and is annealed: every factor is mixed with the uniform distribution, of a
-    weight that falls geometrically to 0.
+    number. Where a factor is zero, blocks of paths are drawn as well (`block_redraws`). Own values in groups without multiset or
+    with distorted values are drawn along the path, and published values by pairs (`record_redraws`). Each chain has a random start
+    and is annealed: every factor is mixed with the uniform distribution, of a weight that falls geometrically to 0.
 
     Parameters
     ----------

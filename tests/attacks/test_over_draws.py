@@ -322,6 +322,48 @@ class TestNotes:
         assert any("At the last release, their probability is raised to the power of 0." in n for n in beliefs.notes)
 
 
+class TestMonteCarlo:
+    """Standard error, effective sample size and R-hat of a mixture, by hand and for one draw."""
+
+    def mixed(self, weights, *each):
+        """Mixture of draws of (standard error, effective sample size, R-hat), None for those that are not sampled."""
+        [one] = SequentialAttack(Adversary(UniformPrior()))(releases(times=1))
+        shape = one.posterior.probabilities.shape
+        draws = []
+        for numbers in each:
+            given = (None, None, None) if numbers is None else [np.full(shape, float(number)) for number in numbers]
+            posterior = dataclasses.replace(one.posterior, standard_error=given[0], ess=given[1], rhat=given[2])
+            draws.append(Beliefs((dataclasses.replace(one, posterior=posterior),)))
+        rows = np.array([weights])
+        posterior = mixture(draws, DrawWeights(rows[0], rows, rows)).releases[0].posterior
+        return [None if x is None else x[0, 0] for x in (posterior.standard_error, posterior.ess, posterior.rhat)]
+
+    def test_draws_with_weights_in_proportion_to_their_sizes_have_the_sum_of_the_sizes(self):
+        found = self.mixed([0.25, 0.75], (0.04, 100, 1.0), (0.02, 300, 1.2))
+        assert found == pytest.approx([np.hypot(0.01, 0.015), 400, 1.2])
+
+    def test_a_draw_without_weight_does_not_count(self):
+        found = self.mixed([0.5, 0.5, 0.0], (0.04, 100, 1.0), (0.03, 100, 1.1), (np.inf, 1, np.inf))
+        assert found == pytest.approx([0.025, 200, 1.1])
+
+    def test_a_draw_that_is_not_sampled_has_no_error(self):
+        assert self.mixed([0.5, 0.5], (0.04, 100, 1.1), None) == pytest.approx([0.02, 400, 1.1])
+        assert self.mixed([0.5, 0.5], None, None) == [None] * 3
+
+    def test_the_mean_of_independent_chains_has_that_size(self):
+        """Means of 20 and 60 normal numbers, with weights of one half: 1 / (.25 / 20 + .25 / 60) = 60 numbers."""
+        rng = np.random.default_rng(6)
+        means = [rng.normal(size=(40_000, size)).mean(axis=1) for size in (20, 60)]
+        found = self.mixed([0.5, 0.5], (1, 20, 1), (1, 60, 1))
+        assert found[1] == pytest.approx(1 / np.var((means[0] + means[1]) / 2), rel=0.05)
+
+    def test_one_draw_has_its_own(self):
+        adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), estimator=SwapChain(rng=1))
+        one, other = (SequentialAttack(each)(releases()).at(2).posterior for each in (Averaged([adversary]), adversary))
+        for name in ("standard_error", "ess", "rhat"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name))
+
+
 class TestConformance:
     @pytest.mark.parametrize("attack", ATTACKS)
     def test_attacks_with_an_averaged_adversary_conform(self, attack):

@@ -68,7 +68,7 @@ APART = (
     {"AC": "ab", "BD": "cb", "EH": "bc", "FG": "ab"},
     {"AB": "bb", "D": "a", "EFGH": "abcc"},
 )
-"""Groups in which nobody of the first half meets one of the second."""
+"""Groups without members of both halves."""
 
 SIGNED = ({"AE": "ab", "BF": "bc"}, {"AE": "ba", "BF": "bc"}, {"AE": "ab", "BF": "cb"})
 """Groups of m-invariance."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -141,8 +142,9 @@ def mixture(each: list[Beliefs], weights: DrawWeights) -> Beliefs:
     The status of a group is that under any draw with a weight of at least `MIN_WEIGHT`, and its divergent draws are the total of
     these. Where an estimator samples, the standard error is ``sqrt(sum_d w_d^2 e_d^2)``, 0 under a draw whose estimator does not
     sample. The effective sample size is ``1 / sum_d (w_d^2 / ess_d)``: that of a mean of the estimates of independent chains with
-    one variance, the sum of the sizes for weights in proportion to them. R-hat is the largest under a draw with a weight of at
-    least `MIN_WEIGHT`: each sampler's own chains are compared, not the draws of the knowledge, whose beliefs differ.
+    one variance, the sum of the sizes for weights in proportion to them. It is 0 where no draw has a size, as of impossible values.
+    R-hat is the largest under a draw with a weight of at least `MIN_WEIGHT`: each sampler's own chains are compared, not the draws
+    of the knowledge, whose beliefs differ.
     """
     releases = tuple(
         _mixed([beliefs.releases[t] for beliefs in each], weights.first, weights.before[t], weights.after[t])
@@ -177,7 +179,9 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
             _total(
                 [one.standard_error for one in posteriors], lambda error, weight: (weight * error) ** 2, after, np.sqrt
             ),
-            _total([one.ess for one in posteriors], lambda ess, weight: weight**2 / ess, after, np.reciprocal),
+            _total(
+                [one.ess for one in posteriors], lambda ess, weight: _ratio(weight**2, ess), after, partial(_ratio, 1.0)
+            ),
             _largest([one.rhat for one, weight in zip(posteriors, after, strict=True) if weight >= MIN_WEIGHT]),
             divergences=_divergences(posteriors, after),
         ),
@@ -202,7 +206,12 @@ def _total(
 def _largest(numbers: list[FloatArray | None]) -> FloatArray | None:
     """Largest of some arrays of shape ``(n, m)``; None without any."""
     given = [one for one in numbers if one is not None]
-    return np.max(given, axis=0) if given else None
+    return np.asarray(np.fmax.reduce(given)) if given else None
+
+
+def _ratio(number: float, rows: FloatArray) -> FloatArray:
+    """Quotient of a number and each element; 0 for 0, the effective sample size of a value that is impossible."""
+    return np.divide(number, rows, out=np.zeros_like(rows), where=rows > 0)
 
 
 def _divergences(posteriors: list[Posterior], weights: FloatArray) -> IntArray | None:

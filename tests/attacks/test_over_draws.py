@@ -17,6 +17,7 @@ from foreknow.attacks import (
     SnapshotAttack,
 )
 from foreknow.attacks.over_draws import DrawWeights, mixture
+from foreknow.attacks.signature import read_signatures
 from foreknow.defenses import KAnonymity, MInvariance, Mondrian, publish
 from foreknow.models import (
     Adversary,
@@ -27,6 +28,7 @@ from foreknow.models import (
     GivenPrior,
     MarkovChain,
     MaxEntropy,
+    PathSampler,
     PriorCascade,
     Release,
     SwapChain,
@@ -230,6 +232,42 @@ class TestSignatures:
         assert other.draws.weights == pytest.approx(one.draws.weights, abs=1e-12)
         assert other.posterior(3).loc["A"].to_numpy() == pytest.approx(one.posterior(3).loc["A"].to_numpy(), abs=1e-9)
 
+    @pytest.mark.parametrize("solver", [Enumeration(), PathSampler(rng=1)])
+    def test_the_joint_attack_in_hindsight_weighs_all_signatures(self, solver):
+        """Sum over all assignments of four respondents with the rule written out, given the shares of each draw."""
+        groups = (("ab", "bc"), ("ba", "bc"), ("cb", "ab"))
+        published = [Release(view_of(IDS, "".join(values), time=t), [0, 0, 1, 1]) for t, values in enumerate(groups, 1)]
+        rng, found = np.random.default_rng(25), []
+        adversaries = [Adversary(priors(rng), chain, estimator=Exact()) for chain in chains(4, rng)]
+        weights = rng.dirichlet(np.ones(4))
+        shown = [[frozenset(values) for values in of_release] for of_release in groups]
+        options = [
+            [
+                "".join(pair)
+                for pair in itertools.product(*(map("".join, itertools.permutations(v)) for v in of_release))
+            ]
+            for of_release in groups
+        ]
+        for adversary in adversaries:
+            _, laws = read_signatures(adversary, published)
+            prior, table = adversary.prior_rows(published[0].view.people), adversary.transitions.probabilities
+            total = 0.0
+            for values in itertools.product(*options):
+                weight = 1.0
+                for person in range(4):
+                    own = ["abc".index(row[person]) for row in values]
+                    received = [law.shares[person // 2, code] for law, code in zip(laws, own, strict=True)]
+                    weight *= prior[person, own[0]] * received[0]
+                    for t in (1, 2):
+                        same = shown[t][person // 2] == shown[t - 1][person // 2]
+                        kept = own[t] == own[t - 1]
+                        weight *= table[own[t - 1], own[t]] * (float(same) if kept else received[t])
+                total += weight
+            found.append(total)
+        beliefs = JointAttack(Averaged(adversaries, weights), solver, signatures=True)(published)
+        wanted = weights * found / (weights @ found)
+        assert beliefs.draws.weights[0] == pytest.approx(wanted, abs=1e-9 if isinstance(solver, Enumeration) else 0.1)
+
 
 class TestDraws:
     def test_the_spread_is_the_weighted_standard_deviation(self):
@@ -345,6 +383,10 @@ class TestMonteCarlo:
     def test_a_draw_without_weight_does_not_count(self):
         found = self.mixed([0.5, 0.5, 0.0], (0.04, 100, 1.0), (0.03, 100, 1.1), (np.inf, 1, np.inf))
         assert found == pytest.approx([0.025, 200, 1.1])
+
+    def test_a_value_that_is_impossible_under_a_draw_has_no_error_there(self):
+        assert self.mixed([0.5, 0.5], (0.04, 100, 1.1), (0.0, 0, np.nan)) == pytest.approx([0.02, 400, 1.1])
+        assert self.mixed([0.5, 0.5], (0.0, 0, 1.0), (0.0, 0, 1.0)) == [0.0, 0.0, 1.0]
 
     def test_a_draw_that_is_not_sampled_has_no_error(self):
         assert self.mixed([0.5, 0.5], (0.04, 100, 1.1), None) == pytest.approx([0.02, 400, 1.1])

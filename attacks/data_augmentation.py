@@ -19,12 +19,20 @@ from foreknow.models import (
     Observation,
     Release,
     ReleaseBeliefs,
+    TransitionsByClass,
 )
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.settings import as_generator, check_whole
 
 AVERAGED = "It draws the laws itself: give Adversary(prior, DirichletChain.fit(corpus))."
 """Way out of an `Averaged` adversary."""
+
+type _Law = MarkovChain | TransitionsByClass
+"""Draw of the transitions."""
+
+type _Counts = tuple[tuple[FloatArray, ...], ...]
+"""Counts of steps, of each class and each length of the sequence before, in the shapes of the concentrations."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,8 @@ class DataAugmentationAttack:
     of the steps that it has seen, and a memory. At each release, ``sweeps`` times:
 
     1. Compute the beliefs under A, as `SequentialAttack`.
-    2. Draw the present value of each published respondent from these beliefs, and the value before given it: the counts c.
+    2. Draw the present value of each published respondent from these beliefs, and the value before given it (the last d values
+       for order d): the counts c.
     3. Draw A from ``Dirichlet(concentrations + C + c)``.
 
     The beliefs under the last A are those of the draw; the result is their mixture with equal weights.
@@ -43,7 +52,8 @@ class DataAugmentationAttack:
     Parameters
     ----------
     adversary : Adversary
-        With a `DirichletChain` of order 1.
+        With a `DirichletChain`, or `TransitionsByClass` whose chains are of this type. For order 2 or more with
+        ``revision="filter"``.
     draws : int
         Number of draws of the law.
     sweeps : int
@@ -54,10 +64,10 @@ class DataAugmentationAttack:
     Raises
     ------
     TypeError
-        If ``adversary`` is no `Adversary`, its transitions are no `DirichletChain`, or another setting is of another kind.
+        If ``adversary`` is no `Adversary`, its transitions are not of these types, or another setting is of another kind.
     ValueError
-        If the transitions are not of order 1, or there is not at least one draw and one sweep. When called, if a compromised
-        record concerns a time without release.
+        If the transitions are of order 2 or more without ``revision="filter"``, or there is not at least one draw and one sweep.
+        When called, if a compromised record concerns a time without release.
 
     Notes
     -----
@@ -69,6 +79,9 @@ class DataAugmentationAttack:
     not resampled. Exact, as the numbers of draws and sweeps grow, where the groups show each value with certainty, and at the
     first two releases of a respondent among others who are seen once. Otherwise approximate: as in `SequentialAttack`, beliefs
     are marginal; the values of group members are drawn independently; and earlier values are not drawn again.
+
+    A respondent with l < d known values steps by the table for sequences of l values, and this table alone counts the step. With
+    classes a step counts in the class of the respondent at the release to which it leads.
 
     ``revised`` is that of the law before the release. Counts of steps over a gap are those between the two publications with
     ``gaps="ignore"``, and those of the last step with ``gaps="power"``.
@@ -109,7 +122,7 @@ class DataAugmentationAttack:
         laws = [law for _, law in self._attacks(releases)]
         return Averaged(tuple(replace(self.adversary, transitions=law) for law in laws), updated=False)
 
-    def _attacks(self, releases: Iterable[Release]) -> list[tuple[Beliefs, MarkovChain]]:
+    def _attacks(self, releases: Iterable[Release]) -> list[tuple[Beliefs, _Law]]:
         """Beliefs of each draw, and its law after the last release."""
         seen = [release.observation for release in each_release(self, releases)]
         self.adversary.check_claim_times([one.time for one in seen])
@@ -117,10 +130,10 @@ class DataAugmentationAttack:
         # A generator for each draw: later releases change no beliefs about earlier ones.
         return [self._attack(seen, one) for one in rng.spawn(int(self.draws))]
 
-    def _attack(self, seen: list[Observation], rng: np.random.Generator) -> tuple[Beliefs, MarkovChain]:
+    def _attack(self, seen: list[Observation], rng: np.random.Generator) -> tuple[Beliefs, _Law]:
         """Beliefs of one draw, and its law after the last release."""
-        law = _drawn_law(self.adversary, 0.0, rng)
-        state = _DrawState(law, np.zeros(law.probabilities.shape), Memory())
+        counts = _no_counts(self.adversary)
+        state = _DrawState(_drawn_law(self.adversary, counts, rng), counts, Memory())
         found = []
         for one in seen:
             beliefs, state = self._observe(state, one, rng)
@@ -136,50 +149,67 @@ class DataAugmentationAttack:
         revised = adversary.revise(memory, seen.people, seen.time, prior=prior)
         posterior = adversary.posterior(revised, seen)
         law, counts = state.law, state.counts
-        if (before := _Before.of(memory, seen)) is not None:
+        if (before := _Before.of(memory, seen, law)) is not None:
             for _ in range(int(self.sweeps)):
-                steps = before.drawn_steps(law, posterior.probabilities, rng)
-                law = _drawn_law(self.adversary, state.counts + steps, rng)
+                counts = _sum(state.counts, before.drawn_steps(law, posterior.probabilities, rng))
+                law = _drawn_law(self.adversary, counts, rng)
                 adversary = replace(self.adversary, transitions=law)
                 posterior = adversary.posterior(adversary.revise(memory, seen.people, seen.time, prior=prior), seen)
-            counts = state.counts + steps
         memory = adversary.update_memory(memory, seen, posterior, prior=prior)
         return ReleaseBeliefs(seen, prior, revised, posterior), _DrawState(law, counts, memory)
 
 
 class _DrawState(NamedTuple):
-    """Draw of the law, counts of the steps that it has seen, shape ``(m, m)``, and memory."""
+    """Draw of the law, counts of the steps that it has seen, and memory."""
 
-    law: MarkovChain
-    counts: FloatArray
+    law: _Law
+    counts: _Counts
     memory: Memory
 
 
 class _Before(NamedTuple):
-    """Published respondents of a release who were seen before: their rows, in a fixed order, and beliefs in the value before."""
+    """Published respondents of a release who were seen before.
+
+    Attributes
+    ----------
+    rows, classes, known : int array, shape (k,)
+        Row in the release, class, and number of known values of each, in a fixed order.
+    beliefs : float array, shape (k, m^d)
+        Probability of each sequence of the known values, in the layout of `Memory.joint`.
+    """
 
     rows: IntArray
+    classes: IntArray
+    known: IntArray
     beliefs: FloatArray
 
     @classmethod
-    def of(cls, memory: Memory, seen: Observation) -> "_Before | None":
+    def of(cls, memory: Memory, seen: Observation, law: _Law) -> "_Before | None":
         """None where no published respondent was seen before. The order of the records does not matter."""
         place = memory.rows_of(seen.people)
         rows = np.flatnonzero((place >= 0) & (seen.group >= 0))
         if not len(rows):
             return None
         rows = np.array(sorted(rows, key=lambda row: repr(seen.people.respondents[row])), dtype=np.int64)
-        return cls(rows, memory.beliefs[-1][place[rows]])
+        joint = memory.joint if memory.joint.shape[1] else memory.beliefs[-1]
+        return cls(rows, classes_of(law, seen.people)[rows], memory.known[place[rows]], joint[place[rows]])
 
-    def drawn_steps(self, law: MarkovChain, posterior: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Counts of the steps to a drawn present value from a drawn value before: shape ``(m, m)``."""
+    def drawn_steps(self, law: _Law, posterior: FloatArray, rng: np.random.Generator) -> _Counts:
+        """Counts of the steps to a drawn present value from drawn values before."""
+        chains, m = chains_at(law, 0), posterior.shape[1]
         now = _drawn_values(posterior[self.rows], rng)
-        weights = self.beliefs * law.probabilities[:, now].T
-        # Where the law excludes the drawn value, as after a contradiction, the value before is drawn from its beliefs alone.
+        weights = np.zeros(self.beliefs.shape)
+        for own, length in np.unique(np.stack([self.classes, self.known], axis=1), axis=0):
+            some = np.flatnonzero((self.classes == own) & (self.known == length))
+            table = chains[own].tables[length - 1].reshape(-1, m)
+            weights[some, : len(table)] = self.beliefs[some, : len(table)] * table[:, now[some]].T
+        # Where the law excludes the drawn value, as after a contradiction, the values before are drawn from their beliefs alone.
         weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, self.beliefs)
-        counts = np.zeros(law.probabilities.shape)
-        np.add.at(counts, (_drawn_values(weights, rng), now), 1.0)
-        return counts
+        before = _drawn_values(weights, rng)
+        counts = [[np.zeros(table.shape) for table in chain.tables] for chain in chains]
+        for own, length, sequence, value in zip(self.classes, self.known, before, now, strict=True):
+            counts[own][length - 1].reshape(-1, m)[sequence, value] += 1.0
+        return tuple(map(tuple, counts))
 
 
 def _drawn_values(weights: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -188,22 +218,46 @@ def _drawn_values(weights: FloatArray, rng: np.random.Generator) -> IntArray:
     return np.asarray((total > rng.random(len(total))[:, None] * total[:, -1:]).argmax(axis=1))
 
 
-def _drawn_law(adversary: Adversary, counts: FloatArray | float, rng: np.random.Generator) -> MarkovChain:
+def _dirichlet_chains(adversary: Adversary) -> tuple[DirichletChain, ...]:
+    """Knowledge of each class; one for all respondents."""
+    known = adversary.transitions
+    given = known.chains if isinstance(known, TransitionsByClass) else (known,)
+    return tuple(chain for chain in given if isinstance(chain, DirichletChain))
+
+
+def _no_counts(adversary: Adversary) -> _Counts:
+    return tuple(
+        tuple(np.zeros(table.shape) for table in chain.concentrations) for chain in _dirichlet_chains(adversary)
+    )
+
+
+def _sum(one: _Counts, other: _Counts) -> _Counts:
+    return tuple(tuple(map(np.add, *tables)) for tables in zip(one, other, strict=True))
+
+
+def _drawn_law(adversary: Adversary, counts: _Counts, rng: np.random.Generator) -> _Law:
     """Draw of the transitions given counts of steps."""
-    assert isinstance(adversary.transitions, DirichletChain)
-    return DirichletChain((adversary.transitions.concentrations[0] + counts,)).sample(rng=rng)
+    drawn = []
+    for chain, tables in zip(_dirichlet_chains(adversary), counts, strict=True):
+        drawn.append(DirichletChain(tuple(map(np.add, chain.concentrations, tables))).sample(rng=rng))
+    known = adversary.transitions
+    return TransitionsByClass(known.classes, tuple(drawn)) if isinstance(known, TransitionsByClass) else drawn[0]
 
 
 def _check_transitions(adversary: Adversary) -> None:
-    """Raise TypeError or ValueError unless the transitions are a DirichletChain of order 1."""
-    chain, owner = adversary.transitions, "DataAugmentationAttack"
-    if not isinstance(chain, DirichletChain):
-        kind = "missing" if chain is None else f"a {type(chain).__name__}"
+    """Raise TypeError or ValueError unless the transitions are Dirichlet, and memory has the joint distribution of d values."""
+    known, owner = adversary.transitions, "DataAugmentationAttack"
+    given = known.chains if isinstance(known, TransitionsByClass) else (known,)
+    odd = next((chain for chain in given if not isinstance(chain, DirichletChain)), None)
+    if known is None or odd is not None:
+        kind = "missing" if odd is None else f"a {type(odd).__name__}"
         raise TypeError(
             f"{owner}: the adversary's transitions are {kind}; they are a DirichletChain, as DirichletChain.fit(corpus), or "
-            "DirichletChain((np.full((m, m), 0.5),)) for transitions of which nothing is known."
+            "DirichletChain((np.full((m, m), 0.5),)) for transitions of which nothing is known; or TransitionsByClass of such."
         )
-    if chain.order != 1:
+    order = _dirichlet_chains(adversary)[0].order
+    if order > 1 and adversary.revision != "filter":
         raise ValueError(
-            f"{owner}: the adversary's transitions are of order {chain.order}; use transitions.truncate(1)."
+            f"{owner}: the adversary's transitions are of order {order}, and its revision {adversary.revision!r} keeps no joint "
+            "distribution of the last values to draw from; use revision='filter', or transitions.truncate(1)."
         )

@@ -21,7 +21,7 @@ from foreknow.models import (
     joint_log_evidence,
     release_beliefs,
 )
-from foreknow.models.joint.signature_steps import with_signatures
+from foreknow.models.joint.signature_steps import first_signatures_log_evidence, with_signatures
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.settings import check_flag
 
@@ -68,7 +68,7 @@ class JointAttack:
     small multiple of it; with ``signatures`` also that of `SignatureAttack`.
 
     Draws of an `Averaged` adversary are weighed by `joint_log_evidence`, and with ``hindsight=False`` by the evidence of the
-    forward attack. With ``signatures`` in hindsight the probability of each respondent's first signature is not in the weights.
+    forward attack. With ``signatures`` the probability of all signatures is in the weights, given the shares under each draw.
     """
 
     adversary: Adversary | Averaged
@@ -101,4 +101,5 @@ class JointAttack:
             rule = partial(signature_evidence, laws) if self.signatures else partial(forward_evidence, beliefs)
             return Weighed(beliefs, rule)
         zero = np.zeros(len(beliefs))
-        return Weighed(beliefs, lambda: ReleaseEvidence(zero, zero + joint_log_evidence(posterior)))
+        first = first_signatures_log_evidence(history.problem, laws) if self.signatures else 0.0
+        return Weighed(beliefs, lambda: ReleaseEvidence(zero, zero + joint_log_evidence(posterior) + first))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,9 @@ from foreknow.attacks.draw_notes import merged_notes, weight_notes
 from foreknow.models import Adversary, Averaged, BeliefDraws, Beliefs, Posterior, Release, ReleaseBeliefs, log_evidence
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.averaged import MIN_WEIGHT
+
+MIN_TERM = 1e-12
+"""Weight of a draw from which it enters the Monte Carlo error of the mixture."""
 
 
 class ReleaseEvidence(NamedTuple):
@@ -136,7 +140,11 @@ def mixture(each: list[Beliefs], weights: DrawWeights) -> Beliefs:
     Notes
     -----
     The status of a group is that under any draw with a weight of at least `MIN_WEIGHT`, and its divergent draws are the total of
-    these. Effective sample sizes and R-hats are those of one sampler: see ``beliefs.draws``.
+    these. Where an estimator samples, the standard error is ``sqrt(sum_d w_d^2 e_d^2)``, 0 under a draw whose estimator does not
+    sample. The effective sample size is ``1 / sum_d (w_d^2 / ess_d)``: that of a mean of the estimates of independent chains with
+    one variance, the sum of the sizes for weights in proportion to them. It is 0 where no draw has a size, as of impossible values.
+    R-hat is the largest under a draw with a weight of at least `MIN_WEIGHT`: each sampler's own chains are compared, not the draws
+    of the knowledge, whose beliefs differ.
     """
     releases = tuple(
         _mixed([beliefs.releases[t] for beliefs in each], weights.first, weights.before[t], weights.after[t])
@@ -161,10 +169,6 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
     status = np.zeros_like(posteriors[0].status)
     for weight, posterior in zip(after, posteriors, strict=True):
         status |= posterior.status if weight >= MIN_WEIGHT else 0
-    errors = [posterior.standard_error for posterior in posteriors]
-    error = None
-    if all(one is not None for one in errors):
-        error = np.sqrt(mean([np.square(one) for one in errors if one is not None], after**2))
     return ReleaseBeliefs(
         each[0].observation,
         mean([one.prior for one in each], first),
@@ -172,10 +176,42 @@ def _mixed(each: list[ReleaseBeliefs], first: FloatArray, before: FloatArray, af
         Posterior(
             mean([posterior.probabilities for posterior in posteriors], after),
             status,
-            error,
+            _total(
+                [one.standard_error for one in posteriors], lambda error, weight: (weight * error) ** 2, after, np.sqrt
+            ),
+            _total(
+                [one.ess for one in posteriors], lambda ess, weight: _ratio(weight**2, ess), after, partial(_ratio, 1.0)
+            ),
+            _largest([one.rhat for one, weight in zip(posteriors, after, strict=True) if weight >= MIN_WEIGHT]),
             divergences=_divergences(posteriors, after),
         ),
     )
+
+
+def _total(
+    numbers: list[FloatArray | None],
+    term: Callable[[FloatArray, float], FloatArray],
+    weights: FloatArray,
+    final: Callable[[FloatArray], FloatArray],
+) -> FloatArray | None:
+    """Function of the sum of a term of each draw with a weight, shape ``(n, m)``; None where no draw has a number."""
+    parts = [
+        term(one, weight)
+        for one, weight in zip(numbers, weights.tolist(), strict=True)
+        if one is not None and weight >= MIN_TERM
+    ]
+    return np.asarray(final(np.sum(parts, axis=0))) if parts else None
+
+
+def _largest(numbers: list[FloatArray | None]) -> FloatArray | None:
+    """Largest of some arrays of shape ``(n, m)``; None without any."""
+    given = [one for one in numbers if one is not None]
+    return np.asarray(np.fmax.reduce(given)) if given else None
+
+
+def _ratio(number: float, rows: FloatArray) -> FloatArray:
+    """Quotient of a number and each element; 0 for 0, the effective sample size of a value that is impossible."""
+    return np.divide(number, rows, out=np.zeros_like(rows), where=rows > 0)
 
 
 def _divergences(posteriors: list[Posterior], weights: FloatArray) -> IntArray | None:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-from foreknow.evaluation.plots.arguments import check_table, check_text, check_titled
+from foreknow.evaluation.plots.arguments import as_titled, check_table, check_text
 from foreknow.evaluation.plots.belief_intervals import SPREADS, source_of, spread_of
 from foreknow.evaluation.plots.style import (
     COLORS,
@@ -87,7 +87,7 @@ def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "ga
 
 
 def belief_over_time(
-    beliefs: Mapping[str, Beliefs],
+    beliefs: Beliefs | Mapping[str, Beliefs],
     history: History | None = None,
     respondent: Hashable | None = None,
     time: str = "release",
@@ -100,8 +100,8 @@ def belief_over_time(
 
     Parameters
     ----------
-    beliefs : mapping of title to Beliefs
-        Beliefs of an attack on each publication.
+    beliefs : Beliefs, or mapping of title to Beliefs
+        Beliefs of an attack on one publication, or on each.
     history : History
         The original records, for the true values.
     respondent : hashable
@@ -112,19 +112,20 @@ def belief_over_time(
     Raises
     ------
     TypeError
-        If the beliefs have no titles, or the history or the respondent is left out.
+        If the beliefs are no `Beliefs`, or the history or the respondent is left out.
     ValueError
         If there are no beliefs, or the respondent is in no release or not in a view of a release's time.
     """
-    _check_beliefs(beliefs, history, respondent, time)
+    titled = as_titled("belief_over_time", beliefs)
+    _check_belief_arguments(history, respondent, time)
     assert isinstance(history, History)
-    tables = {title: _posteriors(title, belief, respondent) for title, belief in beliefs.items()}
-    axis = _common_axis(list(beliefs.values()), tables)
+    tables = {title: _posteriors(title, belief, respondent) for title, belief in titled.items()}
+    axis = _common_axis(list(titled.values()), tables)
     truth = _true_codes(history, respondent, axis)
     values = history.schema.values
     across = min(len(tables), PANELS_PER_ROW)
     down = -(-len(tables) // across)
-    spreads = {title: _spreads(belief, respondent) for title, belief in beliefs.items()}
+    spreads = {title: _spreads(belief, respondent) for title, belief in titled.items()}
     step = 0.45 if any(map(len, spreads.values())) else 0.32
     width, height = max(3.2, 0.45 * len(axis.labels)) + 0.3, max(3.4, step * len(values)) + 0.4
     figure = Figure(figsize=(1.5 + width * across, height * down + 0.6), layout="constrained")
@@ -139,7 +140,7 @@ def belief_over_time(
     figure.colorbar(image, ax=list(panels), aspect=20 * down, label="belief after the release")
     is_hatched = any(len(table) < len(axis.labels) for table in tables.values())
     hatched = "; hatched: no record" if is_hatched else ""
-    meaning = ", or ".join(_spread_meanings(list(beliefs.values())))
+    meaning = ", or ".join(_spread_meanings(list(titled.values())))
     second = f"\n±: {meaning}" if meaning else ""
     figure.suptitle(
         without_mathtext(f"Beliefs about respondent {respondent} (framed: the true value{hatched}){second}")
@@ -195,7 +196,7 @@ def _posteriors(title: str, beliefs: Beliefs, respondent: Hashable) -> pd.DataFr
     try:
         evolution = beliefs.of(respondent)
     except KeyError as error:
-        raise ValueError(f"belief_over_time: beliefs[{title!r}]: {error.args[0]}") from None
+        raise ValueError(f"belief_over_time: {f'beliefs[{title!r}]: ' if title else ''}{error.args[0]}") from None
     is_posterior = evolution.index.get_level_values("stage") == "posterior"
     return evolution[is_posterior].droplevel("stage")
 
@@ -277,16 +278,13 @@ def _check_risk(risk: pd.DataFrame, time: str, measure: str) -> None:
         raise ValueError(f"gain_over_time: two rows of the table are of {where}; take their mean, or plot them apart.")
 
 
-def _check_beliefs(beliefs: object, history: object, respondent: object, time: object) -> None:
+def _check_belief_arguments(history: object, respondent: object, time: object) -> None:
     owner = "belief_over_time"
     check_text(owner, time=time)
-    check_titled(owner, "beliefs", beliefs, Beliefs, "is a Beliefs, as an attack returns it")
     if not isinstance(history, History) or respondent is None:
         got = "no respondent" if isinstance(history, History) else f"{history!r} in place of the history"
         raise TypeError(
-            f"{owner} takes titled beliefs, the original records and a respondent, and got {got}; write "
+            f"{owner} takes beliefs, the original records and a respondent, and got {got}; write "
             f"{owner}(beliefs, history, respondent)."
         )
     check_kind(owner, "respondent", respondent, Hashable, "is one of history.respondents")
-    if not beliefs:
-        raise ValueError(f"{owner}: beliefs is empty; give the beliefs of at least one attack.")

@@ -52,6 +52,9 @@ def convergence_plot(beliefs: Beliefs | Mapping[str, Beliefs], time: str = "rele
 
     Notes
     -----
+    Of a mixture over draws of uncertain knowledge (`Averaged`), R-hat is the largest under a draw, and the effective sample size
+    that of the weighted mean of the estimates (`foreknow.attacks.over_draws.mixture`).
+
     Vehtari, Gelman, Simpson, Carpenter, Bürkner, Bayesian Analysis 16 (2021). ArviZ computes R-hat from chains; `Beliefs` keep
     the R-hat and not the chains, so that ``arviz_plots.plot_convergence_dist`` has nothing to compute it from.
     """
@@ -83,13 +86,8 @@ def _groups(title: str, beliefs: Beliefs) -> pd.DataFrame:
     """One row for each group: time, R-hat, effective sample size, and True where it is unconverged."""
     sampled = [release for release in beliefs if release.posterior.rhat is not None]
     if not sampled:
-        drawn = beliefs.draws is not None and any(
-            one.posterior.rhat is not None for each in beliefs.draws.beliefs for one in each
-        )
         advice = (
-            "Those under each draw have one: plot beliefs.draws.beliefs[0]."
-            if drawn
-            else "SwapChain and ProgramEstimator sample; beliefs.at(time).posterior.status has the status of each group."
+            "SwapChain and ProgramEstimator sample; beliefs.at(time).posterior.status has the status of each group."
         )
         owned = f"beliefs[{title!r}]" if title else "the beliefs"
         raise ValueError(f"{OWNER}: {owned} have no R-hat, because their estimator does not sample. {advice}")

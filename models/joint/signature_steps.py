@@ -9,6 +9,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.mechanisms.counterfeits import normalized_rows, signature_numbers
 from foreknow.models.mechanisms.signature_law import SignatureLaw
+from foreknow.models.problem import DOUBT
 
 
 def with_signatures(problem: JointProblem, laws: Sequence[SignatureLaw]) -> JointProblem:
@@ -33,21 +34,39 @@ def with_signatures(problem: JointProblem, laws: Sequence[SignatureLaw]) -> Join
     Exact for given shares. Groups of one release and one signature have the mean of their shares. A step from or to a record
     that is not published has no factor. Cost: O(R log R), and ``m^2`` numbers for each release, signature, and chain.
     """
-    shares = _by_group(problem, [law.shares for law in laws])
     counterfeits = _by_group(problem, [law.counterfeits for law in laws])
-    signature, release = signature_numbers(problem.counts), problem.release
-    _, cell = np.unique(np.stack([release, signature]), axis=1, return_inverse=True)
-    cell = cell.reshape(-1)
-    received = _means(shares, cell)
-    chain, tables = _steps(problem, signature, cell, received)
+    received, cell = _received(problem, laws)
+    chain, tables = _steps(problem, signature_numbers(problem.counts), cell, received)
     prior = problem.prior.copy()
-    published = problem.constrained[problem.group]
-    first = np.flatnonzero((problem.layout.previous < 0) & published)
-    invented = problem.path[first] >= problem.respondents
-    group, path = problem.group[first], problem.path[first]
-    prior[path[~invented]] = normalized_rows(prior[path[~invented]] * received[cell[group[~invented]]])
-    prior[path[invented]] = counterfeits[group[invented]]
+    first, invented = _first_records(problem)
+    prior[problem.path[first]] = normalized_rows(prior[problem.path[first]] * received[cell[problem.group[first]]])
+    prior[problem.path[invented]] = counterfeits[problem.group[invented]]
     return replace(problem, prior=prior, chain=chain, tables=(tables,))
+
+
+def first_signatures_log_evidence(problem: JointProblem, laws: Sequence[SignatureLaw]) -> float:
+    """Log-probability of the first signature of all respondents, given the shares; arguments as those of `with_signatures`.
+
+    It is the scale by which `with_signatures` divides the priors. The evidence of later signatures is in its steps. A probability
+    of 0 counts as `foreknow.models.problem.DOUBT`.
+    """
+    received, cell = _received(problem, laws)
+    first, _ = _first_records(problem)
+    sums = (problem.prior[problem.path[first]] * received[cell[problem.group[first]]]).sum(axis=1)
+    return float(np.log(np.maximum(sums, DOUBT)).sum())
+
+
+def _received(problem: JointProblem, laws: Sequence[SignatureLaw]) -> tuple[FloatArray, IntArray]:
+    """Share of the newly assigned records of each value that each signature of a release received, and its row of each group."""
+    _, cell = np.unique(np.stack([problem.release, signature_numbers(problem.counts)]), axis=1, return_inverse=True)
+    return _means(_by_group(problem, [law.shares for law in laws]), cell.reshape(-1)), cell.reshape(-1)
+
+
+def _first_records(problem: JointProblem) -> tuple[IntArray, IntArray]:
+    """First published records of paths, if these are the first records at all: those of respondents, and those of counterfeits."""
+    first = np.flatnonzero((problem.layout.previous < 0) & problem.constrained[problem.group])
+    invented = problem.path[first] >= problem.respondents
+    return first[~invented], first[invented]
 
 
 def _by_group(problem: JointProblem, parts: Sequence[FloatArray]) -> FloatArray:

@@ -1,7 +1,8 @@
 """Dirichlet posterior over the rows of transition tables."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,12 +10,14 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.dirichlet_rows import (
     check_concentration,
     drawn_rows,
+    matched_rows,
     positive_concentrations,
     row_intervals,
     row_means,
     row_standard_deviations,
 )
 from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_variable, variable_dims
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, sequences_for_order
 from foreknow.models.settings import as_generator, check_kind
 from foreknow.models.tables.history import History
@@ -111,6 +114,43 @@ class DirichletChain:
         check_concentration(concentration)
         counted = sequences_for_order(sequences, order, values, gaps)
         return cls(tuple(counted.followed(length) + concentration for length in range(1, int(order) + 1)))
+
+    @classmethod
+    def from_posterior(
+        cls, tree: Any, variable: str = "transitions", values: Sequence[Hashable] | None = None
+    ) -> "DirichletChain":
+        """Dirichlet rows with the mean and the variance of the draws of a sampled PyMC model.
+
+        Parameters
+        ----------
+        tree, variable, values
+            As for `MarkovChain.from_posterior`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`, or if the draws of a row do not vary.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+
+        Notes
+        -----
+        A sampled posterior need not be Dirichlet. Each row has the mean and the total variance of its draws; correlations between
+        rows and other moments are lost. `MarkovChain.from_posterior` and its draws lose none. Concentrations are needed where an
+        attack continues to learn, as `DataAugmentationAttack`. Tables for shorter sequences are those of the draws averaged over
+        the oldest value.
+        """
+        owner = "DirichletChain.from_posterior"
+        orders = [chain_dims(variable_dims(owner, tree, variable))]
+        draws = posterior_variable(owner, tree, variable, orders, values).draws
+        tables = [matched_rows(owner, draws)]
+        while draws.ndim > 3:
+            draws = draws.mean(axis=1)
+            tables.insert(0, matched_rows(owner, draws))
+        return cls(tuple(tables))
 
     @property
     def order(self) -> int:

@@ -1,20 +1,28 @@
 """Dirichlet posterior over the rows of class frequencies."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.knowledge.class_frequencies import ClassFrequencies, class_counts
+from foreknow.models.knowledge.class_frequencies import (
+    ClassFrequencies,
+    class_counts,
+    class_shape,
+    with_classes,
+)
 from foreknow.models.knowledge.dirichlet_rows import (
     check_concentration,
     drawn_rows,
+    matched_rows,
     positive_concentrations,
     row_intervals,
     row_means,
     row_standard_deviations,
 )
+from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.settings import as_generator
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
@@ -92,6 +100,42 @@ class DirichletFrequencies:
         check_concentration(concentration)
         cuts, counts = class_counts("DirichletFrequencies.fit", history, classes)
         return cls(cuts, counts + concentration)
+
+    @classmethod
+    def from_posterior(
+        cls,
+        tree: Any,
+        cuts: Mapping[str, tuple[float, ...]],
+        variable: str = "frequencies",
+        values: Sequence[Hashable] | None = None,
+    ) -> "DirichletFrequencies":
+        """Dirichlet rows with the mean and the variance of the draws of a sampled PyMC model.
+
+        Parameters
+        ----------
+        tree, cuts, variable, values
+            As for `ClassFrequencies.from_posterior`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `ClassFrequencies.from_posterior`, or if the draws of a class do not vary.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+
+        Notes
+        -----
+        A sampled posterior need not be Dirichlet. Each row has the mean and the total variance of its draws; correlations between
+        rows and other moments are lost. `ClassFrequencies.from_posterior` and its draws lose none.
+        """
+        owner = "DirichletFrequencies.from_posterior"
+        shape = class_shape(cuts)
+        draws = posterior_variable(owner, tree, variable, [("class", VALUE), (*map(str, cuts), VALUE)], values).draws
+        draws = np.stack([with_classes(owner, table, shape, 1) for table in draws])
+        return cls(cuts, matched_rows(owner, draws))
 
     def __call__(self, people: People) -> FloatArray:
         """Posterior mean of the class of each respondent: float array, shape ``(n, m)``."""

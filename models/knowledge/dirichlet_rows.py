@@ -3,7 +3,11 @@
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.problem import probability_rows
 from foreknow.models.settings import MAX_FLOAT, as_floats, is_number, shown
+
+MIN_RELATIVE_VARIANCE = 1e-12
+"""Total variance of the draws of a row, relative to the largest of its mean, below which they are equal but for rounding."""
 
 
 def row_means(concentrations: FloatArray) -> FloatArray:
@@ -41,6 +45,32 @@ def drawn_rows(concentrations: FloatArray, rng: np.random.Generator) -> FloatArr
     )
     weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def matched_rows(owner: str, draws: FloatArray) -> FloatArray:
+    """Concentrations of the Dirichlet rows with the mean and the total variance of some draws: of the shape of one draw.
+
+    A row with the mean p has ``a = s p`` with ``s + 1 = sum_v p_v (1 - p_v) / sum_v var_v``. Draws of a Dirichlet distribution
+    give its concentrations as their number grows.
+
+    Raises
+    ------
+    ValueError
+        If a row is no distribution, or its draws do not vary, or vary more than those of any Dirichlet distribution.
+    """
+    mean = draws.mean(axis=0)
+    rows = probability_rows(mean.reshape(-1, mean.shape[-1]), "the mean of row").reshape(mean.shape)
+    spread = draws.var(axis=0, ddof=1).sum(axis=-1) if len(draws) > 1 else np.zeros(mean.shape[:-1])
+    wide = (rows * (1 - rows)).sum(axis=-1)
+    wrong = np.asarray(~((spread > MIN_RELATIVE_VARIANCE * wide) & (spread < wide)))
+    if wrong.any():
+        row = tuple(int(place) for place in np.unravel_index(int(wrong.argmax()), wrong.shape))
+        raise ValueError(
+            f"{owner}: the {len(draws)} draws of row {row} have a total variance of {spread[row]:.3g}; those of a Dirichlet row of "
+            f"this mean are between 0 and {wide[row]:.3g}. Give all draws of the posterior; for one draw, take MarkovChain or "
+            "ClassFrequencies."
+        )
+    return np.asarray(rows * (wide / spread - 1)[..., None])
 
 
 def check_concentration(concentration: float) -> None:

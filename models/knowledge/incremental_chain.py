@@ -1,6 +1,8 @@
 """Markov chains extracted from the history before each release."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from foreknow.models.knowledge.markov_chain import (
     check_alike,
     check_pseudo_count,
 )
+from foreknow.models.knowledge.posterior_chains import chains_along
 from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
 from foreknow.models.settings import check_flag, check_kind
 from foreknow.models.tables.history import History
@@ -78,6 +81,40 @@ class IncrementalChain:
             else:
                 chains.append(chain_of_counts(seen, order, pseudo_count, as_printed))
         return cls(tuple(chains), inclusive)
+
+    @classmethod
+    def from_posterior(
+        cls,
+        tree: Any,
+        variable: str = "transitions",
+        values: Sequence[Hashable] | None = None,
+        inclusive: bool = False,
+    ) -> "IncrementalChain":
+        """Posterior mean of the transitions given the first 1, 2, ..., t views, of a PyMC model sampled for each.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``. Posteriors of several runs are one by
+            ``xarray.concat([run.posterior.to_dataset() for run in runs], "view")``, given equal numbers of draws.
+        variable : str
+            With the dimensions chain and draw, then ``view``, then those of `MarkovChain.from_posterior`.
+        values : sequence, optional
+            Sensitive domain, as for `MarkovChain.from_posterior`.
+        inclusive : bool
+            As for the constructor.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`, or if numbers of the views do not increase.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+        """
+        return cls(chains_along("IncrementalChain.from_posterior", tree, "view", variable, values), inclusive)
 
     def at(self, release: int) -> MarkovChain:
         """Chain extracted from the views before a release, or up to it if inclusive; from the first view for release 0."""

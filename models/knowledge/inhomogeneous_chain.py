@@ -1,7 +1,8 @@
 """Markov chains whose transition probabilities depend on the time step."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from foreknow.models.knowledge.markov_chain import (
     check_alike,
     check_pseudo_count,
 )
+from foreknow.models.knowledge.posterior_chains import chains_along
+from foreknow.models.knowledge.posterior_variable import posterior_dataset
 from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
 from foreknow.models.settings import MAX_FLOAT, check_kind, is_number, shown
 from foreknow.models.tables.history import History
@@ -103,6 +106,56 @@ class InhomogeneousChain:
         pooled = chain_of_counts(counted, order, pseudo_count)
         steps = range(1, int(counted.visit.max()) + 1)
         return cls(tuple(_shrunk(counted, step, pooled, shrinkage) for step in steps), pooled)
+
+    @classmethod
+    def from_posterior(
+        cls,
+        tree: Any,
+        variable: str = "transitions",
+        pooled: str | None = None,
+        values: Sequence[Hashable] | None = None,
+    ) -> "InhomogeneousChain":
+        """Posterior mean of the transitions of each step of a sampled PyMC model.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it.
+        variable : str
+            With the dimensions chain and draw, then ``step``, then those of `MarkovChain.from_posterior`. The first step leads to
+            the second release.
+        pooled : str, optional
+            Variable of the chain of all later steps, with the dimensions of `MarkovChain.from_posterior`. By default these have
+            the mean of the steps.
+        values : sequence, optional
+            Sensitive domain, as for `MarkovChain.from_posterior`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`, or if numbers of the steps do not increase.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+
+        Examples
+        --------
+        >>> import arviz
+        >>> steps = np.array([[[[[0.8, 0.2], [0.5, 0.5]], [[0.6, 0.4], [0.1, 0.9]]]]])
+        >>> dims = {"transitions": ["step", "last", "value"]}
+        >>> chain = InhomogeneousChain.from_posterior(arviz.from_dict({"posterior": {"transitions": steps}}, dims=dims))
+        >>> chain.at(1).probabilities.tolist(), chain.at(3).probabilities.round(3).tolist()
+        ([[0.8, 0.2], [0.5, 0.5]], [[0.7, 0.3], [0.3, 0.7]])
+        """
+        owner = "InhomogeneousChain.from_posterior"
+        chains = chains_along(owner, tree, "step", variable, values)
+        if pooled is None:
+            later = MarkovChain(chains[0].order, np.mean([chain.probabilities for chain in chains], axis=0))
+        else:
+            later = MarkovChain.from_posterior(posterior_dataset(owner, tree), pooled, values)
+        return cls(chains, later)
 
     def at(self, release: int) -> MarkovChain:
         """Chain of the step that ends at a release; the pooled chain for the first release and after the last step."""

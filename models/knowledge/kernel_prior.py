@@ -1,13 +1,15 @@
 """Kernel prior: value frequencies of similar respondents in a corpus."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.kernel_grid import axes, grid_is_cheaper, grid_sums, kernel
+from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
+from foreknow.models.problem import probability_rows
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.history import History
@@ -167,6 +169,72 @@ class KernelPrior:
         counts = _tally(point.reshape(-1), values, len(points), m)
         own = _own_records(history, point.reshape(-1), values, m) if leave_one_out else {}
         return cls(history.schema, sizes, points, counts, own)
+
+    @classmethod
+    def from_posterior(
+        cls,
+        tree: Any,
+        people: People,
+        bandwidth: "float | Mapping[str, float]",
+        variable: str = "belief",
+        values: Sequence[Hashable] | None = None,
+        leave_one_out: bool = False,
+    ) -> "KernelPrior":
+        """Kernel prior of a corpus whose values are uncertain: beliefs of a sampled PyMC model count as fractions of a record.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it.
+        people : People
+            Respondents of the corpus, in the order of the model, as ``release.observation.people``.
+        bandwidth, leave_one_out
+            As for `fit`.
+        variable : str
+            With the dimensions chain and draw, and ``respondent, value``; or ``release, respondent, value`` with one release.
+        values : sequence, optional
+            Sensitive domain, as for `MarkovChain.from_posterior`. By default that of the people.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior` and `fit`, or if the number of respondents does not fit.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+
+        Notes
+        -----
+        The prior is linear in the counts, and their total weight does not depend on the values. So the prior of the mean beliefs
+        is the mean of the priors of the draws, exactly. The beliefs contain the evidence of the releases that the model saw: as
+        the prior of an attack on the same releases they count it twice.
+
+        The corpus and the bandwidths are the only unknowns of a kernel prior. For a posterior of bandwidths the mean of the
+        priors is not the prior of the mean: take draws, by ``Averaged.from_posterior(tree, lambda draw:
+        Adversary(KernelPrior.fit(corpus, float(draw.posterior["bandwidth"]))))``.
+        """
+        owner = "KernelPrior.from_posterior"
+        check_kind(owner, "people", people, People, "is the People of the corpus, as release.observation.people")
+        check_flag(owner, "leave_one_out", leave_one_out)
+        sizes = _bandwidths(people.schema, bandwidth)
+        orders = [("respondent", VALUE), ("release", "respondent", VALUE)]
+        domain = people.schema.values if values is None else values
+        mean = posterior_variable(owner, tree, variable, orders, domain).mean
+        shape = (len(people), len(people.schema.values))
+        if mean.shape not in (shape, (1, *shape)):
+            raise ValueError(
+                f"{owner}: {variable!r} has the shape {mean.shape} besides chain and draw, and the people need {shape}; select one "
+                "release, and give its people."
+            )
+        rows = probability_rows(mean.reshape(shape), "the mean belief of respondent in row")
+        points, point = np.unique(people.quasi_identifiers, axis=0, return_inverse=True)
+        counts = np.zeros((len(points), shape[1]))
+        np.add.at(counts, point.reshape(-1), rows)
+        records = zip(people.respondents, point.reshape(-1, 1), rows[:, None], strict=True)
+        own = {name: OwnRecords(where, row) for name, where, row in records} if leave_one_out else {}
+        return cls(people.schema, sizes, points, counts, own)
 
     def __call__(self, people: People) -> FloatArray:
         """Distribution of each respondent: float array, shape ``(n, m)``.

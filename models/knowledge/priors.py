@@ -1,18 +1,26 @@
 """Priors: beliefs about a respondent before any release, BK^sv of JS-reduce, section 4.2."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
+from foreknow.models.knowledge.posterior_variable import (
+    VALUE,
+    posterior_dataset,
+    posterior_variable,
+    warn_of_divergences,
+)
 from foreknow.models.problem import are_probabilities, probability_rows
 from foreknow.models.settings import check_kind, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.people import People
+
+if TYPE_CHECKING:
+    import xarray
 
 
 class Prior(Protocol):
@@ -200,6 +208,50 @@ class PriorByTime:
                 f"PriorByTime: priors is {shown(self.priors)}; it maps each time to a Prior, as {{1: UniformPrior()}}."
             )
 
+    @classmethod
+    def from_posterior(
+        cls, tree: Any, prior: "Callable[[xarray.Dataset], Prior]", times: Sequence[Hashable] | None = None
+    ) -> "PriorByTime":
+        """Prior of each time of a sampled PyMC model whose variables have the dimension ``time``.
+
+        Parameters
+        ----------
+        tree : DataTree or Dataset
+            With the group ``posterior``, as `pymc.sample` returns it.
+        prior : function of a Dataset to a Prior
+            It receives the posterior of one time: ``lambda one: ClassFrequencies.from_posterior(one, cuts)``. Variables without
+            the dimension ``time`` are in each.
+        times : sequence, optional
+            Times of the releases, in the order of the dimension. By default its coordinate.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `MarkovChain.from_posterior`; if no variable has the dimension ``time``; if the number of times does not fit, or one
+            is given twice; or if the function returns no prior.
+
+        Warns
+        -----
+        UserWarning
+            If draws diverged.
+        """
+        owner = "PriorByTime.from_posterior"
+        dataset = posterior_dataset(owner, tree)
+        if not callable(prior) or isinstance(prior, type):
+            raise TypeError(
+                f"{owner}: prior is {shown(prior)}; it is a function of the posterior of one time, as "
+                "lambda one: ClassFrequencies.from_posterior(one, cuts)."
+            )
+        named = _times(owner, dataset, times)
+        warn_of_divergences(owner, tree, callers=1)
+        each = {time: prior(dataset.isel(time=t)) for t, time in enumerate(named)}
+        for made in each.values():
+            if not _is_prior(made):
+                raise TypeError(
+                    f"{owner}: prior returned {shown(made)}; it returns a Prior for the posterior of each time."
+                )
+        return cls(each)
+
     def __call__(self, people: People) -> FloatArray:
         """One distribution per respondent, by the prior of ``people.time``: float array, shape ``(n, m)``.
 
@@ -224,6 +276,27 @@ def _numbers(frame: pd.DataFrame) -> FloatArray:
     for column, cells in enumerate(columns):
         numbers[:, column] = cells.to_numpy(dtype=np.float64, na_value=np.nan)
     return numbers
+
+
+def _times(owner: str, dataset: "xarray.Dataset", times: Sequence[Hashable] | None) -> list[Hashable]:
+    """Times of the dimension ``time`` of a posterior."""
+    if "time" not in dataset.dims:
+        raise ValueError(
+            f"{owner}: the posterior has the dimensions {', '.join(map(repr, dataset.dims))}; 'time' is missing. Rename the one "
+            "over the times, as tree.posterior.to_dataset().rename(year='time'), or use the knowledge of one time for all."
+        )
+    if times is None:
+        named = dataset.indexes["time"].tolist() if "time" in dataset.indexes else list(range(dataset.sizes["time"]))
+    else:
+        takes = "is a sequence of the times of the releases, in the order of the dimension time"
+        check_kind(owner, "times", times, (Sequence, np.ndarray), takes)
+        named = list(times)
+    if len(named) != dataset.sizes["time"] or len(set(named)) != len(named):
+        raise ValueError(
+            f"{owner}: there are {len(set(named))} different times, and the dimension 'time' has {dataset.sizes['time']} entries; "
+            "give one time for each."
+        )
+    return named
 
 
 def _is_prior(given: Any) -> bool:

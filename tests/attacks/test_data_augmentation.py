@@ -9,6 +9,7 @@ import pytest
 from strategies import view_of
 
 from foreknow.attacks import DataAugmentationAttack, SequentialAttack
+from foreknow.attacks.data_augmentation import _Before
 from foreknow.defenses import KAnonymity, Mondrian, publish
 from foreknow.evaluation import exams, log_score
 from foreknow.models import (
@@ -19,6 +20,7 @@ from foreknow.models import (
     GivenPrior,
     MarkovChain,
     Release,
+    TransitionsByClass,
     UniformPrior,
 )
 from foreknow.testing import check_attack
@@ -29,6 +31,10 @@ SMALL = np.array([[0.5, 0.2, 0.1], [0.3, 0.6, 0.2], [0.1, 0.4, 0.5]])
 
 def unknown(concentrations=SMALL):
     return DirichletChain((concentrations,))
+
+
+def by_age(people):
+    return (people.quasi_identifiers[:, 0] >= 23).astype(np.int64)
 
 
 class TestExact:
@@ -48,12 +54,15 @@ class TestExact:
             assert (np.abs(beliefs.revised(3).loc[person].to_numpy() - mean) < 5 * error).all()
 
     @pytest.mark.slow
-    def test_beliefs_about_a_follower_are_those_of_enumeration_with_the_law_integrated_out(self):
+    @pytest.mark.parametrize(
+        "transitions", [unknown(), TransitionsByClass(lambda people: 1 - by_age(people), (unknown(SMALL.T), unknown()))]
+    )
+    def test_beliefs_about_a_follower_are_those_of_enumeration_with_the_law_integrated_out(self, transitions):
         """Two releases, each of A and a respondent who is seen once, and A's value at a third one, before it is published."""
         groups, rng = (("AB", "ab"), ("AC", "bc"), ("AD", "aa")), np.random.default_rng(3)
         prior = pd.DataFrame(rng.dirichlet(np.ones(3), 4), index=list("ABCD"), columns=list("abc"))
         releases = [Release(view_of(ids, values, time=t), [0, 0]) for t, (ids, values) in enumerate(groups, 1)]
-        adversary, draws = Adversary(GivenPrior(prior), unknown(), estimator=Exact()), 500
+        adversary, draws = Adversary(GivenPrior(prior), transitions, estimator=Exact()), 500
         beliefs = DataAugmentationAttack(adversary, draws, 6, rng=2)(releases)
         second, third = np.zeros(3), np.zeros(3)
         for x, y, z in itertools.product(range(3), repeat=3):
@@ -89,6 +98,78 @@ class TestExact:
         for one, other in zip(learned, known, strict=True):
             for stage in ("prior", "revised", "posterior"):
                 assert one.beliefs(stage) == pytest.approx(other.beliefs(stage), abs=1e-3)
+
+
+class TestOrderAndClass:
+    SECOND = 3 * np.random.default_rng(12).dirichlet(np.ones(3), (3, 3)) + 0.1
+    OTHER = SMALL[::-1] + 0.2
+
+    def certain(self, transitions, draws=80):
+        """Attack on certain values of seven respondents at four releases; their values, and the beliefs."""
+        values = ("aaaabbc", "aabcbac", "abbcbaa", "aabcbaa")
+        releases = [Release(view_of("ABCDEFG", row, range(20, 27), t), range(7)) for t, row in enumerate(values, 1)]
+        codes = np.array([["abc".index(value) for value in row] for row in values])
+        return codes, DataAugmentationAttack(Adversary(UniformPrior(), transitions), draws, 1, rng=1)(releases)
+
+    def check(self, found, concentrations, draws=80):
+        """Mean of a Dirichlet row within 5 standard errors of the mean over draws."""
+        mean = concentrations / concentrations.sum()
+        error = np.sqrt(mean * (1 - mean) / (concentrations.sum() + 1) / draws)
+        assert (np.abs(found - mean) < 5 * error).all()
+
+    def test_certain_values_of_the_second_order(self):
+        """The second value counts after the first; later ones count after the last two alone."""
+        codes, beliefs = self.certain(DirichletChain((SMALL, self.SECOND)))
+        second = self.SECOND.copy()
+        np.add.at(second, tuple(codes[:3]), 1)
+        for person in range(7):
+            self.check(beliefs.revised(4).iloc[person].to_numpy(), second[codes[1, person], codes[2, person]])
+        self.check(beliefs.revised(2).iloc[0].to_numpy(), SMALL[0])
+
+    def test_certain_values_by_class(self):
+        codes, beliefs = self.certain(TransitionsByClass(by_age, (unknown(), unknown(self.OTHER))))
+        tables = [SMALL.copy(), self.OTHER.copy()]
+        for person, t in itertools.product(range(7), (0, 1)):
+            tables[person >= 3][codes[t, person], codes[t + 1, person]] += 1
+        for person in range(7):
+            self.check(beliefs.revised(4).iloc[person].to_numpy(), tables[person >= 3][codes[2, person]])
+
+    @pytest.mark.parametrize("gaps", ["ignore", "power"])
+    def test_a_law_that_is_known_is_that_of_the_sequential_attack(self, gaps):
+        rng = np.random.default_rng(13)
+        known = [
+            MarkovChain(
+                2, rng.dirichlet(np.ones(3), (3, 3)) * 0.9 + 0.1 / 3, (rng.dirichlet(np.ones(3), 3) * 0.9 + 0.1 / 3,)
+            )
+            for _ in range(2)
+        ]
+        learned = [DirichletChain(tuple(table * 3e9 for table in chain.tables)) for chain in known]
+        people = (("ABCDEF", "abcabb"), ("ABCDE", "bcaab"), ("ACDF", "bcba"), ("ABCDEF", "aabccb"))
+        releases = [
+            Release(view_of(ids, values, [20 + "ABCDEF".index(i) for i in ids], t), [i // 2 for i in range(len(ids))])
+            for t, (ids, values) in enumerate(people, 1)
+        ]
+        knowing, learning = (
+            Adversary(UniformPrior(), TransitionsByClass(by_age, tuple(each)), gaps=gaps, estimator=Exact())
+            for each in (known, learned)
+        )
+        found = DataAugmentationAttack(learning, 2, 2, rng=5)(releases)
+        for one, other in zip(found, SequentialAttack(knowing)(releases), strict=True):
+            for stage in ("prior", "revised", "posterior"):
+                assert one.beliefs(stage) == pytest.approx(other.beliefs(stage), abs=1e-3)
+
+    def test_drawn_steps_have_the_joint_distribution_of_three_values(self):
+        rng, number = np.random.default_rng(14), 20_000
+        law = MarkovChain(2, rng.dirichlet(np.ones(3), (3, 3)))
+        joint, now = rng.dirichlet(np.ones(9)), rng.dirichlet(np.ones(3))
+        rows = np.arange(number)
+        before = _Before(rows, 0 * rows, 0 * rows + 2, np.tile(joint, (number, 1)))
+        ((first, second),) = before.drawn_steps(law, np.tile(now, (number, 1)), rng)
+        weights = joint.reshape(3, 3, 1) * law.probabilities
+        wanted = weights / weights.sum(axis=(0, 1)) * now
+        assert first.sum() == 0
+        error = np.sqrt(wanted * (1 - wanted) / number)
+        assert (np.abs(second / number - wanted) < 5 * error).all()
 
 
 class TestDraws:
@@ -152,7 +233,7 @@ class TestArguments:
         [
             (MarkovChain(1, np.eye(3)), {}, TypeError, "transitions are a MarkovChain; they are a DirichletChain"),
             (None, {}, TypeError, "transitions are missing"),
-            (DirichletChain((SMALL, np.ones((3, 3, 3)))), {}, ValueError, "of order 2; use transitions"),
+            (TransitionsByClass({}, (MarkovChain(1, np.eye(3)),)), {}, TypeError, "transitions are a MarkovChain"),
             (unknown(), {"draws": 0}, ValueError, "draws"),
             (unknown(), {"sweeps": 0}, ValueError, "sweeps"),
             (unknown(), {"rng": None}, TypeError, "rng"),
@@ -161,6 +242,11 @@ class TestArguments:
     def test_wrong_settings_are_refused(self, transitions, settings, error, match):
         with pytest.raises(error, match=match):
             DataAugmentationAttack(Adversary(UniformPrior(), transitions), **({"rng": 1} | settings))
+
+    def test_the_second_order_needs_the_filter(self):
+        second = DirichletChain((SMALL, np.ones((3, 3, 3))))
+        with pytest.raises(ValueError, match="of order 2, and its revision 'product' keeps no joint"):
+            DataAugmentationAttack(Adversary(UniformPrior(), second, revision="product"), rng=1)
 
     def test_draws_are_its_own(self):
         with pytest.raises(TypeError, match="It draws the laws itself: give Adversary"):

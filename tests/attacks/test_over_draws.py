@@ -17,6 +17,7 @@ from foreknow.attacks import (
     SnapshotAttack,
 )
 from foreknow.attacks.over_draws import DrawWeights, mixture
+from foreknow.attacks.signature import read_signatures
 from foreknow.defenses import KAnonymity, MInvariance, Mondrian, publish
 from foreknow.models import (
     Adversary,
@@ -27,6 +28,7 @@ from foreknow.models import (
     GivenPrior,
     MarkovChain,
     MaxEntropy,
+    PathSampler,
     PriorCascade,
     Release,
     SwapChain,
@@ -230,6 +232,42 @@ class TestSignatures:
         assert other.draws.weights == pytest.approx(one.draws.weights, abs=1e-12)
         assert other.posterior(3).loc["A"].to_numpy() == pytest.approx(one.posterior(3).loc["A"].to_numpy(), abs=1e-9)
 
+    @pytest.mark.parametrize("solver", [Enumeration(), PathSampler(rng=1)])
+    def test_the_joint_attack_in_hindsight_weighs_all_signatures(self, solver):
+        """Sum over all assignments of four respondents with the rule written out, given the shares of each draw."""
+        groups = (("ab", "bc"), ("ba", "bc"), ("cb", "ab"))
+        published = [Release(view_of(IDS, "".join(values), time=t), [0, 0, 1, 1]) for t, values in enumerate(groups, 1)]
+        rng, found = np.random.default_rng(25), []
+        adversaries = [Adversary(priors(rng), chain, estimator=Exact()) for chain in chains(4, rng)]
+        weights = rng.dirichlet(np.ones(4))
+        shown = [[frozenset(values) for values in of_release] for of_release in groups]
+        options = [
+            [
+                "".join(pair)
+                for pair in itertools.product(*(map("".join, itertools.permutations(v)) for v in of_release))
+            ]
+            for of_release in groups
+        ]
+        for adversary in adversaries:
+            _, laws = read_signatures(adversary, published)
+            prior, table = adversary.prior_rows(published[0].view.people), adversary.transitions.probabilities
+            total = 0.0
+            for values in itertools.product(*options):
+                weight = 1.0
+                for person in range(4):
+                    own = ["abc".index(row[person]) for row in values]
+                    received = [law.shares[person // 2, code] for law, code in zip(laws, own, strict=True)]
+                    weight *= prior[person, own[0]] * received[0]
+                    for t in (1, 2):
+                        same = shown[t][person // 2] == shown[t - 1][person // 2]
+                        kept = own[t] == own[t - 1]
+                        weight *= table[own[t - 1], own[t]] * (float(same) if kept else received[t])
+                total += weight
+            found.append(total)
+        beliefs = JointAttack(Averaged(adversaries, weights), solver, signatures=True)(published)
+        wanted = weights * found / (weights @ found)
+        assert beliefs.draws.weights[0] == pytest.approx(wanted, abs=1e-9 if isinstance(solver, Enumeration) else 0.1)
+
 
 class TestDraws:
     def test_the_spread_is_the_weighted_standard_deviation(self):
@@ -320,6 +358,52 @@ class TestNotes:
         adversaries = [Adversary(priors(rng), chain) for chain in chains(4, rng)]
         beliefs = SequentialAttack(Averaged(adversaries, min_effective=0.99))(releases())
         assert any("At the last release, their probability is raised to the power of 0." in n for n in beliefs.notes)
+
+
+class TestMonteCarlo:
+    """Standard error, effective sample size and R-hat of a mixture, by hand and for one draw."""
+
+    def mixed(self, weights, *each):
+        """Mixture of draws of (standard error, effective sample size, R-hat), None for those that are not sampled."""
+        [one] = SequentialAttack(Adversary(UniformPrior()))(releases(times=1))
+        shape = one.posterior.probabilities.shape
+        draws = []
+        for numbers in each:
+            given = (None, None, None) if numbers is None else [np.full(shape, float(number)) for number in numbers]
+            posterior = dataclasses.replace(one.posterior, standard_error=given[0], ess=given[1], rhat=given[2])
+            draws.append(Beliefs((dataclasses.replace(one, posterior=posterior),)))
+        rows = np.array([weights])
+        posterior = mixture(draws, DrawWeights(rows[0], rows, rows)).releases[0].posterior
+        return [None if x is None else x[0, 0] for x in (posterior.standard_error, posterior.ess, posterior.rhat)]
+
+    def test_draws_with_weights_in_proportion_to_their_sizes_have_the_sum_of_the_sizes(self):
+        found = self.mixed([0.25, 0.75], (0.04, 100, 1.0), (0.02, 300, 1.2))
+        assert found == pytest.approx([np.hypot(0.01, 0.015), 400, 1.2])
+
+    def test_a_draw_without_weight_does_not_count(self):
+        found = self.mixed([0.5, 0.5, 0.0], (0.04, 100, 1.0), (0.03, 100, 1.1), (np.inf, 1, np.inf))
+        assert found == pytest.approx([0.025, 200, 1.1])
+
+    def test_a_value_that_is_impossible_under_a_draw_has_no_error_there(self):
+        assert self.mixed([0.5, 0.5], (0.04, 100, 1.1), (0.0, 0, np.nan)) == pytest.approx([0.02, 400, 1.1])
+        assert self.mixed([0.5, 0.5], (0.0, 0, 1.0), (0.0, 0, 1.0)) == [0.0, 0.0, 1.0]
+
+    def test_a_draw_that_is_not_sampled_has_no_error(self):
+        assert self.mixed([0.5, 0.5], (0.04, 100, 1.1), None) == pytest.approx([0.02, 400, 1.1])
+        assert self.mixed([0.5, 0.5], None, None) == [None] * 3
+
+    def test_the_mean_of_independent_chains_has_that_size(self):
+        """Means of 20 and 60 normal numbers, with weights of one half: 1 / (.25 / 20 + .25 / 60) = 60 numbers."""
+        rng = np.random.default_rng(6)
+        means = [rng.normal(size=(40_000, size)).mean(axis=1) for size in (20, 60)]
+        found = self.mixed([0.5, 0.5], (1, 20, 1), (1, 60, 1))
+        assert found[1] == pytest.approx(1 / np.var((means[0] + means[1]) / 2), rel=0.05)
+
+    def test_one_draw_has_its_own(self):
+        adversary = Adversary(UniformPrior(), MarkovChain(1, np.full((3, 3), 1 / 3)), estimator=SwapChain(rng=1))
+        one, other = (SequentialAttack(each)(releases()).at(2).posterior for each in (Averaged([adversary]), adversary))
+        for name in ("standard_error", "ess", "rhat"):
+            assert getattr(one, name) == pytest.approx(getattr(other, name))
 
 
 class TestConformance:

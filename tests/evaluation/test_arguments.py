@@ -59,9 +59,10 @@ def test_the_table_of_one_attack():
 
 
 def test_beliefs_without_a_title():
-    with pytest.raises(
-        TypeError, match="belief_over_time takes a mapping of titles to beliefs, and got Beliefs; write"
-    ):
-        belief_over_time(BELIEFS, HISTORY, "A")
+    one, other = (belief_over_time(each, HISTORY, "A").axes[0] for each in (BELIEFS, {"title": BELIEFS}))
+    assert one.get_title() == ""
+    assert np.array_equal(one.images[0].get_array(), other.images[0].get_array(), equal_nan=True)
+    with pytest.raises(TypeError, match="belief_over_time takes a mapping of titles to beliefs, and got list; write"):
+        belief_over_time([BELIEFS], HISTORY, "A")
     with pytest.raises(TypeError, match="group_sizes takes a mapping of titles to releases, and got list"):
         group_sizes([RELEASE])

@@ -13,6 +13,7 @@ from scipy import stats
 from strategies import history_of
 
 from foreknow.attacks import SequentialAttack
+from foreknow.attacks.over_draws import DrawWeights, mixture
 from foreknow.evaluation import belief_forest, belief_over_time, convergence_plot
 from foreknow.evaluation.risk.across_draws import weighted_quantiles
 from foreknow.models import Adversary, Averaged, Beliefs, MarkovChain, Release, Status, UniformPrior
@@ -189,9 +190,12 @@ class TestConvergence:
             convergence_plot(EXACT)
         with pytest.raises(ValueError, match=r"beliefs\['mine'\] have no R-hat"):
             convergence_plot({"mine": AVERAGED})
-        draws = dataclasses.replace(AVERAGED.draws, beliefs=(SAMPLED,) * 3)
-        with pytest.raises(ValueError, match=r"Those under each draw have one: plot beliefs\.draws\.beliefs"):
-            convergence_plot(dataclasses.replace(AVERAGED, draws=draws))
+
+    def test_a_mixture_has_the_points_of_its_samplers(self):
+        whole = mixture([SAMPLED] * 2, DrawWeights.equal(2, len(SAMPLED)))
+        one, other = (convergence_plot(each).axes for each in (SAMPLED, whole))
+        assert one[0].lines[1].get_ydata() == pytest.approx(other[0].lines[1].get_ydata())
+        assert 2 * one[1].lines[1].get_ydata() == pytest.approx(other[1].lines[1].get_ydata())
 
 
 @pytest.mark.parametrize("name", ["plot_forest", "plot_trace", "plot_dist", "plot_ridge"])

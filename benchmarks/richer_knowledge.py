@@ -43,7 +43,14 @@ CLASSES = {"age": 3, "sex": None}
 SIZES = (30, 60, 150)
 """Respondents of the corpus; the last 150 of 312 are held out."""
 SPLITS = 4
-SAMPLING: dict[str, Any] = {"draws": 500, "chains": 2, "cores": 1, "progressbar": False, "random_seed": 2026}
+SAMPLING: dict[str, Any] = {
+    "draws": 500,
+    "chains": 2,
+    "cores": 1,
+    "progressbar": False,
+    "random_seed": 2026,
+    "nuts_sampler": "pymc",
+}
 
 
 def splits(size: int) -> Iterator[tuple[History, History]]:

@@ -49,7 +49,7 @@ def across_draws(
     Notes
     -----
     The interval says how much the measure depends on what the adversary does not know of the law. The measure of the mixture
-    can lie outside: a mixture of sure and different beliefs is unsure. It is no interval for a larger population. For a measure
+    can lie outside: a mixture of certain and different beliefs is uncertain. It is no interval for a larger population. For a measure
     over all releases, as `calibration`, call it with each of ``beliefs.draws.beliefs``. Cost: that of the measure for each draw.
     """
     if not callable(measure):

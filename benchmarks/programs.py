@@ -22,7 +22,6 @@ import arviz as az
 import numpy as np
 import pandas as pd
 import pymc as pm
-from run import machine
 from subjects import MissingData, census
 
 from foreknow.attacks import SequentialAttack
@@ -80,7 +79,7 @@ def small_history() -> pm.Model:
 
 
 def evidence(signature: IntArray, release: Release) -> Evidence:
-    """Signatures of the records of a release, and the shares of the whole table as the rest; values that no group shows are left out."""
+    """Signatures of the records of a release, and the shares of the table as the rest, for the values that groups show."""
     counts = release.observation.counts
     counts = counts[:, counts.sum(axis=0) > 0]
     return Evidence(signature, release.observation.group, counts, counts.sum(axis=0) / counts.sum())
@@ -168,7 +167,7 @@ def with_pymc(model: pm.Model, program: Program) -> Run:
         var_names=program.variables,
         nuts_sampler="pymc",
         target_accept=program.target_accept,
-        callback=lambda trace, draw: note(),
+        callback=note,
         progressbar=False,
         compute_convergence_checks=False,
     )
@@ -198,6 +197,11 @@ def with_nutpie(model: pm.Model, program: Program) -> Run:
 SAMPLERS = {"PyMC": with_pymc, "nutpie": with_nutpie}
 
 
+def largest_rhat(trace: Any, variables: list[str]) -> float:
+    found = az.rhat(trace["posterior"].ds[variables])
+    return max(float(each.max()) for each in found.data_vars.values())
+
+
 def measured(name: str, sampler: str) -> dict[str, Any]:
     """Row of the table: seconds, convergence, and effective draws per second of the processor."""
     logging.getLogger("pymc").setLevel(logging.ERROR)
@@ -209,7 +213,6 @@ def measured(name: str, sampler: str) -> dict[str, Any]:
         return {"skipped": str(absent)}
     run = SAMPLERS[sampler](model, program)
     sampled = run.trace["posterior"].ds[program.variables]
-    rhat = [float(each.max()) for each in az.rhat(sampled).data_vars.values()]
     ess = [float(az.ess(sampled, method=method)[v].min()) for method in ("bulk", "tail") for v in program.variables]
     unknown = sum(int(np.prod(value.shape)) for value in model.initial_point().values())
     return {
@@ -217,7 +220,7 @@ def measured(name: str, sampler: str) -> dict[str, Any]:
         "compilation": run.compilation,
         "sampling": run.sampling,
         "clock": run.clock,
-        "rhat": max(rhat),
+        "rhat": largest_rhat(run.trace, program.variables),
         "ess": min(ess),
         "divergent": int(run.trace["sample_stats"]["diverging"].sum()),
         "speed": min(ess) / run.sampling,
@@ -235,7 +238,9 @@ def rows(wanted: list[str]) -> Iterator[str]:
     for name in PROGRAMS:
         for sampler in samplers if not wanted or any(each in name for each in wanted) else ():
             command = [sys.executable, __file__, "--one", name, sampler]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=True, env=os.environ | {"PYTHONHASHSEED": "0"}
+            )
             yield row(name, sampler, json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -243,12 +248,14 @@ def row(name: str, sampler: str, found: dict[str, Any]) -> str:
     if "skipped" in found:
         return f"| {name} | {sampler} | skipped: {found['skipped']} | | | | | | | |"
     return (
-        f"| {name} | {sampler} | {found['unknown']} | {found['compilation']:.1f} | {found['sampling']:.1f} | {found['clock']:.0f} | "
-        f"{found['rhat']:.4f} | {found['ess']:,.0f} | {found['divergent']} | {found['speed']:.3g} |"
+        f"| {name} | {sampler} | {found['unknown']} | {found['compilation']:.1f} | {found['sampling']:.1f} | "
+        f"{found['clock']:.0f} | {found['rhat']:.4f} | {found['ess']:,.0f} | {found['divergent']} | {found['speed']:.3g} |"
     )
 
 
 def measured_with() -> str:
+    from run import machine  # which imports the figures, and so this file
+
     packages = []
     for name in ("pymc", "pytensor", "nutpie"):
         try:

@@ -138,7 +138,7 @@ def compare_table() -> pd.DataFrame:
         )
         scores[name] = score(prior, held_out)
     kernels = {name: score(fit(first), held_out) for name, fit in PRIORS.items() if name.startswith("KernelPrior")}
-    table = az.compare(traces)
+    table = az.compare(traces, round_to="none")
     table["loo"] = table["elpd"] / len(first[0]) / np.log(2)
     return pd.concat([table, pd.DataFrame(index=list(kernels))]).assign(**{"held out": pd.Series(scores | kernels)})
 

@@ -94,8 +94,8 @@ def patients_in_buckets() -> pm.Model:
 
 
 def adults_in_buckets() -> pm.Model:
-    """2,000 records of Adult in buckets of four occupations, by sex and race."""
-    view = census(2000)
+    """1,000 records of Adult in buckets of four occupations, by sex and race."""
+    view = census(1000)
     (release,) = publish(History([view]), Anatomy(4), rng=1)
     return foreground_model(evidence(view.frame.groupby(["sex", "race"], observed=True).ngroup().to_numpy(), release))
 
@@ -129,7 +129,7 @@ PROGRAMS: dict[str, Program] = {
     "`release_model`; pbc, one release of 312, six classes": Program(by_class, ["frequencies"]),
     "`history_model`; pbc, three releases of 24": Program(small_history, ["frequencies", "transitions", "belief"]),
     "`foreground_model`; pbc, 312 patients in buckets of 2": Program(patients_in_buckets, ["global_distribution"]),
-    "`foreground_model`; Adult, 2,000 records in buckets of 4": Program(adults_in_buckets, ["global_distribution"]),
+    "`foreground_model`; Adult, 1,000 records in buckets of 4": Program(adults_in_buckets, ["global_distribution"]),
     "`compromised_model`; pbc, 100 claims": Program(claims, ["reliability", "right"]),
 }
 

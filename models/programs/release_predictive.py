@@ -46,8 +46,8 @@ def release_predictive(
         Test statistics: from counts, shape ``(g, m)``, to a number. By default `distinct_values` and `largest_share`. Groups
         without respondents are left out.
     variable : str, optional
-        Name of the simulated multisets in a DataTree. By default ``published``, the name of `release_model` and `observe_groups`, or
-        else the only variable that ends in the shape ``(g, m)``.
+        Name of the simulated multisets in a DataTree. By default ``published``, the name of `release_model` and `observe_groups`,
+        or else the only variable that ends in the shape ``(g, m)``.
 
     Returns
     -------
@@ -135,7 +135,9 @@ def _simulated(draws: Any, shape: tuple[int, ...], variable: str | None) -> IntA
 
 def _multisets(tree: Any, shape: tuple[int, ...], variable: str | None) -> Any:
     """Simulated multisets of a DataTree: those of the named variable, of ``published``, or of the only one of their shape."""
-    found = next((tree[group].data_vars for group in PREDICTIVE_GROUPS if group in tree.children), {})
+    found: Mapping[Any, Any] = next(
+        (tree[group].data_vars for group in PREDICTIVE_GROUPS if group in tree.children), {}
+    )
     name = variable if variable is not None else "published"
     if name in found:
         return found[name].values
@@ -149,8 +151,8 @@ def _multisets(tree: Any, shape: tuple[int, ...], variable: str | None) -> Any:
         )
     listed = f"those of this shape are {', '.join(map(repr, fitting))}" if fitting else "none has this shape"
     raise ValueError(
-        f"release_predictive: draws have no variable {name!r}. It has the shape (..., {shape[0]}, {shape[1]}) of the problems; of the "
-        f"variables {', '.join(map(repr, found))}, {listed}. Name one by variable=."
+        f"release_predictive: draws have no variable {name!r}. It has the shape (..., {shape[0]}, {shape[1]}) of the problems; "
+        f"of the variables {', '.join(map(repr, found))}, {listed}. Name one by variable=."
     )
 
 

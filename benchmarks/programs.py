@@ -94,10 +94,16 @@ def patients_in_buckets() -> pm.Model:
 
 
 def adults_in_buckets() -> pm.Model:
-    """1,000 records of Adult in buckets of four occupations, by sex and race."""
-    view = census(1000)
+    """3,000 records of Adult in buckets of four occupations: executives and the rest, by sex and race."""
+    view = census(3000)
     (release,) = publish(History([view]), Anatomy(4), rng=1)
-    return foreground_model(evidence(view.frame.groupby(["sex", "race"], observed=True).ngroup().to_numpy(), release))
+    found = evidence(view.frame.groupby(["sex", "race"], observed=True).ngroup().to_numpy(), release)
+    shown = [
+        value for value, each in zip(view.schema.values, release.observation.counts.sum(axis=0), strict=True) if each
+    ]
+    is_executive = np.array([value == "Exec-managerial" for value in shown])
+    two = np.column_stack([is_executive, ~is_executive]).astype(np.int64)
+    return foreground_model(Evidence(found.signature, found.group, found.counts @ two, found.rest @ two))
 
 
 def claims() -> pm.Model:
@@ -117,10 +123,10 @@ def claims() -> pm.Model:
 
 PROGRAMS: dict[str, Program] = {
     "`markov_model`; pbc, 312 patients, 15 years": Program(lambda: markov_model(pbc()), ["transitions"]),
-    "`hierarchical_markov_model`; the same, six classes": Program(
+    "`hierarchical_markov_model`; pbc, six classes": Program(
         lambda: hierarchical_markov_model(pbc(), CLASSES), ["pooled", "concentration", "transitions"], 0.95
     ),
-    "`hierarchical_markov_model`, order 2; the same": Program(
+    "`hierarchical_markov_model`, order 2; pbc, six classes": Program(
         lambda: hierarchical_markov_model(pbc(), CLASSES, order=2), ["pooled", "concentration", "transitions"], 0.95
     ),
     "`prior_model`; pbc, 1,532 records": Program(
@@ -129,7 +135,9 @@ PROGRAMS: dict[str, Program] = {
     "`release_model`; pbc, one release of 312, six classes": Program(by_class, ["frequencies"]),
     "`history_model`; pbc, three releases of 24": Program(small_history, ["frequencies", "transitions", "belief"]),
     "`foreground_model`; pbc, 312 patients in buckets of 2": Program(patients_in_buckets, ["global_distribution"]),
-    "`foreground_model`; Adult, 1,000 records in buckets of 4": Program(adults_in_buckets, ["global_distribution"]),
+    "`foreground_model`; Adult, 3,000 records in buckets of 4, executives": Program(
+        adults_in_buckets, ["global_distribution"]
+    ),
     "`compromised_model`; pbc, 100 claims": Program(claims, ["reliability", "right"]),
 }
 

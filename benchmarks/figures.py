@@ -10,6 +10,7 @@ import numpy as np
 from defense_figures import DEFENSE_FIGURES
 from foreground_figures import FOREGROUND_FIGURES
 from joint_figures import JOINT_FIGURES
+from program_figures import PROGRAM_FIGURES
 from quasi_sensitive_figures import QUASI_SENSITIVE_FIGURES
 from subjects import Figure, history
 
@@ -132,5 +133,6 @@ FIGURES: dict[str, Figure] = {
     **DEFENSE_FIGURES,
     **FOREGROUND_FIGURES,
     **JOINT_FIGURES,
+    **PROGRAM_FIGURES,
     **QUASI_SENSITIVE_FIGURES,
 }

@@ -1,8 +1,9 @@
 """Held-out log scores of knowledge from PyMC programs on pbc: ``python benchmarks/richer_knowledge.py [section]``.
 
-``prior``: `RegressionPrior` beside `ClassFrequencies` and `KernelPrior`, by size of corpus. ``compare``: LOO of the regression and
-of class frequencies as a program. ``transitions``: partial pooling beside one chain and separate chains. ``attack_prior`` and
-``attack_transitions``: the same knowledge by the log score of the attacks that it makes on a release of the other patients.
+``prior``: `RegressionPrior` beside `ClassFrequencies` and `KernelPrior`, by size of corpus. ``compare``: LOO of regressions and
+of class frequencies as programs, beside held-out scores. ``transitions``: partial pooling beside one chain and separate chains.
+``attack_prior`` and ``attack_transitions``: the same knowledge by the log score of the attacks that it makes on a release of the
+other patients.
 """
 
 import logging
@@ -43,7 +44,14 @@ CLASSES = {"age": 3, "sex": None}
 SIZES = (30, 60, 150)
 """Respondents of the corpus; the last 150 of 312 are held out."""
 SPLITS = 4
-SAMPLING: dict[str, Any] = {"draws": 500, "chains": 2, "cores": 1, "progressbar": False, "random_seed": 2026}
+SAMPLING: dict[str, Any] = {
+    "draws": 500,
+    "chains": 2,
+    "cores": 1,
+    "progressbar": False,
+    "random_seed": 2026,
+    "nuts_sampler": "pymc",
+}
 
 
 def splits(size: int) -> Iterator[tuple[History, History]]:
@@ -90,25 +98,49 @@ def prior_table() -> pd.DataFrame:
     return pd.DataFrame(rows, index=pd.Index(SIZES, name="respondents")).T
 
 
-def class_model(history: History) -> pm.Model:
+def class_model(history: History, classes: dict[str, int | None]) -> pm.Model:
     """Class frequencies as a program with one log-likelihood per record."""
-    prior = ClassFrequencies.fit(history, CLASSES, 1.0)
-    classes = np.concatenate([prior.classes(view.people) for view in history])
+    prior = ClassFrequencies.fit(history, classes, 1.0)
+    of_record = np.concatenate([prior.classes(view.people) for view in history])
     recorded = np.concatenate([view.sensitive for view in history])
     with pm.Model() as model:
-        frequencies = pm.Dirichlet("frequencies", np.ones((6, len(history.schema.values))))
-        pm.Categorical("recorded", frequencies[classes], observed=recorded)
+        frequencies = pm.Dirichlet("frequencies", np.ones((of_record.max() + 1, len(history.schema.values))))
+        pm.Categorical("recorded", frequencies[of_record], observed=recorded)
     return model
 
 
+COMPARED: dict[str, tuple[str, ...] | dict[str, int | None]] = {
+    "`prior_model`, age and sex": ("age", "sex"),
+    "`prior_model`, age": ("age",),
+    "`prior_model`, sex": ("sex",),
+    "class frequencies, no classes": {},
+    "class frequencies, 3 ages and 2 sexes": CLASSES,
+}
+"""Attributes of a regression, or classes."""
+
+
 def compare_table() -> pd.DataFrame:
-    """`arviz.compare` of both programs on the first record of each respondent."""
-    first = History([pbc()[0]])
-    traces = {}
-    for name, model in {"regression": prior_model(first), "class frequencies": class_model(first)}.items():
+    """`arviz.compare` of programs on the first records of 162 patients, beside the log score at those of the other 150.
+
+    Columns ``loo`` and ``held out`` are bits per record; kernel priors are no programs and have the second alone.
+    """
+    corpus, others = next(splits(len(pbc().respondents) - 150))
+    first, held_out = History([corpus[0]]), History([others[0]])
+    traces, scores = {}, {}
+    for name, by in COMPARED.items():
+        model = class_model(first, by) if isinstance(by, dict) else prior_model(first, by)
         traces[name] = pm.sample(model=model, target_accept=0.95, **SAMPLING)
         pm.compute_log_likelihood(traces[name], model=model, progressbar=False)
-    return az.compare(traces)
+        prior = (
+            ClassFrequencies.fit(first, by, 1.0)
+            if isinstance(by, dict)
+            else RegressionPrior.from_posterior(traces[name], RegressionDesign.fit(first, by))
+        )
+        scores[name] = score(prior, held_out)
+    kernels = {name: score(fit(first), held_out) for name, fit in PRIORS.items() if name.startswith("KernelPrior")}
+    table = az.compare(traces, round_to="none")
+    table["loo"] = table["elpd"] / len(first[0]) / np.log(2)
+    return pd.concat([table, pd.DataFrame(index=list(kernels))]).assign(**{"held out": pd.Series(scores | kernels)})
 
 
 def step_score(transitions: Any, history: History) -> float:

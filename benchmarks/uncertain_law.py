@@ -1,4 +1,4 @@
-"""Attacks by an adversary who is unsure of the transitions: ``python benchmarks/uncertain_law.py [seed ...]``.
+"""Attacks by an adversary with uncertain transition probabilities: ``python benchmarks/uncertain_law.py [seed ...]``.
 
 For each seed, ``exams(12, 1000)`` published by Mondrian and by JSReduce, with a corpus of 10 and of 100 other respondents. Sections
 of the table: ``sequential``, ``joint`` (in hindsight), and ``evidence``, the log-probability of the releases under the draws.
@@ -83,14 +83,14 @@ def measured(seed: int) -> Iterable[tuple[tuple[object, ...], dict[str, float]]]
     }
     for defense, releases in published.items():
         for corpus in (10, 100):
-            unsure = DirichletChain.fit(others[:corpus], concentration=0.1, values=law.values)
-            for (section, adversary), row in rows(prior, unsure, truth, releases, history, seed):
+            uncertain = DirichletChain.fit(others[:corpus], concentration=0.1, values=law.values)
+            for (section, adversary), row in rows(prior, uncertain, truth, releases, history, seed):
                 yield (seed, defense, corpus, section, adversary), row
 
 
 def rows(
     prior: Prior,
-    unsure: DirichletChain,
+    uncertain: DirichletChain,
     truth: Adversary,
     releases: tuple[Release, ...],
     history: History,
@@ -98,10 +98,10 @@ def rows(
 ) -> Iterable[tuple[tuple[str, str], dict[str, float]]]:
     """Rows of one publication and one corpus."""
     rng = np.random.default_rng(seed + 7)
-    each = [Adversary(prior, unsure.sample(rng=rng)) for _ in range(DRAWS)]
-    learning = DataAugmentationAttack(Adversary(prior, unsure), DRAWS, rng=1)
+    each = [Adversary(prior, uncertain.sample(rng=rng)) for _ in range(DRAWS)]
+    learning = DataAugmentationAttack(Adversary(prior, uncertain), DRAWS, rng=1)
     adversaries = {
-        "mean law": Adversary(prior, unsure.mean),
+        "mean law": Adversary(prior, uncertain.mean),
         "equal weights": Averaged(each, updated=False),
         "weighed by the releases": Averaged(each),
         "tempered, half of the draws": Averaged(each, min_effective=0.5),

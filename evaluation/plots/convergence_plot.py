@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from foreknow.evaluation.plots.arguments import as_titled, check_text
 from foreknow.evaluation.plots.belief_intervals import MIN_ERROR
-from foreknow.evaluation.plots.style import COLORS, hide_frame, legend, without_mathtext
+from foreknow.evaluation.plots.style import COLORS, hide_frame, without_mathtext
 from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
 from foreknow.models import Beliefs, ReleaseBeliefs, Status
 from foreknow.models.estimators.convergence import MAX_RHAT
@@ -63,7 +64,7 @@ def convergence_plot(beliefs: Beliefs | Mapping[str, Beliefs], time: str = "rele
     tables = {title: _groups(title, each) for title, each in titled.items()}
     axis = time_axis(list(dict.fromkeys(one for each in titled.values() for one in each.times)))
     wide = max(3.6, WIDTH * len(axis.labels)) + 0.4
-    figure = Figure(figsize=(0.9 + wide * len(tables), 5.0), layout="constrained")
+    figure = Figure(figsize=(0.9 + wide * len(tables), 5.4), layout="constrained")
     panels = figure.subplots(2, len(tables), sharex=True, sharey="row", squeeze=False)
     for column, (title, table) in enumerate(tables.items()):
         upper, lower = panels[:, column]
@@ -74,9 +75,10 @@ def convergence_plot(beliefs: Beliefs | Mapping[str, Beliefs], time: str = "rele
         lower.yaxis.set_major_formatter("{x:,.0f}")
         lower.yaxis.set_minor_formatter(NullFormatter())
         axis.draw_ticks(lower)
-        upper.set_title(without_mathtext(_title(title, table)), fontsize=10)
+        upper.set_title(without_mathtext(_title(title, table)), fontsize=9)
         lower.set_xlabel(without_mathtext(time))
-    legend(panels[0, -1], [(name, _style(wrong)) for name, wrong in (("group", False), ("unconverged group", True))])
+    entries = [Line2D([], [], label=name, **_style(name != "group")) for name in ("group", "unconverged group")]
+    figure.legend(handles=entries, frameon=False, fontsize=9, loc="outside lower center", ncols=2)
     panels[0, 0].set_ylabel("largest R-hat of a group")
     panels[1, 0].set_ylabel("smallest effective sample size")
     return figure
@@ -135,5 +137,5 @@ def _style(unconverged: bool) -> dict[str, Any]:
 
 def _title(title: str, table: pd.DataFrame) -> str:
     wrong, divergent = int(table["unconverged"].sum()), int(table["divergent"].sum())
-    found = f"{wrong} of {len(table)} sampled groups unconverged, {divergent} with divergent draws"
+    found = f"{wrong} of {len(table)} sampled groups unconverged,\n{divergent} with divergent draws"
     return f"{title}\n{found}" if title else found

@@ -49,8 +49,9 @@ def across_draws(
     Notes
     -----
     The interval says how much the measure depends on what the adversary does not know of the law. The measure of the mixture
-    can lie outside: a mixture of sure and different beliefs is unsure. It is no interval for a larger population. For a measure
-    over all releases, as `calibration`, call it with each of ``beliefs.draws.beliefs``. Cost: that of the measure for each draw.
+    can lie outside: a mixture of certain and different beliefs is uncertain. It is no interval for a larger population. For a
+    measure over all releases, as `calibration`, call it with each of ``beliefs.draws.beliefs``. Cost: that of the measure for
+    each draw.
     """
     if not callable(measure):
         raise TypeError(f"across_draws: measure is a {type(measure).__name__}; it is a function, as adversary_gain.")

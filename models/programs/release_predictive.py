@@ -28,20 +28,26 @@ def largest_share(counts: IntArray) -> float:
 
 
 def release_predictive(
-    draws: Any, problems: "Problem | Sequence[Problem]", statistics: "Mapping[str, Statistic] | None" = None
+    draws: Any,
+    problems: "Problem | Sequence[Problem]",
+    statistics: "Mapping[str, Statistic] | None" = None,
+    variable: str | None = None,
 ) -> pd.DataFrame:
     """Test statistics of the published multisets beside those of simulated ones, and their tail probabilities.
 
     Parameters
     ----------
     draws : xarray.DataTree, or int array of shape (..., g, m)
-        What `pymc.sample_posterior_predictive` or `pymc.sample_prior_predictive` returns for a program with the variable
-        ``published``, as `release_model`; or simulated counts of all groups, with any leading axes.
+        What `pymc.sample_posterior_predictive` or `pymc.sample_prior_predictive` returns for a program with an observed variable
+        of multisets, as `release_model`; or simulated counts of all groups, with any leading axes.
     problems : Problem, or sequence of Problem
         The releases of the program, in its order.
     statistics : mapping of str to callable, optional
         Test statistics: from counts, shape ``(g, m)``, to a number. By default `distinct_values` and `largest_share`. Groups
         without respondents are left out.
+    variable : str, optional
+        Name of the simulated multisets in a DataTree. By default ``published``, the name of `release_model` and `observe_groups`,
+        or else the only variable that ends in the shape ``(g, m)``.
 
     Returns
     -------
@@ -55,7 +61,8 @@ def release_predictive(
     TypeError
         If an argument is of another kind.
     ValueError
-        If the draws have no variable ``published``, another shape than the problems, or there is no draw or no group.
+        If the DataTree has no such variable or several, the draws have another shape than the problems, or there is no draw or no
+        group.
 
     Notes
     -----
@@ -74,7 +81,9 @@ def release_predictive(
     1    largest_share        1.0       0.75  0.25
     """
     counts = _published(problems)
-    simulated = _simulated(draws, counts.shape)
+    if variable is not None:
+        check_kind("release_predictive", "variable", variable, str, "is the name of an observed variable")
+    simulated = _simulated(draws, counts.shape, variable)
     present = counts.sum(axis=1) > 0
     if not present.any() or not len(simulated):
         raise ValueError(
@@ -104,17 +113,11 @@ def _published(problems: Any) -> IntArray:
     return np.concatenate([problem.counts for problem in listed])
 
 
-def _simulated(draws: Any, shape: tuple[int, ...]) -> IntArray:
+def _simulated(draws: Any, shape: tuple[int, ...], variable: str | None) -> IntArray:
     """Simulated counts: int array, shape ``(draws, g, m)``."""
     takes = "is a DataTree with simulated multisets, or an int array of shape (..., g, m)"
     if hasattr(draws, "children"):
-        found = [group for group in PREDICTIVE_GROUPS if group in draws.children and "published" in draws[group]]
-        if not found:
-            raise ValueError(
-                "release_predictive: draws have no variable 'published' in posterior_predictive or prior_predictive; call "
-                "pymc.sample_posterior_predictive(trace, model=model) first."
-            )
-        draws = draws[found[0]]["published"].values
+        draws = _multisets(draws, shape, variable)
     if draws is None:
         raise TypeError(f"release_predictive: draws is None; it {takes}.")
     counts = as_floats("release_predictive", "draws", draws, takes)
@@ -128,6 +131,29 @@ def _simulated(draws: Any, shape: tuple[int, ...]) -> IntArray:
             "release_predictive: draws hold a number that is no count; they are whole numbers of at least 0."
         )
     return counts.reshape(-1, *shape).astype(np.int64)
+
+
+def _multisets(tree: Any, shape: tuple[int, ...], variable: str | None) -> Any:
+    """Simulated multisets of a DataTree: those of the named variable, of ``published``, or of the only one of their shape."""
+    found: Mapping[Any, Any] = next(
+        (tree[group].data_vars for group in PREDICTIVE_GROUPS if group in tree.children), {}
+    )
+    name = variable if variable is not None else "published"
+    if name in found:
+        return found[name].values
+    fitting = [each for each in found if found[each].ndim > len(shape) and found[each].shape[-2:] == shape]
+    if variable is None and len(fitting) == 1:
+        return found[fitting[0]].values
+    if not found:
+        raise ValueError(
+            "release_predictive: draws have neither posterior_predictive nor prior_predictive with a variable; call "
+            "pymc.sample_posterior_predictive(trace, model=model) first."
+        )
+    listed = f"those of this shape are {', '.join(map(repr, fitting))}" if fitting else "none has this shape"
+    raise ValueError(
+        f"release_predictive: draws have no variable {name!r}. It has the shape (..., {shape[0]}, {shape[1]}) of the problems; "
+        f"of the variables {', '.join(map(repr, found))}, {listed}. Name one by variable=."
+    )
 
 
 def _values(name: Any, function: Any, counts: IntArray) -> FloatArray:

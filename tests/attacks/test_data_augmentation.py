@@ -212,12 +212,12 @@ def test_moved_draws_are_better_than_draws_that_stay():
         for first, second in itertools.pairwise(exams(2, 400, rng=12).history)
         for name in first.people.respondents[:10]
     ]
-    unsure = DirichletChain.fit(corpus, concentration=0.1, values=chain.values)
+    uncertain = DirichletChain.fit(corpus, concentration=0.1, values=chain.values)
     rng = np.random.default_rng(13)
-    stay = Averaged([Adversary(prior, unsure.sample(rng=rng)) for _ in range(12)], updated=False)
+    stay = Averaged([Adversary(prior, uncertain.sample(rng=rng)) for _ in range(12)], updated=False)
     scores = [
         log_score(attack(releases), history)["log_score"].mean()
-        for attack in (DataAugmentationAttack(Adversary(prior, unsure), 12, rng=14), SequentialAttack(stay))
+        for attack in (DataAugmentationAttack(Adversary(prior, uncertain), 12, rng=14), SequentialAttack(stay))
     ]
     assert scores[0] > scores[1] + 0.1
 

@@ -88,10 +88,10 @@ class TestRequirements:
                 assert (levels(JSimilarity(0.6), release, draw) <= 0.6 + 1e-9).all()
 
     def test_clusters_of_the_worst_case_read_draws_to_which_the_releases_leave_no_weight(self):
-        sure, unsure = [[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]
+        sure, uncertain = [[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]
         weights, first = np.array([1.0, 0.0]), np.array([0.5, 0.5])
         for groups, expected in (("mean", [0, 0]), ("worst", [0, 1])):
-            prior = DrawnPrior.of(np.array([unsure, sure]), weights, first, groups)
+            prior = DrawnPrior.of(np.array([uncertain, sure]), weights, first, groups)
             assert prior_clusters(prior, 0.5).tolist() == expected
 
     def test_the_worst_case_leaves_out_draws_without_weight_before_any_release(self, simulation):

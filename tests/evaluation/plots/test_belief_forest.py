@@ -1,6 +1,7 @@
 """Forest plots show the intervals of the beliefs, and convergence plots the diagnostics of each group."""
 
 import dataclasses
+import itertools
 
 import arviz_plots
 import matplotlib as mpl
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy import stats
 from strategies import history_of
 
@@ -162,7 +164,7 @@ class TestConvergence:
         rhat = np.array([[1.0, 1.01, 1.02], [1.2, 1, 1], [1, 1, 1]])
         beliefs = sampled(EXACT, rhat=rhat, status=Status.UNCONVERGED, divergences=np.array([3]))
         figure = convergence_plot({"mine": beliefs, "fine": SAMPLED}, "week")
-        entries = figure.axes[1].get_legend().legend_handles
+        entries = figure.legends[0].legend_handles
         assert [(entry.get_label(), entry.get_marker()) for entry in entries] == [
             ("group", "o"),
             ("unconverged group", "X"),
@@ -172,8 +174,8 @@ class TestConvergence:
         assert upper.lines[1].get_ydata().tolist() == []
         assert fine.lines[1].get_ydata().tolist() == [1.0]
         assert lower.lines[2].get_ydata().tolist() == [250]
-        assert upper.get_title() == "mine\n1 of 1 sampled groups unconverged, 1 with divergent draws"
-        assert fine.get_title() == "fine\n0 of 1 sampled groups unconverged, 0 with divergent draws"
+        assert upper.get_title() == "mine\n1 of 1 sampled groups unconverged,\n1 with divergent draws"
+        assert fine.get_title() == "fine\n0 of 1 sampled groups unconverged,\n0 with divergent draws"
         assert lower.get_xlabel() == "week"
 
     def test_groups_without_unknown_quantities_are_left_out(self):
@@ -184,6 +186,17 @@ class TestConvergence:
     def test_it_is_drawn(self, tmp_path):
         convergence_plot({"$a": SAMPLED, "b$": SAMPLED}).savefig(tmp_path / "picture.png")
         assert np.ptp(mpl.image.imread(tmp_path / "picture.png")) > 0
+
+    @pytest.mark.parametrize("titles", [["2,000 draws"], ["100 draws", "2,000 draws"]])
+    def test_titles_and_legend_are_whole_and_apart(self, titles):
+        figure = convergence_plot(dict.fromkeys(titles, SAMPLED))
+        FigureCanvasAgg(figure).draw()
+        texts = [*(panel.title for panel in figure.axes[: len(titles)]), *figure.legends]
+        texts += [text for panel in figure.axes for text in panel.texts]
+        boxes = [text.get_window_extent() for text in texts]
+        assert len(boxes) == 3 * len(titles) + 1
+        assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+        assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
 
     def test_beliefs_without_draws(self):
         with pytest.raises(ValueError, match=r"the beliefs have no R-hat, because their estimator does not sample"):

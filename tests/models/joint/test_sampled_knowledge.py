@@ -401,7 +401,14 @@ def test_posterior_is_that_of_nuts():
     found = SampledKnowledge.fit(ANEW, sampler=sampler(9, sweeps=2000), pseudo_count=1.0)
     with history_model(joint_history(chain_of(1), ANEW)):
         trace = pm.sample(
-            1500, tune=500, chains=2, cores=1, random_seed=1, progressbar=False, compute_convergence_checks=False
+            1500,
+            tune=500,
+            chains=2,
+            cores=1,
+            random_seed=1,
+            progressbar=False,
+            nuts_sampler="pymc",
+            compute_convergence_checks=False,
         )
     for name in ("frequencies", "transitions"):
         ours, theirs = found.draws["posterior"][name], trace.posterior[name]

@@ -81,7 +81,14 @@ def test_nuts_and_gibbs_sampling_draw_from_the_same_posterior():
     expected = weights @ grid / weights.sum()
     with foreground_model(EVIDENCE, 5.0):
         trace = pm.sample(
-            400, tune=400, chains=2, cores=1, random_seed=1, progressbar=False, var_names=["global_distribution"]
+            400,
+            tune=400,
+            chains=2,
+            cores=1,
+            random_seed=1,
+            progressbar=False,
+            nuts_sampler="pymc",
+            var_names=["global_distribution"],
         )
     nuts = trace.posterior["global_distribution"].values[..., 0]
     fit = GibbsSampling(5.0, draws=1000, kept=4000, rng=np.random.default_rng(2))(EVIDENCE, Auto())

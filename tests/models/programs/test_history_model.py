@@ -107,7 +107,14 @@ class TestPosterior:
         model = history_model(problem, None, 1e6 * arrays["prior"][:1], 1e6 * arrays["tables"][0][0])
         with model:
             trace = pm.sample(
-                150, tune=200, chains=1, cores=1, random_seed=1, progressbar=False, compute_convergence_checks=False
+                150,
+                tune=200,
+                chains=1,
+                cores=1,
+                random_seed=1,
+                progressbar=False,
+                nuts_sampler="pymc",
+                compute_convergence_checks=False,
             )
         found = trace.posterior["belief"].to_numpy()[0]
         expected = Enumeration()(problem).rows(np.arange(5))
@@ -118,7 +125,14 @@ class TestPosterior:
         arrays = self.cohort()
         with history_model(JointProblem(**arrays)):
             trace = pm.sample(
-                600, tune=400, chains=1, cores=1, random_seed=2, progressbar=False, compute_convergence_checks=False
+                600,
+                tune=400,
+                chains=1,
+                cores=1,
+                random_seed=2,
+                progressbar=False,
+                nuts_sampler="pymc",
+                compute_convergence_checks=False,
             )
         rng, total, weights = np.random.default_rng(4), 0.0, 0.0
         for _ in range(4_000):
@@ -149,7 +163,14 @@ class TestTwoValues:
         )  # fmt: skip
         with history_model(problem) as model:
             trace = pm.sample(
-                300, tune=200, chains=1, cores=1, random_seed=3, progressbar=False, compute_convergence_checks=False
+                300,
+                tune=200,
+                chains=1,
+                cores=1,
+                random_seed=3,
+                progressbar=False,
+                nuts_sampler="pymc",
+                compute_convergence_checks=False,
             )
         assert model.named_vars_to_dims["frequencies"] == ("class", "value")
         found = trace.posterior["frequencies"]

@@ -204,7 +204,9 @@ class TestSampling:
         people = np.random.default_rng(6).integers(0, 2, (5, 12)).tolist()
         prior = DirichletChain.fit([[0, 0, 1, 1, 0]]).concentrations[-1]
         model = markov_model(people, concentration=prior)
-        trace = pm.sample(1000, tune=500, chains=2, cores=1, model=model, random_seed=7, progressbar=False)
+        trace = pm.sample(
+            1000, tune=500, chains=2, cores=1, model=model, random_seed=7, progressbar=False, nuts_sampler="pymc"
+        )
         assert float(az.rhat(trace).transitions.max()) < 1.01
         a = prior + DirichletChain.fit(people).concentrations[-1] - 1
         marginal = stats.beta(a, a.sum(axis=1, keepdims=True) - a)

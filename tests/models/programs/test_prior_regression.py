@@ -250,7 +250,16 @@ class TestLimits:
         view = View(pd.DataFrame(columns | {"result": ["abc"[value] for _, value in cells]}), SCHEMA, 1)
         corpus = History([view])
         model = prior_model(corpus, ["sex"], scale=scale)
-        trace = pm.sample(500, model=model, chains=2, cores=1, random_seed=1, progressbar=False, target_accept=0.95)
+        trace = pm.sample(
+            500,
+            model=model,
+            chains=2,
+            cores=1,
+            random_seed=1,
+            progressbar=False,
+            nuts_sampler="pymc",
+            target_accept=0.95,
+        )
         regression = RegressionPrior.from_posterior(trace, RegressionDesign.fit(corpus, ["sex"]))
         return regression(view.people)[[0, -1]]
 
@@ -272,7 +281,14 @@ def test_few_records_of_many_attributes_are_predicted_better_than_by_cells():
     rng = np.random.default_rng(5)
     corpus, others = history_with(60, rng), history_with(4000, rng)
     trace = pm.sample(
-        500, model=prior_model(corpus), chains=2, cores=1, random_seed=1, progressbar=False, target_accept=0.95
+        500,
+        model=prior_model(corpus),
+        chains=2,
+        cores=1,
+        random_seed=1,
+        progressbar=False,
+        nuts_sampler="pymc",
+        target_accept=0.95,
     )
     regression = RegressionPrior.from_posterior(trace, RegressionDesign.fit(corpus))
     cells = ClassFrequencies.fit(corpus, {"age": 3, "sex": None, "town": None}, pseudo_count=1.0)
@@ -285,7 +301,14 @@ def test_few_records_of_many_attributes_are_predicted_better_than_by_cells():
 def test_it_is_sampled_on_a_real_history():
     start = time.process_time()
     trace = pm.sample(
-        1000, model=prior_model(pbc()), cores=1, chains=4, random_seed=1, progressbar=False, target_accept=0.95
+        1000,
+        model=prior_model(pbc()),
+        cores=1,
+        chains=4,
+        random_seed=1,
+        progressbar=False,
+        nuts_sampler="pymc",
+        target_accept=0.95,
     )
     assert time.process_time() - start < 120
     assert max(float(each.max()) for each in az.rhat(trace).data_vars.values()) < 1.01

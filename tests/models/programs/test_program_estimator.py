@@ -58,7 +58,7 @@ def certain_law(problem):
     return model
 
 
-def unsure_law(problem):
+def uncertain_law(problem):
     """A mixture of the exact posterior and the shares, with an unknown weight of mean 2/3."""
     shares = (problem.counts / problem.sizes[:, None])[problem.group]
     with pm.Model(coords=dict(zip(("respondent", "value"), map(range, problem.prior.shape), strict=True))) as model:
@@ -70,8 +70,8 @@ def unsure_law(problem):
     return model
 
 
-class MeanOfUnsureLaw:
-    """Posterior mean of the belief of `unsure_law`, in closed form."""
+class MeanOfUncertainLaw:
+    """Posterior mean of the belief of `uncertain_law`, in closed form."""
 
     exact = True
 
@@ -261,11 +261,11 @@ class TestStatus:
 
 class TestCompilation:
     def test_equal_shapes_are_compiled_once(self):
-        estimator = tiny(unsure_law)
+        estimator = tiny(uncertain_law)
         first, second = estimator(PROBLEM), estimator(PROBLEM)
         assert len(estimator._programs._programs) == 2, "groups of two and of three members"
         assert not np.array_equal(first.probabilities, second.probabilities)
-        assert np.array_equal(tiny(unsure_law)(PROBLEM).probabilities, first.probabilities)
+        assert np.array_equal(tiny(uncertain_law)(PROBLEM).probabilities, first.probabilities)
 
     def test_constants_make_another_program(self):
         def shares(problem):
@@ -304,7 +304,7 @@ class TestConformance:
         check_estimator(tiny(certain_law), problems=possible)
 
     def test_the_kit_with_a_sampled_program(self):
-        check_estimator(tiny(unsure_law), problems=[problem_of([2, 1], outside=1)])
+        check_estimator(tiny(uncertain_law), problems=[problem_of([2, 1], outside=1)])
 
     @pytest.mark.slow
     def test_the_kit_with_permutation_model(self):
@@ -331,10 +331,10 @@ class TestInUse:
 
     def test_in_an_attack(self):
         """Each release is sampled with the prior that the attack revises, as the mixture of the exact posterior and the shares."""
-        adversary = dataclasses.replace(examples.adversary(), estimator=tiny(unsure_law))
+        adversary = dataclasses.replace(examples.adversary(), estimator=tiny(uncertain_law))
         found = SequentialAttack(adversary)(examples.releases())
         for release in found:
-            expected = MeanOfUnsureLaw()(release.observation.problem(release.revised))
+            expected = MeanOfUncertainLaw()(release.observation.problem(release.revised))
             assert_within_errors(release.posterior, expected.probabilities)
             assert release.posterior.standard_error.max() > 0
         exact = SequentialAttack(examples.adversary())(examples.releases())
@@ -345,7 +345,7 @@ class TestInUse:
     def test_in_publish_and_in_a_requirement(self):
         """The groups are those of the mixture in closed form: no level is between .83 and .99, and the bound changes groups."""
         groups = []
-        for estimator in (tiny(unsure_law, max_groups=10_000), MeanOfUnsureLaw(), None):
+        for estimator in (tiny(uncertain_law, max_groups=10_000), MeanOfUncertainLaw(), None):
             bound = KAnonymity(2)
             adversary = examples.adversary()
             if estimator is not None:

@@ -32,7 +32,9 @@ ERRORS = 4.5
 
 def sampled(model, draws=1000):
     """Two chains of NUTS."""
-    trace = pm.sample(draws, tune=1000, chains=2, cores=1, random_seed=1, progressbar=False, model=model)
+    trace = pm.sample(
+        draws, tune=1000, chains=2, cores=1, random_seed=1, progressbar=False, nuts_sampler="pymc", model=model
+    )
     for name, rhat in az.rhat(trace, var_names=[variable.name for variable in model.free_RVs]).items():
         assert float(rhat.max()) < 1.01, name
     return trace

@@ -88,7 +88,7 @@ class TestLearning:
         A pair has the probability a^2 + (1 - a)^2, and its first member the first value with a^2 / (a^2 + (1 - a)^2).
         """
 
-        def unsure(problem):
+        def uncertain(problem):
             with pm.Model() as model:
                 trust = pm.Uniform("trust")
                 rows = trust * pm.Data("knowledge", problem.prior) + (1 - trust) / 2
@@ -101,7 +101,7 @@ class TestLearning:
         a = 0.5 + 0.4 * (np.arange(10_000) + 0.5) / 10_000
         pair = a**2 + (1 - a) ** 2
         learned, not_learned = (np.average(a**2 / pair, weights=weight) for weight in (pair**10, None))
-        found = ProgramEstimator(unsure, draws=250, chains=2, per="release", rng=1)(problem)
+        found = ProgramEstimator(uncertain, draws=250, chains=2, per="release", rng=1)(problem)
         error = found.standard_error.max()
         assert np.allclose(found.probabilities[::2, 0], learned, rtol=0, atol=4 * error)
         assert learned - not_learned > 10 * error

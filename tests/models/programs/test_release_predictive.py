@@ -4,10 +4,12 @@ import itertools
 import math
 import re
 
+import arviz as az
 import numpy as np
 import pandas as pd
 import pymc as pm
 import pytest
+from pytensor.compile.mode import Mode
 from xarray import DataTree
 
 from foreknow.models import Problem, release_model, release_predictive
@@ -48,6 +50,57 @@ def test_the_prior_predictive_of_a_program():
         assert abs(row["tail"] - tail) < 4 * math.sqrt(tail * (1 - tail) / 2000)
 
 
+SIMULATED = np.array([[[1, 1], [1, 1], [0, 0]], [[2, 0], [1, 1], [0, 0]]])
+"""Two draws: the mean number of distinct values of a group is 2 and 1.5."""
+
+
+def tree_of(group="posterior_predictive", **variables):
+    """A DataTree as PyMC returns it, with one chain."""
+    return az.from_dict({group: {name: each[None] for name, each in variables.items()}})
+
+
+def distinct(tree, **settings):
+    return release_predictive(tree, PROBLEM, **settings).set_index("statistic").loc["distinct_values", "simulated"]
+
+
+class TestNameOfTheVariable:
+    def test_published_is_preferred(self):
+        assert distinct(tree_of(other=SIMULATED[[0, 0]], published=SIMULATED)) == 1.75
+
+    def test_another_name_is_found_by_its_shape(self):
+        assert distinct(tree_of("prior_predictive", registry=np.zeros(2), multisets=SIMULATED)) == 1.75
+
+    def test_the_variable_is_named(self):
+        tree = tree_of(own=SIMULATED[[0, 0]], published=SIMULATED)
+        assert distinct(tree, variable="own") == 2
+
+    def test_a_program_with_a_name_of_its_own(self):
+        with pm.Model() as model:
+            pm.Multinomial("shown", n=[2, 2, 0], p=np.full((3, 2), 0.5), observed=PROBLEM.counts)
+        interpreted = {"mode": Mode(linker="py", optimizer=None)}
+        draws = pm.sample_prior_predictive(20, model=model, random_seed=1, compile_kwargs=interpreted)
+        drawn = draws["prior_predictive"]["shown"].values.reshape(-1, 3, 2)[:, :2]
+        assert distinct(draws) == pytest.approx((drawn > 0).sum(axis=2).mean())
+
+    @pytest.mark.parametrize(
+        ("tree", "variable", "message"),
+        [
+            (tree_of(a=SIMULATED, b=SIMULATED), None, "no variable 'published'. It has the shape (..., 3, 2)"),
+            (tree_of(a=np.zeros(2)), None, "of the variables 'a', none has this shape"),
+            (tree_of(a=SIMULATED, b=SIMULATED), None, "those of this shape are 'a', 'b'. Name one by variable="),
+            (tree_of(a=SIMULATED), "b", "no variable 'b'"),
+            (DataTree(), None, "neither posterior_predictive nor prior_predictive"),
+        ],
+    )
+    def test_no_variable_or_several(self, tree, variable, message):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            release_predictive(tree, PROBLEM, variable=variable)
+
+    def test_a_name_that_is_none(self):
+        with pytest.raises(TypeError, match=re.escape("variable is 3; it is the name of an observed variable")):
+            release_predictive(SIMULATED, PROBLEM, variable=3)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -61,7 +114,6 @@ def test_the_prior_predictive_of_a_program():
         ((np.zeros((4, 3, 2)), PROBLEM, [len]), TypeError, "statistics is [<built-in function len>]; it is a dict"),
         ((np.zeros((4, 3, 2)), PROBLEM, {"a": 3}), TypeError, "the statistic 'a' is 3; it is a function"),
         ((np.zeros((4, 3, 2)), PROBLEM, {"a": lambda _: np.nan}), ValueError, "the statistic 'a' is no finite number"),
-        ((DataTree(), PROBLEM), ValueError, "no variable"),
     ],
 )
 def test_the_message_says_what_was_found(arguments, error, message):

@@ -1,0 +1,190 @@
+"""Sentences of a report: the verdict, the meaning of each number, and the advice."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
+from foreknow.evaluation.report.contents import ReportContents
+from foreknow.evaluation.report.exposure import percent
+from foreknow.evaluation.report.headline import Headline
+
+MANY_SUPPRESSED = 0.2
+"""Share of suppressed records above which the page warns."""
+
+
+class Verdict(NamedTuple):
+    """Verdict of a report: a level, a word for it, and sentences."""
+
+    level: str
+    word: str
+    sentence: str
+    advice: str
+
+
+def verdict(contents: ReportContents) -> Verdict:
+    """Verdict on a publication, by the numbers of exposed respondents.
+
+    ``high`` if the adversary without prior knowledge exposes a respondent, ``some`` if only the informed one does, ``none`` if
+    neither does.
+    """
+    sure = percent(contents.settings.sure)
+    informed, learned = contents.headlines[INFORMED], contents.headlines[LEARNED]
+    if learned.exposed:
+        told = (
+            f"{of_people(learned)} are exposed to a reader who knows nothing beforehand and has only these releases, and "
+            f"{informed.exposed:,} to one who also knows how frequent each value is. Such a reader is at least {sure} sure of "
+            "their true value."
+        )
+        return Verdict("high", "High risk", told, advice(contents))
+    if informed.exposed:
+        told = (
+            f"{of_people(informed)} are exposed to an adversary who knows how frequent each value is and how values change. No "
+            "person is exposed to a reader who has only these releases."
+        )
+        return Verdict("some", "Some risk", told, advice(contents))
+    told = (
+        f"None of {informed.respondents:,} people is exposed: neither adversary is {sure} sure of a true value. This is no proof "
+        "of safety: an adversary who knows more may infer more."
+    )
+    return Verdict("none", "No exposed person found", told, advice(contents))
+
+
+def advice(contents: ReportContents) -> str:
+    """Stricter setting that exposes the fewest respondents, at the lowest price, and this price."""
+    table = contents.stricter
+    if len(table) < 2:
+        return ""
+    tried = table[table["problem"] == ""]
+    if len(tried) < 2:
+        return "No stricter setting that was tried can be published."
+    now = tried.iloc[0]
+    exposed = tried[[f"exposed_{name}" for name in contents.inferences]].max(axis=1)
+    if exposed.iloc[0] == 0:
+        return "No stricter setting is needed for these two adversaries."
+    best = int(np.argmin(exposed.to_numpy()))
+    if best == 0:
+        return "None of the stricter settings that were tried exposes fewer people; consider another defense, or fewer releases."
+    new = tried.iloc[best]
+    left = int(exposed.iloc[best])
+    return (
+        f"With {new['setting']} instead, {'no person' if not left else f'{left:,} people'} would be exposed. The price: "
+        f"{percent(float(new['suppressed']))} of the records would be left out (now {percent(float(now['suppressed']))}), and "
+        f"{percent(float(new['gcp']))} of the detail of the other columns would be lost (now {percent(float(now['gcp']))})."
+    )
+
+
+def of_people(one: Headline) -> str:
+    """Number of exposed respondents, of how many, and their share."""
+    share = percent(one.exposed / one.respondents) if one.respondents else "–"
+    return f"{one.exposed:,} of {one.respondents:,} people ({share})"
+
+
+class Card(NamedTuple):
+    """One number of the headline: what is measured, the number, its interval, and a sentence."""
+
+    name: str
+    number: str
+    interval: str
+    meaning: str
+
+
+def cards(contents: ReportContents, name: str) -> list[Card]:
+    """Numbers of the headline of an adversary, each with its interval and one sentence."""
+    one, sure = contents.headlines[name], percent(contents.settings.sure)
+    table = one.table.set_index("measure")
+    ends = {
+        measure: f"{percent(float(row['low']))} to {percent(float(row['high']))}" for measure, row in table.iterrows()
+    }
+    known = f" Of {one.known:,} others, this adversary was as sure before any release." if one.known else ""
+    return [
+        Card(
+            "Exposed people",
+            f"{one.exposed:,} of {one.respondents:,}",
+            f"{percent(one.value('exposed'))}; interval {ends['exposed']}",
+            f"After reading all releases, this adversary is at least {sure} sure of the true value of "
+            f"{'no person' if not one.exposed else f'{one.exposed:,} people'}.{known}",
+        ),
+        Card(
+            "Mean belief in the true value",
+            percent(one.value("confidence")),
+            f"interval {ends['confidence']}",
+            f"The groups alone suggest {percent(one.value('confidence_of_shares'))}: the difference is what knowledge and the "
+            "other releases add.",
+        ),
+        Card(
+            "Best guesses that are right",
+            percent(one.value("success")),
+            f"interval {ends['success']}",
+            f"Taking the most frequent value of each group would be right for {percent(one.value('success_of_shares'))}.",
+        ),
+        Card(
+            "Right when sure",
+            f"{one.right:,} of {one.sure:,}",
+            percent(one.right / one.sure) if one.sure else "never sure",
+            "There is no sure belief."
+            if not one.sure
+            else f"Of the records for which it is at least {sure} sure of a value, the value that it names is the true one for this number.",
+        ),
+    ]
+
+
+WHAT_THEY_KNOW = {
+    INFORMED: "Knows who is in each group, how frequent each value is among people of the same kind, and how values change "
+    "from release to release. Reads all releases together.",
+    LEARNED: "Knows who is in each group, and nothing of the values beforehand: it learns frequencies and changes from these "
+    "releases. Reads all releases together.",
+}
+"""Knowledge of each adversary, for the page."""
+
+
+def leak_sentence(leak: pd.DataFrame) -> str:
+    """Number of sure beliefs that later releases brought about."""
+    number = float((leak["newly_sure"] * leak["measured"]).sum())
+    right = float((leak["newly_right"] * leak["measured"]).sum())
+    if round(number) == 0:
+        return "Later releases made the adversary sure of no further value of an earlier release."
+    return (
+        f"Later releases made the adversary sure of {round(number):,} values of earlier releases, of which {round(right):,} are the "
+        "true ones. What is published now can expose what was published before."
+    )
+
+
+def calibration_sentence(contents: ReportContents) -> str:
+    """Observed frequency of the highest beliefs."""
+    table = contents.calibration
+    row = table[table["adversary"] == contents.details.name].iloc[-1:]
+    if row.empty:
+        return "No record is published."
+    last = row.iloc[0]
+    return (
+        f"Of the {int(last['beliefs']):,} beliefs of {percent(float(last['low']))} or more, {percent(float(last['believed']))} on "
+        f"average, {percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
+        "how much to trust them."
+    )
+
+
+def influence_sentence(trials: pd.DataFrame) -> str:
+    """Reach of one compromised record."""
+    if trials.empty:
+        return "No record is published."
+    worst, mean = trials.iloc[0], float(trials["respondents"].mean())
+    return (
+        f"We let the adversary learn one true value, for {len(trials)} records in turn. On average this changed the beliefs about "
+        f"{mean:.1f} other people; the record of {worst['person']} changed those about {int(worst['respondents']):,}, in "
+        f"{int(worst['releases']):,} releases."
+    )
+
+
+def utility_sentence(utility: pd.DataFrame) -> str:
+    """Suppressed records and lost detail."""
+    records, gone = int(utility["records"].sum()), int(utility["suppressed"].sum())
+    published = (utility["records"] - utility["suppressed"]).to_numpy(dtype=float)
+    lost = float(np.nansum(utility["gcp"].to_numpy(dtype=float) * published) / max(published.sum(), 1))
+    share = gone / max(records, 1)
+    warned = " That is a large part of the data." if share > MANY_SUPPRESSED else ""
+    return (
+        f"{gone:,} of {records:,} records ({percent(share)}) are not published.{warned} Of the detail of the other columns, "
+        f"{percent(lost)} is lost: 0% means exact values, 100% no information."
+    )

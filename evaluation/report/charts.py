@@ -36,11 +36,20 @@ def charts(contents: ReportContents) -> dict[str, Spec]:
     }
     if len(contents.stricter) > 1:
         makers["stricter"] = _stricter
-    return {name: make(contents).properties(width="container").configure(**_config()).to_dict() for name, make in makers.items()}
+    return {
+        name: make(contents).properties(width="container").configure(**_config()).to_dict(validate=False)
+        for name, make in makers.items()
+    }
 
 
 def _config() -> dict[str, Any]:
-    text = {"labelFontSize": 13, "titleFontSize": 13, "titleFontWeight": "normal", "labelColor": BLACK, "titleColor": BLACK}
+    text = {
+        "labelFontSize": 13,
+        "titleFontSize": 13,
+        "titleFontWeight": "normal",
+        "labelColor": BLACK,
+        "titleColor": BLACK,
+    }
     return {
         "font": "system-ui, sans-serif",
         "axis": {**text, "labelLimit": 130, "gridColor": "#e3e3e3"},
@@ -50,24 +59,31 @@ def _config() -> dict[str, Any]:
     }
 
 
-def _lines(table: pd.DataFrame, title: str) -> "alt.LayerChart":
-    """Lines of shares over the releases, each with a dash, a shape and a label above its last point.
+def _lines(table: pd.DataFrame, title: str, top: float = 1.0) -> "alt.LayerChart":
+    """Lines of shares over the releases, each with a dash, a shape and an entry in the legend.
 
-    ``table`` has the columns ``time`` (labels), ``share``, ``line`` (labels) and ``shown`` (the share as text).
+    ``table`` has the columns ``time`` (labels), ``share``, ``line`` (labels) and ``shown`` (the share as text). The axis of shares
+    ends at ``top``.
     """
     import altair as alt
 
     names = list(dict.fromkeys(table["line"]))
     colours, dashes, shapes = [BLUE, ORANGE, BLACK], [[1, 0], [7, 4], [2, 3]], ["circle", "triangle-up", "square"]
     x = alt.X("time:O", sort=None, title="Release", axis=alt.Axis(labelAngle=0, labelOverlap=True))
-    y = alt.Y("share:Q", title=None, axis=alt.Axis(format=".0%", tickCount=5), scale=alt.Scale(domain=[0, 1]))
-    colour = alt.Color("line:N", scale=alt.Scale(domain=names, range=colours[: len(names)]), legend=None)
+    y = alt.Y("share:Q", title=None, axis=alt.Axis(format=".0%", tickCount=5), scale=alt.Scale(domain=[0, top]))
+    colour = alt.Color("line:N", scale=alt.Scale(domain=names, range=colours[: len(names)]), legend=_legend())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=dashes[: len(names)]), legend=_legend())
     shape = alt.Shape("line:N", scale=alt.Scale(domain=names, range=shapes[: len(names)]), legend=_legend())
-    tooltip = [alt.Tooltip("line:N", title=" "), alt.Tooltip("time:O", title="Release"), alt.Tooltip("shown:N", title="Share")]
+    tooltip = [
+        alt.Tooltip("line:N", title=" "),
+        alt.Tooltip("time:O", title="Release"),
+        alt.Tooltip("shown:N", title="Share"),
+    ]
     base = alt.Chart(table, title=alt.Title(title, anchor="start", fontWeight="normal", fontSize=13))
     line = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour, strokeDash=dash)
-    point = base.mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, shape=shape, tooltip=tooltip)
+    point = base.mark_point(filled=True, size=55, opacity=1).encode(
+        x=x, y=y, color=colour, shape=shape, tooltip=tooltip
+    )
     return (line + point).properties(height=HEIGHT)
 
 
@@ -75,7 +91,13 @@ def _legend() -> "alt.Legend":
     import altair as alt
 
     return alt.Legend(
-        orient="top", direction="vertical", title=None, labelFontSize=13, labelLimit=320, symbolSize=90, symbolStrokeWidth=2
+        orient="top",
+        direction="vertical",
+        title=None,
+        labelFontSize=13,
+        labelLimit=320,
+        symbolSize=90,
+        symbolStrokeWidth=0,
     )
 
 
@@ -107,9 +129,9 @@ def _leak(contents: ReportContents) -> "alt.LayerChart":
         _line(leak["time"], leak["sure_hindsight"], "In hindsight, with all releases"),
         _line(leak["time"], leak["sure_forward"], "At the time of the release"),
     ]
-    return _lines(
-        pd.concat(parts, ignore_index=True), f"People about whom the adversary is {percent(contents.settings.sure)} sure"
-    )
+    table = pd.concat(parts, ignore_index=True)
+    title = f"Records of which the adversary is {percent(contents.settings.sure)} sure"
+    return _lines(table, title, min(max(1.1 * float(table["share"].max()), 0.05), 1.0))
 
 
 def _certainty(contents: ReportContents) -> "alt.LayerChart":
@@ -137,11 +159,13 @@ def _calibration(contents: ReportContents) -> "alt.LayerChart":
     y = alt.Y("observed:Q", title=None, scale=scale, axis=form)
     diagonal = pd.DataFrame({"believed": [0, 1], "observed": [0, 1]})
     ideal = alt.Chart(diagonal).mark_line(strokeDash=[4, 4], color="#666666").encode(x=x, y=y)
-    told = pd.DataFrame({"believed": [0.97], "observed": [0.86], "text": ["right as often as believed"]})
+    told = pd.DataFrame({"believed": [0.98], "observed": [0.13], "text": ["- - -  right as often as believed"]})
     note = alt.Chart(told).mark_text(align="right", baseline="top", color="#444444").encode(x=x, y=y, text="text:N")
     title = alt.Title("How often the believed value is true", anchor="start", fontWeight="normal", fontSize=13)
     base = alt.Chart(table, title=title)
-    rule = base.mark_rule(color=BLUE, strokeWidth=2).encode(x=x, y=alt.Y("observed_low:Q", title=None), y2="observed_high:Q")
+    rule = base.mark_rule(color=BLUE, strokeWidth=2).encode(
+        x=x, y=alt.Y("observed_low:Q", title=None), y2="observed_high:Q"
+    )
     tooltip = [alt.Tooltip("believed:Q", format=".1%"), alt.Tooltip("observed:Q", format=".1%"), "beliefs:Q"]
     point = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(x=x, y=y, tooltip=tooltip)
     return (ideal + note + rule + point).properties(height=HEIGHT + 40)
@@ -155,11 +179,14 @@ def _stricter(contents: ReportContents) -> "alt.LayerChart":
         if not row["problem"]:
             for name, one in contents.inferences.items():
                 exposed = int(row[f"exposed_{name}"])
-                rows.append({"setting": row["setting"], "adversary": one.title, "exposed": exposed, "shown": f"{exposed:,}"})
+                rows.append(
+                    {"setting": row["setting"], "adversary": one.title, "exposed": exposed, "shown": f"{exposed:,}"}
+                )
     table = pd.DataFrame(rows)
     names = [one.title for one in contents.inferences.values()]
     y = alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labelLimit=110))
-    x = alt.X("exposed:Q", title="Exposed people", axis=alt.Axis(tickCount=4, format=",d"))
+    end = alt.Scale(domain=[0, max(1.1 * float(table["exposed"].max()), 4.0)], nice=False)
+    x = alt.X("exposed:Q", title="Exposed people", scale=end, axis=alt.Axis(tickCount=4, format=",d"))
     offset = alt.YOffset("adversary:N", sort=names)
     fill = alt.Color(
         "adversary:N",
@@ -169,7 +196,7 @@ def _stricter(contents: ReportContents) -> "alt.LayerChart":
     base = alt.Chart(table)
     bars = base.mark_bar(stroke=BLACK, strokeWidth=0.5).encode(x=x, y=y, yOffset=offset, color=fill)
     text = base.mark_text(align="left", dx=4).encode(x=x, y=y, yOffset=offset, text="shown:N")
-    return (bars + text).properties(height=alt.Step(24))
+    return (bars + text).properties(height=56 * table["setting"].nunique())
 
 
 def _explored(contents: ReportContents) -> "alt.LayerChart":

@@ -1,6 +1,6 @@
 """Contents of a report: tidy tables and sentences, computed from releases and the beliefs of two adversaries."""
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.defenses import Defense
-from foreknow.evaluation.experiment import Comparison
+from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.report.adversaries import LEARNED, Inference
 from foreknow.evaluation.report.explorer import Explorer, explorer
@@ -17,18 +17,22 @@ from foreknow.evaluation.report.headline import Headline, headline
 from foreknow.evaluation.report.influence_trials import influence_trials
 from foreknow.evaluation.report.pseudonyms import Pseudonyms
 from foreknow.evaluation.report.stricter import Measured, Setting, price_of_settings, stricter_settings
+from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.calibration import calibration
+from foreknow.evaluation.risk.forecasts import true_values
+from foreknow.evaluation.risk.ranking import within_group_auc
 from foreknow.evaluation.risk.respondent_bootstrap import Bootstrap
 from foreknow.evaluation.risk.retroactive_leak import retroactive_leak
 from foreknow.evaluation.risk.risk_table import risk_table
-from foreknow.models import Adversary, Averaged, History, JointSolver, Release
+from foreknow.evaluation.risk.worst_attacks import with_right_share
+from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
 
 MAX_BOOTSTRAP_WEIGHTS = 2**24
 """Bootstrap draws times beliefs, at most, of the intervals of calibration; further draws are left out."""
 
 
-PUBLISHED = "published"
-"""Name of the publication in the comparison of attacks."""
+ATTACK_COLUMNS = ("gain", "success", "confidence", "log_score", "sure", "right", "right_share")
+"""Measures of `ReportContents.attacks`."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class ReportContents:
     ----------
     settings : ReportSettings
     inferences : dict of name to Inference
-        The adversaries, in the order of the page.
+        The adversaries, the one who exposes more respondents first.
     headlines : dict of name to Headline
     unpublished : int
         Number of respondents all of whose records are suppressed.
@@ -86,8 +90,11 @@ class ReportContents:
         See `influence_trials`.
     calibration : DataFrame
         See `calibration`, with ``adversary``.
-    worst_attacks : DataFrame
-        One row: the largest value of each measure over the attacks that were made, and the attack (`Comparison.worst_case`).
+    ranking : float
+        Area under the ROC curve within groups, over all values and releases (`ranking_within_groups`).
+    attacks : DataFrame
+        One row per attack that was made: ``attack``, ``gain``, ``success``, ``confidence``, ``log_score``, ``sure``, ``right`` over
+        all releases, and ``right_share``, the share of the published records with a sure and right belief.
     utility : DataFrame
         One row per release: ``time``, ``records``, ``suppressed``, ``suppressed_share``, ``distorted``, ``counterfeits``, ``groups``,
         ``smallest``, ``group_size`` and ``gcp``.
@@ -111,7 +118,8 @@ class ReportContents:
     trials: pd.DataFrame
     by_distance: pd.DataFrame
     calibration: pd.DataFrame
-    worst_attacks: pd.DataFrame
+    ranking: float
+    attacks: pd.DataFrame
     utility: pd.DataFrame
     stricter: pd.DataFrame
     defense: Defense | None
@@ -135,6 +143,7 @@ def report_contents(
     *,
     solver: JointSolver,
     learned: Callable[[tuple[Release, ...]], Adversary],
+    also: Mapping[str, Beliefs] | None = None,
     defense: Defense | None = None,
     defender: Adversary | Averaged | None = None,
     notes: Sequence[str] = (),
@@ -151,6 +160,8 @@ def report_contents(
     solver : JointSolver
     learned : callable
         From releases to the adversary who learned from them, for stricter settings.
+    also : mapping of name to Beliefs, optional
+        Beliefs of further attacks.
     defense : Defense, optional
         The defense whose settings are made stricter.
     defender : Adversary or Averaged, optional
@@ -161,12 +172,13 @@ def report_contents(
         Wrapper of the iteration over the stricter settings.
     """
     history = History([release.view for release in releases])
-    by_name = {one.name: one for one in inferences}
     rng = np.random.default_rng([settings.seed, 1])
     headlines = {
         one.name: headline(one, history, settings.sure, _bootstrap(settings, len(history.respondents), rng))
         for one in inferences
     }
+    inferences = sorted(inferences, key=lambda one: -headlines[one.name].exposed)
+    by_name = {one.name: one for one in inferences}
     details = by_name[settings.details or _worst(headlines)]
     people = headlines[details.name].people
     names = Pseudonyms.of([*people["respondent"], *_respondents(releases)], settings.names)
@@ -187,7 +199,8 @@ def report_contents(
         trials=trials,
         by_distance=by_distance,
         calibration=_calibration(inferences, history, settings, rng),
-        worst_attacks=_worst_attacks(history, releases, inferences, settings.sure),
+        ranking=ranking_within_groups(details, history),
+        attacks=_attacks(history, inferences, also or {}, settings.sure),
         utility=_utility(releases),
         stricter=price_of_settings(
             history,
@@ -247,16 +260,36 @@ def _calibration(
     return pd.concat(tables, ignore_index=True)
 
 
-def _worst_attacks(
-    history: History, releases: Sequence[Release], inferences: Sequence[Inference], sure: float
+def ranking_within_groups(one: Inference, history: History) -> float:
+    """Fraction of the pairs of a group, one with a value and one without, in which the former has the higher belief in it.
+
+    Over all values and releases, in hindsight; ties count one half; NaN without a pair.
+    """
+    beliefs, holds, groups = [np.zeros(0)], [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
+    first = 0
+    for measured in beliefs_and_truth("report", one.hindsight, history):
+        m = measured.belief.shape[1]
+        beliefs.append(measured.belief.ravel())
+        holds.append(true_values(measured).ravel())
+        groups.append((first + measured.group[:, None] * m + np.arange(m)).ravel())
+        first += (int(measured.group.max(initial=-1)) + 1) * m
+    return within_group_auc(np.concatenate(beliefs), np.concatenate(holds), np.concatenate(groups))
+
+
+def _attacks(
+    history: History, inferences: Sequence[Inference], also: Mapping[str, Beliefs], sure: float
 ) -> pd.DataFrame:
-    """Largest value of each measure over all attacks: joint in hindsight and forward, and sequential, of both adversaries."""
-    beliefs = {}
+    """Risk over all releases of each attack: in hindsight, forward and release by release for each adversary, and others."""
+    beliefs: dict[str, Beliefs] = {}
     for one in inferences:
-        beliefs[PUBLISHED, f"{one.title}, all releases in hindsight"] = one.hindsight
-        beliefs[PUBLISHED, f"{one.title}, releases so far"] = one.forward
-        beliefs[PUBLISHED, f"{one.title}, release by release"] = one.sequential
-    return Comparison(history, {PUBLISHED: tuple(releases)}, beliefs).worst_case(sure=sure).drop(columns="defense")
+        beliefs[f"{one.title}, all releases in hindsight"] = one.hindsight
+        beliefs[f"{one.title}, releases so far"] = one.forward
+        beliefs[f"{one.title}, release by release"] = one.sequential
+    rows = []
+    for name, found in {**beliefs, **also}.items():
+        risk = risk_table(found, history, sure=sure)
+        rows.append({"attack": name, "published": int(risk["published"].sum())} | total_of_risk(risk))
+    return with_right_share(pd.DataFrame(rows))[["attack", *ATTACK_COLUMNS]]
 
 
 def _utility(releases: Sequence[Release]) -> pd.DataFrame:

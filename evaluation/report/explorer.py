@@ -49,9 +49,7 @@ class Explorer(NamedTuple):
     total: int
 
 
-def explorer(
-    one: Inference, releases: Sequence[Release], names: Pseudonyms, rng: np.random.Generator
-) -> Explorer:
+def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng: np.random.Generator) -> Explorer:
     """Beliefs about all respondents if they fit, otherwise about the most exposed ones and a random sample of the others.
 
     ``names`` has all respondents in the order of exposure. Cost: O(n) for n records in all.

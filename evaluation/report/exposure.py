@@ -107,12 +107,18 @@ def reason(row: dict[str, Any]) -> str:
     said = [f"The group shows {value} for {round(share * members)} of {members} records ({percent(share)})."]
     if abs(row["forward"] - share) >= LEAST_CHANGE:
         mates = row["mates"]
-        why = "prior knowledge and earlier releases" if not mates else f"what earlier releases told of {_listed(mates)} and"
+        why = (
+            "prior knowledge and earlier releases"
+            if not mates
+            else f"what earlier releases told of {_listed(mates)} and"
+        )
         why = why if not mates else f"{why} of this person"
         verb = "raised" if row["forward"] > share else "lowered"
         said.append(f"At that time, {why} {verb} the belief to {percent(row['forward'])}.")
     if row["belief"] - row["forward"] >= LEAST_CHANGE:
-        which = "later releases" if row["later"] is None else f"later releases, above all the one at {label(row['later'])},"
+        which = (
+            "later releases" if row["later"] is None else f"later releases, above all the one at {label(row['later'])},"
+        )
         said.append(f"Then {which} raised it to {percent(row['belief'])}.")
     if len(said) == 1:
         said.append(f"Prior knowledge gives the belief {percent(row['belief'])}.")
@@ -120,10 +126,10 @@ def reason(row: dict[str, Any]) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage: whole, with one decimal below 10 % and above 90 %, and never rounded to 0 or 100 %.
+    """A share as a percentage: whole, with one decimal below 10 % and above 99 %, and never rounded to 0 or 100 %.
 
-    >>> [percent(share) for share in (0.0, 0.0001, 0.052, 0.5, 0.987, 0.9999, 1.0)]
-    ['0%', '<0.1%', '5.2%', '50%', '98.7%', '>99.9%', '100%']
+    >>> [percent(share) for share in (0.0, 0.0001, 0.052, 0.5, 0.987, 0.9953, 0.9999, 1.0)]
+    ['0%', '<0.1%', '5.2%', '50%', '99%', '99.5%', '>99.9%', '100%']
     """
     if np.isnan(share):
         return "–"
@@ -131,7 +137,7 @@ def percent(share: float) -> str:
         return "0%" if share <= 0 else "100%"
     if share < 0.0005 or share > 0.9995:
         return "<0.1%" if share < 0.5 else ">99.9%"
-    text = f"{100 * share:.0f}" if 0.1 <= share <= 0.9 else f"{100 * share:.1f}"
+    text = f"{100 * share:.0f}" if 0.1 <= share < 0.99 else f"{100 * share:.1f}"
     return f"{text}%"
 
 

@@ -4,15 +4,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 
-from foreknow.attacks import Influence
+from foreknow.attacks import Influence, SequentialAttack
 from foreknow.evaluation.report.adversaries import Inference
 from foreknow.evaluation.report.pseudonyms import Pseudonyms
 from foreknow.evaluation.risk.influence import influence_by_distance
-from foreknow.models import Adversary, PriorCascade, Release
+from foreknow.models import Adversary, Beliefs, CompromisedRecords, PriorCascade, Release
 
 TRIALS = 6
 """Number of records that are tried."""
@@ -20,10 +19,13 @@ TRIALS = 6
 MAX_TRIAL_RECORDS = 50_000
 """Number of records in all, up to which `TRIALS` records are tried; one beyond it."""
 
-LEAST_BITS = 0.002
-"""Least change of a belief that counts, in bits (Jensen-Shannon divergence): about 50 % to 55 %."""
+LEAST_CHANGE = 0.05
+"""Least change of a belief that counts."""
 
-COLUMNS = ("person", "time", "respondents", "releases", "mean_bits", "max_bits", "distance")
+LEAST_BITS = 0.002
+"""Least change of a belief in the graph of influence, in bits (Jensen-Shannon divergence): about 50 % to 55 %."""
+
+COLUMNS = ("person", "time", "respondents", "releases", "places", "largest")
 
 
 def influence_trials(
@@ -31,47 +33,58 @@ def influence_trials(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Influence of records drawn at random from the first release with a group.
 
-    Each trial adds the true value of one published record to the adversary's knowledge (`Influence`).
+    Each trial adds the true value of one published record to what the adversary knows, and makes the sequential attack again.
 
     Returns
     -------
     trials : DataFrame
         One row per record, in decreasing order of ``respondents``, the number of other respondents about whom a belief changes
-        by at least `LEAST_BITS`. Further columns: ``person``; ``time``; ``releases``, the number of releases reached;
-        ``mean_bits`` and ``max_bits`` over the changed beliefs about others; ``distance``, the largest distance in steps.
+        by at least `LEAST_CHANGE`. Further columns: ``person``; ``time``; ``releases`` and ``places``, the numbers of releases and
+        of records of others reached; ``largest``, the largest change of a belief about another respondent.
     by_distance : DataFrame
-        `influence_by_distance` of the record that reaches the most respondents.
+        `influence_by_distance` of the record that reaches the most respondents; a step is to a group member, or to a later release.
     """
     release = next((each for each in releases if each.groups), None)
     if release is None:
         return pd.DataFrame(columns=pd.Index(COLUMNS)), pd.DataFrame()
     small = sum(len(each.view) for each in releases) <= MAX_TRIAL_RECORDS
-    published = np.flatnonzero(release.group >= 0)
-    rows = rng.permutation(published)[: TRIALS if small else 1]
-    adversary = _with_cascade(one.adversary)
-    found: list[tuple[dict[str, Any], nx.DiGraph[Any]]] = []
-    values = release.view.schema.values
-    for row in rows.tolist():
-        respondent: Hashable = release.view.people.respondents[row]
-        value = values[release.view.sensitive[row]]
-        graph = Influence(adversary, LEAST_BITS)(releases, respondent, value, release.time)
-        found.append(({"person": names(respondent), "time": release.time} | _reach(graph, respondent), graph))
-    found.sort(key=lambda each: -each[0]["respondents"])
-    return pd.DataFrame([row for row, _ in found], columns=pd.Index(COLUMNS)), influence_by_distance(found[0][1])
+    rows = rng.permutation(np.flatnonzero(release.group >= 0))[: TRIALS if small else 1]
+    cascade = one.adversary.cascade or PriorCascade()
+    adversary = replace(one.adversary, cascade=cascade)
+    without = SequentialAttack(adversary)(releases)
+    found = [_trial(adversary, without, releases, release, row, names) for row in rows.tolist()]
+    order = sorted(range(len(found)), key=lambda place: -found[place]["respondents"])
+    worst = int(rows[order[0]])
+    claim = _claim(release, worst)
+    graph = Influence(adversary, LEAST_BITS)(releases, *claim, release.time)
+    trials = pd.DataFrame([found[place] for place in order], columns=pd.Index(COLUMNS))
+    return trials, influence_by_distance(graph)
 
 
-def _reach(graph: "nx.DiGraph[Any]", respondent: Hashable) -> dict[str, Any]:
-    """Numbers of other respondents and of releases that a record reached, and the changes of belief there."""
-    others = [(place, data) for place, data in graph.nodes(data=True) if place[0] != respondent]
-    bits = np.array([data["bits"] for _, data in others])
-    return {
-        "respondents": len({place[0] for place, _ in others}),
-        "releases": len({place[1] for place, _ in others}),
-        "mean_bits": float(bits.mean()) if len(bits) else 0.0,
-        "max_bits": float(bits.max()) if len(bits) else 0.0,
-        "distance": max((int(data["distance"]) for _, data in others), default=0),
-    }
+def _trial(
+    adversary: Adversary, without: Beliefs, releases: Sequence[Release], release: Release, row: int, names: Pseudonyms
+) -> dict[str, Any]:
+    """Reach of one record."""
+    respondent, value = _claim(release, row)
+    claim = {"respondent": [respondent], "value": [value], "time": [release.time], "confidence": [1.0]}
+    known = CompromisedRecords(pd.DataFrame(claim))
+    informed = SequentialAttack(replace(adversary, compromised=known))(releases)
+    reached: set[Hashable] = set()
+    touched = places = 0
+    largest = 0.0
+    for before, after in zip(without, informed, strict=True):
+        change = np.abs(after.posterior.probabilities - before.posterior.probabilities).max(axis=1)
+        people = before.observation.people.respondents
+        change[np.array([name == respondent for name in people], dtype=np.bool_)] = 0
+        some = np.flatnonzero(change >= LEAST_CHANGE)
+        reached |= set(people[some])
+        touched += len(some) > 0
+        places += len(some)
+        largest = max(largest, float(change.max(initial=0)))
+    numbers = (len(reached), touched, places, largest)
+    return dict(zip(COLUMNS, (names(respondent), release.time, *numbers), strict=True))
 
 
-def _with_cascade(adversary: Adversary) -> Adversary:
-    return adversary if adversary.cascade is not None else replace(adversary, cascade=PriorCascade())
+def _claim(release: Release, row: int) -> tuple[Hashable, Hashable]:
+    """Respondent and true value of a record."""
+    return release.view.people.respondents[row], release.view.schema.values[release.view.sensitive[row]]

@@ -33,9 +33,9 @@ def verdict(contents: ReportContents) -> Verdict:
     informed, learned = contents.headlines[INFORMED], contents.headlines[LEARNED]
     if learned.exposed:
         told = (
-            f"{of_people(learned)} are exposed to a reader who knows nothing beforehand and has only these releases, and "
-            f"{informed.exposed:,} to one who also knows how frequent each value is. Such a reader is at least {sure} sure of "
-            "their true value."
+            f"{of_people(learned)} are exposed to a reader who knows nothing beforehand and has only these releases: such a "
+            f"reader is at least {sure} sure of their true value. An informed adversary, who also knows how frequent each value is, "
+            f"exposes {informed.exposed:,}."
         )
         return Verdict("high", "High risk", told, advice(contents))
     if informed.exposed:
@@ -161,7 +161,17 @@ def calibration_sentence(contents: ReportContents) -> str:
     return (
         f"Of the {int(last['beliefs']):,} beliefs of {percent(float(last['low']))} or more, {percent(float(last['believed']))} on "
         f"average, {percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
-        "how much to trust them."
+        f"how much to trust them. {ranking_sentence(contents.ranking)}"
+    )
+
+
+def ranking_sentence(ranking: float) -> str:
+    """Rank of the holders of a value among the members of their group."""
+    if np.isnan(ranking):
+        return "Each group shows one value alone, so there is nothing to rank."
+    return (
+        f"Of two members of a group of whom one has a value, the adversary believes it more of the right one in {percent(ranking)} "
+        "of all pairs; 50% is guessing."
     )
 
 
@@ -172,9 +182,14 @@ def influence_sentence(trials: pd.DataFrame) -> str:
     worst, mean = trials.iloc[0], float(trials["respondents"].mean())
     return (
         f"We let the adversary learn one true value, for {len(trials)} records in turn. On average this changed the beliefs about "
-        f"{mean:.1f} other people; the record of {worst['person']} changed those about {int(worst['respondents']):,}, in "
-        f"{int(worst['releases']):,} releases."
+        f"{mean:.1f} other people by at least 5 percentage points. The record of {worst['person']} reached most: "
+        f"{counted(worst['respondents'], 'person', 'people')}, in {counted(worst['releases'], 'release')}."
     )
+
+
+def counted(number: float, one: str, several: str | None = None) -> str:
+    """A number and its noun, in the singular for 1."""
+    return f"{int(number):,} {one if int(number) == 1 else several or one + 's'}"
 
 
 def utility_sentence(utility: pd.DataFrame) -> str:

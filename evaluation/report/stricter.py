@@ -103,7 +103,9 @@ def price_of_settings(
     rows = [{"setting": "as published"} | _row(current, history, sure)]
     for setting in progress(settings):
         try:
-            releases = publish(history, setting.defense, defender, current.releases[0].bucketized, infeasible="suppress", rng=rng)
+            releases = publish(
+                history, setting.defense, defender, current.releases[0].bucketized, infeasible="suppress", rng=rng
+            )
         except Infeasible as error:
             rows.append({"setting": setting.title, "problem": str(error)})
             continue
@@ -181,4 +183,3 @@ def _evaluated(node: ast.AST) -> Any:
         arguments = {each.arg: _evaluated(each.value) for each in node.keywords if each.arg is not None}
         return made(*map(_evaluated, node.args), **arguments)
     raise ValueError(f"{ast.dump(node)} is no setting of a defense")
-

@@ -28,7 +28,7 @@
 
   function draw(rows) {
     pending = rows;
-    if (views.explored) views.explored.change(data.explored, vega.changeset().remove(() => true).insert(rows)).runAsync();
+    if (views.explored) views.explored.data(data.explored, rows).runAsync();
   }
 
   // The chosen person.

@@ -1,6 +1,4 @@
-"""The command `foreknow`: publish a history, attack what was published, check a published table,
-report on a publication, run the demo.
-"""
+"""The command `foreknow`: publish a history, attack and check what was published, report on it, run the demo."""
 
 import sys
 import warnings

@@ -84,7 +84,8 @@ def _lines(table: pd.DataFrame, title: str, top: float = 1.0) -> "alt.LayerChart
     point = base.mark_point(filled=True, size=55, opacity=1).encode(
         x=x, y=y, color=colour, shape=shape, tooltip=tooltip
     )
-    return (line + point).properties(height=HEIGHT)
+    layered = alt.LayerChart(layer=[line, point])
+    return layered.properties(height=HEIGHT)
 
 
 def _legend() -> "alt.Legend":
@@ -145,7 +146,8 @@ def _certainty(contents: ReportContents) -> "alt.LayerChart":
     base = alt.Chart(table, title=alt.Title("Number of people", anchor="start", fontWeight="normal", fontSize=13))
     bars = base.mark_bar(color=BLUE).encode(x=x, y=y, tooltip=["bin:O", "people:Q"])
     text = base.mark_text(dy=-8).encode(x=x, y=y, text=alt.Text("people:Q", format=",d"))
-    return (bars + text).properties(height=HEIGHT)
+    layered = alt.LayerChart(layer=[bars, text])
+    return layered.properties(height=HEIGHT)
 
 
 def _calibration(contents: ReportContents) -> "alt.LayerChart":
@@ -168,7 +170,8 @@ def _calibration(contents: ReportContents) -> "alt.LayerChart":
     )
     tooltip = [alt.Tooltip("believed:Q", format=".1%"), alt.Tooltip("observed:Q", format=".1%"), "beliefs:Q"]
     point = base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(x=x, y=y, tooltip=tooltip)
-    return (ideal + note + rule + point).properties(height=HEIGHT + 40)
+    layered = alt.LayerChart(layer=[ideal, note, rule, point])
+    return layered.properties(height=HEIGHT + 40)
 
 
 def _stricter(contents: ReportContents) -> "alt.LayerChart":
@@ -196,10 +199,11 @@ def _stricter(contents: ReportContents) -> "alt.LayerChart":
     base = alt.Chart(table)
     bars = base.mark_bar(stroke=BLACK, strokeWidth=0.5).encode(x=x, y=y, yOffset=offset, color=fill)
     text = base.mark_text(align="left", dx=4).encode(x=x, y=y, yOffset=offset, text="shown:N")
-    return (bars + text).properties(height=56 * table["setting"].nunique())
+    layered = alt.LayerChart(layer=[bars, text])
+    return layered.properties(height=56 * table["setting"].nunique())
 
 
-def _explored(contents: ReportContents) -> "alt.LayerChart":
+def _explored(_: ReportContents) -> "alt.LayerChart":
     """Lines of the explorer: the page puts the beliefs about the chosen person into the named data set."""
     chart = _lines(pd.DataFrame({"line": list(EXPLORED_LINES)}), "Belief in the true value at each release")
     import altair as alt

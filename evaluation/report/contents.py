@@ -96,8 +96,8 @@ class ReportContents:
         One row per attack that was made: ``attack``, ``gain``, ``success``, ``confidence``, ``log_score``, ``sure``, ``right`` over
         all releases, and ``right_share``, the share of the published records with a sure and right belief.
     utility : DataFrame
-        One row per release: ``time``, ``records``, ``suppressed``, ``suppressed_share``, ``distorted``, ``counterfeits``, ``groups``,
-        ``smallest``, ``group_size`` and ``gcp``.
+        One row per release: the columns of `suppressed`; ``groups``, ``smallest`` and ``group_size``, the number of groups and
+        their smallest and mean size; ``gcp``, the normalized certainty penalty.
     stricter : DataFrame
         See `price_of_settings`.
     defense : Defense or None

@@ -8,13 +8,13 @@ import numpy as np
 from foreknow.evaluation.report.adversaries import Inference
 from foreknow.evaluation.report.pseudonyms import Pseudonyms, label
 from foreknow.models import Release
-from foreknow.models.arrays import IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
 MAX_PEOPLE = 5_000
 """Largest number of respondents of the explorer."""
 
-MAX_RECORDS = 24_000
-"""Number of their records, at most; it bounds the size of the page."""
+MAX_ENTRIES = 180_000
+"""Number of their pairs of a record and a value, at most; it bounds the size of the page, by 15 bytes each."""
 
 SCALE = 1000
 """Beliefs are rounded to thousandths."""
@@ -55,7 +55,7 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     ``names`` has all respondents in the order of exposure. Cost: O(n) for n records in all.
     """
     everyone = list(names.numbers)
-    number = _records_of(releases, names)
+    number = _entries_of(one, releases, names)
     chosen = _chosen(number, rng)
     is_chosen = np.zeros(len(everyone), dtype=np.bool_)
     is_chosen[chosen] = True
@@ -79,22 +79,29 @@ def explorer(one: Inference, releases: Sequence[Release], names: Pseudonyms, rng
     )
 
 
-def _records_of(releases: Sequence[Release], names: Pseudonyms) -> IntArray:
-    """Number of records of each respondent, in the order of exposure."""
+def _entries_of(one: Inference, releases: Sequence[Release], names: Pseudonyms) -> IntArray:
+    """Number of pairs of a record and a value of each respondent, in the order of exposure."""
     number = np.zeros(len(names.numbers), dtype=np.int64)
-    for release in releases:
-        for name in release.view.people.respondents:
-            number[names.numbers[name] - 1] += 1
+    for t, release in enumerate(releases):
+        forward, hindsight = (each.releases[t].posterior.probabilities for each in (one.forward, one.hindsight))
+        counts = np.vstack([release.counts, np.zeros((1, forward.shape[1]), dtype=np.int64)])[release.group]
+        place = np.array([names.numbers[name] - 1 for name in release.view.people.respondents], dtype=np.int64)
+        number[place] += _shown(counts, forward, hindsight).sum(axis=1)
     return number
+
+
+def _shown(counts: IntArray, forward: FloatArray, hindsight: FloatArray) -> BoolArray:
+    """Mask of the values that are in the data: those that the group shows, and those with a belief of `LEAST_SHOWN`."""
+    return np.asarray((counts > 0) | (forward >= LEAST_SHOWN) | (hindsight >= LEAST_SHOWN))
 
 
 def _chosen(number: IntArray, rng: np.random.Generator) -> IntArray:
     """Places of the chosen respondents: rising."""
-    if len(number) <= MAX_PEOPLE and number.sum() <= MAX_RECORDS:
+    if len(number) <= MAX_PEOPLE and number.sum() <= MAX_ENTRIES:
         return np.arange(len(number))
-    first = min(int(np.searchsorted(np.cumsum(number), MAX_RECORDS // 2)), MAX_PEOPLE // 2)
+    first = min(int(np.searchsorted(np.cumsum(number), MAX_ENTRIES // 2)), MAX_PEOPLE // 2)
     others = first + rng.permutation(len(number) - first)
-    sampled = min(int(np.searchsorted(np.cumsum(number[others]), MAX_RECORDS // 2)), MAX_PEOPLE // 2)
+    sampled = min(int(np.searchsorted(np.cumsum(number[others]), MAX_ENTRIES // 2)), MAX_PEOPLE // 2)
     return np.concatenate([np.arange(first), np.sort(others[:sampled])])
 
 
@@ -108,7 +115,7 @@ def _record(t: int, release: Release, row: int, forward: Any, hindsight: Any) ->
     """One record: number of the release, size of the group, code of the true value, and an entry for each value."""
     group = int(release.group[row])
     counts = release.counts[group] if group >= 0 else np.zeros(len(forward), dtype=np.int64)
-    shown = np.flatnonzero((counts > 0) | (forward >= LEAST_SHOWN) | (hindsight >= LEAST_SHOWN))
+    shown = np.flatnonzero(_shown(counts, forward, hindsight))
     entries = [
         [code, int(counts[code]), round(float(forward[code]) * SCALE), round(float(hindsight[code]) * SCALE)]
         for code in shown.tolist()

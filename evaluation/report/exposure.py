@@ -65,7 +65,8 @@ def exposed_people(
     """
     shown = people.head(PEOPLE)
     codes = {value: code for code, value in enumerate(releases[0].view.schema.values)}
-    places = {(row.respondent, row.time): codes[row.value] for row in shown.itertuples()}
+    owners, times, values = (shown[name].tolist() for name in ("respondent", "time", "value"))
+    places: Places = {(owner, time): codes[value] for owner, time, value in zip(owners, times, values, strict=True)}
     later = _later_releases(one, releases, solver, places)
     rows = []
     for row in shown.itertuples():
@@ -121,7 +122,7 @@ def reason(row: dict[str, Any]) -> str:
         )
         said.append(f"Then {which} raised it to {percent(row['belief'])}.")
     if len(said) == 1:
-        said.append(f"Prior knowledge gives the belief {percent(row['belief'])}.")
+        said.append(f"Knowledge and other releases add little: the belief is {percent(row['belief'])}.")
     return " ".join(said)
 
 

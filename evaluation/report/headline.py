@@ -13,7 +13,7 @@ from foreknow.evaluation.risk.forecasts import numbered
 from foreknow.evaluation.risk.respondent_bootstrap import Bootstrap
 from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import History
-from foreknow.models.arrays import FloatArray
+from foreknow.models.arrays import FloatArray, IntArray
 
 MEASURES = ("exposed", "confidence", "confidence_of_shares", "success", "success_of_shares")
 """Measures of `Headline.table`, in its order."""
@@ -53,7 +53,7 @@ class Headline(NamedTuple):
 
     def value(self, measure: str) -> float:
         """Value of a measure."""
-        return float(self.table.set_index("measure").loc[measure, "value"])
+        return float(self.table.loc[self.table["measure"] == measure, "value"].iloc[0])
 
 
 def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap) -> Headline:
@@ -112,7 +112,7 @@ def _sums(one: Inference, history: History, sure: float) -> tuple[FloatArray, in
     return np.column_stack(sums), held, right
 
 
-def _hits(belief: FloatArray, true: np.ndarray) -> FloatArray:  # type: ignore[type-arg]
+def _hits(belief: FloatArray, true: IntArray) -> FloatArray:
     """``1/q`` where the true value is one of q values of highest belief, else 0: shape ``(n',)``."""
     best = belief >= belief.max(axis=1, keepdims=True, initial=0) * (1 - RELATIVE_TIE)
     return np.asarray(best[np.arange(len(true)), true] / np.maximum(best.sum(axis=1), 1))

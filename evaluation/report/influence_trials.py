@@ -17,7 +17,7 @@ TRIALS = 6
 """Number of records that are tried."""
 
 MAX_TRIAL_RECORDS = 50_000
-"""Number of records in all, up to which `TRIALS` records are tried; one beyond it."""
+"""Number of records in all, up to which `TRIALS` records are tried and a graph is made; beyond it, one is tried."""
 
 LEAST_CHANGE = 0.05
 """Least change of a belief that counts."""
@@ -42,23 +42,22 @@ def influence_trials(
         by at least `LEAST_CHANGE`. Further columns: ``person``; ``time``; ``releases`` and ``places``, the numbers of releases and
         of records of others reached; ``largest``, the largest change of a belief about another respondent.
     by_distance : DataFrame
-        `influence_by_distance` of the record that reaches the most respondents; a step is to a group member, or to a later release.
+        `influence_by_distance` of the record that reaches the most respondents; a step is to a group member, or to a later
+        release. Empty for more than `MAX_TRIAL_RECORDS` records.
     """
     release = next((each for each in releases if each.groups), None)
     if release is None:
         return pd.DataFrame(columns=pd.Index(COLUMNS)), pd.DataFrame()
     small = sum(len(each.view) for each in releases) <= MAX_TRIAL_RECORDS
     rows = rng.permutation(np.flatnonzero(release.group >= 0))[: TRIALS if small else 1]
-    cascade = one.adversary.cascade or PriorCascade()
-    adversary = replace(one.adversary, cascade=cascade)
-    without = SequentialAttack(adversary)(releases)
-    found = [_trial(adversary, without, releases, release, row, names) for row in rows.tolist()]
+    adversary = replace(one.adversary, cascade=one.adversary.cascade or PriorCascade())
+    found = [_trial(adversary, one.sequential, releases, release, row, names) for row in rows.tolist()]
     order = sorted(range(len(found)), key=lambda place: -found[place]["respondents"])
-    worst = int(rows[order[0]])
-    claim = _claim(release, worst)
-    graph = Influence(adversary, LEAST_BITS)(releases, *claim, release.time)
     trials = pd.DataFrame([found[place] for place in order], columns=pd.Index(COLUMNS))
-    return trials, influence_by_distance(graph)
+    if not small:
+        return trials, pd.DataFrame()
+    claim = _claim(release, int(rows[order[0]]))
+    return trials, influence_by_distance(Influence(adversary, LEAST_BITS)(releases, *claim, release.time))
 
 
 def _trial(

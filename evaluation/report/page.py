@@ -20,6 +20,7 @@ from foreknow.evaluation.report.sentences import (
     cards,
     influence_sentence,
     leak_sentence,
+    strongest_sentence,
     utility_sentence,
     verdict,
 )
@@ -74,6 +75,7 @@ def page(contents: ReportContents) -> str:
             leak_sentence=leak_sentence(contents.leak),
             calibration_sentence=calibration_sentence(contents),
             influence_sentence=influence_sentence(contents.trials),
+            strongest_sentence=strongest_sentence(contents.attacks),
             utility_sentence=utility_sentence(contents.utility),
             defense=None if contents.defense is None else settings(contents.defense),
             program=program_version(),
@@ -91,7 +93,7 @@ def vega_bundle() -> str:
     """JavaScript of Vega, Vega-Lite and Vega-Embed, which defines ``vegaEmbed``. It has no closing script tag."""
     import vl_convert
 
-    return str(vl_convert.javascript_bundle()).replace("</script", "<\\/script")
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")
 
 
 def json_in_html(value: Any) -> str:
@@ -115,7 +117,8 @@ def _policy(scripts: Sequence[str]) -> str:
     """Content-Security-Policy that allows the scripts of these texts, and no network access."""
     sums = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
     allowed = " ".join(f"'sha256-{each}'" for each in sums)
-    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    others = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; script-src {allowed}; {others}"
 
 
 @cache

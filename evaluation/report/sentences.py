@@ -34,8 +34,8 @@ def verdict(contents: ReportContents) -> Verdict:
     if learned.exposed:
         told = (
             f"{of_people(learned)} are exposed to a reader who knows nothing beforehand and has only these releases: such a "
-            f"reader is at least {sure} sure of their true value. An informed adversary, who also knows how frequent each value is, "
-            f"exposes {informed.exposed:,}."
+            f"reader is at least {sure} sure of their true value. An informed adversary, who also knows how frequent each value "
+            f"is, exposes {informed.exposed:,}."
         )
         return Verdict("high", "High risk", told, advice(contents))
     if informed.exposed:
@@ -125,9 +125,20 @@ def cards(contents: ReportContents, name: str) -> list[Card]:
             percent(one.right / one.sure) if one.sure else "never sure",
             "There is no sure belief."
             if not one.sure
-            else f"Of the records for which it is at least {sure} sure of a value, the value that it names is the true one for this number.",
+            else f"The number of records of which it is at least {sure} sure, and for how many of them it is right.",
         ),
     ]
+
+
+def strongest_sentence(attacks: pd.DataFrame) -> str:
+    """The attack with the most sure and right beliefs."""
+    best = attacks.loc[attacks["right"].astype(int).idxmax()]
+    if not int(best["right"]):
+        return f"None of the {len(attacks)} attacks that were made has a sure and right belief."
+    return (
+        f"Of the {len(attacks)} attacks that were made, this one has the most sure and right beliefs: {best['attack']}, with "
+        f"{int(best['right']):,} right of {int(best['sure']):,} sure ones. The table of all attacks has the others."
+    )
 
 
 WHAT_THEY_KNOW = {
@@ -146,8 +157,8 @@ def leak_sentence(leak: pd.DataFrame) -> str:
     if round(number) == 0:
         return "Later releases made the adversary sure of no further value of an earlier release."
     return (
-        f"Later releases made the adversary sure of {round(number):,} values of earlier releases, of which {round(right):,} are the "
-        "true ones. What is published now can expose what was published before."
+        f"Later releases made the adversary sure of {round(number):,} values of earlier releases, of which {round(right):,} are "
+        "the true ones. What is published now can expose what was published before."
     )
 
 

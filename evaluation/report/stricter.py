@@ -48,7 +48,7 @@ def stricter_settings(defense: Defense, steps: int = 3) -> tuple[Setting, ...]:
     settings = []
     for step in range(steps):
         value = found[name] * FACTORS[step] if name == "k" else found[name] + step + 1
-        settings.append(Setting(f"{name} = {value}", _replaced(defense, name, lambda _, value=value: value)))
+        settings.append(Setting(f"{name} = {value}", _replaced(defense, name, value)))
     return tuple(settings)
 
 
@@ -146,7 +146,7 @@ def _numbers(part: Any) -> Iterable[tuple[str, int]]:
                 yield field.name, value
 
 
-def _replaced(part: Any, name: str, new: Callable[[int], int]) -> Any:
+def _replaced(part: Any, name: str, new: int) -> Any:
     """A defense or requirement with each setting of a name replaced."""
     if isinstance(part, tuple):
         return tuple(_replaced(each, name, new) for each in part)
@@ -156,7 +156,7 @@ def _replaced(part: Any, name: str, new: Callable[[int], int]) -> Any:
     for field in fields(part):
         value = getattr(part, field.name)
         if field.name == name and isinstance(value, int):
-            changed[field.name] = new(value)
+            changed[field.name] = new
         elif field.init and (isinstance(value, tuple) or is_dataclass(value)):
             changed[field.name] = _replaced(value, name, new)
     return replace(part, **changed)

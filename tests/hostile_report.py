@@ -13,11 +13,8 @@ HOSTILE = Adversary(UniformPrior(), MarkovChain(1, np.array([[0.9, 0.1], [0.1, 0
 
 def hostile(names=True):
     """A report of two respondents, who share a group at the first release and are alone at the second."""
-    rows = [
-        (name, time, value)
-        for time in ("1 </script>", "2 </script>")
-        for name, value in ((SCRIPT, SCRIPT), (ATTRIBUTE, ATTRIBUTE))
-    ]
+    cells = (SCRIPT, ATTRIBUTE)
+    rows = [(cell, time, cell) for time in ("1 </script>", "2 </script>") for cell in cells]
     frame = pd.DataFrame(rows, columns=["id", "week", "result"]).assign(age=1)
     history = History.read(frame, Schema({"age": Numeric(0, 9)}, "result", (ATTRIBUTE, SCRIPT)))
     releases = [Release(history[0], [0, 0]), Release(history[1], [0, 1])]

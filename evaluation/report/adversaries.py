@@ -16,6 +16,9 @@ TITLES = {
 }
 """Titles of the adversaries on the page."""
 
+SHORT_TITLES = {INFORMED: "Informed", LEARNED: "Without prior knowledge"}
+"""Titles of the adversaries in legends and headings of columns."""
+
 
 @dataclass(frozen=True, eq=False)
 class Inference:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from foreknow.evaluation.report.adversaries import SHORT_TITLES
 from foreknow.evaluation.report.contents import ReportContents
 from foreknow.evaluation.report.exposure import percent
 from foreknow.evaluation.report.pseudonyms import label
@@ -180,13 +181,18 @@ def _stricter(contents: ReportContents) -> "alt.LayerChart":
     rows = []
     for row in contents.stricter.to_dict("records"):
         if not row["problem"]:
-            for name, one in contents.inferences.items():
+            for name in contents.inferences:
                 exposed = int(row[f"exposed_{name}"])
                 rows.append(
-                    {"setting": row["setting"], "adversary": one.title, "exposed": exposed, "shown": f"{exposed:,}"}
+                    {
+                        "setting": row["setting"],
+                        "adversary": SHORT_TITLES[name],
+                        "exposed": exposed,
+                        "shown": f"{exposed:,}",
+                    }
                 )
     table = pd.DataFrame(rows)
-    names = [one.title for one in contents.inferences.values()]
+    names = [SHORT_TITLES[name] for name in contents.inferences]
     y = alt.Y("setting:N", sort=None, title=None, axis=alt.Axis(labelLimit=110))
     end = alt.Scale(domain=[0, max(1.1 * float(table["exposed"].max()), 4.0)], nice=False)
     x = alt.X("exposed:Q", title="Exposed people", scale=end, axis=alt.Axis(tickCount=4, format=",d"))

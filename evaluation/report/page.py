@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from foreknow.evaluation.cli.files.checksums import program_version, settings
+from foreknow.evaluation.report.adversaries import SHORT_TITLES
 from foreknow.evaluation.report.charts import EXPLORED, EXPLORED_LINES, charts
 from foreknow.evaluation.report.contents import ReportContents
 from foreknow.evaluation.report.exposure import percent
@@ -71,6 +72,7 @@ def page(contents: ReportContents) -> str:
             contents=contents,
             verdict=verdict(contents),
             cards={name: cards(contents, name) for name in contents.inferences},
+            short=SHORT_TITLES,
             knowledge=WHAT_THEY_KNOW,
             leak_sentence=leak_sentence(contents.leak),
             calibration_sentence=calibration_sentence(contents),

@@ -1,6 +1,6 @@
 """Sentences of a report: the verdict, the meaning of each number, and the advice."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,10 @@ from foreknow.evaluation.report.headline import Headline
 
 MANY_SUPPRESSED = 0.2
 """Share of suppressed records above which the page warns."""
+
+
+FEW = 0.1
+"""Share of the respondents that are exposed now, up to which a cheaper setting is named."""
 
 
 class Verdict(NamedTuple):
@@ -52,27 +56,53 @@ def verdict(contents: ReportContents) -> Verdict:
 
 
 def advice(contents: ReportContents) -> str:
-    """Stricter setting that exposes the fewest respondents, at the lowest price, and this price."""
+    """The stricter setting that exposes the fewest respondents, a cheaper one that exposes few, and their prices."""
     table = contents.stricter
     if len(table) < 2:
         return ""
-    tried = table[table["problem"] == ""]
-    if len(tried) < 2:
+    if len(table[table["problem"] == ""]) < 2:
         return "No stricter setting that was tried can be published."
-    now = tried.iloc[0]
-    exposed = tried[[f"exposed_{name}" for name in contents.inferences]].max(axis=1)
-    if exposed.iloc[0] == 0:
+    if not table.iloc[0][_exposed(contents)].max():
         return "No stricter setting is needed for these two adversaries."
-    best = int(np.argmin(exposed.to_numpy()))
-    if best == 0:
+    best, cheaper = best_settings(contents)
+    if best is None:
         return "None of the stricter settings that were tried exposes fewer people; consider another defense, or fewer releases."
-    new = tried.iloc[best]
-    left = int(exposed.iloc[best])
+    now = table.iloc[0]
     return (
-        f"With {new['setting']} instead, {'no person' if not left else f'{left:,} people'} would be exposed. The price: "
-        f"{percent(float(new['suppressed']))} of the records would be left out (now {percent(float(now['suppressed']))}), and "
-        f"{percent(float(new['gcp']))} of the detail of the other columns would be lost (now {percent(float(now['gcp']))})."
+        f"With {best['setting']} instead, {_people(contents, best)} would be exposed. The price: {_price(best)}; now "
+        f"{_price(now)}."
+        + ("" if cheaper is None else f" With {cheaper['setting']}, {_people(contents, cheaper)}: {_price(cheaper)}.")
     )
+
+
+def best_settings(contents: ReportContents) -> "tuple[pd.Series[Any] | None, pd.Series[Any] | None]":
+    """Rows of the setting that exposes the fewest respondents, and of a cheaper one that exposes at most a tenth of those now.
+
+    None where no setting exposes fewer, and where there is no cheaper one.
+    """
+    tried = contents.stricter[contents.stricter["problem"] == ""]
+    exposed = tried[_exposed(contents)].max(axis=1).to_numpy(dtype=float)
+    place = int(exposed.argmin()) if len(exposed) else 0
+    if place == 0:
+        return None, None
+    few = np.flatnonzero(exposed[:place] <= FEW * exposed[0])
+    few = few[few > 0]
+    return tried.iloc[place], tried.iloc[int(few[0])] if len(few) else None
+
+
+def _exposed(contents: ReportContents) -> list[str]:
+    return [f"exposed_{name}" for name in contents.inferences]
+
+
+def _people(contents: ReportContents, row: "pd.Series[Any]") -> str:
+    """Number of respondents that a setting exposes, under the adversary who exposes more."""
+    number = max(int(row[name]) for name in _exposed(contents))
+    return counted(number, "person", "people") if number else "no person"
+
+
+def _price(row: "pd.Series[Any]") -> str:
+    gone, lost = percent(float(row["suppressed"])), percent(float(row["gcp"]))
+    return f"{gone} of the records left out, {lost} of the other columns' detail lost"
 
 
 def of_people(one: Headline) -> str:
@@ -132,7 +162,7 @@ def cards(contents: ReportContents, name: str) -> list[Card]:
 
 def strongest_sentence(attacks: pd.DataFrame) -> str:
     """The attack with the most sure and right beliefs."""
-    best = attacks.loc[attacks["right"].astype(int).idxmax()]
+    best = attacks.iloc[int(attacks["right"].to_numpy(dtype=float).argmax())]
     if not int(best["right"]):
         return f"None of the {len(attacks)} attacks that were made has a sure and right belief."
     return (

@@ -54,6 +54,7 @@ from foreknow.evaluation.cli.printing.terminal import error_console, notice, say
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
 from foreknow.evaluation.report.page import check_packages
 from foreknow.evaluation.report.report import check_page_path, report
+from foreknow.evaluation.report.sentences import best_settings
 from foreknow.models import History
 
 
@@ -143,6 +144,10 @@ def report_command(
     told = found.verdict
     say(f"{told.word}. {told.sentence}", *([f"What to change: {told.advice}"] if told.advice else []))
     say(f"The report, for you alone: {out}. Open it in a browser. Seed: {used}.")
+    best, _ = best_settings(found.contents)
+    if best is not None:
+        name, _, value = str(best["setting"]).partition(" = ")
+        say(f"Next: foreknow publish with -{name} {value}, and a report on that.")
 
 
 DETAILS = {RECORDS: INFORMED, LEARNED: LEARNED}

@@ -39,7 +39,7 @@ class Page(HTMLParser):
             self.headings.append(dict(attrs).get("scope"))
 
     def handle_endtag(self, tag):
-        self.is_script = False
+        self.is_script = self.is_script and tag != "script"
 
     def handle_data(self, data):
         if self.is_script:

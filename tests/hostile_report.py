@@ -1,5 +1,7 @@
 """A report whose respondents, values, times and notes are markup."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -11,6 +13,7 @@ ATTRIBUTE = '"><img src=x onerror=alert(1)>'
 HOSTILE = Adversary(UniformPrior(), MarkovChain(1, np.array([[0.9, 0.1], [0.1, 0.9]])))
 
 
+@cache
 def hostile(names=True):
     """A report of two respondents, who share a group at the first release and are alone at the second."""
     cells = (SCRIPT, ATTRIBUTE)

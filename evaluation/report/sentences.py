@@ -49,7 +49,7 @@ def verdict(contents: ReportContents) -> Verdict:
         )
         return Verdict("some", "Some risk", told, advice(contents))
     told = (
-        f"None of {informed.respondents:,} people is exposed: neither adversary is {sure} sure of a true value. This is no proof "
+        f"None of {informed.respondents:,} people is exposed: no release makes either adversary {sure} sure of a true value. This is no proof "
         "of safety: an adversary who knows more may infer more."
     )
     return Verdict("none", "No exposed person found", told, advice(contents))
@@ -67,12 +67,16 @@ def advice(contents: ReportContents) -> str:
     best, cheaper = best_settings(contents)
     if best is None:
         return "None of the stricter settings that were tried exposes fewer people; consider another defense, or fewer releases."
-    now = table.iloc[0]
-    return (
-        f"With {best['setting']} instead, {_people(contents, best)} would be exposed. The price: {_price(best)}; now "
-        f"{_price(now)}."
-        + ("" if cheaper is None else f" With {cheaper['setting']}, {_people(contents, cheaper)}: {_price(cheaper)}.")
+    gone, lost = _price(best)
+    gone_now, lost_now = _price(table.iloc[0])
+    said = (
+        f"With {best['setting']} instead, {_people(contents, best)} would be exposed. The price: {gone} of the records would be "
+        f"left out (now {gone_now}), and {lost} of the detail of the other columns lost (now {lost_now})."
     )
+    if cheaper is None:
+        return said
+    gone, lost = _price(cheaper)
+    return f"{said} Cheaper: with {cheaper['setting']}, {_people(contents, cheaper)} would be, for {gone} and {lost}."
 
 
 def best_settings(contents: ReportContents) -> "tuple[pd.Series[Any] | None, pd.Series[Any] | None]":
@@ -100,9 +104,9 @@ def _people(contents: ReportContents, row: "pd.Series[Any]") -> str:
     return counted(number, "person", "people") if number else "no person"
 
 
-def _price(row: "pd.Series[Any]") -> str:
-    gone, lost = percent(float(row["suppressed"])), percent(float(row["gcp"]))
-    return f"{gone} of the records left out, {lost} of the other columns' detail lost"
+def _price(row: "pd.Series[Any]") -> tuple[str, str]:
+    """Share of suppressed records, and share of lost detail."""
+    return percent(float(row["suppressed"])), percent(float(row["gcp"]))
 
 
 def of_people(one: Headline) -> str:

@@ -41,9 +41,6 @@ def test_a_report_on_a_publication(mondrian, tmp_path):
     page = out.read_text(encoding="utf-8")
     assert "Mondrian(requirement=KAnonymity(k=3) &amp; DistinctDiversity(l=2)" in page
     assert "p01" not in page
-    again = tmp_path / "again.html"
-    run("report", source, *ROLES, "--groups", groups, "--out", again, "--stricter", 1, "--seed", 5)
-    assert again.read_text(encoding="utf-8") == page
 
 
 def test_identifiers_and_another_attack(mondrian, tmp_path):
@@ -60,10 +57,13 @@ def test_without_groups_it_publishes_first_and_says_so(tmp_path):
     source = write(records(), tmp_path / "records.csv")
     options = ["--stricter", 0, "--seed", 1]
     told = run("report", source, *ROLES, "--out", tmp_path / "report.html", *options)
+    run("report", source, *ROLES, "--out", tmp_path / "again.html", *options)
     assert "No groups are given" in told.stderr
     assert "trial publication by JSReduce(k=3" in told.stderr
-    assert "trial publication by JSReduce(k=3" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["records.csv", "report.html"]
+    page, again = ((tmp_path / name).read_text(encoding="utf-8") for name in ("report.html", "again.html"))
+    assert "trial publication by JSReduce(k=3" in page
+    assert page == again
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.html", "records.csv", "report.html"]
 
 
 def test_groups_of_unknown_origin(tmp_path):

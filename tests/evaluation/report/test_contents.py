@@ -1,6 +1,7 @@
 """Numbers of a report: by hand, and by the measures called directly."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,7 @@ from foreknow.evaluation.cli.files.checksums import settings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.report import explorer as explorer_file
 from foreknow.evaluation.report.exposure import reason
-from foreknow.evaluation.report.sentences import cards
+from foreknow.evaluation.report.sentences import advice, cards
 from foreknow.evaluation.report.stricter import read_defense, stricter_settings
 from foreknow.models import Adversary, Enumeration, GivenPrior, History, MarkovChain, Release, UniformPrior
 
@@ -306,6 +307,19 @@ class TestStricterSettings:
     )
     def test_other_text_is_no_defense(self, text):
         assert read_defense(text) is None
+
+    def test_advice_names_the_fewest_and_a_cheaper_one(self, simulated):
+        """30 exposed now; k = 6 exposes 3, a tenth; k = 12 none, at a higher price."""
+        contents = simulated[0]
+        rows = [("as published", 30, 0.0, 0.05), ("k = 6", 3, 0.01, 0.1), ("k = 12", 0, 0.02, 0.4)]
+        table = pd.DataFrame(rows, columns=["setting", "exposed_informed", "suppressed", "gcp"])
+        table = table.assign(exposed_learned=0, problem="")
+        told = advice(replace(contents, stricter=table))
+        assert told.startswith("With k = 12 instead, no person would be exposed. The price: 2.0% of the records")
+        assert "(now 0%)" in told
+        assert told.endswith("Cheaper: with k = 6, 3 people would be, for 1.0% and 10%.")
+        worse = table.assign(exposed_informed=[30, 31, 32])
+        assert advice(replace(contents, stricter=worse)).startswith("None of the stricter settings")
 
     def test_a_setting_that_cannot_be_published(self):
         history = history_of(("ABCD", "abab"))

@@ -49,7 +49,8 @@ def verdict(contents: ReportContents) -> Verdict:
         )
         return Verdict("some", "Some risk", told, advice(contents))
     told = (
-        f"None of {informed.respondents:,} people is exposed: no release makes either adversary {sure} sure of a true value. This is no proof "
+        f"None of {informed.respondents:,} people is exposed: no release makes either adversary {sure} sure of a true value. "
+        "This is no proof "
         "of safety: an adversary who knows more may infer more."
     )
     return Verdict("none", "No exposed person found", told, advice(contents))

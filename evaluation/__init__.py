@@ -27,6 +27,7 @@ from foreknow.evaluation.plots.influence_plots import influence_map, influence_o
 from foreknow.evaluation.plots.leak_plot import leak_plot
 from foreknow.evaluation.plots.reliability_plot import reliability_plot
 from foreknow.evaluation.plots.risk_utility import risk_utility_map
+from foreknow.evaluation.report.report import Report, report
 from foreknow.evaluation.risk.across_draws import across_draws
 from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
 from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
@@ -54,6 +55,7 @@ __all__ = [
     "MEASURES",
     "RELEASE_MEASURES",
     "Comparison",
+    "Report",
     "Workload",
     "across_draws",
     "adult",
@@ -102,6 +104,7 @@ __all__ = [
     "reliability_curve",
     "reliability_diagram",
     "reliability_plot",
+    "report",
     "respondent_risk",
     "retroactive_leak",
     "risk_table",

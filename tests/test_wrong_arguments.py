@@ -56,6 +56,7 @@ SKIPPED = {
         ],
         "draws with Matplotlib; tests/evaluation/plots/test_wrong_arguments.py covers it",
     ),
+    **dict.fromkeys(["Report", "report"], "makes many attacks; tests/evaluation/report/test_contents.py covers it"),
     **dict.fromkeys(
         [
             *("compromised_model", "foreground_model", "history_model", "markov_model", "permutation_model"),

@@ -1,4 +1,4 @@
-"""The command `foreknow`: publish a history, attack what was published, check a published table, run the demo."""
+"""The command `foreknow`: publish a history, attack and check what was published, report on it, run the demo."""
 
 import sys
 import warnings
@@ -11,6 +11,7 @@ from foreknow.evaluation.cli.commands.attack_command import attack_command
 from foreknow.evaluation.cli.commands.check_command import check_command
 from foreknow.evaluation.cli.commands.demo_command import demo_command
 from foreknow.evaluation.cli.commands.publish_command import publish_command
+from foreknow.evaluation.cli.commands.report_command import report_command
 from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
 from foreknow.evaluation.cli.printing.error_messages import message_in_options
@@ -28,6 +29,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "publish": publish_command,
     "attack": attack_command,
     "check": check_command,
+    "report": report_command,
 }
 """The commands, in the order of the help text."""
 

@@ -25,6 +25,12 @@ OPTIONS = {
         "--sensitive-set", "--attribute-set", "--support", "-r",
         "--statements", "-k", "-l", "--classes", "--order", "--pseudo-count", "--revision", "--gaps",
     ],
+    "report": [
+        "--qi", "--sensitive", "--out", "--groups", "--names", "--sure", "--stricter", "--seed", "--corpus", "--knowledge",
+        "--overwrite", "--id", "--time", "--hierarchy", "--categorical", "--encoding", "--missing-value", "--attack", "--solver",
+        "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l", "--classes",
+        "--order", "--pseudo-count", "--revision", "--gaps",
+    ],
     "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value"],
 }  # fmt: skip
 

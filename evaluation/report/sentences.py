@@ -1,0 +1,251 @@
+"""Sentences of a report: the verdict, the meaning of each number, and the advice."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
+from foreknow.evaluation.report.contents import ReportContents
+from foreknow.evaluation.report.exposure import percent
+from foreknow.evaluation.report.headline import Headline
+
+MANY_SUPPRESSED = 0.2
+"""Share of suppressed records above which the page warns."""
+
+
+FEW = 0.1
+"""Share of the respondents that are exposed now, up to which a cheaper setting is named."""
+
+
+class Verdict(NamedTuple):
+    """Verdict of a report: a level, a word for it, and sentences."""
+
+    level: str
+    word: str
+    sentence: str
+    advice: str
+
+
+def verdict(contents: ReportContents) -> Verdict:
+    """Verdict on a publication, by the numbers of exposed respondents.
+
+    ``high`` if the adversary without prior knowledge exposes a respondent, ``some`` if only the informed one does, ``none`` if
+    neither does.
+    """
+    sure = percent(contents.settings.sure)
+    informed, learned = contents.headlines[INFORMED], contents.headlines[LEARNED]
+    if learned.exposed:
+        told = (
+            f"{of_people(learned)} are exposed to a reader who knows nothing beforehand and has only these releases: such a "
+            f"reader is at least {sure} sure of their true value. An informed adversary, who also knows how frequent each value "
+            f"is, exposes {informed.exposed:,}."
+        )
+        return Verdict("high", "High risk", told, advice(contents))
+    if informed.exposed:
+        told = (
+            f"{of_people(informed)} are exposed to an adversary who knows how frequent each value is and how values change. No "
+            "person is exposed to a reader who has only these releases."
+        )
+        return Verdict("some", "Some risk", told, advice(contents))
+    told = (
+        f"None of {informed.respondents:,} people is exposed: no release makes either adversary {sure} sure of a true value. "
+        "This is no proof "
+        "of safety: an adversary who knows more may infer more."
+    )
+    return Verdict("none", "No exposed person found", told, advice(contents))
+
+
+def advice(contents: ReportContents) -> str:
+    """The stricter setting that exposes the fewest respondents, a cheaper one that exposes few, and their prices."""
+    table = contents.stricter
+    if len(table) < 2:
+        return ""
+    if len(table[table["problem"] == ""]) < 2:
+        return "No stricter setting that was tried can be published."
+    if not table.iloc[0][_exposed(contents)].max():
+        return "No stricter setting is needed for these two adversaries."
+    best, cheaper = best_settings(contents)
+    if best is None:
+        return "None of the stricter settings that were tried exposes fewer people; consider another defense, or fewer releases."
+    gone, lost = _price(best)
+    gone_now, lost_now = _price(table.iloc[0])
+    said = (
+        f"With {best['setting']} instead, {_people(contents, best)} would be exposed. The price: {gone} of the records would be "
+        f"left out (now {gone_now}), and {lost} of the detail of the other columns lost (now {lost_now})."
+    )
+    if cheaper is None:
+        return said
+    gone, lost = _price(cheaper)
+    return f"{said} Cheaper: with {cheaper['setting']}, {_people(contents, cheaper)} would be, for {gone} and {lost}."
+
+
+def best_settings(contents: ReportContents) -> "tuple[pd.Series[Any] | None, pd.Series[Any] | None]":
+    """Rows of the setting that exposes the fewest respondents, and of a cheaper one that exposes at most a tenth of those now.
+
+    None where no setting exposes fewer, and where there is no cheaper one.
+    """
+    tried = contents.stricter[contents.stricter["problem"] == ""]
+    exposed = tried[_exposed(contents)].max(axis=1).to_numpy(dtype=float)
+    place = int(exposed.argmin()) if len(exposed) else 0
+    if place == 0:
+        return None, None
+    few = np.flatnonzero(exposed[:place] <= FEW * exposed[0])
+    few = few[few > 0]
+    return tried.iloc[place], tried.iloc[int(few[0])] if len(few) else None
+
+
+def _exposed(contents: ReportContents) -> list[str]:
+    return [f"exposed_{name}" for name in contents.inferences]
+
+
+def _people(contents: ReportContents, row: "pd.Series[Any]") -> str:
+    """Number of respondents that a setting exposes, under the adversary who exposes more."""
+    number = max(int(row[name]) for name in _exposed(contents))
+    return counted(number, "person", "people") if number else "no person"
+
+
+def _price(row: "pd.Series[Any]") -> tuple[str, str]:
+    """Share of suppressed records, and share of lost detail."""
+    return percent(float(row["suppressed"])), percent(float(row["gcp"]))
+
+
+def of_people(one: Headline) -> str:
+    """Number of exposed respondents, of how many, and their share."""
+    share = percent(one.exposed / one.respondents) if one.respondents else "–"
+    return f"{one.exposed:,} of {one.respondents:,} people ({share})"
+
+
+class Card(NamedTuple):
+    """One number of the headline: what is measured, the number, its interval, and a sentence."""
+
+    name: str
+    number: str
+    interval: str
+    meaning: str
+
+
+def cards(contents: ReportContents, name: str) -> list[Card]:
+    """Numbers of the headline of an adversary, each with its interval and one sentence."""
+    one, sure = contents.headlines[name], percent(contents.settings.sure)
+    table = one.table.set_index("measure")
+    ends = {
+        measure: f"{percent(float(row['low']))} to {percent(float(row['high']))}" for measure, row in table.iterrows()
+    }
+    known = f" Of {one.known:,} others, this adversary was as sure before any release." if one.known else ""
+    return [
+        Card(
+            "Exposed people",
+            f"{one.exposed:,} of {one.respondents:,}",
+            f"{percent(one.value('exposed'))}; interval {ends['exposed']}",
+            f"After reading all releases, this adversary is at least {sure} sure of the true value of "
+            f"{'no person' if not one.exposed else f'{one.exposed:,} people'}.{known}",
+        ),
+        Card(
+            "Mean belief in the true value",
+            percent(one.value("confidence")),
+            f"interval {ends['confidence']}",
+            f"The groups alone suggest {percent(one.value('confidence_of_shares'))}: the difference is what knowledge and the "
+            "other releases add.",
+        ),
+        Card(
+            "Best guesses that are right",
+            percent(one.value("success")),
+            f"interval {ends['success']}",
+            f"Taking the most frequent value of each group would be right for {percent(one.value('success_of_shares'))}.",
+        ),
+        Card(
+            "Right when sure",
+            f"{one.right:,} of {one.sure:,}",
+            percent(one.right / one.sure) if one.sure else "never sure",
+            "There is no sure belief."
+            if not one.sure
+            else f"The number of records of which it is at least {sure} sure, and for how many of them it is right.",
+        ),
+    ]
+
+
+def strongest_sentence(attacks: pd.DataFrame) -> str:
+    """The attack with the most sure and right beliefs."""
+    best = attacks.iloc[int(attacks["right"].to_numpy(dtype=float).argmax())]
+    if not int(best["right"]):
+        return f"None of the {len(attacks)} attacks that were made has a sure and right belief."
+    return (
+        f"Of the {len(attacks)} attacks that were made, this one has the most sure and right beliefs: {best['attack']}, with "
+        f"{int(best['right']):,} right of {int(best['sure']):,} sure ones. The table of all attacks has the others."
+    )
+
+
+WHAT_THEY_KNOW = {
+    INFORMED: "Knows who is in each group, how frequent each value is among people of the same kind, and how values change "
+    "from release to release. Reads all releases together.",
+    LEARNED: "Knows who is in each group, and nothing of the values beforehand: it learns frequencies and changes from these "
+    "releases. Reads all releases together.",
+}
+"""Knowledge of each adversary, for the page."""
+
+
+def leak_sentence(leak: pd.DataFrame) -> str:
+    """Number of sure beliefs that later releases brought about."""
+    number = float((leak["newly_sure"] * leak["measured"]).sum())
+    right = float((leak["newly_right"] * leak["measured"]).sum())
+    if round(number) == 0:
+        return "Later releases made the adversary sure of no further value of an earlier release."
+    return (
+        f"Later releases made the adversary sure of {round(number):,} values of earlier releases, of which {round(right):,} are "
+        "the true ones. What is published now can expose what was published before."
+    )
+
+
+def calibration_sentence(contents: ReportContents) -> str:
+    """Observed frequency of the highest beliefs."""
+    table = contents.calibration
+    row = table[table["adversary"] == contents.details.name].iloc[-1:]
+    if row.empty:
+        return "No record is published."
+    last = row.iloc[0]
+    return (
+        f"Of the {int(last['beliefs']):,} beliefs of {percent(float(last['low']))} or more, {percent(float(last['believed']))} on "
+        f"average, {percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
+        f"how much to trust them. {ranking_sentence(contents.ranking)}"
+    )
+
+
+def ranking_sentence(ranking: float) -> str:
+    """Rank of the holders of a value among the members of their group."""
+    if np.isnan(ranking):
+        return "Each group shows one value alone, so there is nothing to rank."
+    return (
+        f"Of two members of a group of whom one has a value, the adversary believes it more of the right one in {percent(ranking)} "
+        "of all pairs; 50% is guessing."
+    )
+
+
+def influence_sentence(trials: pd.DataFrame) -> str:
+    """Reach of one compromised record."""
+    if trials.empty:
+        return "No record is published."
+    worst, mean = trials.iloc[0], float(trials["respondents"].mean())
+    return (
+        f"We let the adversary learn one true value, for {len(trials)} records in turn. On average this changed the beliefs about "
+        f"{mean:.1f} other people by at least 5 percentage points. The record of {worst['person']} reached most: "
+        f"{counted(worst['respondents'], 'person', 'people')}, in {counted(worst['releases'], 'release')}."
+    )
+
+
+def counted(number: float, one: str, several: str | None = None) -> str:
+    """A number and its noun, in the singular for 1."""
+    return f"{int(number):,} {one if int(number) == 1 else several or one + 's'}"
+
+
+def utility_sentence(utility: pd.DataFrame) -> str:
+    """Suppressed records and lost detail."""
+    records, gone = int(utility["records"].sum()), int(utility["suppressed"].sum())
+    published = (utility["records"] - utility["suppressed"]).to_numpy(dtype=float)
+    lost = float(np.nansum(utility["gcp"].to_numpy(dtype=float) * published) / max(published.sum(), 1))
+    share = gone / max(records, 1)
+    warned = " That is a large part of the data." if share > MANY_SUPPRESSED else ""
+    return (
+        f"{gone:,} of {records:,} records ({percent(share)}) are not published.{warned} Of the detail of the other columns, "
+        f"{percent(lost)} is lost: 0% means exact values, 100% no information."
+    )

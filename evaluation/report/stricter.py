@@ -1,0 +1,185 @@
+"""Stricter settings of a defense, their risk and their price."""
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import foreknow.defenses
+from foreknow.attacks import JointAttack
+from foreknow.defenses import Defense, Infeasible, publish
+from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.risk.respondent_risk import respondent_risk
+from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
+
+FACTORS = (2, 4, 8)
+"""Factors of the group size at each step."""
+
+SIZES = {"k": "group size", "l": "distinct values per group", "m": "distinct values per group"}
+"""Settings that a stricter step raises, and their meaning."""
+
+
+class Setting(NamedTuple):
+    """A defense that is tried: a sentence of its settings, and the defense."""
+
+    title: str
+    defense: Defense
+
+
+def stricter_settings(defense: Defense, steps: int = 3) -> tuple[Setting, ...]:
+    """Stricter settings of a defense: larger groups, or more distinct values where there is no group size.
+
+    The group size k is multiplied by 2, 4 and 8. Without one, l or m is raised by 1, 2 and 3. The other settings stay. A
+    defense without these settings has no stricter one.
+
+    Examples
+    --------
+    >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
+    >>> [each.title for each in stricter_settings(Mondrian(KAnonymity(3) & DistinctDiversity(2)))]
+    ['k = 6', 'k = 12', 'k = 24']
+    """
+    found = dict(_numbers(defense))
+    name = next((name for name in SIZES if name in found), None)
+    if name is None:
+        return ()
+    settings = []
+    for step in range(steps):
+        value = found[name] * FACTORS[step] if name == "k" else found[name] + step + 1
+        settings.append(Setting(f"{name} = {value}", _replaced(defense, name, value)))
+    return tuple(settings)
+
+
+def read_defense(text: str) -> Defense | None:
+    """The defense of a text that `foreknow publish` wrote into ``release.json``; None for another text.
+
+    Names are looked up among the public names of `foreknow.defenses` alone; arguments are numbers, texts and requirements.
+
+    Examples
+    --------
+    >>> read_defense("JSReduce(k=3, t=0.5, j=0.6, also=DistinctDiversity(l=2))").k
+    3
+    >>> read_defense("open('x')") is None
+    True
+    """
+    try:
+        made = _evaluated(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, TypeError):
+        return None
+    return made if type(made) in foreknow.defenses.DEFENSES.values() else None
+
+
+class Measured(NamedTuple):
+    """Beliefs of the adversaries about one publication."""
+
+    releases: tuple[Release, ...]
+    beliefs: dict[str, Beliefs]
+
+
+def price_of_settings(
+    history: History,
+    current: Measured,
+    settings: Sequence[Setting],
+    adversaries: Callable[[tuple[Release, ...]], dict[str, Adversary]],
+    *,
+    defender: Adversary | Averaged | None,
+    solver: JointSolver,
+    sure: float,
+    rng: np.random.Generator,
+    progress: Callable[[Sequence[Setting]], Iterable[Setting]] = iter,
+) -> pd.DataFrame:
+    """Risk and price of the present publication and of stricter settings.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting, the present publication first. Columns ``setting``; ``exposed_informed`` and ``exposed_learned``,
+        the numbers of exposed respondents; ``respondents``, the number of respondents with a published record; ``suppressed``,
+        the share of suppressed records; ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
+        unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
+    """
+    rows = [{"setting": "as published"} | _row(current, history, sure)]
+    for setting in progress(settings):
+        try:
+            releases = publish(
+                history, setting.defense, defender, current.releases[0].bucketized, infeasible="suppress", rng=rng
+            )
+        except Infeasible as error:
+            rows.append({"setting": setting.title, "problem": str(error)})
+            continue
+        if not any(release.groups for release in releases):
+            rows.append({"setting": setting.title, "problem": "All records would be suppressed."})
+            continue
+        beliefs = {name: JointAttack(one, solver)(releases) for name, one in adversaries(releases).items()}
+        rows.append({"setting": setting.title} | _row(Measured(releases, beliefs), history, sure))
+    return pd.DataFrame(rows)
+
+
+def _row(measured: Measured, history: History, sure: float) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for name, beliefs in measured.beliefs.items():
+        people = respondent_risk(beliefs, history)
+        row["respondents"] = len(people)
+        row[f"exposed_{name}"] = int(((people["belief"] >= sure) & ~(people["prior"] >= sure)).sum())
+    cost, width = suppressed(measured.releases), gcp(measured.releases)
+    published = (cost["records"] - cost["suppressed"]).to_numpy()
+    total = max(published.sum(), 1)
+    row["suppressed"] = float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
+    row["gcp"] = float(np.nansum(width["normalized"].to_numpy(dtype=float) * published) / total)
+    row["group_size"] = float(published.sum() / max(sum(release.groups for release in measured.releases), 1))
+    return row | {"problem": ""}
+
+
+def _numbers(part: Any) -> Iterable[tuple[str, int]]:
+    """Sizes of a defense and of the requirements in it, by name; those of the defense last, so that they count."""
+    if isinstance(part, tuple):
+        for each in part:
+            yield from _numbers(each)
+    elif is_dataclass(part) and not isinstance(part, type):
+        for field in fields(part):
+            yield from _numbers(getattr(part, field.name))
+        for field in fields(part):
+            value = getattr(part, field.name)
+            if field.name in SIZES and isinstance(value, int):
+                yield field.name, value
+
+
+def _replaced(part: Any, name: str, new: int) -> Any:
+    """A defense or requirement with each setting of a name replaced."""
+    if isinstance(part, tuple):
+        return tuple(_replaced(each, name, new) for each in part)
+    if not is_dataclass(part) or isinstance(part, type):
+        return part
+    changed: dict[str, Any] = {}
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if field.name == name and isinstance(value, int):
+            changed[field.name] = new
+        elif field.init and (isinstance(value, tuple) or is_dataclass(value)):
+            changed[field.name] = _replaced(value, name, new)
+    return replace(part, **changed)
+
+
+def _evaluated(node: ast.AST) -> Any:
+    """Value of an expression of constants, calls of public names of `foreknow.defenses`, ``&`` and ``|``."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Tuple):
+        return tuple(map(_evaluated, node.elts))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_evaluated(node.operand)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
+        return _evaluated(node.left) & _evaluated(node.right)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _evaluated(node.left) | _evaluated(node.right)
+    if isinstance(node, ast.Name) and node.id in foreknow.defenses.__all__:
+        return getattr(foreknow.defenses, node.id)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        made = _evaluated(node.func)
+        if not isinstance(made, type):
+            raise ValueError(f"{node.func.id} is no class")
+        arguments = {each.arg: _evaluated(each.value) for each in node.keywords if each.arg is not None}
+        return made(*map(_evaluated, node.args), **arguments)
+    raise ValueError(f"{ast.dump(node)} is no setting of a defense")

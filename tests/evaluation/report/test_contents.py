@@ -1,0 +1,350 @@
+"""Numbers of a report: by hand, and by the measures called directly."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from strategies import history_of as history_over
+
+from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
+from foreknow.defenses import (
+    Anatomy,
+    DistinctDiversity,
+    JSReduce,
+    KAnonymity,
+    MInvariance,
+    Mondrian,
+    publish,
+)
+from foreknow.evaluation import (
+    calibration,
+    exams,
+    gcp,
+    report,
+    respondent_risk,
+    retroactive_leak,
+    risk_table,
+    suppressed,
+)
+from foreknow.evaluation.cli.files.checksums import settings
+from foreknow.evaluation.experiment import total_of_risk
+from foreknow.evaluation.report import explorer as explorer_file
+from foreknow.evaluation.report.exposure import reason
+from foreknow.evaluation.report.sentences import advice, cards
+from foreknow.evaluation.report.stricter import read_defense, stricter_settings
+from foreknow.models import Adversary, Enumeration, GivenPrior, History, MarkovChain, Release, UniformPrior
+
+STAYS = MarkovChain(1, np.array([[0.9, 0.1], [0.1, 0.9]]))
+UNIFORM = Adversary(UniformPrior(), STAYS)
+
+
+def history_of(*records):
+    return history_over(*records, domain="ab")
+
+
+def nothing_known(_):
+    return UNIFORM
+
+
+def pair():
+    """A and B share a group of one a and one b; A alone, and B alone, are published with their values at the second release."""
+    history = history_of(("AB", "ab"), ("AB", "ab"))
+    return [Release(history[0], [0, 0]), Release(history[1], [0, 1])]
+
+
+def single(prior=0.8):
+    """A and B share a group of one a and one b; the informed adversary believes each value with the prior."""
+    history = history_of(("AB", "ab"))
+    rows = pd.DataFrame([[prior, 1 - prior], [1 - prior, prior]], list("AB"), list("ab"))
+    releases = [Release(history[0], [0, 0])]
+    return report(
+        releases, Adversary(GivenPrior(rows)), nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1
+    )
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """A report on simulated exams, and what it was made of."""
+    history, prior, transitions = exams(views=3, records=60, rng=1)
+    defense = Mondrian(KAnonymity(3) & DistinctDiversity(2))
+    releases = publish(history, defense, rng=1)
+    informed = Adversary(prior, transitions)
+    made = report(releases, informed, nothing_of_exams(prior), defense=defense, stricter=1, draws=30, rng=3)
+    return made.contents, releases, informed
+
+
+def nothing_of_exams(prior):
+    m = len(exams(views=1, records=1, rng=1).history.schema.values)
+    return lambda _: Adversary(UniformPrior(), MarkovChain(1, np.full((m, m), 1 / m)))
+
+
+class TestByHand:
+    def test_headline(self):
+        """P(A = a, B = b) is .8 * .8 to .2 * .2, thus 16/17: both are exposed at .9, and neither was believed so before."""
+        contents = single().contents
+        informed, learned = contents.headlines["informed"], contents.headlines["learned"]
+        assert (informed.exposed, informed.respondents, informed.known) == (2, 2, 0)
+        assert informed.value("confidence") == pytest.approx(16 / 17)
+        assert informed.value("confidence_of_shares") == pytest.approx(1 / 2)
+        assert (informed.value("success"), informed.value("success_of_shares")) == (1, 1 / 2)
+        assert (informed.sure, informed.right) == (2, 2)
+        assert (learned.exposed, learned.value("confidence"), learned.sure) == (0, 0.5, 0)
+
+    def test_the_interval_of_no_exposed_respondent_is_no_point(self):
+        """Clopper-Pearson of 0 of 2 and 2 of 2 at 90 %: the ends are 1 - .05^(1/2) and .05^(1/2)."""
+        contents = single().contents
+        for name, ends in (("informed", (math.sqrt(0.05), 1)), ("learned", (0, 1 - math.sqrt(0.05)))):
+            row = contents.headlines[name].table.iloc[0]
+            assert (row["low"], row["high"]) == pytest.approx(ends)
+
+    def test_a_belief_that_was_sure_before_is_no_exposure(self):
+        contents = single(prior=0.95).contents
+        assert (contents.headlines["informed"].exposed, contents.headlines["informed"].known) == (0, 2)
+        assert "2 others" in cards(contents, "informed")[0].meaning
+
+    @pytest.mark.parametrize(("prior", "level"), [(0.8, "some"), (0.6, "none")])
+    def test_verdict(self, prior, level):
+        assert single(prior).verdict.level == level
+
+    def test_high_risk_where_the_releases_alone_expose(self):
+        """A is alone in its group at the second release."""
+        assert report(pair(), UNIFORM, nothing_known, stricter=0, rng=1).verdict.level == "high"
+
+    def test_leak_and_explorer(self):
+        """At the first release .5 at that time; in hindsight .9 * .9 to .1 * .1 for (a, b), thus 81/82."""
+        contents = report(pair(), UNIFORM, nothing_known, solver=Enumeration(), stricter=0, rng=1).contents
+        leak = contents.leak.iloc[0]
+        assert leak["leak"] == pytest.approx(np.log2(81 / 82) - np.log2(1 / 2))
+        assert (leak["sure_forward"], leak["sure_hindsight"], leak["newly_right"]) == (0, 1, 1)
+        by_name = dict(zip(contents.explorer.respondents, contents.explorer.people, strict=True))
+        name, records = by_name["A"]
+        assert name.startswith("Person ")
+        assert records == [[0, 2, 0, [[0, 1, 500, 988], [1, 1, 500, 12]]], [1, 1, 0, [[0, 1, 1000, 1000]]]]
+
+    def test_reason_names_the_later_release(self):
+        """With the second release left out, the belief about A at the first is 1/2."""
+        history = history_of(("AB", "ab"), ("AB", "ab"), ("AB", "ab"))
+        releases = [Release(history[0], [0, 0]), Release(history[1], [0, 0]), Release(history[2], [0, 1])]
+        uncertain = Adversary(UniformPrior(), MarkovChain(1, np.array([[1.0, 0.0], [0.0, 1.0]])))
+        contents = report(releases, uncertain, nothing_known, solver=Enumeration(), stricter=0, rng=1).contents
+        row = contents.people.iloc[0]
+        assert (row["time"], row["later"], row["forward"], row["belief"]) == (1, 3, 0.5, 1)
+        assert "later releases, above all the one at 3, raised it to 100%" in row["reason"]
+
+    def test_reasons(self):
+        row = {
+            "members": 4,
+            "share": 0.5,
+            "forward": 0.8,
+            "belief": 0.95,
+            "value": "ill",
+            "later": None,
+            "mates": ("P 7",),
+        }
+        told = reason(row)
+        assert "shows ill for 2 of 4 records (50%)" in told
+        assert "what earlier releases told of P 7 and of this person raised the belief to 80%" in told
+        assert "later releases raised it to 95%" in told
+        assert "table alone" in reason({**row, "share": 1.0})
+        assert "add little" in reason({**row, "forward": 0.5, "belief": 0.5})
+
+    def test_mates(self):
+        """B is known to be well from the first release; leaving this out lowers the belief that A is ill from .474 to 1/3."""
+        rows = [("B", 1, "well"), ("A", 2, "ill"), ("B", 2, "well"), ("C", 2, "well")]
+        history = _history(rows)
+        releases = [Release(history[0], [0]), Release(history[1], [0, 0, 0])]
+        contents = report(
+            releases, UNIFORM, nothing_known, solver=Enumeration(), stricter=0, names=True, rng=1
+        ).contents
+        people = contents.people.set_index("respondent")
+        assert people.loc["A", "mates"] == ("B",)
+        assert people.loc["C", "mates"] == ()
+
+    def test_ranking(self):
+        """In one group of A and B, both values are believed more of their holder."""
+        assert single().contents.ranking == 1
+        assert single(prior=0.5).contents.ranking == 0.5
+
+    def test_groups(self):
+        row = single().contents.groups.iloc[0]
+        assert (row["time"], row["members"], row["exposed"], row["values"], row["largest"]) == (1, 2, 2, 2, 0.5)
+
+
+def _history(rows):
+    from foreknow.models import Numeric, Schema
+
+    frame = pd.DataFrame(rows, columns=["id", "week", "result"]).assign(age=1)
+    return History.read(frame, Schema({"age": Numeric(0, 9)}, "result", ("ill", "well")))
+
+
+class TestAsTheMeasures:
+    def test_headline_is_that_of_the_risk_table(self, simulated):
+        contents, releases, informed = simulated
+        beliefs = JointAttack(informed)(releases)
+        history = History([release.view for release in releases])
+        total = total_of_risk(risk_table(beliefs, history))
+        one = contents.headlines["informed"]
+        assert one.value("confidence") == pytest.approx(total["confidence"])
+        assert one.value("success") == pytest.approx(total["success"])
+        assert (one.sure, one.right) == (total["sure"], total["right"])
+        risk = respondent_risk(beliefs, history)
+        assert one.respondents == len(risk)
+        assert one.exposed + one.known <= (risk["belief"] >= 0.9).sum() + one.known
+        assert one.exposed == ((risk["belief"] >= 0.9) & (risk["prior"] < 0.9)).sum()
+
+    def test_shares_are_those_of_an_adversary_who_reads_each_group(self, simulated):
+        from foreknow.models import RandomWorlds
+
+        contents, releases, _ = simulated
+        reader = SnapshotAttack(Adversary(UniformPrior(), estimator=RandomWorlds()))(releases)
+        table = risk_table(reader, History([release.view for release in releases]))
+        total = total_of_risk(table)
+        assert contents.headlines["learned"].value("confidence_of_shares") == pytest.approx(total["confidence"])
+        assert contents.headlines["learned"].value("success_of_shares") == pytest.approx(total["success"])
+        shown = contents.by_release.query("adversary == 'informed'")["confidence_of_shares"]
+        np.testing.assert_allclose(shown, table["confidence"])
+
+    def test_leak_calibration_and_attacks(self, simulated):
+        contents, releases, informed = simulated
+        history = History([release.view for release in releases])
+        forward, hindsight = (JointAttack(informed, hindsight=each)(releases) for each in (False, True))
+        if contents.details.name == "informed":
+            pd.testing.assert_frame_equal(contents.leak, retroactive_leak(forward, hindsight, history))
+        columns = ["low", "high", "believed", "observed", "beliefs"]
+        shown = contents.calibration.query("adversary == 'informed'")[columns].reset_index(drop=True)
+        pd.testing.assert_frame_equal(shown, calibration(hindsight, history)[columns])
+        row = contents.attacks.query("attack == 'Informed adversary, release by release'").iloc[0]
+        sequential = total_of_risk(risk_table(SequentialAttack(informed)(releases), history))
+        assert (row["sure"], row["right"]) == (sequential["sure"], sequential["right"])
+
+    def test_utility_and_the_present_setting(self, simulated):
+        contents, releases, _ = simulated
+        assert contents.utility["suppressed"].tolist() == suppressed(releases)["suppressed"].tolist()
+        np.testing.assert_allclose(contents.utility["gcp"], gcp(releases)["normalized"])
+        now, new = contents.stricter.iloc[0], contents.stricter.iloc[1]
+        assert (now["setting"], new["setting"]) == ("as published", "k = 6")
+        assert now["exposed_informed"] == contents.headlines["informed"].exposed
+        assert now["group_size"] == pytest.approx(180 / sum(release.groups for release in releases))
+        assert new["group_size"] >= 6
+
+    def test_explorer_has_the_beliefs_of_each_release(self, simulated):
+        contents, releases, _ = simulated
+        one, values = contents.details, releases[0].view.schema.values
+        assert contents.explorer.sampled == 0
+        for respondent, (_, records) in zip(contents.explorer.respondents, contents.explorer.people, strict=True):
+            for t, size, own, entries in records[:1]:
+                release = releases[t]
+                row = release.view.people.rows(respondent)[0]
+                assert values[own] == values[release.view.sensitive[row]]
+                assert size == (release.group == release.group[row]).sum()
+                for code, _, forward, hindsight in entries:
+                    time = release.time
+                    assert forward / 1000 == pytest.approx(
+                        one.forward.posterior(time).loc[respondent, values[code]], abs=5.1e-4
+                    )
+                    assert hindsight / 1000 == pytest.approx(
+                        one.hindsight.posterior(time).loc[respondent, values[code]], abs=5.1e-4
+                    )
+
+    def test_a_large_explorer_has_the_most_exposed_and_a_sample(self, simulated, monkeypatch):
+        contents, releases, _ = simulated
+        monkeypatch.setattr(explorer_file, "MAX_PEOPLE", 20)
+        from foreknow.evaluation.report.pseudonyms import Pseudonyms
+
+        names = Pseudonyms.of(contents.headlines[contents.details.name].people["respondent"], False)
+        found = explorer_file.explorer(contents.details, releases, names, np.random.default_rng(1))
+        assert (found.most_exposed, found.sampled, found.total) == (10, 10, len(names.numbers))
+        assert [name for name, _ in found.people[:10]] == [f"Person {number}" for number in range(1, 11)]
+        assert len(set(found.respondents)) == 20
+
+    def test_pseudonyms_are_numbers_in_the_order_of_exposure(self, simulated):
+        contents, *_ = simulated
+        assert contents.people["person"].tolist() == [f"Person {number}" for number in range(1, 21)]
+        belief = contents.people["belief"][contents.people["exposed"].astype(bool)].astype(float).round(9)
+        assert belief.is_monotonic_decreasing
+
+    def test_influence_of_a_record_is_that_of_the_attack_with_it(self):
+        """A's record makes B's value known: a belief of 1/2 becomes 1."""
+        history = history_of(("AB", "ab"))
+        contents = report([Release(history[0], [0, 0])], UNIFORM, nothing_known, stricter=0, rng=1).contents
+        assert contents.trials["respondents"].tolist() == [1, 1]
+        assert contents.trials["largest"].tolist() == pytest.approx([0.5, 0.5])
+        assert contents.by_distance["distance"].tolist() == [0, 1]
+
+
+class TestStricterSettings:
+    @pytest.mark.parametrize(
+        ("defense", "titles"),
+        [
+            (JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2)), ["k = 6", "k = 12", "k = 24"]),
+            (Mondrian(DistinctDiversity(2)), ["l = 3", "l = 4", "l = 5"]),
+            (Anatomy(2), ["l = 3", "l = 4", "l = 5"]),
+            (MInvariance(2), ["m = 3", "m = 4", "m = 5"]),
+        ],
+    )
+    def test_titles(self, defense, titles):
+        assert [each.title for each in stricter_settings(defense)] == titles
+
+    def test_only_the_size_changes(self):
+        made = stricter_settings(JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2)))[0].defense
+        assert made == JSReduce(6, 0.5, 0.6, also=DistinctDiversity(2))
+
+    @pytest.mark.parametrize(
+        "defense",
+        [
+            JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2), leftovers="relax"),
+            Mondrian(KAnonymity(3) & DistinctDiversity(2)),
+            Anatomy(4),
+        ],
+    )
+    def test_a_written_defense_is_read_again(self, defense):
+        assert settings(read_defense(settings(defense))) == settings(defense)
+
+    @pytest.mark.parametrize(
+        "text", ["__import__('os').system('x')", "KAnonymity(2)", "JSReduce(k=0)", "1 +", "open('x')"]
+    )
+    def test_other_text_is_no_defense(self, text):
+        assert read_defense(text) is None
+
+    def test_advice_names_the_fewest_and_a_cheaper_one(self, simulated):
+        """30 exposed now; k = 6 exposes 3, a tenth; k = 12 none, at a higher price."""
+        contents = simulated[0]
+        rows = [("as published", 30, 0.0, 0.05), ("k = 6", 3, 0.01, 0.1), ("k = 12", 0, 0.02, 0.4)]
+        table = pd.DataFrame(rows, columns=["setting", "exposed_informed", "suppressed", "gcp"])
+        table = table.assign(exposed_learned=0, problem="")
+        told = advice(replace(contents, stricter=table))
+        assert told.startswith("With k = 12 instead, no person would be exposed. The price: 2.0% of the records")
+        assert "(now 0%)" in told
+        assert told.endswith("Cheaper: with k = 6, 3 people would be, for 1.0% and 10%.")
+        worse = table.assign(exposed_informed=[30, 31, 32])
+        assert advice(replace(contents, stricter=worse)).startswith("None of the stricter settings")
+
+    def test_a_setting_that_cannot_be_published(self):
+        history = history_of(("ABCD", "abab"))
+        defense = Mondrian(KAnonymity(2))
+        contents = report(
+            publish(history, defense, rng=1), UNIFORM, nothing_known, defense=defense, stricter=2, rng=1
+        ).contents
+        assert contents.stricter["problem"].tolist()[:2] == ["", ""]
+        assert "suppressed" in contents.stricter["problem"].tolist()[2]
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("sure", 0.5), ("sure", "x"), ("level", 1), ("draws", -1), ("stricter", 4), ("details", "x"), ("names", 1),
+        ("defense", Mondrian), ("also", [1]), ("notes", "x"), ("solver", 1), ("informed", 1), ("learned", 1), ("rng", "x"),
+        ("progress", 1),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(argument, value):
+    with pytest.raises((TypeError, ValueError), match=argument):
+        report(**{"releases": pair(), argument: value})
+
+
+def test_without_a_group_there_is_no_report():
+    history = history_of(("AB", "ab"))
+    with pytest.raises(ValueError, match="nothing is published"):
+        report([Release(history[0], [-1, -1])])

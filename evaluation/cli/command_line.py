@@ -13,8 +13,9 @@ from foreknow.evaluation.cli.commands.demo_command import demo_command
 from foreknow.evaluation.cli.commands.publish_command import publish_command
 from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
-from foreknow.evaluation.cli.printing.error_messages import message_in_options
-from foreknow.evaluation.cli.printing.terminal import notice, say, show_error
+from foreknow.evaluation.cli.printing.error_messages import fault_lines, message_in_options
+from foreknow.evaluation.cli.printing.terminal import notice, say, show_error, show_hanging
+from foreknow.models import InputFaults
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -61,5 +62,8 @@ def main() -> None:
     try:
         app()
     except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
-        show_error(message_in_options(error))
+        *others, last = fault_lines(error) if isinstance(error, InputFaults) else [message_in_options(error)]
+        for line in others:
+            show_hanging(line)
+        show_error(last)
         sys.exit(2)

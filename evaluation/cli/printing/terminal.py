@@ -1,5 +1,6 @@
 """Output to a terminal: the two consoles, text from files with control characters escaped, progress bars."""
 
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
@@ -50,6 +51,16 @@ def say(*lines: str) -> None:
 def notice(line: str) -> None:
     """Print a line on standard error, with control characters escaped and without wrapping."""
     error_console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def show_hanging(line: str) -> None:
+    """Print a numbered line on standard error, wrapped at spaces to the terminal, with the later lines indented."""
+    width = max(error_console.width, 40)
+    wrapped = textwrap.wrap(
+        visible(line), width, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False
+    )
+    for part in wrapped:
+        error_console.print(part, markup=False, highlight=False, soft_wrap=True)
 
 
 def show_error(message: str) -> None:

@@ -1,5 +1,7 @@
 """Text encodings of files: checks, and messages for bytes that cannot be decoded."""
 
+import codecs
+import re
 from os import PathLike
 from pathlib import Path
 
@@ -26,6 +28,11 @@ def existing_file(path: "str | PathLike[str]", way_out: str) -> Path:
     return Path(path)
 
 
+def text_codec(encoding: str) -> str:
+    """The codec of an encoding that skips a byte order mark of UTF-8."""
+    return "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
 def check_encoding(encoding: str) -> None:
     """Raise ValueError unless Python has a text encoding of this name."""
     try:
@@ -46,4 +53,17 @@ def undecodable(path: Path, encoding: str) -> str:
         position = getattr(error, "start", 0)
     line = data.count(b"\n", 0, position) + 1
     byte = f"0x{data[position]:02x}, " if position < len(data) else ""
-    return f"byte {position} ({byte}in line {line}) is not {encoding}; {NAME_ENCODING}"
+    return f"byte {position} ({byte}in line {line}) is not {encoding}; {_likely(data, position)}{NAME_ENCODING}"
+
+
+def _likely(data: bytes, position: int) -> str:
+    """The word around a byte as the likely encoding reads it: UTF-16 by its mark, else that of Windows."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "its first bytes mark encoding='utf-16'; "
+    try:
+        before = data[max(0, position - 20) : position].decode("cp1252")
+        after = data[position : position + 20].decode("cp1252")
+    except UnicodeError:
+        return ""
+    word = re.split(r"\W", before)[-1] + re.split(r"\W", after)[0]
+    return f"with encoding='cp1252', that of Excel on Windows, it reads {word!r}; " if word.isalpha() else ""

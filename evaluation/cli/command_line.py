@@ -1,4 +1,4 @@
-"""The command `foreknow`: publish a history, attack what was published, check a published table, run the demo."""
+"""The command `foreknow`: describe a file, publish a history, attack what was published, check a published table, run the demo."""
 
 import sys
 import warnings
@@ -10,6 +10,7 @@ import typer
 from foreknow.evaluation.cli.commands.attack_command import attack_command
 from foreknow.evaluation.cli.commands.check_command import check_command
 from foreknow.evaluation.cli.commands.demo_command import demo_command
+from foreknow.evaluation.cli.commands.describe_command import describe_command
 from foreknow.evaluation.cli.commands.publish_command import publish_command
 from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
@@ -25,6 +26,7 @@ app = typer.Typer(
 )
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "describe": describe_command,
     "demo": demo_command,
     "publish": publish_command,
     "attack": attack_command,

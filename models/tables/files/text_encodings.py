@@ -56,6 +56,18 @@ def undecodable(path: Path, encoding: str) -> str:
     return f"byte {position} ({byte}in line {line}) is not {encoding}; {_likely(data, position)}{NAME_ENCODING}"
 
 
+def likely_encoding(path: Path) -> str:
+    """The likely encoding of a file: UTF-8 if it can be read so, UTF-16 by its first bytes, else that of Windows."""
+    data = path.read_bytes()
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252" if path.suffix.lower() != ".parquet" else "utf-8"
+    return "utf-8"
+
+
 def _likely(data: bytes, position: int) -> str:
     """The word around a byte as the likely encoding reads it: UTF-16 by its mark, else that of Windows."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

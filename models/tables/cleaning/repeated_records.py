@@ -32,6 +32,8 @@ def without_copies(
     twice = table.duplicated([by, *record], keep=False).to_numpy()
     if not twice.any():
         return np.ones(len(table), dtype=np.bool_), [], []
+    if 10 * twice.sum() > len(table) and len(table[record[-1]].drop_duplicates()) == 1:
+        return np.ones(len(table), dtype=np.bool_), [_one_time(table[twice], record)], []
     copies = np.zeros(len(table), dtype=np.bool_)
     copies[twice] = table[twice].duplicated().to_numpy()
     others = table[~copies]
@@ -47,6 +49,16 @@ def without_copies(
 def _named(row: "pd.Series[Any]", record: list[str]) -> str:
     respondent, time = row[record[-2]], row[record[-1]]
     return f"{shown(respondent)} at {time}"
+
+
+def _one_time(repeated: pd.DataFrame, record: list[str]) -> Fault:
+    """The fault of a table that has probably a column of the time, which is not named."""
+    respondents = int(repeated[record[0]].drop_duplicates().size)
+    problem = f"{counted(respondents, 'respondent')} have several records, and all records have one time"
+    pair = repeated.sort_values(record[0], kind="stable", key=lambda cells: cells.map(str)).head(2)
+    examples = tuple(Example(int(place), shown(row[record[0]])) for place, row in pair.iterrows())
+    way_out = "name the column of the time, as time='month', or keep one record of each respondent"
+    return Fault("", problem, examples, len(repeated), way_out)
 
 
 def _copied(copies: pd.DataFrame, record: list[str], number: int) -> Fault:

@@ -17,6 +17,10 @@ INVISIBLE = "\ufeff\u200b\u200c\u200d\u2060"
 """Characters without width: marks of byte order, and joiners."""
 
 
+MAX_PAIRS = 4
+"""Number of merged spellings that a change names."""
+
+
 class Spelling(NamedTuple):
     """One spelling of a value, the number of its cells and the first of them."""
 
@@ -143,16 +147,16 @@ def _changes(name: str, old: "pd.Series[Any]", new: "pd.Series[Any]", several: l
     respelled_cells = int((old.isin(merged) & (old != new)).sum())
     changes = []
     if several:
-        pairs = ", ".join(
+        pairs = [
             f"{shown(stripped(group[0].text))} for {shown(spelling.text)} ({spelling.cells:,})"
-            for group in several[:3]
+            for group in several
             for spelling in group
             if spelling.text != stripped(group[0].text)
-        )
-        more = f", and {len(several) - 3} more" if len(several) > 3 else ""
+        ]
+        more = f" and {len(pairs) - MAX_PAIRS} more spellings" if len(pairs) > MAX_PAIRS else ""
         sentence = (
             f"{name!r}: {counted(len(several), 'value')} in several spellings merged, {counted(respelled_cells, 'cell')} "
-            f"changed: {pairs}{more}."
+            f"changed: {', '.join(pairs[:MAX_PAIRS])}{more}."
         )
         changes.append(Change(name, respelled_cells, sentence))
     if changed > respelled_cells:

@@ -61,7 +61,7 @@ class TestEncoding:
         run("publish", tmp_path / f"r.{kind}", *rest, "--out", tmp_path / "o", "--encoding", "latin-1")
         table.to_csv(tmp_path / "u.csv", index=False)
         error = TestAdvice().error(capsys, monkeypatch, "publish", tmp_path / "u.csv", *rest, "--out", tmp_path / "p")
-        assert "is not utf-8; name its encoding, as --encoding latin-1 or --encoding utf-16, or save" in error
+        assert "that of Excel on Windows, it reads 'Zürich'; name its encoding, as --encoding latin-1 or" in error
 
     @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8-sig"])
     def test_named_ones_give_the_same_publication(self, tmp_path, encoding):
@@ -88,7 +88,10 @@ class TestEncoding:
         monkeypatch.setattr("sys.argv", ["foreknow", *map(str, arguments)])
         with pytest.raises(SystemExit):
             command_line.main()
-        assert "name its encoding, as --encoding latin-1 or --encoding utf-16, or save" in capsys.readouterr().err
+        assert (
+            "is not utf-8; with --encoding cp1252, that of Excel on Windows, it reads 'Zürich'; name its"
+            in capsys.readouterr().err
+        )
 
 
 class TestMissing:
@@ -116,7 +119,7 @@ class TestMissing:
         table.loc[5, "age"] = "unknown"
         source = write(table, tmp_path / "r.csv")
         message = refused("publish", source, *ROLES, "--out", tmp_path / "out", *MONDRIAN)
-        assert "'unknown' in 1 of 72 cells" in message
+        assert "other text in 1 of 72 cells: 'unknown' (line 7)" in message
         assert "missing_texts=['NA']" in message
         assert "categorical=['age']" in message
         named = refused("publish", source, *ROLES, "--out", tmp_path / "out", *MONDRIAN, "--missing-value", "unknown")

@@ -100,8 +100,9 @@ def iso_of_timestamps(times: "pd.Series[pd.Timestamp]", written: str = "") -> li
         known = times.dropna()
         written = DAY if bool((known == known.dt.normalize()).all()) else "isoformat"
     if written == "isoformat":
-        unit = "seconds" if bool((times.dropna().dt.microsecond == 0).all()) else "microseconds"
-        return [None if pd.isna(time) else time.isoformat(timespec=unit) for time in times]
+        whole = bool((times.dropna().dt.microsecond == 0).all())
+        form = "%Y-%m-%dT%H:%M:%S" if whole else "%Y-%m-%dT%H:%M:%S.%f"
+        return [None if pd.isna(time) else time.strftime(form) for time in times]
     return [None if pd.isna(time) else time.strftime(written) for time in times]
 
 

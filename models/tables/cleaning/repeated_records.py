@@ -1,5 +1,6 @@
 """Records of one respondent at one time: exact copies are dropped or refused, different ones are refused."""
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -32,18 +33,23 @@ def without_copies(
     twice = table.duplicated([by, *record], keep=False).to_numpy()
     if not twice.any():
         return np.ones(len(table), dtype=np.bool_), [], []
-    if 10 * twice.sum() > len(table) and len(table[record[-1]].drop_duplicates()) == 1:
-        return np.ones(len(table), dtype=np.bool_), [_one_time(table[twice], record)], []
     copies = np.zeros(len(table), dtype=np.bool_)
     copies[twice] = table[twice].duplicated().to_numpy()
     others = table[~copies]
     differing = others[others.duplicated([by, *record], keep=False)]
+    if len(differing) and len(table[record[-1]].drop_duplicates()) == 1:
+        return ~copies, [_one_time(differing, record)], []
     faults = [_different(differing, [by, *record])] if len(differing) else []
     number = int(copies.sum())
     if number and rule == "refuse":
         faults.append(_copied(table[copies], record, number))
     changes = [Change("", number, f"{counted(number, 'copy')} of records dropped.")] if number else []
     return ~copies, faults, changes
+
+
+def _examples(rows: pd.DataFrame, text: Callable[["pd.Series[Any]"], str]) -> tuple[Example, ...]:
+    """Rows as examples, by the positions in their index."""
+    return tuple(Example(place, text(rows.loc[place])) for place in rows.index.tolist())
 
 
 def _named(row: "pd.Series[Any]", record: list[str]) -> str:
@@ -54,16 +60,17 @@ def _named(row: "pd.Series[Any]", record: list[str]) -> str:
 def _one_time(repeated: pd.DataFrame, record: list[str]) -> Fault:
     """The fault of a table that has probably a column of the time, which is not named."""
     respondents = int(repeated[record[0]].drop_duplicates().size)
-    problem = f"{counted(respondents, 'respondent')} have several records, and all records have one time"
+    verb = "has" if respondents == 1 else "have"
+    problem = f"{counted(respondents, 'respondent')} {verb} several records, and all records have one time"
     pair = repeated.sort_values(record[0], kind="stable", key=lambda cells: cells.map(str)).head(2)
-    examples = tuple(Example(int(place), shown(row[record[0]])) for place, row in pair.iterrows())
+    examples = _examples(pair, lambda row: shown(row[record[0]]))
     way_out = "name the column of the time, as time='month', or keep one record of each respondent"
     return Fault("", problem, examples, len(repeated), way_out)
 
 
 def _copied(copies: pd.DataFrame, record: list[str], number: int) -> Fault:
     problem = "is a copy of another" if number == 1 else "are copies of others"
-    examples = tuple(Example(int(place), _named(row, record)) for place, row in copies.head(MAX_EXAMPLES).iterrows())
+    examples = _examples(copies.head(MAX_EXAMPLES), lambda row: _named(row, record))
     return Fault("", f"{counted(number, 'record')} {problem}", examples, number, "set duplicates='drop' to drop them")
 
 
@@ -77,6 +84,6 @@ def _different(differing: pd.DataFrame, record: list[str]) -> Fault:
         f"{counted(respondents, 'respondent')} {'has' if respondents == 1 else 'have'} several records at one time, which "
         f"differ in {', '.join(map(repr, unequal))}"
     )
-    examples = tuple(Example(int(place), _named(row, record)) for place, row in pairs.iterrows())
+    examples = _examples(pairs, lambda row: _named(row, record))
     way_out = "keep one record of each respondent and time, or name the column of the time, as time='month'"
     return Fault("", problem, examples, len(differing), way_out)

@@ -93,7 +93,15 @@ def _as_json(description: Description) -> dict[str, object]:
         "encoding": description.encoding,
         "separator": description.separator,
         "columns": [
-            {**fact._asdict(), "marks": list(fact.marks), "role": description.roles.roles[fact.name]}
+            {
+                "name": fact.name,
+                "type": fact.kind,
+                "role": description.roles.roles[fact.name],
+                "distinct": fact.distinct,
+                "missing": fact.missing,
+                "marks of missing cells": list(fact.marks),
+                "example": fact.example,
+            }
             for fact in description.facts
         ],
         "faults": []

@@ -216,7 +216,7 @@ def test_hierarchies_with_commas(content, tmp_path):
     assert columns.schema(table).quasi_identifiers["Sex"].hierarchy.rows[0] == ("Rome", "Europe, south", "*")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_damage_ends_in_a_table_or_in_one_clear_error(data, tmp_path):
     content = bytearray(clean_visits(6, 2).to_csv(index=False, sep=data.draw(st.sampled_from(",;\t"))).encode())

@@ -50,7 +50,7 @@ def cleaned_or_faults(rules, frame):
 
 
 class TestLaws:
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=12, deadline=None)
     @given(ROWS)
     def test_nothing_is_dropped_merged_or_changed_silently(self, rows):
         frame = table(rows)
@@ -74,7 +74,7 @@ class TestLaws:
             pd.testing.assert_frame_equal(again, cleaned)
             assert changes == ()
 
-    @settings(max_examples=20, deadline=None)
+    @settings(max_examples=12, deadline=None)
     @given(st.lists(st.text(max_size=8), min_size=1, max_size=8), st.lists(st.text(max_size=8), min_size=1, max_size=3))
     def test_any_text_ends_in_faults_or_in_a_table(self, texts, times):
         size = len(texts)

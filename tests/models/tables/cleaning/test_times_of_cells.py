@@ -22,7 +22,7 @@ def times(cells, time_format=None):
     return column.tolist(), faults, changes
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(DATES, st.sampled_from(FORMATS))
 def test_the_order_is_that_of_time(dates, form):
     """Oracle: the order of datetime.date, at the precision of the notation."""

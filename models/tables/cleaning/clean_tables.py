@@ -72,7 +72,7 @@ def _stacked(tables: Sequence[pd.DataFrame], name: str) -> "pd.Series[Any]":
 
 
 def _after(found: Cleaned, name: str, new: "pd.Series[Any]", faults: list[Fault], changes: list[Change]) -> Cleaned:
-    """What is found, with one column replaced and faults and changes added."""
+    """The result so far, with one column replaced and faults and changes added."""
     return found._replace(
         columns={**found.columns, name: new}, faults=[*found.faults, *faults], changes=[*found.changes, *changes]
     )

@@ -11,7 +11,7 @@ from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.cleaning.clean_tables import Cleaned, Rules, clean_tables
 from foreknow.models.tables.cleaning.column_roles import ColumnRoles
-from foreknow.models.tables.cleaning.faults import Change, InputFaults, Places, rows_in_words
+from foreknow.models.tables.cleaning.faults import Change, Places, faults_in, rows_in_words
 from foreknow.models.tables.cleaning.missing_cells import MISSING, Missing
 from foreknow.models.tables.cleaning.repeated_records import DUPLICATES, Duplicates
 from foreknow.models.tables.cleaning.spellings import EQUAL_VALUES, EqualValues
@@ -141,7 +141,7 @@ class Cleaning:
         )
         found = clean_tables(tables, roles, rules)
         if found.faults:
-            raise InputFaults(found.faults, places)
+            raise faults_in(found.faults, places)
         return _parts(tables, found), tuple(found.changes)
 
 

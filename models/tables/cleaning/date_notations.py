@@ -35,6 +35,9 @@ DAY, MONTH, QUARTER = "%Y-%m-%d", "%Y-%m", "%Y-Q%q"
 CLOCK = r"[T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?"
 """Pattern of a time of day."""
 
+MONTH_NAME = r"(?i:(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*)\.?"
+"""Pattern of the name of a month in English, in full or abbreviated."""
+
 DATE_NOTATIONS: dict[str, DateNotation] = {
     "2024-01": DateNotation(r"\d{4}-\d{1,2}", ("%Y-%m",), MONTH),
     "2024/01": DateNotation(r"\d{4}/\d{1,2}", ("%Y/%m",), MONTH),
@@ -48,19 +51,14 @@ DATE_NOTATIONS: dict[str, DateNotation] = {
     "15.01.2024": DateNotation(r"\d{1,2}\.\d{1,2}\.\d{4}", ("%d.%m.%Y",), DAY),
     "15/01/2024": DateNotation(r"\d{1,2}/\d{1,2}/\d{4}", ("%d/%m/%Y", "%m/%d/%Y"), DAY),
     "15-01-2024": DateNotation(r"\d{1,2}-\d{1,2}-\d{4}", ("%d-%m-%Y", "%m-%d-%Y"), DAY),
-    "Jan 2024": DateNotation(r"[A-Za-z]{3} \d{4}", ("%b %Y",), MONTH),
-    "January 2024": DateNotation(r"[A-Za-z]{4,} \d{4}", ("%B %Y",), MONTH),
-    "15 Jan 2024": DateNotation(r"\d{1,2} [A-Za-z]{3} \d{4}", ("%d %b %Y",), DAY),
-    "15-Jan-2024": DateNotation(r"\d{1,2}-[A-Za-z]{3}-\d{4}", ("%d-%b-%Y",), DAY),
-    "15 January 2024": DateNotation(r"\d{1,2} [A-Za-z]{4,} \d{4}", ("%d %B %Y",), DAY),
+    "Jan 2024": DateNotation(rf"{MONTH_NAME} \d{{4}}", ("%b %Y",), MONTH),
+    "15 Jan 2024": DateNotation(rf"\d{{1,2}} {MONTH_NAME} \d{{4}}", ("%d %b %Y",), DAY),
+    "15-Jan-2024": DateNotation(rf"\d{{1,2}}-{MONTH_NAME}-\d{{4}}", ("%d-%b-%Y",), DAY),
     "2024-Q1": DateNotation(r"\d{4}[- ]?[Qq][1-4]", (r"(?P<year>\d{4})[- ]?[Qq](?P<quarter>\d)",), QUARTER),
     "Q1 2024": DateNotation(r"[Qq][1-4][-/ ]?\d{4}", (r"[Qq](?P<quarter>\d)[-/ ]?(?P<year>\d{4})",), QUARTER),
     "2024-01-15 10:30": DateNotation(rf"\d{{4}}-\d{{2}}-\d{{2}}{CLOCK}", ("ISO8601",), ""),
 }
 """Notations that are recognized, by an example of each."""
-
-MONTH_WORDS = re.compile(r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*", re.IGNORECASE)
-"""Names of months, which are no notation alone."""
 
 
 def notation_of(text: str) -> str:
@@ -87,6 +85,8 @@ def iso_texts(texts: list[str], read: str, written: str) -> list[str | None]:
     """
     if written == QUARTER:
         return [f"{part['year']}-Q{part['quarter']}" if (part := re.fullmatch(read, text)) else None for text in texts]
+    if "%b" in read and "%B" not in read:
+        texts = [re.sub(MONTH_NAME, lambda name: name[1].capitalize(), text) for text in texts]
     with_zone = read == "ISO8601" or "%z" in read
     times = pd.to_datetime(pd.Series(texts, dtype=object), format=read, errors="coerce", utc=with_zone)
     return iso_of_timestamps(times, written)

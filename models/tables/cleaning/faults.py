@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray
+from foreknow.models.settings import check_kind
+from foreknow.models.tables.arguments import as_list
 
 MAX_EXAMPLES = 3
 """Number of examples of a fault that are named."""
@@ -66,23 +68,42 @@ class InputFaults(ValueError):  # noqa: N818 - it holds several
     Parameters
     ----------
     faults : sequence of Fault
-        At least one.
-    places : callable
-        From positions of rows to their places in words.
+    lines : sequence of str
+        One sentence per fault.
 
     Attributes
     ----------
     faults : tuple of Fault
     lines : tuple of str
-        One sentence per fault.
+
+    Raises
+    ------
+    TypeError
+        If an argument is something else.
+    ValueError
+        If there is not one sentence for each fault.
     """
 
-    def __init__(self, faults: Sequence[Fault], places: Places) -> None:
-        self.faults = tuple(faults)
-        rows = [example.row for fault in faults for example in fault.examples]
-        named = dict(zip(rows, places(rows), strict=True))
-        self.lines = tuple(_sentence(fault, named) for fault in faults)
-        super().__init__("\n".join([*([f"{len(faults)} faults:"] if len(faults) > 1 else []), *self.lines]))
+    def __init__(self, faults: Sequence[Fault], lines: Sequence[str]) -> None:
+        self.faults = tuple(as_list("InputFaults", "faults", faults, "is a list of faults"))
+        self.lines = tuple(as_list("InputFaults", "lines", lines, "is a list of sentences"))
+        for fault in self.faults:
+            check_kind("InputFaults", "one of faults", fault, Fault, "is a Fault")
+        for line in self.lines:
+            check_kind("InputFaults", "one of lines", line, str, "is a sentence")
+        if len(self.faults) != len(self.lines):
+            raise ValueError(f"InputFaults: {len(self.lines)} lines for {len(self.faults)} faults; give one for each.")
+        super().__init__(self.faults, self.lines)
+
+    def __str__(self) -> str:
+        return "\n".join([*([f"{len(self.lines)} faults:"] if len(self.lines) > 1 else []), *self.lines])
+
+
+def faults_in(faults: Sequence[Fault], places: Places) -> InputFaults:
+    """The error of some faults, with the places of their rows in words."""
+    rows = [example.row for fault in faults for example in fault.examples]
+    named = dict(zip(rows, places(rows), strict=True))
+    return InputFaults(faults, [_sentence(fault, named) for fault in faults])
 
 
 def rows_in_words(rows: Sequence[int]) -> list[str]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from foreknow.models.tables.cleaning.date_notations import (
     DATE_NOTATIONS,
-    MONTH_WORDS,
+    MONTH_NAME,
     NAME,
     NUMBER,
     iso_of_timestamps,
@@ -187,7 +187,7 @@ def _faults_of_names(found: DistinctCells) -> list[Fault]:
     if months:
         way_out = "set time_format='%d/%m/%y' or time_format='%m/%d/%y'"
         return [found.fault("has dates with a year of two digits", months, way_out)]
-    if all(MONTH_WORDS.fullmatch(text) for text in found.cells):
+    if all(re.fullmatch(MONTH_NAME, text) for text in found.cells):
         return [found.fault("has months without a year", everything, "write year and month, as 2024-01")]
     shapes = {re.sub(r"[0-9]+", "0", text) for text in found.cells}
     way_out = "write them as numbers, or as dates with the year first: 2024-01"

@@ -32,7 +32,7 @@ def separator_of(path: Path, encoding: str) -> str:
 
 
 def _fit(sample: str, separator: str) -> tuple[bool, int]:
-    """Whether all records have as many cells as the first, if it has several; and the number of these."""
+    """Return whether all records have as many cells as the first, if it has several; and the number of these."""
     rows = csv.reader(io.StringIO(sample, newline=""), delimiter=separator)
     try:
         cells = [len(row) for row, _ in zip((row for row in rows if row), range(SAMPLE_RECORDS), strict=False)]

@@ -1,5 +1,7 @@
 """Cleaning of tables: laws over random spellings, the rules of each setting, and all faults in one error."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -241,3 +243,9 @@ def test_all_faults_are_in_one_error():
 def test_settings_that_are_none(arguments, error):
     with pytest.raises(error, match=next(iter(arguments))):
         Cleaning(**arguments)
+
+
+def test_the_error_can_be_pickled():
+    error = faults(good().assign(disease=["flu", "Flu", "flu ", "flu", "cold", None]))
+    other = pickle.loads(pickle.dumps(error))
+    assert (str(other), other.faults) == (str(error), error.faults)

@@ -78,7 +78,7 @@ class Columns:
                     )
         for name in self.numbers:
             if name in self.categories:
-                raise ValueError(f"--number {name} and a category exclude each other; leave one out.")
+                raise ValueError(f"--number {name} is also named by --categorical or --hierarchy; leave one out.")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -102,6 +102,8 @@ def _without_missing(found: Cleaned, roles: ColumnRoles, rules: Rules) -> Cleane
     faults = missing_faults(columns, rules.missing, names)
     if rules.missing == "drop":
         keep, changes = complete_rows(columns)
+        if not keep.any():
+            return found._replace(faults=[*found.faults, *missing_faults(columns, "refuse", set())])
         return found._replace(keep=keep, changes=[*found.changes, *changes])
     found = found._replace(faults=[*found.faults, *faults])
     for name in names if rules.missing == "category" else ():

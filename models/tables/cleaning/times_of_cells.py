@@ -125,10 +125,10 @@ def _dates(column: "pd.Series[Any]", found: DistinctCells, name: str) -> Cleaned
         return column, [_impossible(found, readings)], []
     if len(possible) > 1 and readings[0] != readings[1]:
         code = next(code for code, pair in enumerate(zip(*readings, strict=True)) if pair[0] != pair[1])
-        problem = f"has dates whose day and month cannot be told apart: {shown(found.cells[code])} is "
-        problem += f"{readings[0][code]} or {readings[1][code]}"
+        problem = f"has dates whose day and month cannot be told apart ({readings[0][code]} or {readings[1][code]})"
         way_out = " or ".join(f"time_format={one!r}" for one in notation.formats)
-        return column, [Fault(found.name, problem, (), found.records([*range(len(found.cells))]), f"set {way_out}")], []
+        records = found.records([*range(len(found.cells))])
+        return column, [Fault(found.name, problem, (found.example(code),), records, f"set {way_out}")], []
     new = readings[possible[0]]
     return _refused_if_fine(column, found, new, _change(found, new))
 

@@ -53,7 +53,7 @@ def undecodable(path: Path, encoding: str) -> str:
         position = getattr(error, "start", 0)
     line = data.count(b"\n", 0, position) + 1
     byte = f"0x{data[position]:02x}, " if position < len(data) else ""
-    return f"byte {position} ({byte}in line {line}) is not {encoding}; {_likely(data, position)}{NAME_ENCODING}"
+    return f"byte {position} ({byte}in line {line}) is not {encoding}; {_likely(data, position) or NAME_ENCODING}"
 
 
 def likely_encoding(path: Path) -> str:
@@ -71,11 +71,18 @@ def likely_encoding(path: Path) -> str:
 def _likely(data: bytes, position: int) -> str:
     """The word around a byte as the likely encoding reads it: UTF-16 by its mark, else that of Windows."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "its first bytes mark encoding='utf-16'; "
+        return "its first bytes are those of UTF-16; name encoding='utf-16', or save the file as UTF-8."
+    if b"\0" in data[:100]:
+        return ""
     try:
         before = data[max(0, position - 20) : position].decode("cp1252")
         after = data[position : position + 20].decode("cp1252")
     except UnicodeError:
         return ""
     word = re.split(r"\W", before)[-1] + re.split(r"\W", after)[0]
-    return f"with encoding='cp1252', that of Excel on Windows, it reads {word!r}; " if word.isalpha() else ""
+    if not word.isalpha():
+        return ""
+    return (
+        f"with encoding='cp1252', that of Excel on Windows, it reads {word!r}. Name it if that is right, or another as "
+        "encoding='latin-1', or save the file as UTF-8."
+    )

@@ -61,7 +61,10 @@ class TestEncoding:
         run("publish", tmp_path / f"r.{kind}", *rest, "--out", tmp_path / "o", "--encoding", "latin-1")
         table.to_csv(tmp_path / "u.csv", index=False)
         error = TestAdvice().error(capsys, monkeypatch, "publish", tmp_path / "u.csv", *rest, "--out", tmp_path / "p")
-        assert "that of Excel on Windows, it reads 'Zürich'; name its encoding, as --encoding latin-1 or" in error
+        assert (
+            "that of Excel on Windows, it reads 'Zürich'. Name it if that is right, or another as --encoding latin-1"
+            in error
+        )
 
     @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8-sig"])
     def test_named_ones_give_the_same_publication(self, tmp_path, encoding):
@@ -89,7 +92,7 @@ class TestEncoding:
         with pytest.raises(SystemExit):
             command_line.main()
         assert (
-            "is not utf-8; with --encoding cp1252, that of Excel on Windows, it reads 'Zürich'; name its"
+            "is not utf-8; with --encoding cp1252, that of Excel on Windows, it reads 'Zürich'. Name it"
             in capsys.readouterr().err
         )
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foreknow.models import Cleaning, ColumnRoles, History, Schema
 from foreknow.models.tables.cleaning.times_of_cells import ordered_times
 
 FORMATS = [
@@ -68,7 +69,7 @@ def test_notations(cells, expected):
         (["2024-01", "unknown"], "times in 2 notations", "missing_texts"),
         (
             ["01/02/2024", "03/04/2024"],
-            "'01/02/2024' is 2024-02-01 or 2024-01-02",
+            "cannot be told apart (2024-02-01 or 2024-01-02)",
             "time_format='%d/%m/%Y' or time_format='%m/%d",
         ),
         (["13/02/2024", "02/13/2024"], "day first and dates with the month first", "2024-01-15"),
@@ -106,3 +107,13 @@ def test_a_given_format():
 def test_missing_times_stay_missing():
     assert pd.isna(times(["2024-01", None])[0][1])
     assert times([2024.0, None])[0][0] == 2024
+
+
+def test_a_history_refuses_dates_that_sort_otherwise_as_text():
+    frame = pd.DataFrame({"id": [1, 2], "age": [30, 40], "result": ["a", "b"], "week": ["02/2024", "01/2025"]})
+    schema = Schema.infer(frame, ["age"])
+    with pytest.raises(ValueError, match=r"as text '01/2025' comes before '02/2024'; .*Cleaning\(\)"):
+        History.read(frame, schema)
+    cleaned, _ = Cleaning()(frame, ColumnRoles("result", ["age"]))
+    assert History.read(cleaned, schema).times == ("2024-02", "2025-01")
+    assert History.read(frame.assign(week=["w2", "w1"]), schema).times == ("w1", "w2")

@@ -124,7 +124,7 @@ class Columns:
                 tables = tuple(table.assign(**{name: table[name].astype(np.int64)}) for table in tables)
         return tables
 
-    def read_groups(self, path: Path, records: pd.DataFrame) -> pd.DataFrame:
+    def read_groups(self, path: Path, records: pd.DataFrame | None = None) -> pd.DataFrame:
         """Read the group of each record, as `foreknow publish` writes it, with times and respondents as in cleaned records."""
         key = read_table(path, [self.respondent, "published"])
         if self.time == ONE_RELEASE and self.time not in key.columns:
@@ -133,7 +133,7 @@ class Columns:
             times, faults, _ = ordered_times(key[self.time], self.cleaning.time_format)
             if not faults:
                 key = key.assign(**{self.time: times})
-        if self.respondent in key.columns and not pd.api.types.is_numeric_dtype(key[self.respondent]):
+        if records is not None and self.respondent in key.columns:
             key = key.assign(**{self.respondent: common_spelling(key[self.respondent], records[self.respondent])})
         return key
 

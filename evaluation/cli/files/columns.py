@@ -133,7 +133,7 @@ class Columns:
             times, faults, _ = ordered_times(key[self.time], self.cleaning.time_format)
             if not faults:
                 key = key.assign(**{self.time: times})
-        if records is not None and self.respondent in key.columns:
+        if records is not None and self.respondent in key.columns and self.cleaning.equal_values != "keep":
             key = key.assign(**{self.respondent: common_spelling(key[self.respondent], records[self.respondent])})
         return key
 

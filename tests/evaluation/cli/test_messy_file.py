@@ -93,6 +93,15 @@ def test_what_is_settled_is_published_and_said(tmp_path):
     run("attack", *source, "--groups", key, "--attack", "snapshot", "--knowledge", "records")
 
 
+@pytest.mark.parametrize(("rule", "expected"), [("merge", ["P1", "P1"]), ("keep", ["p1 ", "P1"])])
+def test_a_key_of_the_user_is_read_like_the_records(rule, expected, tmp_path):
+    (tmp_path / "key.csv").write_text("Patient,Month,group\np1 ,02/2024,0\nP1,01/2025,1\n")
+    columns = Columns("Patient", "Month", "Diagnosis", ("Age",), cleaning=Cleaning(rule))
+    key = columns.read_groups(tmp_path / "key.csv", pd.DataFrame({"Patient": ["P1"]}))
+    assert key["Patient"].tolist() == expected
+    assert key["Month"].tolist() == ["2024-02", "2025-01"]
+
+
 @pytest.mark.parametrize(
     ("separator", "encoding"), [(",", "utf-8-sig"), (";", "cp1252"), ("\t", "utf-8"), ("|", "utf-16")]
 )

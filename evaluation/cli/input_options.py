@@ -33,7 +33,7 @@ EqualValuesChoice = Annotated[
         "--equal-values",
         metavar="RULE",
         rich_help_panel=INPUT_PANEL,
-        help="Values that differ in spaces and letter case only, as 'Flu' and 'flu ': refuse the file, merge them into the most "
+        help="Values that differ in spaces and letter case only, as 'Flu' and 'flu': refuse the file, merge them into the most "
         "frequent spelling, or keep them as different values.",
     ),
 ]

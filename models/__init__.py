@@ -85,6 +85,9 @@ from foreknow.models.quasi_sensitive.linking import Linking
 from foreknow.models.quasi_sensitive.links import Links, links
 from foreknow.models.simulation import Simulation
 from foreknow.models.tables.attributes import Categorical, Numeric
+from foreknow.models.tables.cleaning.cleaning import CleanedTable, Cleaning
+from foreknow.models.tables.cleaning.column_roles import ColumnRoles
+from foreknow.models.tables.cleaning.faults import InputFaults
 from foreknow.models.tables.grouping import Grouping
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.history import History
@@ -110,6 +113,9 @@ __all__ = [
     "Categorical",
     "Claims",
     "ClassFrequencies",
+    "CleanedTable",
+    "Cleaning",
+    "ColumnRoles",
     "CompromisedRecords",
     "ConfidenceSum",
     "DirichletChain",
@@ -134,6 +140,7 @@ __all__ = [
     "History",
     "IncrementalChain",
     "InhomogeneousChain",
+    "InputFaults",
     "ItemObservation",
     "ItemRelease",
     "Items",

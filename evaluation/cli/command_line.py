@@ -1,4 +1,4 @@
-"""The command `foreknow`: publish a history, attack and check what was published, report on it, run the demo."""
+"""The command `foreknow`: describe a file, publish a history, attack and check what was published, report on it, run the demo."""
 
 import sys
 import warnings
@@ -10,12 +10,14 @@ import typer
 from foreknow.evaluation.cli.commands.attack_command import attack_command
 from foreknow.evaluation.cli.commands.check_command import check_command
 from foreknow.evaluation.cli.commands.demo_command import demo_command
+from foreknow.evaluation.cli.commands.describe_command import describe_command
 from foreknow.evaluation.cli.commands.publish_command import publish_command
 from foreknow.evaluation.cli.commands.report_command import report_command
 from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
-from foreknow.evaluation.cli.printing.error_messages import message_in_options
-from foreknow.evaluation.cli.printing.terminal import notice, say, show_error
+from foreknow.evaluation.cli.printing.error_messages import fault_lines, message_in_options
+from foreknow.evaluation.cli.printing.terminal import notice, say, show_error, show_hanging
+from foreknow.models import InputFaults
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +27,7 @@ app = typer.Typer(
 )
 
 COMMANDS: dict[str, Callable[..., None]] = {
+    "describe": describe_command,
     "demo": demo_command,
     "publish": publish_command,
     "attack": attack_command,
@@ -63,5 +66,8 @@ def main() -> None:
     try:
         app()
     except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
-        show_error(message_in_options(error))
+        *others, last = fault_lines(error) if isinstance(error, InputFaults) else [message_in_options(error)]
+        for line in others:
+            show_hanging(line)
+        show_error(last)
         sys.exit(2)

@@ -33,12 +33,13 @@ Respondent = Annotated[
     str, typer.Option("--id", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the respondent.")
 ]
 Time = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--time",
         metavar="COLUMN",
         rich_help_panel=INPUT_PANEL,
-        help="Column of the time; records of one time are published together.",
+        help="Column of the time; records of one time are published together. By default 'week' if there is one, otherwise "
+        "the file is one release.",
     ),
 ]
 Sensitive = Annotated[

@@ -53,14 +53,15 @@ class Hierarchy:
         object.__setattr__(self, "rows", checked_rows(_labels(rows)))
 
     @classmethod
-    def read(cls, path: "str | Path", separator: str = ";", encoding: str = "utf-8") -> "Hierarchy":
+    def read(cls, path: "str | Path", separator: str | None = None, encoding: str = "utf-8") -> "Hierarchy":
         """Read an ARX hierarchy file: no header, one row per value, the leftmost column the raw value.
 
         Parameters
         ----------
         path : path
-        separator : str
-            One character, between the labels of a row.
+        separator : str, optional
+            One character, between the labels of a row. By default a semicolon, as in ARX, or the comma or tab that gives all rows
+            the same number of labels, at least 2. A label that holds the separator is in quotes.
         encoding : str
             The encoding of the file. A byte order mark is skipped.
 
@@ -74,7 +75,7 @@ class Hierarchy:
             If the file is not in that encoding or not text with separators, Python has no such encoding, the separator is
             not one character, or as the constructor does. The message names the file.
         """
-        if not (isinstance(separator, str) and len(separator) == 1):
+        if separator is not None and not (isinstance(separator, str) and len(separator) == 1):
             raise ValueError(f"the separator of a hierarchy file is {separator!r}; it is one character, as ';'.")
         takes = "is the path of a hierarchy file, as 'hierarchy.csv'"
         check_kind("Hierarchy.read", "path", path, (str, PathLike), takes)
@@ -85,7 +86,7 @@ class Hierarchy:
         except UnicodeError:
             raise ValueError(f"{path} cannot be read as a hierarchy: {undecodable(path, encoding)}") from None
         try:
-            lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+            lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator or _separator(text))
             return cls([[label.strip() for label in row] for row in lines if row])
         except (ValueError, csv.Error) as error:
             raise ValueError(f"{path}: {error}") from None
@@ -179,3 +180,15 @@ def _labels(rows: Iterable[Sequence[str]]) -> list[tuple[str, ...]]:
 
 def _value_list(owner: str, values: Iterable[Hashable]) -> list[Hashable]:
     return as_list(owner, "values", values, "is a list of values, as ['flu', 'cold']")
+
+
+def _separator(text: str) -> str:
+    """The separator of a hierarchy file: the first of semicolon, comma and tab by which all rows have the same 2 or more labels."""
+    for separator in ";,\t":
+        try:
+            lengths = {len(row) for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row}
+        except csv.Error:
+            continue
+        if len(lengths) == 1 and min(lengths) > 1:
+            return separator
+    return ";"

@@ -13,6 +13,7 @@ import pandas as pd
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Numeric
+from foreknow.models.tables.cleaning.times_of_cells import ordered_times
 from foreknow.models.tables.columns.required_columns import check_columns
 from foreknow.models.tables.columns.times import (
     check_not_continuous,
@@ -86,7 +87,7 @@ class History:
         ValueError
             If the file is neither CSV nor Parquet, or is not in the encoding; a column is missing; a time is missing or
             infinite; times are fractional numbers or times of day, and more than half of the views would hold a single
-            record; or as `View` does.
+            record; dates are text that does not sort in the order of time, as ``02/2024``; or as `View` does.
         FileNotFoundError
             If there is no such file.
         """
@@ -98,6 +99,7 @@ class History:
         if frame.empty:
             raise ValueError("the table has no record; a history needs at least one view.")
         frame = frame.reset_index(drop=True)
+        _check_dates_sort(frame[time])
         rows = rows_by_time(times_of_records(frame[time]))
         check_not_continuous(time, [(when, len(records)) for when, records in rows])
         return cls(View(frame.iloc[records], schema, when) for when, records in rows)
@@ -171,6 +173,22 @@ class History:
                 f"none of the {len(wanted)} respondents is in the history; name some of history.respondents."
             )
         return History(View(rows, view.schema, view.time) for view, rows in frames if len(rows))
+
+
+def _check_dates_sort(column: "pd.Series[Any]") -> None:
+    """Raise ValueError if times are dates written as text whose order is not that of time."""
+    if not pd.api.types.is_string_dtype(column) or column.dropna().empty:
+        return
+    texts = pd.Series(sorted({text for text in column.dropna().tolist() if isinstance(text, str)}), name=column.name)
+    times, faults, _ = ordered_times(texts)
+    if faults or pd.api.types.is_numeric_dtype(times):
+        return
+    for place, (before, after) in enumerate(itertools.pairwise(times.tolist())):
+        if not before < after:
+            raise ValueError(
+                f"the times of {column.name!r} are dates, and as text {texts[place]!r} comes before {texts[place + 1]!r}; clean "
+                f"the table first, as Cleaning()(frame, ColumnRoles(time={column.name!r})), or write the year first."
+            )
 
 
 def _checked_views(views: Iterable[View]) -> tuple[View, ...]:

@@ -27,11 +27,26 @@ from foreknow.evaluation.cli.commands.attack_options import (
 )
 from foreknow.evaluation.cli.commands.attack_report import report_attack
 from foreknow.evaluation.cli.commands.publish_report import notice_codes
-from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
 from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.input_files import time_column
 from foreknow.evaluation.cli.files.release_files import read_releases
 from foreknow.evaluation.cli.files.statement_files import read_statements
+from foreknow.evaluation.cli.input_options import (
+    Decimal,
+    Duplicates,
+    DuplicatesChoice,
+    EqualValues,
+    EqualValuesChoice,
+    MissingCells,
+    MissingChoice,
+    Numbers,
+    Separator,
+    TimeFormat,
+    cleaning,
+    separator_character,
+)
 from foreknow.evaluation.cli.options import (
     Categorical,
     Classes,
@@ -69,11 +84,18 @@ def attack_command(
     out: Out = None,
     overwrite: Overwrite = False,
     id_: Respondent = "id",
-    time: Time = "week",
+    time: Time = None,
     hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nothing writes it
     categorical: Categorical = [],  # noqa: B006
     encoding: Encoding = "utf-8",
     missing_value: Missing = [],  # noqa: B006
+    separator: Separator = None,
+    equal_values: EqualValuesChoice = EqualValues["refuse"],
+    missing: MissingChoice = MissingCells["refuse"],
+    duplicates: DuplicatesChoice = Duplicates["refuse"],
+    time_format: TimeFormat = None,
+    number: Numbers = [],  # noqa: B006
+    decimal: Decimal = None,
     attack: AttackName = "joint",
     solver: SolverName = "max-entropy",
     forward: Forward = False,
@@ -112,11 +134,23 @@ def attack_command(
     # Options and output folders are refused before a file is read, files before anything is computed.
     _check_options(context, attack, statements, corpus, knowledge)
     keep = [path for path in (records, corpus, groups, statements) if path is not None]
-    beliefs_name = f"beliefs{records.suffix.lower()}"
+    beliefs_name = f"beliefs{output_suffix(records)}"
     if out is not None:
         check_output(out, [beliefs_name], keep, overwrite)
+    mark = separator_character(separator)
+    rules = cleaning(equal_values, missing, duplicates, time_format, decimal)
     columns = Columns(
-        id_, time, sensitive, tuple(qi), tuple(hierarchy), tuple(categorical), encoding, tuple(missing_value)
+        id_,
+        time_column(time, records, encoding, mark),
+        sensitive,
+        tuple(qi),
+        tuple(hierarchy),
+        tuple(categorical),
+        encoding,
+        tuple(missing_value),
+        mark,
+        tuple(number),
+        rules,
     )
     read = _read(columns, records, groups, corpus, statements)
     known = learning(classes, order, pseudo_count, revision, gaps)
@@ -129,7 +163,7 @@ def attack_command(
     sequential = _sequential_beside(attacker, read.releases)
     if out is not None:
         with atomic_output(out, keep, overwrite) as folder:
-            write_table(posterior_table(beliefs, time), folder / beliefs_name, private=True)
+            write_table(posterior_table(beliefs, columns.time), folder / beliefs_name, private=True)
     report_attack(chosen, attacker, beliefs, sequential, read.history)
     if out is not None:
         say(f"Posterior beliefs about each respondent, for you alone: {out / beliefs_name}.")

@@ -10,15 +10,27 @@ from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.checks.verify import verify_table
 from foreknow.evaluation.cli.defense_choices import DefenseOptions
 from foreknow.evaluation.cli.files.column_checks import (
-    check_complete,
     check_encoding_used,
     check_roles,
     column_varying_within_groups,
 )
+from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE, InputFiles
+from foreknow.evaluation.cli.input_options import (
+    Duplicates,
+    EqualValues,
+    EqualValuesChoice,
+    MissingCells,
+    MissingChoice,
+    Separator,
+    TimeFormat,
+    cleaning,
+    separator_character,
+)
 from foreknow.evaluation.cli.options import Beta, Encoding, Missing, Sensitive, T, least_records, least_values
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import show
-from foreknow.models.tables.files.table_files import read_table
+from foreknow.evaluation.cli.printing.terminal import notice, show
+from foreknow.models import Cleaning, ColumnRoles
+from foreknow.models.tables.files.table_files import columns_of
 
 DEFAULT_K = 3
 """The threshold of k-anonymity if no threshold is given."""
@@ -52,6 +64,10 @@ def check_command(
     beta: Beta = None,
     encoding: Encoding = "utf-8",
     missing_value: Missing = [],  # noqa: B006 - Typer reads it, nothing writes it
+    separator: Separator = None,
+    equal_values: EqualValuesChoice = EqualValues["refuse"],
+    missing: MissingChoice = MissingCells["refuse"],
+    time_format: TimeFormat = None,
 ) -> None:
     """Recompute requirements from a published table alone; the exit status is 1 if one fails.
 
@@ -59,10 +75,9 @@ def check_command(
     the worst level of a group, the threshold, the number of failing groups and the first of them.
     """
     check_encoding_used(encoding, [published])
-    table = read_table(published, [sensitive], encoding, ("", *missing_value))
-    if time is None and "week" in table.columns and "week" not in (group, sensitive):
-        time = "week"
-    _check_table(table, group, sensitive, time)
+    rules = cleaning(equal_values, missing, Duplicates["refuse"], time_format, None)
+    files = InputFiles(encoding, separator_character(separator), tuple(missing_value))
+    table, time = _read(published, files, rules, ColumnRoles(sensitive, (), None, time), group)
     requirement = _requirement(k, l, t, beta)
     values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
     rows = []
@@ -84,11 +99,27 @@ def _requirement(k: int | None, l: int | None, t: float | None, beta: float | No
     return DefenseOptions(k or 1, l, t, beta=beta).requirement
 
 
-def _check_table(table: pd.DataFrame, group: str, sensitive: str, time: str | None) -> None:
-    """Raise ValueError unless the columns are there and complete, and the groups belong to one release if there is no time."""
-    roles = [group, sensitive, *([] if time is None else [time])]
-    check_roles(table, roles)
-    check_complete(table, roles)
+def _read(
+    path: Path, files: InputFiles, rules: Cleaning, roles: ColumnRoles, group: str
+) -> tuple[pd.DataFrame, str | None]:
+    """The cleaned table, and the column of its releases: the one named, else ``week`` or ``release`` if there is one."""
+    named = [group, roles.sensitive, *([] if roles.time is None else [roles.time])]
+    time = roles.time
+    if time is None:
+        columns = columns_of(path, files.encoding, files.separator)
+        time = next((name for name in (DEFAULT_TIME, ONE_RELEASE) if name in columns and name not in named), None)
+    (table,) = files.read([path], [roles.sensitive, *([] if time is None else [time])], named)
+    check_roles(table, [group, roles.sensitive, *([] if time is None else [time])])
+    known = ColumnRoles(roles.sensitive, (group,), None, time, categorical=(group,))
+    (table,), changes = rules.together([table], known, files.places([path], [table]))
+    for change in changes:
+        notice(change.sentence)
+    _check_one_release(table, group, roles.sensitive, time)
+    return table, time
+
+
+def _check_one_release(table: pd.DataFrame, group: str, sensitive: str, time: str | None) -> None:
+    """Raise ValueError unless the groups belong to one release if there is no time."""
     if time is None and (varying := column_varying_within_groups(table, group, sensitive)):
         raise ValueError(
             f"{varying!r} differs within groups, so the table holds several releases, or different groups with the same number; "

@@ -37,6 +37,21 @@ from foreknow.evaluation.cli.defense_choices import (
 )
 from foreknow.evaluation.cli.files.checksums import settings
 from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.input_files import time_column
+from foreknow.evaluation.cli.input_options import (
+    Decimal,
+    Duplicates,
+    DuplicatesChoice,
+    EqualValues,
+    EqualValuesChoice,
+    MissingCells,
+    MissingChoice,
+    Numbers,
+    Separator,
+    TimeFormat,
+    cleaning,
+    separator_character,
+)
 from foreknow.evaluation.cli.options import (
     Beta,
     Categorical,
@@ -73,11 +88,18 @@ def publish_command(
     sensitive: Sensitive,
     corpus: Corpus = None,
     id_: Respondent = "id",
-    time: Time = "week",
+    time: Time = None,
     hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nothing writes it
     categorical: Categorical = [],  # noqa: B006
     encoding: Encoding = "utf-8",
     missing_value: Missing = [],  # noqa: B006
+    separator: Separator = None,
+    equal_values: EqualValuesChoice = EqualValues["refuse"],
+    missing: MissingChoice = MissingCells["refuse"],
+    duplicates: DuplicatesChoice = Duplicates["refuse"],
+    time_format: TimeFormat = None,
+    number: Numbers = [],  # noqa: B006
+    decimal: Decimal = None,
     defense: DefenseName = "js-reduce",
     k: K = 3,
     l: L = None,  # noqa: E741
@@ -117,8 +139,20 @@ def publish_command(
     # Options and output folders are refused before a file is read, files before anything is computed.
     choice = _checked_choice(context, defense)
     output = checked_output(records, corpus, out, overwrite)
+    mark = separator_character(separator)
+    rules = cleaning(equal_values, missing, duplicates, time_format, decimal)
     columns = Columns(
-        id_, time, sensitive, tuple(qi), tuple(hierarchy), tuple(categorical), encoding, tuple(missing_value)
+        id_,
+        time_column(time, records, encoding, mark),
+        sensitive,
+        tuple(qi),
+        tuple(hierarchy),
+        tuple(categorical),
+        encoding,
+        tuple(missing_value),
+        mark,
+        tuple(number),
+        rules,
     )
     history, learned = _read(columns, records, corpus)
     rule, limit = None if leftovers is None else leftovers.value, patience or None

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foreknow.defenses import Defense
-from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.evaluation.cli.files.checksums import KEY, RELEASE, write_key, write_release
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.formulas import formula_cells, without_formulas
@@ -37,12 +37,12 @@ class Output:
     @property
     def table(self) -> Path:
         """Name of the published table within the folder; its file format is that of the records."""
-        return Path(PUBLIC, f"published{self.records.suffix.lower()}")
+        return Path(PUBLIC, f"published{output_suffix(self.records)}")
 
     @property
     def key(self) -> Path:
         """Name of the key within the folder."""
-        return Path(PRIVATE, f"groups{self.records.suffix.lower()}")
+        return Path(PRIVATE, f"groups{output_suffix(self.records)}")
 
 
 def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: bool) -> Output:

@@ -28,7 +28,22 @@ from foreknow.evaluation.cli.commands.report_options import Details, Groups, Nam
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
 from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.input_files import time_column
 from foreknow.evaluation.cli.files.statement_files import read_statements
+from foreknow.evaluation.cli.input_options import (
+    Decimal,
+    Duplicates,
+    DuplicatesChoice,
+    EqualValues,
+    EqualValuesChoice,
+    MissingCells,
+    MissingChoice,
+    Numbers,
+    Separator,
+    TimeFormat,
+    cleaning,
+    separator_character,
+)
 from foreknow.evaluation.cli.options import (
     Categorical,
     Classes,
@@ -73,11 +88,18 @@ def report_command(
     knowledge: Details = None,
     overwrite: Overwrite = False,
     id_: Respondent = "id",
-    time: Time = "week",
+    time: Time = None,
     hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nothing writes it
     categorical: Categorical = [],  # noqa: B006
     encoding: Encoding = "utf-8",
     missing_value: Missing = [],  # noqa: B006
+    separator: Separator = None,
+    equal_values: EqualValuesChoice = EqualValues["refuse"],
+    missing: MissingChoice = MissingCells["refuse"],
+    duplicates: DuplicatesChoice = Duplicates["refuse"],
+    time_format: TimeFormat = None,
+    number: Numbers = [],  # noqa: B006
+    decimal: Decimal = None,
     attack: AttackName = "joint",
     solver: SolverName = "max-entropy",
     estimator: EstimatorName = "auto",
@@ -108,8 +130,19 @@ def report_command(
     inputs = [path for path in (records, groups, corpus, statements) if path is not None]
     _check_output(out, overwrite, inputs)
     check_packages()
+    mark = separator_character(separator)
     columns = Columns(
-        id_, time, sensitive, tuple(qi), tuple(hierarchy), tuple(categorical), encoding, tuple(missing_value)
+        id_,
+        time_column(time, records, encoding, mark),
+        sensitive,
+        tuple(qi),
+        tuple(hierarchy),
+        tuple(categorical),
+        encoding,
+        tuple(missing_value),
+        mark,
+        tuple(number),
+        cleaning(equal_values, missing, duplicates, time_format, decimal),
     )
     tables = columns.read(*(path for path in (records, corpus) if path is not None))
     schema = columns.schema(*tables)

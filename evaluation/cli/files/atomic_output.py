@@ -23,6 +23,11 @@ ABANDONED_AFTER = 24 * 3600.0
 """Age in seconds after which a scratch folder is removed, even if a process has its number."""
 
 
+def output_suffix(path: Path) -> str:
+    """The suffix of output files for an input file: that of Parquet, or that of CSV for every kind of text."""
+    return ".parquet" if path.suffix.lower() == ".parquet" else ".csv"
+
+
 @contextmanager
 def atomic_output(folder: "str | Path", keep: Iterable[Path] = (), overwrite: bool = False) -> Iterator[Path]:
     """Context manager that yields a scratch folder, and moves its files into ``folder`` if the block ends without an error.

@@ -1,6 +1,5 @@
 """Checks of columns of a user's table, each with an error that names a cell and an option of the command line."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,30 +36,6 @@ def check_roles(table: pd.DataFrame, names: Sequence[str]) -> None:
             )
     if table.empty:
         raise ValueError("the table has no record.")
-
-
-def check_complete(table: pd.DataFrame, names: Sequence[str]) -> None:
-    """Raise ValueError, naming the row and the column, if a cell is missing."""
-    for name in names:
-        missing = table[name].isna().to_numpy()
-        if missing.any():
-            raise ValueError(f"row {int(missing.argmax())} has no {name!r}; fill it in, or drop the row.")
-
-
-def check_times(column: "pd.Series[Any]") -> None:
-    """Raise ValueError if times are text whose order as text is not the order of their numbers: "10" sorts before "2"."""
-    known = column.dropna()
-    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
-        return
-    if pd.api.types.infer_dtype(known) == "integer":
-        return
-    texts = sorted(set(known.astype(str)))
-    for one, other in zip(texts, sorted(texts, key=_with_numbers), strict=True):
-        if one != other:
-            raise ValueError(
-                f"the times of {column.name!r} are text, and as text {one!r} comes before {other!r}; write them as numbers, or as "
-                "dates with the year first: 2024-01."
-            )
 
 
 def check_numbers(column: "pd.Series[Any]") -> None:
@@ -103,9 +78,3 @@ def holds_whole_numbers(column: "pd.Series[Any]") -> bool:
     if isinstance(column.dtype, pd.StringDtype):
         return bool(column.str.fullmatch(r"0|-?[1-9][0-9]{0,17}").all())
     return isinstance(column.dtype, np.dtype) and column.dtype.kind == "i"
-
-
-def _with_numbers(text: str) -> list[object]:
-    """Sort key that compares numbers within a text as numbers, of any length."""
-    parts = re.split(r"([0-9]+)", text)
-    return [(len(part.lstrip("0")), part.lstrip("0")) if place % 2 else part for place, part in enumerate(parts)]

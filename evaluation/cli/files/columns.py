@@ -1,7 +1,7 @@
 """Names and roles of the columns of a user's tables, and the schema that the tables imply."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,13 @@ from foreknow.evaluation.cli.files.column_checks import (
     check_encoding_used,
     check_numbers,
     check_roles,
-    check_times,
     holds_whole_numbers,
 )
-from foreknow.models import Categorical, Hierarchy, Numeric, Schema
+from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
+from foreknow.evaluation.cli.printing.terminal import notice
+from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
+from foreknow.models.tables.cleaning.spellings import common_spelling
+from foreknow.models.tables.cleaning.times_of_cells import ordered_times
 from foreknow.models.tables.files.table_files import read_table
 
 RESERVED_COLUMNS = ("group", "published")
@@ -38,6 +41,12 @@ class Columns:
         The encoding of the user's CSV and hierarchy files; files that foreknow wrote are UTF-8.
     missing : tuple of str
         Cells of the user's files that mean a missing value, besides the empty cell.
+    separator : str or None
+        The character between the cells of the user's CSV files; None: found from the first records of each.
+    numbers : tuple of str
+        Quasi-identifiers whose cells are numbers with a unit.
+    cleaning : Cleaning
+        Rules by which the user's tables are cleaned or refused.
 
     Raises
     ------
@@ -53,16 +62,23 @@ class Columns:
     categorical: tuple[str, ...] = ()
     encoding: str = "utf-8"
     missing: tuple[str, ...] = ()
+    separator: str | None = None
+    numbers: tuple[str, ...] = ()
+    cleaning: Cleaning = field(default_factory=Cleaning)
 
     def __post_init__(self) -> None:
         for name in self.names:
             if name in RESERVED_COLUMNS:
                 raise ValueError(f"the column name {name!r} is one that foreknow writes itself; rename the column.")
-        for name in self.categorical:
-            if name not in self.quasi_identifiers:
-                raise ValueError(
-                    f"--categorical {name!r} is not a column named by --qi; add --qi {name}, or leave it out."
-                )
+        for option, names in (("categorical", self.categorical), ("number", self.numbers)):
+            for name in names:
+                if name not in self.quasi_identifiers:
+                    raise ValueError(
+                        f"--{option} {name!r} is not a column named by --qi; add --qi {name}, or leave it out."
+                    )
+        for name in self.numbers:
+            if name in self.categories:
+                raise ValueError(f"--number {name} is also named by --categorical or --hierarchy; leave one out.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,31 +91,51 @@ class Columns:
         named = [*self.categorical, *(text.partition("=")[0] for text in self.hierarchies)]
         return (self.sensitive, *(name for name in self.quasi_identifiers if name in named))
 
-    def read(self, *paths: Path) -> tuple[pd.DataFrame, ...]:
-        """Read tables of records: respondents as text, categories as they are written.
+    @property
+    def roles(self) -> ColumnRoles:
+        """Roles of the columns, for cleaning."""
+        return ColumnRoles(
+            self.sensitive, self.quasi_identifiers, self.respondent, self.time, self.categories[1:], self.numbers
+        )
 
-        The categories of a column are whole numbers if all tables write them so; one cell ``042`` or ``250.10`` makes them
-        text.
+    def read(self, *paths: Path) -> tuple[pd.DataFrame, ...]:
+        """Read and clean tables of records: respondents as text, categories as they are written.
+
+        Each change is printed as a notice. The categories of a column are whole numbers if all tables write them so; one cell
+        ``042`` or ``250.10`` makes them text.
 
         Raises
         ------
         ValueError
-            If a file cannot be read, a column is missing or has two roles, or an encoding is given and no file is text.
+            If a file cannot be read, a column is missing or has two roles, or an encoding is given and no file is text; or, as
+            `InputFaults`, with all other faults of the tables.
         """
         if not self.hierarchies:
             check_encoding_used(self.encoding, paths)
-        text_columns = [self.respondent, *self.categories]
-        tables = tuple(read_table(path, text_columns, self.encoding, ("", *self.missing)) for path in paths)
+        files = InputFiles(self.encoding, self.separator, self.missing)
+        tables = files.read(paths, [self.respondent, self.time, *self.categories], self.names, self.time)
         for table in tables:
             check_roles(table, self.names)
+        tables, changes = self.cleaning.together(tables, self.roles, files.places(paths, tables))
+        for change in changes:
+            notice(change.sentence)
         for name in self.categories:
             if all(holds_whole_numbers(table[name]) for table in tables):
                 tables = tuple(table.assign(**{name: table[name].astype(np.int64)}) for table in tables)
         return tables
 
-    def read_groups(self, path: Path) -> pd.DataFrame:
-        """Read the group of each record, as `foreknow publish` writes it."""
-        return read_table(path, [self.respondent, "published"])
+    def read_groups(self, path: Path, records: pd.DataFrame | None = None) -> pd.DataFrame:
+        """Read the group of each record, as `foreknow publish` writes it, with times and respondents as in cleaned records."""
+        key = read_table(path, [self.respondent, "published"])
+        if self.time == ONE_RELEASE and self.time not in key.columns:
+            key = key.assign(**{self.time: 1})
+        if self.time in key.columns:
+            times, faults, _ = ordered_times(key[self.time], self.cleaning.time_format)
+            if not faults:
+                key = key.assign(**{self.time: times})
+        if records is not None and self.respondent in key.columns and self.cleaning.equal_values != "keep":
+            key = key.assign(**{self.respondent: common_spelling(key[self.respondent], records[self.respondent])})
+        return key
 
     def schema(self, *tables: pd.DataFrame) -> Schema:
         """The schema whose domains are the union of the tables' values, with the hierarchies attached.
@@ -112,11 +148,10 @@ class Columns:
         Raises
         ------
         ValueError
-            If a cell is missing or infinite, numbers are mixed with words or too large, times do not sort as they read, or a
+            If a cell is missing or infinite, numbers are mixed with words or too large, or a
             hierarchy is not written as ``column=file`` or names no quasi-identifier.
         """
         everything = pd.concat([table[[*self.names]] for table in tables], ignore_index=True)
-        check_times(everything[self.time])
         for name in self.quasi_identifiers:
             if name not in self.categorical:
                 check_numbers(everything[name])

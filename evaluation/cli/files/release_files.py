@@ -61,7 +61,7 @@ def read_releases(
             check_roles(records, [name])
     counterfeits: dict[Any, pd.DataFrame] = {}
     if groups is not None:
-        key = columns.read_groups(groups)
+        key = columns.read_groups(groups, records)
         if columns.respondent in key.columns and columns.time in key.columns:
             is_counterfeit = key[columns.respondent].isna()
             counterfeits = dict(list(key[is_counterfeit].groupby(columns.time)))

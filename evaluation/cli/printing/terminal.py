@@ -1,5 +1,7 @@
 """Output to a terminal: the two consoles, text from files with control characters escaped, progress bars."""
 
+import re
+import textwrap
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
@@ -41,6 +43,29 @@ def show(part: RenderableType) -> None:
     console.print(part, markup=False)
 
 
+def paragraph(text: str) -> None:
+    """Print a paragraph on standard output, wrapped at spaces to the terminal; a word is never split."""
+    indent = "    " if text.startswith(" ") else ""
+    width = max(console.width, 40)
+    for line in textwrap.wrap(
+        visible(text), width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    ):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def continued(command: str) -> list[str]:
+    """The lines of a command as a shell reads them: broken at options, with backslashes, to the width of the terminal."""
+    lines = [""]
+    for part in re.split(r" (?=--)", command):
+        if len(lines[-1]) + len(part) + 4 > max(console.width, 40):
+            lines.append("")
+        lines[-1] += f" {part}"
+    return [
+        f"{'    ' if place else '  '}{line.strip()}" + (" \\" if place < len(lines) - 1 else "")
+        for place, line in enumerate(lines)
+    ]
+
+
 def say(*lines: str) -> None:
     """Print lines on standard output, with control characters escaped and without wrapping."""
     for line in lines:
@@ -50,6 +75,16 @@ def say(*lines: str) -> None:
 def notice(line: str) -> None:
     """Print a line on standard error, with control characters escaped and without wrapping."""
     error_console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def show_hanging(line: str) -> None:
+    """Print a numbered line on standard error, wrapped at spaces to the terminal, with the later lines indented."""
+    width = max(error_console.width, 40)
+    wrapped = textwrap.wrap(
+        visible(line), width, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False
+    )
+    for part in wrapped:
+        error_console.print(part, markup=False, highlight=False, soft_wrap=True)
 
 
 def show_error(message: str) -> None:

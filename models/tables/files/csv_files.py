@@ -1,6 +1,5 @@
 """CSV files as tables, with exact integers."""
 
-import codecs
 import csv
 import re
 from collections import Counter
@@ -12,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER
-from foreknow.models.tables.files.text_encodings import NAME_ENCODING
+from foreknow.models.tables.files.text_encodings import NAME_ENCODING, text_codec
 
 MAX_COLUMNS = 16_384
 """Largest number of columns of a table, as in spreadsheets: pandas takes minutes to read a line of a million commas."""
@@ -21,22 +20,25 @@ INTEGER_PATTERN = r"\s*[+-]?[0-9]{1,4000}\s*"
 """Text of an integer."""
 
 
-def read_csv(path: Path, text: Iterable[str], encoding: str, missing: list[str]) -> pd.DataFrame:
+def read_csv(path: Path, text: Iterable[str], encoding: str, missing: list[str], separator: str) -> pd.DataFrame:
     """Read a CSV file; arguments and errors as of `read_table`."""
-    encoding = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
-    _check_first_lines(path, encoding)
+    encoding = text_codec(encoding)
+    _check_first_lines(path, encoding, separator)
     names = set(text)
-    frame = _cells(path, encoding, missing, dict.fromkeys(names, "str"))
+    frame = _cells(path, encoding, missing, separator, dict.fromkeys(names, "str"))
     large = [name for name in frame.columns if name not in names and _may_be_inexact(frame[name])]
     if large:
-        cells = _cells(path, encoding, missing, dict.fromkeys(frame.columns, "str"))
+        cells = _cells(path, encoding, missing, separator, dict.fromkeys(frame.columns, "str"))
         frame = frame.assign(**{name: _integers(cells[name], frame[name]) for name in large})
     return frame
 
 
-def _cells(path: Path, encoding: str, missing: list[str], types: Mapping[Hashable, str]) -> pd.DataFrame:
+def _cells(
+    path: Path, encoding: str, missing: list[str], separator: str, types: Mapping[Hashable, str]
+) -> pd.DataFrame:
     return pd.read_csv(
         path,
+        sep=separator,
         encoding=encoding,
         dtype=types,
         keep_default_na=False,
@@ -46,10 +48,16 @@ def _cells(path: Path, encoding: str, missing: list[str], types: Mapping[Hashabl
     )
 
 
-def _check_first_lines(path: Path, encoding: str) -> None:
+def column_names(path: Path, encoding: str, separator: str) -> list[str]:
+    """The cells of the first line of a CSV file that is not empty."""
+    with path.open(encoding=text_codec(encoding), newline="") as file:
+        return next((cells for cells in csv.reader(file, delimiter=separator) if cells), [])
+
+
+def _check_first_lines(path: Path, encoding: str, separator: str) -> None:
     """Raise ValueError unless the first line names columns and the second has at most as many cells."""
     with path.open(encoding=encoding, newline="") as file:
-        lines = (cells for cells in csv.reader(file) if cells)
+        lines = (cells for cells in csv.reader(file, delimiter=separator) if cells)
         try:
             names, first = next(lines, []), next(lines, None)
         except csv.Error:
@@ -71,8 +79,10 @@ def _check_names(names: list[str], encoding: str) -> None:
         raise ValueError(f"it holds NUL characters, as UTF-16 does when read as {encoding}; {NAME_ENCODING}")
     if len(names) > MAX_COLUMNS:
         raise ValueError(f"it has {len(names):,} columns, and at most {MAX_COLUMNS:,} are read; leave some out.")
-    if len(names) == 1 and any(mark in names[0] for mark in ";\t|"):
-        raise ValueError(f"its only column is {names[0][:80]!r}; cells are separated by commas. Save it with commas.")
+    if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
+        raise ValueError(
+            f"its only column is {names[0][:80]!r}; name the character between its cells, as separator=';', or leave it out."
+        )
     if len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise ValueError(f"the column {twice!r} appears twice in its first line; rename or drop one.")

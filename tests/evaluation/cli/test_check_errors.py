@@ -14,9 +14,9 @@ def check(folder, how, *more):
 
 
 BAD_CHECK = {
-    "no group": (lambda d: check(d, emptied("group", 1)), "row 1 has no 'group'"),
-    "no value": (lambda d: check(d, emptied("result", 2)), "row 2 has no 'result'"),
-    "no time": (lambda d: check(d, emptied("week", 3)), "row 3 has no 'week'"),
+    "no group": (lambda d: check(d, emptied("group", 1)), "'group' has 1 missing cell in 4 records: line 3"),
+    "no value": (lambda d: check(d, emptied("result", 2)), "'result' has 1 missing cell in 4 records: line 4"),
+    "no time": (lambda d: check(d, emptied("week", 3)), "'week' has 1 missing cell in 4 records: line 5"),
     "no record": (lambda d: check(d, lambda table: table.iloc[:0]), "no record"),
     "no column of groups": (lambda d: check(d, without("group")), "no column 'group'"),
     "no column of values": (lambda d: check(d, without("result")), "no column 'result'"),

@@ -9,11 +9,14 @@ from foreknow.evaluation.cli import command_line
 pytestmark = pytest.mark.usefixtures("wide")
 
 
+CLEANING = ["--separator", "--equal-values", "--missing", "--duplicates", "--time-format", "--number", "--decimal"]
+
 OPTIONS = {
+    "describe": ["--encoding", "--separator", "--missing-value", "--json"],
     "demo": ["--out", "--overwrite"],
     "publish": [
         "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--categorical", "--encoding",
-        "--missing-value", "--defense", "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--seed",
+        "--missing-value", *CLEANING, "--defense", "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--seed",
         "--tolerance", "--deterministic", "--infeasible", "--bucketized", "--generalized", "--quote-formulas",
         "--overwrite", "--classes", "--order", "--pseudo-count",
         "--revision", "--gaps",
@@ -21,17 +24,18 @@ OPTIONS = {
     "attack": [
         "--qi", "--sensitive", "--groups", "--corpus", "--knowledge", "--out", "--overwrite", "--id", "--time", "--hierarchy",
         "--categorical",
-        "--encoding", "--missing-value", "--attack", "--solver", "--forward", "--estimator",
+        "--encoding", "--missing-value", *CLEANING, "--attack", "--solver", "--forward", "--estimator",
         "--sensitive-set", "--attribute-set", "--support", "-r",
         "--statements", "-k", "-l", "--classes", "--order", "--pseudo-count", "--revision", "--gaps",
     ],
     "report": [
         "--qi", "--sensitive", "--out", "--groups", "--names", "--sure", "--stricter", "--seed", "--corpus", "--knowledge",
-        "--overwrite", "--id", "--time", "--hierarchy", "--categorical", "--encoding", "--missing-value", "--attack", "--solver",
-        "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l", "--classes",
+        "--overwrite", "--id", "--time", "--hierarchy", "--categorical", "--encoding", "--missing-value", *CLEANING,
+        "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l", "--classes",
         "--order", "--pseudo-count", "--revision", "--gaps",
     ],
-    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value"],
+    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value", "--separator",
+              "--equal-values", "--missing", "--time-format"],
 }  # fmt: skip
 
 

@@ -385,7 +385,7 @@ class TestHistory:
             History.read(frame_of("AB", "ab").assign(week=1).iloc[:0], self.HISTORY.schema)
 
     def test_read_knows_two_kinds_of_file(self, tmp_path):
-        with pytest.raises(ValueError, match=r"ends in '\.xls'; a table is read from \.csv or \.parquet"):
+        with pytest.raises(ValueError, match=r"ends in '\.xls'; a table is read from \.csv, \.tsv, \.txt or \.parquet"):
             History.read(tmp_path / "records.xls", self.HISTORY.schema)
         with pytest.raises(FileNotFoundError, match="there is no file"):
             History.read(tmp_path / "records.csv", self.HISTORY.schema)

@@ -44,7 +44,7 @@ class TestEncoding:
         [
             (
                 "latin-1",
-                r"t\.csv cannot be read as csv: byte 11 \(0xfc, in line 2\) is not utf-8; name its encoding, as encoding='latin-1'",
+                r"t\.csv cannot be read as csv: byte 11 \(0xfc, in line 2\) is not utf-8; with encoding='cp1252', .*'Zürich'",
             ),
             ("utf-16", r"byte 0 \(0xff, in line 1\) is not utf-8; .*utf-16"),
             ("utf-16-be", r"byte 23 \(0xfc, in line 2\) is not utf-8; .*utf-16"),
@@ -131,7 +131,7 @@ class TestShape:
             ("a,b\n1,2\n4,5,6\n", "line 3 has 3 cells, and the table 2 columns; put cells that hold commas in quotes"),
             ('a,b\n1,2\n3,"4\n', "a quote is opened in line 3 and never closed"),
             ("a,b,a\n1,2,3\n", "the column 'a' appears twice"),
-            ("a;b\n1;2\n", "its only column is 'a;b'; cells are separated by commas"),
+            ('"a;b"\n1\n', "its only column is 'a;b'; name the character between its cells, as separator=';'"),
             ("," * MAX_COLUMNS + "\n1\n", "16,385 columns, and at most 16,384 are read"),
             ("a,b\n" + "," * 10**6 + "\n", "the next has 1000001 cells"),
             ("a,b\n1,2\n" + "," * 10**6 + "\n", "line 3 has 1000001 cells"),

@@ -1,0 +1,206 @@
+"""Times of records as numbers or ISO text, whose order is that of time; other notations are refused."""
+
+import re
+from collections import defaultdict
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.models.tables.cleaning.date_notations import (
+    DATE_NOTATIONS,
+    MONTH_NAME,
+    NAME,
+    NUMBER,
+    iso_of_timestamps,
+    iso_texts,
+    notation_of,
+    written_by,
+)
+from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
+from foreknow.models.tables.cleaning.faults import Change, Fault, shown
+from foreknow.models.tables.cleaning.spellings import stripped
+
+type CleanedColumn = tuple["pd.Series[Any]", list[Fault], list[Change]]
+
+ROUND = "round them in the file, or name a column of weeks, months or years, as time='month'"
+
+
+def ordered_times(column: "pd.Series[Any]", time_format: str | None = None) -> CleanedColumn:
+    """Times whose order is that of time, and the faults or changes.
+
+    Numbers stay numbers. Dates become ISO text of the same precision: ``2024-01``, ``2024-01-15``, ``2024-Q1``. Names stay if
+    they are one word with a number, and their alphabetical order is that of the numbers. Missing cells stay missing.
+
+    Parameters
+    ----------
+    column : Series
+        Numbers, dates, timestamps or text.
+    time_format : str, optional
+        The format of `strptime` of all cells; by default the notation is recognized.
+
+    Notes
+    -----
+    Cost: O(n), and O(m) conversions of m distinct times.
+    """
+    times = _timestamps(column) if time_format is None else None
+    if times is not None:
+        found = distinct_cells(times)
+        return _refused_if_fine(column, found, iso_of_timestamps(pd.Series(found.cells)), [])
+    if pd.api.types.is_numeric_dtype(column) and time_format is None:
+        return _whole(column), [], []
+    found = distinct_cells(column)
+    found = found._replace(cells=[stripped(str(cell)) for cell in found.cells])
+    return _recognized(column, found) if time_format is None else _with_format(column, found, time_format)
+
+
+def _timestamps(column: "pd.Series[Any]") -> "pd.Series[Any] | None":
+    """The column as timestamps if it holds dates or timestamps."""
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return column
+    cells = column.dropna().unique().tolist() if column.dtype == object else []
+    if not cells or not all(isinstance(cell, date) for cell in cells):
+        return None
+    has_zone = any(isinstance(cell, datetime) and cell.tzinfo is not None for cell in cells)
+    return pd.to_datetime(column, utc=has_zone)
+
+
+def _whole(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Floats as integers if all of them are whole: a missing cell makes pandas read integers as floats."""
+    known = column.dropna()
+    is_float = isinstance(column.dtype, np.dtype) and column.dtype.kind == "f"
+    if is_float and column.isna().any() and np.isfinite(known).all() and (known % 1 == 0).all():
+        return column.astype("Int64")
+    return column
+
+
+def _with_format(column: "pd.Series[Any]", found: DistinctCells, time_format: str) -> CleanedColumn:
+    """Times of a given format; a cell of another form is a fault."""
+    written = written_by(time_format)
+    new = iso_texts(found.cells, time_format, written)
+    wrong = [code for code, text in enumerate(new) if text is None]
+    if wrong:
+        way_out = "correct them, or set another time_format"
+        return column, [found.fault(f"has times that are not of the form {time_format!r}", wrong, way_out)], []
+    if written == "%Y":
+        return found.replaced(column, [int(text or 0) for text in new]), [], []
+    return _refused_if_fine(column, found, new, _change(found, new))
+
+
+def _recognized(column: "pd.Series[Any]", found: DistinctCells) -> CleanedColumn:
+    """Times of a notation that is recognized."""
+    of: dict[str, list[int]] = defaultdict(list)
+    for code, text in enumerate(found.cells):
+        of[notation_of(text)].append(code)
+    if not of:
+        return column, [], []
+    if len(of) > 1:
+        return column, [_mixed(found, of)], []
+    (name,) = of
+    if name == NUMBER:
+        name = _months_with_a_point(found.cells) or NUMBER
+    if name == NUMBER:
+        return found.replaced(column, [_number(text) for text in found.cells]).infer_objects(), [], []
+    if name == NAME:
+        return found.replaced(column, found.cells), _faults_of_names(found), []
+    return _dates(column, found, name)
+
+
+def _mixed(found: DistinctCells, of: dict[str, list[int]]) -> Fault:
+    """The fault of times in several notations, with the first cell of each."""
+    way_out = "write all times in one notation, as 2024-01"
+    if NAME in of:
+        way_out += ", or name the text of a missing time, as missing_texts=['unknown']"
+    problem = f"has times in {len(of)} notations"
+    return Fault(found.name, problem, found.first_of_each(of.values()), found.records(*of.values()), way_out, True)
+
+
+def _dates(column: "pd.Series[Any]", found: DistinctCells, name: str) -> CleanedColumn:
+    """Dates of one notation as ISO text."""
+    notation = DATE_NOTATIONS[name]
+    readings = [iso_texts(found.cells, one, notation.written) for one in notation.formats]
+    possible = [place for place, new in enumerate(readings) if None not in new]
+    if not possible:
+        return column, [_impossible(found, readings)], []
+    if len(possible) > 1 and readings[0] != readings[1]:
+        code = next(code for code, pair in enumerate(zip(*readings, strict=True)) if pair[0] != pair[1])
+        problem = f"has dates whose day and month cannot be told apart ({readings[0][code]} or {readings[1][code]})"
+        way_out = " or ".join(f"time_format={one!r}" for one in notation.formats)
+        records = found.records([*range(len(found.cells))])
+        return column, [Fault(found.name, problem, (found.example(code),), records, f"set {way_out}")], []
+    new = readings[possible[0]]
+    return _refused_if_fine(column, found, new, _change(found, new))
+
+
+def _impossible(found: DistinctCells, readings: list[list[str | None]]) -> Fault:
+    """The fault of dates that no reading of day and month makes all possible."""
+    wrong = [code for code in range(len(found.cells)) if all(new[code] is None for new in readings)]
+    if wrong:
+        return found.fault("has dates that do not exist", wrong, "correct them")
+    day_first, month_first = ([code for code, text in enumerate(new) if text is None] for new in readings[::-1])
+    both = found.first_of_each([day_first, month_first])
+    problem = "has dates with the day first and dates with the month first"
+    return Fault(found.name, problem, both, found.records(day_first, month_first), "write them as 2024-01-15", True)
+
+
+def _refused_if_fine(
+    column: "pd.Series[Any]", found: DistinctCells, new: list[Any], changes: list[Change]
+) -> CleanedColumn:
+    """ISO times; those of which most have a time of day and one record are a fault."""
+    single = int((found.number == 1).sum())
+    if len(new) > 1 and 2 * single > len(new) and any("T" in text for text in new):
+        problem = f"has times of day, which make {len(new):,} releases, {single:,} of them of one record"
+        return column, [found.fault(problem, [*range(len(new))], ROUND)], []
+    return found.replaced(column, new), [], changes
+
+
+def _change(found: DistinctCells, new: list[str | None]) -> list[Change]:
+    """The change of dates that were not written in ISO notation."""
+    other = [code for code, text in enumerate(new) if text != found.cells[code]]
+    if not other:
+        return []
+    code = min(other, key=lambda code: found.first[code])
+    records = found.records(other)
+    sentence = f"{found.name!r}: dates such as {shown(found.cells[code])} are read as {new[code]} ({records:,} cells)."
+    return [Change(found.name, records, sentence)]
+
+
+def _months_with_a_point(texts: list[str]) -> str | None:
+    """The notation of texts that are all months written with a point, which alone would be fractions."""
+    for name, pattern in (("01.2024", r"(0[1-9]|1[0-2])\.(19|20)\d\d"), ("2024.01", r"(19|20)\d\d\.(0[1-9]|1[0-2])")):
+        if all(re.fullmatch(pattern, text) for text in texts):
+            return name
+    return None
+
+
+def _number(text: str) -> int | float:
+    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+
+
+def _faults_of_names(found: DistinctCells) -> list[Fault]:
+    """Faults of times that are neither numbers nor dates."""
+    everything = [*range(len(found.cells))]
+    if len(found.cells) < 2:
+        return []
+    months = [code for code in everything if re.fullmatch(r"\d{1,2}([/.-])\d{1,2}\1\d{2}", found.cells[code])]
+    if months:
+        way_out = "set time_format='%d/%m/%y' or time_format='%m/%d/%y'"
+        return [found.fault("has dates with a year of two digits", months, way_out)]
+    if all(re.fullmatch(MONTH_NAME, text) for text in found.cells):
+        return [found.fault("has months without a year", everything, "write year and month, as 2024-01")]
+    shapes = {re.sub(r"[0-9]+", "0", text) for text in found.cells}
+    way_out = "write them as numbers, or as dates with the year first: 2024-01"
+    if len(shapes) > 1 or not any("0" in shape for shape in shapes):
+        return [found.fault("has times that are names, which have no order in time", everything, way_out)]
+    for one, other in zip(sorted(found.cells), sorted(found.cells, key=_with_numbers), strict=True):
+        if one != other:
+            problem = f"has times that are text, and as text {shown(one)} comes before {shown(other)}"
+            return [Fault(found.name, problem, (), found.records(everything), way_out)]
+    return []
+
+
+def _with_numbers(text: str) -> list[object]:
+    """Sort key that compares numbers within a text as numbers, of any length."""
+    parts = re.split(r"([0-9]+)", text)
+    return [(len(part.lstrip("0")), part.lstrip("0")) if place % 2 else part for place, part in enumerate(parts)]

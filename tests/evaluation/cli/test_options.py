@@ -31,8 +31,8 @@ OPTIONS = {
     "report": [
         "--qi", "--sensitive", "--out", "--groups", "--names", "--sure", "--stricter", "--seed", "--corpus", "--knowledge",
         "--overwrite", "--id", "--time", "--hierarchy", "--categorical", "--encoding", "--missing-value", *CLEANING,
-        "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l", "--classes",
-        "--order", "--pseudo-count", "--revision", "--gaps",
+        "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r",
+        "--statements", "-k", "-l", "--classes", "--order", "--pseudo-count", "--revision", "--gaps",
     ],
     "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value", "--separator",
               "--equal-values", "--missing", "--time-format"],

@@ -24,13 +24,13 @@ from foreknow.models.joint.path_factors import (
     evidence_factor,
 )
 
-FEWEST, MOST = 3, 6
+MIN_PATHS, MAX_PATHS = 3, 6
 """Smallest and largest number of paths of a block."""
 
-LARGEST = 6**4
+MAX_ARRANGEMENTS = 6**4
 """Largest number of arrangements of a block: those of three paths that meet at four releases."""
 
-RELEASES = 8
+MAX_RELEASES = 8
 """Largest number of releases of a block."""
 
 
@@ -46,7 +46,7 @@ class BlockBuffers(NamedTuple):
     first, size : int array, shape (L + 1,) and (L,)
         Parts of the line that vary: place of the first record, and number of records. A part has two or more members of a group,
         or one record of a group without multiset.
-    before, item, kept : int array, shape (L, 6)
+    before, arranged, drawn : int array, shape (L, 6)
         Values of each part before the move, in the present arrangement, and in the drawn one. In histories with distorted values,
         own and published value are one number, since they are exchanged together.
     weight : float array, shape (L + 1,)
@@ -58,16 +58,16 @@ class BlockBuffers(NamedTuple):
     first: IntArray
     size: IntArray
     before: IntArray
-    item: IntArray
-    kept: IntArray
+    arranged: IntArray
+    drawn: IntArray
     weight: FloatArray
 
 
 def block_buffers(order: int) -> BlockBuffers:
     """Buffers for chains of an order."""
-    length = MOST * (RELEASES + order)
-    lines, items = np.zeros((3, length + 1), dtype=np.int64), np.zeros((3, length, MOST), dtype=np.int64)
-    return BlockBuffers(np.zeros(MOST, dtype=np.int64), *lines, *items, np.ones(length + 1))
+    length = MAX_PATHS * (MAX_RELEASES + order)
+    lines, items = np.zeros((3, length + 1), dtype=np.int64), np.zeros((3, length, MAX_PATHS), dtype=np.int64)
+    return BlockBuffers(np.zeros(MAX_PATHS, dtype=np.int64), *lines, *items, np.ones(length + 1))
 
 
 @compiled
@@ -82,7 +82,7 @@ def redraw_block(
 ) -> None:
     """Draw the values of a few paths around a random record, given all others.
 
-    Cost: O(a) for a arrangements, at most `LARGEST`.
+    Cost: O(a) for a arrangements, at most `MAX_ARRANGEMENTS`.
     """
     if not _choose_paths(f, w, rng):
         return
@@ -95,10 +95,10 @@ def redraw_block(
     for j in range(parts):
         for i in range(w.size[j]):
             r = w.line[w.first[j] + i]
-            value[r] = w.kept[j, i] // m
+            value[r] = w.drawn[j, i] // m
             write_beside(f.records, value, beside, r)
             if len(published) and w.size[j] > 1:
-                published[r] = w.kept[j, i] % m
+                published[r] = w.drawn[j, i] % m
 
 
 @compiled
@@ -113,11 +113,11 @@ def _choose_paths(f: PathFactors, w: BlockBuffers, rng: np.random.Generator) -> 
     at[1] = _partner(f, at[0], rng)
     if at[1] < 0:
         return False
-    start, found = records[at[0], RELEASE] - int(rng.random() * RELEASES), 2
-    for _ in range(FEWEST - 2 + int(rng.random() * (MOST - FEWEST + 1))):
+    start, found = records[at[0], RELEASE] - int(rng.random() * MAX_RELEASES), 2
+    for _ in range(MIN_PATHS - 2 + int(rng.random() * (MAX_PATHS - MIN_PATHS + 1))):
         r = at[int(rng.random() * found)]
         way = PREVIOUS if rng.random() < 0.5 else FOLLOWING
-        for _ in range(int(rng.random() * RELEASES / 2)):
+        for _ in range(int(rng.random() * MAX_RELEASES / 2)):
             if records[r, way] >= 0:
                 r = records[r, way]
         at[found] = _partner(f, r, rng)
@@ -125,7 +125,7 @@ def _choose_paths(f: PathFactors, w: BlockBuffers, rng: np.random.Generator) -> 
         for p in range(found):
             fresh = fresh and records[at[p], PATH] != records[at[found], PATH]
         found += fresh
-    for p in range(MOST):
+    for p in range(MAX_PATHS):
         if p >= found:
             at[p] = -1
         while at[p] >= 0 and records[at[p], RELEASE] < start:
@@ -150,11 +150,11 @@ def _partner(f: PathFactors, r: int, rng: np.random.Generator) -> int:
 def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
     """Write the records of a block to ``line``, and its parts that vary; return their number.
 
-    The block ends before the release at which it would have more than `LARGEST` arrangements.
+    The block ends before the release at which it would have more than `MAX_ARRANGEMENTS` arrangements.
     """
     records, at, line = f.records, w.at, w.line
     length, parts, arrangements = 0, 0, 1
-    for _ in range(RELEASES):
+    for _ in range(MAX_RELEASES):
         here = _add_release(records, at, line, length)
         new, place = parts, length
         while place < length + here:
@@ -169,14 +169,14 @@ def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
                 w.first[new], w.size[new] = place, size
                 new += 1
             place += size
-        if here == 0 or arrangements > LARGEST:
+        if here == 0 or arrangements > MAX_ARRANGEMENTS:
             break
         for i in range(here):
-            for p in range(MOST):
+            for p in range(MAX_PATHS):
                 if at[p] == line[length + i]:
                     at[p] = records[at[p], FOLLOWING]
         parts, length = new, length + here
-    for p in range(MOST):
+    for p in range(MAX_PATHS):
         for _ in range(order):
             if at[p] >= 0:
                 line[length] = at[p]
@@ -189,10 +189,10 @@ def _line_up(f: PathFactors, order: int, w: BlockBuffers) -> int:
 def _add_release(records: IntArray, at: IntArray, line: IntArray, length: int) -> int:
     """Write the records of the earliest release to ``line``, sorted by group; return their number."""
     now, here = -1, 0
-    for p in range(MOST):
+    for p in range(MAX_PATHS):
         if at[p] >= 0 and (now < 0 or records[at[p], RELEASE] < now):
             now = records[at[p], RELEASE]
-    for p in range(MOST):
+    for p in range(MAX_PATHS):
         if at[p] >= 0 and records[at[p], RELEASE] == now:
             place = length + here
             while place > length and records[line[place - 1], GROUP] > records[at[p], GROUP]:
@@ -207,11 +207,11 @@ def _add_release(records: IntArray, at: IntArray, line: IntArray, length: int) -
 def _draw_arrangement(
     f: PathFactors, value: IntArray, parts: int, m: int, w: BlockBuffers, rng: np.random.Generator
 ) -> None:
-    """Write a random arrangement to ``kept``, with probability proportional to its weight; own values are left as they were."""
-    w.kept[:parts] = w.before[:parts]
+    """Write a random arrangement to ``drawn``, with probability proportional to its weight; own values are left as they were."""
+    w.drawn[:parts] = w.before[:parts]
     total, depth, entered = 0.0, 0 if parts > 0 else -1, True
     while depth >= 0:
-        first, size, item = w.first[depth], w.size[depth], w.item[depth]
+        first, size, item = w.first[depth], w.size[depth], w.arranged[depth]
         if entered:
             more = _first_arrangement(w.before[depth], item, size)
         elif size > 1:
@@ -235,7 +235,7 @@ def _draw_arrangement(
             continue
         total += weight
         if rng.random() * total < weight:
-            w.kept[:parts] = w.item[:parts]
+            w.drawn[:parts] = w.arranged[:parts]
 
 
 @compiled

@@ -103,7 +103,7 @@ def redraw_block(
 
 @compiled
 def _choose_paths(f: PathFactors, w: BlockBuffers, rng: np.random.Generator) -> bool:
-    """Write a record of each path to ``at``, at the first release of the block or later; False if the first path meets nobody.
+    """Write a record of each path to ``at``, at the first release of the block or later; False if the first path has no meeting.
 
     Each further path meets one of those before it, at a release near by.
     """

@@ -1,0 +1,77 @@
+"""Links from names in code letters to the API reference, and a check that each name in a docstring exists."""
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.nodes import make_refnode
+
+from site_extensions.public_names import EXTERNAL, is_importable, names_of_modules, public_names, public_object
+
+PUBLIC = public_names()
+
+
+def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.TextElement) -> nodes.Element | None:
+    """Link to a public name of another package, or text for a name that exists without a page; None is a warning."""
+    if node.get("refdomain") != "py":
+        return None
+    target = node["reftarget"].partition("(")[0].lstrip("~.")
+    parts = target.split(".")
+    for start, part in enumerate(parts):
+        if part in PUBLIC:
+            return link(app, env, node["refdoc"], ".".join(parts[start:]), contnode)
+    if node["reftype"] == "class":  # a type in words, as "float array, shape (n, m)"
+        return contnode
+    known = parts[0] in EXTERNAL or parts[0] in names_of_modules() or is_importable(target) or _is_near(node, parts)
+    return contnode if known else None
+
+
+def _is_near(node: pending_xref, parts: list[str]) -> bool:
+    """True if the name is an attribute of the documented class."""
+    documented = node["refdoc"].rpartition("/")[2]
+    if documented not in PUBLIC.values():
+        return False
+    found = public_object(documented)
+    return parts[0] in {*dir(found), *getattr(found, "__dataclass_fields__", {})}
+
+
+def link(app: Sphinx, env: BuildEnvironment, page: str, name: str, content: nodes.Node) -> nodes.Element:
+    """Reference to a public name, or to an attribute of one."""
+    head, _, attribute = name.partition(".")
+    objects = env.domains["py"].data["objects"]
+    full_name = PUBLIC[head] + (f".{attribute}" if attribute else "")
+    found = objects.get(full_name) or objects[PUBLIC[head]]
+    anchor = found.node_id
+    return make_refnode(app.builder, page, found.docname, anchor, content, PUBLIC[head])
+
+
+def link_code(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Make links of the public names in code letters, outside of headings and links."""
+    env, title = app.env, app.env.titles.get(page)
+    for literal in list(doctree.findall(nodes.literal)):
+        text = literal.astext().removesuffix("()")
+        name = text.partition("(")[0]
+        if name.partition(".")[0] not in PUBLIC or not name.replace(".", "").isidentifier():
+            continue
+        if title is not None and title.astext() == name:
+            continue
+        if not _within(literal, (nodes.reference, nodes.title, pending_xref)):
+            literal.replace_self(link(app, env, page, name, literal.deepcopy()))
+
+
+def _within(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
+    parent: Any = node.parent
+    while parent is not None:
+        if isinstance(parent, kinds):
+            return True
+        parent = parent.parent
+    return False
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.connect("missing-reference", resolve)
+    app.connect("doctree-resolved", link_code)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -73,13 +73,12 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "navbar_align": "left",
-    "article_footer_items": ["prev-next"],
     "back_to_top_button": True,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_context = {"default_mode": "auto"}
-html_sidebars = {"docs/index": []}
+html_sidebars = {page: [] for page in ("docs/index", "docs/glossary", "docs/references", "docs/sequential-release")}
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["site_extensions/templates"]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

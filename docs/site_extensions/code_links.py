@@ -6,11 +6,16 @@ from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.util.logging import getLogger
 from sphinx.util.nodes import make_refnode
 
 from site_extensions.public_names import EXTERNAL, is_importable, names_of_modules, public_names, public_object
 
+LOGGER = getLogger(__name__)
 PUBLIC = public_names()
+WIDE = ("docs/reference/", "docs/glossary")
+"""Pages whose tables have text in each column: they scroll rather than become narrow."""
+
 
 
 def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.TextElement) -> nodes.Element | None:
@@ -24,7 +29,10 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: no
             return link(app, env, node["refdoc"], ".".join(parts[start:]), contnode)
     if node["reftype"] == "class":  # a type in words, as "float array, shape (n, m)"
         return contnode
-    known = parts[0] in EXTERNAL or parts[0] in names_of_modules() or is_importable(target) or _is_near(node, parts)
+    if parts[0] == "foreknow":
+        known = is_importable(target)
+    else:
+        known = parts[0] in EXTERNAL or parts[0] in names_of_modules() or _is_near(node, parts)
     return contnode if known else None
 
 
@@ -50,6 +58,9 @@ def link(app: Sphinx, env: BuildEnvironment, page: str, name: str, content: node
 def link_code(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Make links of the public names in code letters, outside of headings and links."""
     env, title = app.env, app.env.titles.get(page)
+    if page.startswith(WIDE):
+        for table in doctree.findall(nodes.table):
+            table["classes"].append("wide")
     for literal in list(doctree.findall(nodes.literal)):
         text = literal.astext().removesuffix("()")
         name = text.partition("(")[0]
@@ -70,8 +81,16 @@ def _within(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
     return False
 
 
+def check_complete(app: Sphinx, env: BuildEnvironment) -> None:
+    """Warn of each public name that has no entry in the reference."""
+    objects = env.domains["py"].data["objects"]
+    for full_name in sorted(set(PUBLIC.values()) - set(objects)):
+        LOGGER.warning("the public name %s has no page in the API reference", full_name)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
     app.connect("missing-reference", resolve)
+    app.connect("env-check-consistency", check_complete)
     app.connect("doctree-resolved", link_code)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -64,7 +64,7 @@ def test_blocks_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypatc
                 exec(compile(text, page.name, "exec"), names)
             printed = output.getvalue()
         else:
-            for command in text.splitlines():
+            for command in text.replace("\\\n", " ").splitlines():
                 program, *arguments = shlex.split(command.removeprefix("$ "))
                 assert program == "foreknow"
                 printed = run(*arguments).output

@@ -1,6 +1,6 @@
 """Settings of the documentation site: `make docs` writes it to docs/_build/html.
 
-The source directory is the root of the repository, so that the relative links of the pages are the same on the site and in the tree.
+The source directory is the root of the repository: the relative links of the pages are the same on the site and in the tree.
 """
 
 import sys
@@ -45,18 +45,20 @@ nb_merge_streams = True
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 autodoc_class_signature = "mixed"
 napoleon_google_docstring = False
 napoleon_numpy_docstring = True
-napoleon_use_ivar = True
 napoleon_use_rtype = False
 napoleon_use_param = False
-napoleon_custom_sections = [("Cost", "notes_style")]
+# Attributes are listed as parameters are: one entry may have several names, as "prior, revised".
+napoleon_custom_sections = [("Attributes", "params_style")]
 
 # `Name` in a docstring is a link; a name that does not exist is a warning, and `make docs` ends with it.
 default_role = "py:obj"
+highlight_language = "none"
 nitpicky = True
 
 html_theme = "pydata_sphinx_theme"

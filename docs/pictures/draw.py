@@ -194,7 +194,8 @@ def programs() -> Figure:
         ("six groups of the other value", [0, 3], COLOURS[2], "-."),
     ):
         logs = [
-            log_evidence(Problem(t * rows + (1 - t) / 2, group, np.tile(counts, (6, 1)))).sum() + np.log(t) for t in trust
+            log_evidence(Problem(t * rows + (1 - t) / 2, group, np.tile(counts, (6, 1)))).sum() + np.log(t)
+            for t in trust
         ]
         density = np.exp(np.array(logs) - max(logs))
         axes.plot(trust, density / density.sum() / width, color=colour, linestyle=style, label=name)

@@ -25,7 +25,7 @@ def first_line(full_name: str) -> str:
 def documentation(full_name: str) -> str:
     """Docstring below the assignment of a constant, in the module that defines it."""
     package, _, name = full_name.rpartition(".")
-    for module in sorted(set(sys.modules) - {package}, key=len) + [package]:
+    for module in [*sorted(set(sys.modules) - {package}, key=len), package]:
         if module.startswith(package):
             lines = ModuleAnalyzer.for_module(module).find_attr_docs().get(("", name))
             if lines:
@@ -80,12 +80,18 @@ def package_page(package: str) -> str:
 def index_page() -> str:
     """Text of the first page of the API reference."""
     title = "API reference"
-    lines = [title, "=" * len(title), "", "All public names, by package. A name in code letters is a link to its page.", ""]
+    lines = [
+        title,
+        "=" * len(title),
+        "",
+        "All public names, by package. A name in code letters is a link to its page.",
+        "",
+    ]
     lines += [".. toctree::", "   :maxdepth: 1", ""]
     return "\n".join(lines + [f"   {package}" for package in PACKAGES]) + "\n"
 
 
-def write_pages(app: Sphinx) -> None:
+def write_pages(_: Sphinx) -> None:
     """Write all pages; a page that has not changed keeps its time, so that Sphinx does not read it again."""
     rows = choices()
     pages = {"index": index_page()} | {package: package_page(package) for package in PACKAGES}

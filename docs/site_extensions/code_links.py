@@ -1,9 +1,10 @@
 """Links from names in code letters to the API reference, and a check that each name in a docstring exists."""
 
+import re
 from typing import Any
 
 from docutils import nodes
-from sphinx.addnodes import pending_xref
+from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.logging import getLogger
@@ -17,8 +18,9 @@ WIDE = ("docs/reference/", "docs/glossary")
 """Pages whose tables have text in each column: they scroll rather than become narrow."""
 
 
-
-def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.TextElement) -> nodes.Element | None:
+def resolve(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.TextElement
+) -> nodes.Element | None:
     """Link to a public name of another package, or text for a name that exists without a page; None is a warning."""
     if node.get("refdomain") != "py":
         return None
@@ -56,11 +58,17 @@ def link(app: Sphinx, env: BuildEnvironment, page: str, name: str, content: node
 
 
 def link_code(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Make links of the public names in code letters, outside of headings and links."""
+    """Make links of the public names in code letters, outside of headings and links.
+
+    In docstrings a name between single backticks is a link already, and one between double backticks is an argument or a column.
+    """
     env, title = app.env, app.env.titles.get(page)
     if page.startswith(WIDE):
         for table in doctree.findall(nodes.table):
             table["classes"].append("wide")
+    if page.startswith("docs/api/"):
+        link_types(app, doctree, page)
+        return
     for literal in list(doctree.findall(nodes.literal)):
         text = literal.astext().removesuffix("()")
         name = text.partition("(")[0]
@@ -72,6 +80,19 @@ def link_code(app: Sphinx, doctree: nodes.document, page: str) -> None:
             literal.replace_self(link(app, env, page, name, literal.deepcopy()))
 
 
+def link_types(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Make links of the classes in the types of parameters, as "tuple of Release"."""
+    for emphasis in list(doctree.findall(nodes.emphasis)):
+        words = re.split(r"\b([A-Z]\w+)\b", emphasis.astext())
+        if len(words) == 1 or _within(emphasis, (nodes.reference, nodes.title, pending_xref, desc_signature)):
+            continue
+        parts = [
+            link(app, app.env, page, word, nodes.emphasis("", word)) if word in PUBLIC else nodes.emphasis("", word)
+            for word in words
+        ]
+        emphasis.replace_self(parts)
+
+
 def _within(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
     parent: Any = node.parent
     while parent is not None:
@@ -81,7 +102,7 @@ def _within(node: nodes.Node, kinds: tuple[type[nodes.Node], ...]) -> bool:
     return False
 
 
-def check_complete(app: Sphinx, env: BuildEnvironment) -> None:
+def check_complete(_: Sphinx, env: BuildEnvironment) -> None:
     """Warn of each public name that has no entry in the reference."""
     objects = env.domains["py"].data["objects"]
     for full_name in sorted(set(PUBLIC.values()) - set(objects)):

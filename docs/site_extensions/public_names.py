@@ -14,7 +14,19 @@ DOCS = Path(__file__).resolve().parents[1]
 
 PACKAGES = ("foreknow.models", "foreknow.attacks", "foreknow.defenses", "foreknow.evaluation", "foreknow.testing")
 
-EXTERNAL = ("arviz", "arviz_plots", "matplotlib", "networkx", "nutpie", "numpy", "pandas", "pymc", "pytensor", "scipy", "xarray")
+EXTERNAL = (
+    "arviz",
+    "arviz_plots",
+    "matplotlib",
+    "networkx",
+    "nutpie",
+    "numpy",
+    "pandas",
+    "pymc",
+    "pytensor",
+    "scipy",
+    "xarray",
+)
 """Packages whose names are not links: the build has no network."""
 
 

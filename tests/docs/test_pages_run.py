@@ -37,17 +37,26 @@ def test_pages_have_code() -> None:
 def test_every_name_is_defined() -> None:
     """Ruff finds names that a page uses and does not define; a block may use names of the blocks above."""
     for page in WITH_CODE:
-        command = [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F", "--ignore", "F811", "--quiet", "-"]
+        command = [
+            sys.executable,
+            "-m",
+            "ruff",
+            "check",
+            "--isolated",
+            "--select",
+            "F",
+            "--ignore",
+            "F811",
+            "--quiet",
+            "-",
+        ]
         found = subprocess.run(command, input=python(page), capture_output=True, text=True, check=False)
         assert found.returncode == 0, f"{page.name}: {found.stdout}{found.stderr}"
 
 
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, id=page.stem, marks=[] if page.stem in QUICK else pytest.mark.slow)
-        for page in WITH_CODE
-    ],
+    [pytest.param(page, id=page.stem, marks=[] if page.stem in QUICK else pytest.mark.slow) for page in WITH_CODE],
 )
 def test_blocks_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -26,7 +26,7 @@ def documentation(full_name: str) -> str:
     """Docstring below the assignment of a constant, in the module that defines it."""
     package, _, name = full_name.rpartition(".")
     for module in [*sorted(set(sys.modules) - {package}, key=len), package]:
-        if module.startswith(package):
+        if module.startswith(package) and name in vars(sys.modules[module]):
             lines = ModuleAnalyzer.for_module(module).find_attr_docs().get(("", name))
             if lines:
                 return "\n".join(lines)

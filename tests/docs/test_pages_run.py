@@ -20,6 +20,9 @@ WITH_CODE = [page for page in PAGES if CODE[page]]
 QUICK = {"developer", "your-data"}
 """Pages that take a second; the others are slow tests."""
 
+SAME_WORKER = pytest.mark.xdist_group("testing")
+"""The tests of foreknow.testing compile the kernels that these pages use."""
+
 
 def python(page: Path) -> str:
     return "\n\n".join(text for kind, text in CODE[page] if kind == "python")
@@ -56,7 +59,10 @@ def test_every_name_is_defined() -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, id=page.stem, marks=[] if page.stem in QUICK else pytest.mark.slow) for page in WITH_CODE],
+    [
+        pytest.param(page, id=page.stem, marks=SAME_WORKER if page.stem in QUICK else pytest.mark.slow)
+        for page in WITH_CODE
+    ],
 )
 def test_blocks_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

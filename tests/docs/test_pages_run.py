@@ -1,4 +1,4 @@
-"""Code of tutorials and how-to guides: the blocks of a page run in order, and print the text that stands below them."""
+"""Code of tutorials and guides: the blocks of a page run in order, and print the text that stands below them."""
 
 import contextlib
 import io
@@ -14,6 +14,7 @@ from commands import run
 from places import ROOT
 
 PAGES = sorted(path for folder in ("tutorials", "how-to") for path in (ROOT / "docs" / folder).glob("*.md"))
+PAGES += [ROOT / "docs" / "methods" / "knowledge.md"]
 BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CODE = {page: [match.groups() for match in BLOCK.finditer(page.read_text(encoding="utf-8"))] for page in PAGES}
 WITH_CODE = [page for page in PAGES if CODE[page]]

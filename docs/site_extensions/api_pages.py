@@ -10,7 +10,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 
-from site_extensions.public_names import DOCS, PACKAGES, choices, public_names, public_object
+from site_extensions.public_names import DOCS, PACKAGES, choices, page_name, public_names, public_object
 
 API = DOCS / "api"
 
@@ -73,7 +73,9 @@ def package_page(package: str) -> str:
     for name in sorted(module.__all__, key=lambda name: (name.lower(), name)):
         lines += [f"   * - :py:obj:`~{package}.{name}`", f"     - {first_line(f'{package}.{name}')}"]
     lines += ["", ".. toctree::", "   :hidden:", ""]
-    lines += [f"   {package}.{name}" for name in sorted(module.__all__, key=lambda name: (name.lower(), name))]
+    lines += [
+        f"   {page_name(f'{package}.{name}')}" for name in sorted(module.__all__, key=lambda name: (name.lower(), name))
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -95,7 +97,7 @@ def write_pages(_: Sphinx) -> None:
     """Write all pages; a page that has not changed keeps its time, so that Sphinx does not read it again."""
     rows = choices()
     pages = {"index": index_page()} | {package: package_page(package) for package in PACKAGES}
-    pages |= {full_name: page_of(full_name, rows) for full_name in public_names().values()}
+    pages |= {page_name(full_name): page_of(full_name, rows) for full_name in public_names().values()}
     API.mkdir(exist_ok=True)
     for name, text in pages.items():
         path = API / f"{name}.rst"

@@ -40,7 +40,7 @@ def resolve(
 
 def _is_near(node: pending_xref, parts: list[str]) -> bool:
     """True if the name is an attribute of the documented class."""
-    documented = node["refdoc"].rpartition("/")[2]
+    documented = node["refdoc"].rpartition("/")[2].removesuffix("-function")
     if documented not in PUBLIC.values():
         return False
     found = public_object(documented)

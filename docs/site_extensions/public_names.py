@@ -35,6 +35,12 @@ def public_names() -> dict[str, str]:
     return {name: f"{package}.{name}" for package in PACKAGES for name in import_module(package).__all__}
 
 
+def page_name(full_name: str) -> str:
+    """Name of the page: unlike that of the class `Links`, the page of the function `links`, where file systems ignore case."""
+    twins = [other for other in public_names().values() if other.lower() == full_name.lower()]
+    return full_name if full_name == min(twins) else f"{full_name}-function"
+
+
 def public_object(full_name: str) -> Any:
     """Object of a full name of `public_names`."""
     package, _, name = full_name.rpartition(".")

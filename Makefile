@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.14 python3.12 python; do \
 BIN := .venv/bin
 OUT ?= demo-output
 
-.PHONY: help demo test test-all notebooks lint types bench clean
+.PHONY: help demo docs test test-all notebooks lint types bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -15,7 +15,7 @@ help: ## list the targets
 	@test -n "$(PYTHON)" || { echo "foreknow needs Python 3.12 or newer; found none on PATH. Name one: make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip install --quiet --editable ".[demo,notebooks,report,test]"
+	PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip install --quiet --editable ".[demo,docs,notebooks,report,test]"
 	@rm -rf .types && mkdir -p .types/foreknow
 	@for f in $(filter-out %/__pycache__,$(wildcard package/*)) models attacks defenses evaluation; do ln -s "../../$$f" .types/foreknow/; done
 	@echo "$(CURDIR)/.types" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/foreknow-layout.pth"
@@ -41,6 +41,10 @@ notebooks: .venv/installed ## run the notebooks whole, and keep their outputs
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest --nbmake --nbmake-timeout=1200 --overwrite notebooks
 	$(BIN)/python notebooks/tidy.py
 
+docs: .venv/installed ## the documentation site, in docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx -b html -c docs -j 2 -W --keep-going --quiet . docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
 lint: .venv/installed ## ruff, style and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -52,5 +56,5 @@ bench: .venv/installed ## the figures of benchmarks/, on this machine
 	$(BIN)/python benchmarks/run.py
 
 clean: ## remove what the targets made
-	rm -rf .venv .types .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info $(OUT)
+	rm -rf .venv .types docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info $(OUT)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

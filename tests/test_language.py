@@ -12,7 +12,15 @@ FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.p
 TESTS = sorted(path for path in (ROOT / "tests").rglob("*.py") if path.name != "test_language.py")
 FILES_AND_TESTS = [*FILES, *TESTS]
 
-FOLDERS_OF_PAGES = ("docs", "docs/methods", "notebooks", "benchmarks")
+FOLDERS_OF_PAGES = (
+    "docs",
+    "docs/methods",
+    "docs/tutorials",
+    "docs/how-to",
+    "docs/reference",
+    "notebooks",
+    "benchmarks",
+)
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(path for folder in FOLDERS_OF_PAGES for path in (ROOT / folder).glob("*.md"))
 """Pages of the documentation."""

@@ -39,7 +39,7 @@ def matching_diversity(forbidden: ArrayLike, values: ArrayLike) -> IntArray:
     -----
     T. Li, N. Li, ICDE 2008. Exact, and computed by definition: one maximum matching (Hopcroft and Karp, by NetworkX) for each
     record and each value that it may have. Cost: O(k^2) matchings of O(k^2.5) each. Compiled kernels use
-    `foreknow.models.estimators.support.possible_pairs`, which answers for all pairs at once.
+    `foreknow.models.estimators.assignments.support.possible_pairs`, which answers for all pairs at once.
 
     Examples
     --------

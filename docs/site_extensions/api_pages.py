@@ -1,0 +1,114 @@
+"""Pages of the API reference: one for each package and one for each public name, written to docs/api before the build."""
+
+import inspect
+import re
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
+
+from site_extensions.public_names import DOCS, PACKAGES, choices, page_name, public_names, public_object
+
+API = DOCS / "api"
+
+
+def first_line(full_name: str) -> str:
+    """First line of the docstring of a public name."""
+    found = public_object(full_name)
+    text = documentation(full_name) if not callable(found) else inspect.getdoc(found) or ""
+    return text.strip().split("\n\n")[0].replace("\n", " ")
+
+
+def documentation(full_name: str) -> str:
+    """Docstring below the assignment of a constant, in the module that defines it."""
+    package, _, name = full_name.rpartition(".")
+    for module in [*sorted(set(sys.modules) - {package}, key=len), package]:
+        if module.startswith(package) and name in vars(sys.modules[module]):
+            lines = ModuleAnalyzer.for_module(module).find_attr_docs().get(("", name))
+            if lines:
+                return "\n".join(lines)
+    return ""
+
+
+def rst_of(markdown: str) -> str:
+    """A table cell of Markdown as reStructuredText: links become text, code becomes a link to a name if there is one."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown).replace(r"\|", "|").replace("*", "")
+    return re.sub(r"`([^`]*)`", lambda code: f"`{code[1]}`" if code[1] in public_names() else f"``{code[1]}``", text)
+
+
+def page_of(full_name: str, rows: Mapping[str, Any]) -> str:
+    """Text of the page of one public name."""
+    package, _, name = full_name.rpartition(".")
+    found = public_object(full_name)
+    lines = [name, "=" * len(name), "", f".. currentmodule:: {package}", ""]
+    if name in rows:
+        page, cells = rows[name]
+        lines += [".. admonition:: When to use it", "   :class: tip", ""]
+        lines += [f"   - **{head}**: {rst_of(cell)}" for head, cell in cells.items() if cell]
+        lines += ["", f"   Comparison: :doc:`/docs/reference/{page.stem}`.", ""]
+    if isinstance(found, type):
+        lines += [f".. autoclass:: {full_name}", "   :members:", "   :special-members: __call__", ""]
+    elif callable(found):
+        lines += [f".. autofunction:: {full_name}", ""]
+    else:
+        lines += [f".. py:data:: {name}", "", *(f"   {line}" for line in documentation(full_name).splitlines()), ""]
+        if isinstance(found, Mapping):
+            lines += [f"   - ``{key!r}``: {_value(value)}" for key, value in found.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    name = getattr(value, "__name__", None)
+    return f"`{name}`" if name else str(value).replace("*", r"\*").replace("|", r"\|")
+
+
+def package_page(package: str) -> str:
+    """Text of the page of a package: its docstring's first line, and a table of its names."""
+    module = import_module(package)
+    lines = [package, "=" * len(package), "", (module.__doc__ or "").strip().split("\n\n")[0], ""]
+    lines += [f".. py:module:: {package}", "", ".. list-table::", "   :widths: 28 72", "   :class: names", ""]
+    for name in sorted(module.__all__, key=lambda name: (name.lower(), name)):
+        lines += [f"   * - :py:obj:`~{package}.{name}`", f"     - {first_line(f'{package}.{name}')}"]
+    lines += ["", ".. toctree::", "   :hidden:", ""]
+    lines += [
+        f"   {page_name(f'{package}.{name}')}" for name in sorted(module.__all__, key=lambda name: (name.lower(), name))
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def index_page() -> str:
+    """Text of the first page of the API reference."""
+    title = "API reference"
+    lines = [
+        title,
+        "=" * len(title),
+        "",
+        "All public names, by package. A name in code letters is a link to its page.",
+        "",
+    ]
+    lines += [".. toctree::", "   :maxdepth: 1", ""]
+    return "\n".join(lines + [f"   {package}" for package in PACKAGES]) + "\n"
+
+
+def write_pages(_: Sphinx) -> None:
+    """Write all pages; a page that has not changed keeps its time, so that Sphinx does not read it again."""
+    rows = choices()
+    pages = {"index": index_page()} | {package: package_page(package) for package in PACKAGES}
+    pages |= {page_name(full_name): page_of(full_name, rows) for full_name in public_names().values()}
+    API.mkdir(exist_ok=True)
+    for name, text in pages.items():
+        path = API / f"{name}.rst"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    for path in API.glob("*.rst"):
+        if path.stem not in pages:
+            path.unlink()
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the extension."""
+    app.connect("builder-inited", write_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

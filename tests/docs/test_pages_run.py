@@ -1,0 +1,87 @@
+"""Code of tutorials and guides: the blocks of a page run in order, and print the text that stands below them."""
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+from commands import run
+from places import ROOT
+
+PAGES = sorted(path for folder in ("tutorials", "how-to") for path in (ROOT / "docs" / folder).glob("*.md"))
+PAGES += [ROOT / "docs" / "methods" / "knowledge.md"]
+BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+CODE = {page: [match.groups() for match in BLOCK.finditer(page.read_text(encoding="utf-8"))] for page in PAGES}
+WITH_CODE = [page for page in PAGES if CODE[page]]
+QUICK = {"developer", "your-data"}
+"""Pages that take a second; the others are slow tests."""
+
+SAME_WORKER = pytest.mark.xdist_group("testing")
+"""The tests of foreknow.testing compile the kernels that these pages use."""
+
+
+def python(page: Path) -> str:
+    return "\n\n".join(text for kind, text in CODE[page] if kind == "python")
+
+
+def lines(text: str) -> list[str]:
+    """Words of each line: tables of the command line differ in spaces."""
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def test_pages_have_code() -> None:
+    assert {page.stem for page in WITH_CODE} >= {"steward", "researcher", "developer", "your-data", "your-adversary"}
+
+
+def test_every_name_is_defined() -> None:
+    """Ruff finds names that a page uses and does not define; a block may use names of the blocks above."""
+    for page in WITH_CODE:
+        command = [
+            sys.executable,
+            "-m",
+            "ruff",
+            "check",
+            "--isolated",
+            "--select",
+            "F",
+            "--ignore",
+            "F811",
+            "--quiet",
+            "-",
+        ]
+        found = subprocess.run(command, input=python(page), capture_output=True, text=True, check=False)
+        assert found.returncode == 0, f"{page.name}: {found.stdout}{found.stderr}"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=SAME_WORKER if page.stem in QUICK else pytest.mark.slow)
+        for page in WITH_CODE
+    ],
+)
+def test_blocks_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    names: dict[str, object] = {"__name__": "page"}
+    printed = ""
+    for kind, text in CODE[page]:
+        if kind == "text":
+            missing = [line for line in lines(text) if line not in lines(printed)]
+            assert not missing, f"{page.name} shows {missing}; printed:\n{printed}"
+        elif kind == "python":
+            output = io.StringIO()
+            with contextlib.redirect_stdout(output):
+                exec(compile(text, page.name, "exec"), names)
+            printed = output.getvalue()
+        else:
+            for command in text.replace("\\\n", " ").splitlines():
+                program, *arguments = shlex.split(command.removeprefix("$ "))
+                assert program == "foreknow"
+                printed = run(*arguments).output
+    plt.close("all")

@@ -9,11 +9,13 @@ import numpy as np
 
 from foreknow.models import Categorical, Numeric, People
 from foreknow.models.arrays import BoolArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind, check_range, is_number, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.plain_columns import is_hashable
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ConditionalProbability:
     """Statement P(value | given) = p, or an interval of p: a linear constraint on beliefs (Privacy-MaxEnt).

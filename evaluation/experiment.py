@@ -20,9 +20,11 @@ from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.evaluation.risk.worst_attacks import WORST, with_right_share, worst_attacks
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_flag, check_kind
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Releases of every defense, and beliefs of every attack on them.

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import Posterior
 from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.columns.lookalikes import lookalike
@@ -24,6 +25,7 @@ type Stage = Literal["prior", "revised", "posterior"]
 STAGES: tuple[Stage, ...] = ("prior", "revised", "posterior")
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ReleaseBeliefs:
     """Beliefs before and after one release.
@@ -68,6 +70,7 @@ class ReleaseBeliefs:
         return pd.DataFrame(self.beliefs(stage), index=index, columns=_columns(people.schema))
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Beliefs:
     """Beliefs over a history of releases: the result of an attack.
@@ -258,6 +261,7 @@ class Beliefs:
         return list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class BeliefDraws:
     """Beliefs under each of D draws of uncertain knowledge, and the weight of each draw.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Numeric
@@ -27,6 +28,7 @@ from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.view import View
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class History:
     """Views of one schema, in order of time.

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from foreknow.models.arrays import IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.generalization import published_labels
 from foreknow.models.tables.grouping import Grouping
@@ -16,6 +17,7 @@ from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.view import View
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Release:
     """A view and its grouping: what is published at one time.

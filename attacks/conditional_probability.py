@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ class ConditionalProbability:
         check_kind(owner, "given", self.given, Mapping, takes)
         for name in self.given:
             check_kind(owner, "a name in given", name, str, "is the name of a quasi-identifier")
-        object.__setattr__(self, "given", MappingProxyType(dict(self.given)))
+        object.__setattr__(self, "given", dict(self.given))
         check_range(owner, "low", self.low, 0, 1, "a probability")
         if self.high is not None:
             check_range(owner, "high", self.high, 0, 1, "a probability")

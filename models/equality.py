@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
+import xarray
 
 
 def equal_by_fields[T](kind: type[T]) -> type[T]:
@@ -37,6 +38,8 @@ def same(one: Any, other: Any) -> bool:
         return _same_arrays(one, other)
     if isinstance(one, pd.DataFrame | pd.Series | pd.Index):
         return _same_tables(one, other)
+    if isinstance(one, xarray.DataTree):
+        return one.identical(other)
     if isinstance(one, Mapping):
         return len(one) == len(other) and all(key in other and same(one[key], other[key]) for key in one)
     if isinstance(one, tuple | list):

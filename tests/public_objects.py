@@ -43,6 +43,7 @@ RULES = View(
     pd.DataFrame({"id": range(40), "sex": ["M", "F"] * 20, "illness": ["flu", "flu", "gout", "flu"] * 10}),
     models.Schema({"sex": models.Categorical(("M", "F"))}, "illness", ("flu", "gout")),
 )
+SPREADING = dataclasses.replace(ADVERSARY, cascade=models.PriorCascade())
 LINKED = attacks.LinkingAttack(LINKING)([ITEM_RELEASE])
 UNSURE = Adversary(UniformPrior(), models.DirichletChain.fit(HISTORY, 1))
 AVERAGED = models.Averaged([ADVERSARY, Adversary(UniformPrior())])
@@ -79,7 +80,7 @@ GIVEN = [
     *(ITEM_RELEASE.observation, ITEM_RELEASE.published, models.Simulation(HISTORY, UniformPrior(), CHAIN)),
     *(models.links(ITEM_RELEASE.published, KNOWLEDGE), FOREGROUND, FOREGROUND.knowledge[0][0], models.Status.CONTRADICTED),
     *(models.FitStatus(1), attacks.ConditionalProbability("flu", {"sex": "m"}, 0.5), attacks.SequentialAttack(AVERAGED)),
-    *(attacks.DataAugmentationAttack(UNSURE, **RNG), attacks.Influence(dataclasses.replace(ADVERSARY, cascade=models.PriorCascade())), attacks.JointAttack(ADVERSARY)),
+    *(attacks.DataAugmentationAttack(UNSURE, **RNG), attacks.Influence(SPREADING), attacks.JointAttack(ADVERSARY)),
     *(attacks.MinimalityAttack(2, {"a"}), attacks.RetrospectiveAttack(ADVERSARY), attacks.SignatureAttack(ADVERSARY)),
     *(attacks.SnapshotAttack(ADVERSARY), attacks.LinkingAttack(LINKING), LINKED),
     *(LINKED.releases[0], defenses.KAnonymity(2), defenses.TCloseness(0.5)),
@@ -112,7 +113,11 @@ def public_classes():
     for package in (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation):
         for name in package.__all__:
             target = getattr(package, name)
-            if inspect.isclass(target) and not inspect.isabstract(target) and not getattr(target, "_is_protocol", False):
+            if (
+                inspect.isclass(target)
+                and not inspect.isabstract(target)
+                and not getattr(target, "_is_protocol", False)
+            ):
                 yield name, target
 
 

@@ -18,7 +18,7 @@ def test_every_public_class_has_an_object():
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name, each", OBJECTS, ids=[name for name, _ in OBJECTS])
+@pytest.mark.parametrize(("name", "each"), OBJECTS, ids=[name for name, _ in OBJECTS])
 def test_a_copy_is_equal(name, each, way):
     made = WAYS[way](each)
     assert type(made) is type(each)

@@ -49,12 +49,12 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize("one, other", EQUAL)
+@pytest.mark.parametrize(("one", "other"), EQUAL)
 def test_equal_content(one, other):
     assert same(one, other)
 
 
-@pytest.mark.parametrize("one, other", DIFFERENT)
+@pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_different_content(one, other):
     assert not same(one, other)
 

@@ -14,7 +14,8 @@ import pandas as pd
 from foreknow.models.arrays import FloatArray
 from foreknow.models.belief_trees import GROUP, notation, restored, stored
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.problem import Posterior
+from foreknow.models.html_tables import html_table
+from foreknow.models.problem import Posterior, Status
 from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.times import check_order
@@ -119,6 +120,15 @@ class Beliefs:
 
     def __repr__(self) -> str:
         return f"Beliefs(times={self.times!r})"
+
+    def _repr_html_(self) -> str:
+        rows = [[*_counted(release)] for release in self.releases]
+        values = len(self.releases[0].observation.people.schema.values) if self.releases else 0
+        facts: dict[str, object] = {"releases": len(self), "values": values}
+        facts |= {} if self.draws is None else {"draws": len(self.draws)}
+        facts |= {"notes": " ".join(self.notes)} if self.notes else {}
+        columns = ["time", "respondents", "suppressed", "groups", "contradicted", "unconverged"]
+        return html_table(type(self).__name__, facts, columns, rows)
 
     def __iter__(self) -> Iterator[ReleaseBeliefs]:
         return iter(self.releases)
@@ -384,6 +394,13 @@ class BeliefDraws:
         rows = np.stack([beliefs.releases[t].posterior.probabilities for beliefs in self.beliefs])
         mean = np.tensordot(self.weights[t], rows, axes=1)
         return np.asarray(np.sqrt(np.tensordot(self.weights[t], (rows - mean) ** 2, axes=1)))
+
+
+def _counted(release: ReleaseBeliefs) -> tuple[Any, ...]:
+    """Time, and numbers of respondents, suppressed ones, groups, contradicted groups and unconverged groups."""
+    seen, status = release.observation, release.posterior.status
+    flagged = [int((status & int(flag) != 0).sum()) for flag in (Status.CONTRADICTED, Status.UNCONVERGED)]
+    return seen.time, len(seen.people), int((seen.group < 0).sum()), len(seen.counts), *flagged
 
 
 def _columns(schema: Schema) -> "pd.Index[Any]":

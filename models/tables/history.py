@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Numeric
@@ -150,6 +151,15 @@ class History:
 
     def __repr__(self) -> str:
         return f"History(views={len(self)}, records={sum(map(len, self.views))})"
+
+    def _repr_html_(self) -> str:
+        schema, people = self.schema, len(self.respondents)
+        facts: dict[str, object] = {"views": len(self), "records": sum(map(len, self.views)), "respondents": people}
+        facts |= {
+            "sensitive": f"{schema.sensitive} ({len(schema.values)} values)",
+            "known by": ", ".join(schema.quasi_identifiers),
+        }
+        return html_table("History", facts, ["time", "records"], [[view.time, len(view)] for view in self.views])
 
     @property
     def schema(self) -> Schema:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.files.view_files import read_views, write_views
 from foreknow.models.tables.generalization import published_labels
@@ -78,6 +79,18 @@ class Release:
 
     def __repr__(self) -> str:
         return f"Release(time={self.time!r}, groups={self.groups}, suppressed={int((self.group < 0).sum())})"
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "time": self.time,
+            "records": len(self.view),
+            "suppressed": int((self.group < 0).sum()),
+            "groups": self.groups,
+        }
+        facts |= {"bucketized": "yes"} if self.bucketized else {}
+        sizes = self.counts.sum(axis=1)
+        facts |= {"group sizes": f"{sizes.min()} to {sizes.max()}"} if self.groups else {}
+        return html_table("Release", facts, ["note"], [[note] for note in self.grouping.notes])
 
     def save(self, path: "str | Path", *, overwrite: bool = False) -> None:
         """Write the original records and their grouping to a Parquet file, which `load` reads.

@@ -175,6 +175,6 @@ def _series(cells: list[Any], dtype: Any) -> "pd.Series[Any]":
     if dtype == "object":
         objects = np.empty(len(cells), dtype=object)
         objects[:] = cells
-        return pd.Series(objects)
+        return pd.Series(objects, dtype=object)
     column: pd.Series[Any] = pd.Series(cells, dtype=dtype)
     return column

@@ -181,8 +181,7 @@ class Beliefs:
         by release, respondent and value. Where it samples by NUTS, ``divergences`` has the number of divergent draws of the
         respondent's group, by release and respondent. A number is NaN where a respondent is not in the release. Labels of one axis
         that are neither all numbers nor all dates become text. The group ``foreknow`` has what `from_datatree` needs beside these
-        arrays. ``to_netcdf`` and ``to_zarr`` of the tree write it to a file; `save` does, whole or not at all. Cost: t N m numbers for
-        N respondents in all, and each draw.
+        arrays. `save` writes the tree to a file, whole or not at all. Cost: t N m numbers for N respondents in all, and each draw.
         """
         import arviz_base
         import xarray
@@ -229,7 +228,7 @@ class Beliefs:
     def from_datatree(cls, tree: "xarray.DataTree") -> "Beliefs":
         """Beliefs from the tree that `to_datatree` made, equal to what they were.
 
-        Notes, statuses, Monte Carlo diagnostics and draws are restored. Those of a subclass, as `ForegroundBeliefs`, are restored as
+        Notes, statuses, Monte Carlo diagnostics and draws are restored. Those of a subclass, as `ForegroundBeliefs`, become
         `Beliefs`, without its own fields. The tree may come from a file, by ``xarray.open_datatree``.
 
         Raises
@@ -265,8 +264,8 @@ class Beliefs:
         Raises
         ------
         ValueError
-            If the name has another ending, there is no such folder, or, without ``overwrite``, the file is already there; if a label
-            is neither a number, a date, a text nor a tuple of these.
+            If the name has another ending, there is no such folder, or, without ``overwrite``, the file is already there; if a
+            label is neither a number, a date, a text nor a tuple of these.
         """
         with whole_file("Beliefs.save", path, ".nc", overwrite) as scratch:
             self.to_datatree().to_netcdf(scratch, engine="h5netcdf")

@@ -38,8 +38,8 @@ def worst_case(
     sure, least
         See `disclosures` and `log_score`.
     progress : callable, optional
-        Function of the pairs of a defense and an attack that returns an iterable of the same length, as ``rich.progress.track``. One
-        item is taken before each attack.
+        Function of the pairs of a defense and an attack that returns an iterable of the same length, as ``rich.progress.track``.
+        One item is taken before each attack.
 
     Returns
     -------

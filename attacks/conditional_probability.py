@@ -2,18 +2,19 @@
 
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from foreknow.models import Categorical, Numeric, People
 from foreknow.models.arrays import BoolArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind, check_range, is_number, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.plain_columns import is_hashable
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ConditionalProbability:
     """Statement P(value | given) = p, or an interval of p: a linear constraint on beliefs (Privacy-MaxEnt).
@@ -57,7 +58,7 @@ class ConditionalProbability:
         check_kind(owner, "given", self.given, Mapping, takes)
         for name in self.given:
             check_kind(owner, "a name in given", name, str, "is the name of a quasi-identifier")
-        object.__setattr__(self, "given", MappingProxyType(dict(self.given)))
+        object.__setattr__(self, "given", dict(self.given))
         check_range(owner, "low", self.low, 0, 1, "a probability")
         if self.high is not None:
             check_range(owner, "high", self.high, 0, 1, "a probability")

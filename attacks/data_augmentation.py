@@ -22,6 +22,7 @@ from foreknow.models import (
     TransitionsByClass,
 )
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
 from foreknow.models.settings import as_generator, check_whole
 
@@ -35,6 +36,7 @@ type _Counts = tuple[tuple[FloatArray, ...], ...]
 """Counts of steps, of each class and each length of the sequence before, in the shapes of the concentrations."""
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class DataAugmentationAttack:
     """Sequential attack with unknown transitions, which the releases teach: a mixture over draws that each release moves.

@@ -8,6 +8,7 @@ import pandas as pd
 
 from foreknow.models import Beliefs, GlobalDistribution
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
 from foreknow.models.tables.sensitive_set import SensitiveSet
 
@@ -15,6 +16,7 @@ ROUNDING_ERROR = 1e-9
 """Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ForegroundBeliefs(Beliefs):
     """Beliefs of the foreground attack, and the foreground knowledge behind them.

@@ -10,6 +10,7 @@ import pandas as pd
 
 from foreknow.models import ExternalKnowledge
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.settings import check_kind, check_range, is_whole
@@ -19,6 +20,7 @@ BELIEF_TOLERANCE = 1e-9
 """Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ReleaseLabelBeliefs:
     """Beliefs before and after one release.
@@ -83,6 +85,7 @@ class ReleaseLabelBeliefs:
         return np.asarray(self.posterior[group] if group >= 0 else self.prior)
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class LabelBeliefs:
     """Beliefs in labels by release, as `LinkingAttack` returns them.

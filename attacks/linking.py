@@ -8,12 +8,14 @@ import numpy as np
 from foreknow.attacks.label_beliefs import LabelBeliefs, ReleaseLabelBeliefs
 from foreknow.models import ItemRelease, Linking, Release
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.quasi_sensitive.links import READINGS, Reading, links
 from foreknow.models.settings import check_kind
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class LinkingAttack:
     """Beliefs in sensitive labels, from the group found by the quasi-identifiers and the items of its records.

@@ -13,10 +13,12 @@ from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class Anatomy:
     """Groups of at least l records with l different values, published without the link between records and values.

@@ -12,9 +12,11 @@ from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class Injector:
     """Buckets that are diverse under the negative rules of the view, which the defense mines first.

@@ -15,10 +15,12 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, Requirem
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class MASK:
     """Groups made without reading sensitive values, then distorted where the sensitive set is too frequent.

@@ -20,9 +20,12 @@ from foreknow.evaluation.risk.record_linkage import record_linkage
 from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.evaluation.risk.worst_attacks import WORST, with_right_share, worst_attacks
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.html_tables import html_table
 from foreknow.models.settings import as_generator, check_flag, check_kind
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Releases of every defense, and beliefs of every attack on them.
@@ -60,6 +63,23 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison(defenses={list(self.releases)}, beliefs={list(self.beliefs)})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                defense,
+                attack,
+                sum(release.groups for release in self.releases.get(defense, ())),
+                self._suppressed(defense),
+            ]
+            for defense, attack in self.beliefs
+        ]
+        facts = {"records": sum(map(len, self.history)), "releases of each defense": len(self.history)}
+        return html_table("Comparison", facts, ["defense", "attack", "groups", "suppressed"], rows)
+
+    def _suppressed(self, defense: str) -> int:
+        """Number of suppressed records of all releases of a defense."""
+        return sum(int((release.group < 0).sum()) for release in self.releases.get(defense, ()))
 
     def risk(self, *, sure: float = 0.9, least: float = 2.0**-20) -> pd.DataFrame:
         """Risk measures of `foreknow.evaluation.risk.risk_table`, one row per defense, attack and release.

@@ -1,6 +1,6 @@
 """Worst case of published releases: the most that any of several attacks gains, and which attack."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,7 +9,7 @@ from foreknow.attacks import Attack
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.experiment import Comparison, check_named
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
-from foreknow.models import History, Release
+from foreknow.models import Beliefs, History, Release
 from foreknow.models.settings import check_flag
 
 
@@ -21,6 +21,7 @@ def worst_case(
     leaving_out: LeftOut = None,
     sure: float = 0.9,
     least: float = 2.0**-20,
+    progress: Callable[[Sequence[tuple[str, str]]], Iterable[Any]] = iter,
 ) -> pd.DataFrame:
     """Largest gain, total risk, log score and share of sure and right beliefs that any attack reaches, and the attack.
 
@@ -36,6 +37,9 @@ def worst_case(
         See `adversary_gain`.
     sure, least
         See `disclosures` and `log_score`.
+    progress : callable, optional
+        Function of the pairs of a defense and an attack that returns an iterable of the same length, as ``rich.progress.track``.
+        One item is taken before each attack.
 
     Returns
     -------
@@ -75,8 +79,11 @@ def worst_case(
     if not attacks or not published:
         missing = "releases" if attacks else "attacks"
         raise ValueError(f"worst_case: {missing} is empty; give at least one, as in worst_case(releases, attacks).")
+    if not callable(progress):
+        raise TypeError(f"worst_case: progress is {progress!r}; it is a function of pairs, as rich.progress.track.")
+    steps = iter(progress([(name, attack) for name in published for attack in attacks]))
     tables = [
-        _comparison(name, each, attacks, leaving_out).worst_case(by_release=by_release, sure=sure, least=least)
+        _comparison(name, each, attacks, leaving_out, steps).worst_case(by_release=by_release, sure=sure, least=least)
         for name, each in published.items()
     ]
     table = pd.concat(tables, ignore_index=True)
@@ -92,8 +99,11 @@ def _publications(releases: Any) -> dict[str, tuple[Release, ...]]:
 
 
 def _comparison(
-    name: str, releases: tuple[Release, ...], attacks: Mapping[str, Attack], leaving_out: LeftOut
+    name: str, releases: tuple[Release, ...], attacks: Mapping[str, Attack], leaving_out: LeftOut, steps: Iterator[Any]
 ) -> Comparison:
     """Beliefs of every attack on one publication, beside the original records."""
-    beliefs = {(name, attack): run(releases) for attack, run in attacks.items()}
+    beliefs: dict[tuple[str, str], Beliefs] = {}
+    for attack, run in attacks.items():
+        next(steps, None)
+        beliefs[name, attack] = run(releases)
     return Comparison(History([release.view for release in releases]), {name: releases}, beliefs, leaving_out)

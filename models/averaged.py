@@ -10,6 +10,7 @@ from scipy.special import softmax
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_draws import posterior_draws
 from foreknow.models.settings import as_floats, check_choice, check_flag, check_kind, check_range
 from foreknow.models.tables.people import People
@@ -21,6 +22,7 @@ MIN_WEIGHT = 0.01
 """Weight of a draw from which its group status enters the mixture."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Averaged:
     """Adversary with uncertain knowledge: its beliefs are the mixture of those of several adversaries.

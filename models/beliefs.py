@@ -1,19 +1,26 @@
 """Beliefs before and after each release, labelled by respondent and value."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
-from foreknow.models.problem import Posterior
+from foreknow.models.belief_trees import GROUP, notation, restored, stored
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.html_tables import html_table
+from foreknow.models.problem import Posterior, Status
 from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.times import check_order
+from foreknow.models.tables.files.text_encodings import existing_file
+from foreknow.models.tables.files.whole_file import whole_file
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.schema import Schema
 
@@ -24,6 +31,7 @@ type Stage = Literal["prior", "revised", "posterior"]
 STAGES: tuple[Stage, ...] = ("prior", "revised", "posterior")
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ReleaseBeliefs:
     """Beliefs before and after one release.
@@ -68,6 +76,7 @@ class ReleaseBeliefs:
         return pd.DataFrame(self.beliefs(stage), index=index, columns=_columns(people.schema))
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Beliefs:
     """Beliefs over a history of releases: the result of an attack.
@@ -111,6 +120,15 @@ class Beliefs:
 
     def __repr__(self) -> str:
         return f"Beliefs(times={self.times!r})"
+
+    def _repr_html_(self) -> str:
+        rows = [[*_counted(release)] for release in self.releases]
+        values = len(self.releases[0].observation.people.schema.values) if self.releases else 0
+        facts: dict[str, object] = {"releases": len(self), "values": values}
+        facts |= {} if self.draws is None else {"draws": len(self.draws)}
+        facts |= {"notes": " ".join(self.notes)} if self.notes else {}
+        columns = ["time", "respondents", "suppressed", "groups", "contradicted", "unconverged"]
+        return html_table(type(self).__name__, facts, columns, rows)
 
     def __iter__(self) -> Iterator[ReleaseBeliefs]:
         return iter(self.releases)
@@ -161,21 +179,24 @@ class Beliefs:
         each: draws are resampled systematically by their weights at the release, so that the mean over ``draw`` is about the
         mixture. Where an estimator samples, a group ``diagnostics`` has ``standard_error``, ``ess`` and ``rhat`` of the posterior,
         by release, respondent and value. Where it samples by NUTS, ``divergences`` has the number of divergent draws of the
-        respondent's group, by release and respondent. A number is NaN where a respondent is not in the release. Labels other than
-        numbers, dates and texts, as tuples, become text. Cost: t N m numbers for N respondents in all, and each draw.
+        respondent's group, by release and respondent. A number is NaN where a respondent is not in the release. Labels of one axis
+        that are neither all numbers nor all dates become text. The group ``foreknow`` has what `from_datatree` needs beside these
+        arrays. `save` writes the tree to a file, whole or not at all. Cost: t N m numbers for N respondents in all, and each draw.
         """
         import arviz_base
         import xarray
 
+        words = notation(ReleaseBeliefs, Beliefs, BeliefDraws)
+        fields = {name: getattr(self, name) for name in ("releases", "notes", "draws")}
         if not self.releases:
-            return xarray.DataTree()
+            return xarray.DataTree.from_dict({GROUP: stored(words, fields, (), (), False)})
         schema = self.releases[0].observation.people.schema
         respondents = self._respondents
         rows = {respondent: row for row, respondent in enumerate(respondents)}
         coords: dict[Hashable, Any] = {
-            "release": [coordinate(time) for time in self.times],
-            "respondent": [coordinate(respondent) for respondent in respondents],
-            "value": [coordinate(value) for value in schema.values],
+            "release": coordinates(self.times),
+            "respondent": coordinates(respondents),
+            "value": coordinates(schema.values),
         }
         dims = ["release", "respondent", "value"]
         shape = (len(self), len(respondents), len(schema.values))
@@ -200,7 +221,76 @@ class Beliefs:
             found["divergences"] = (dims[:2], self._divergences(placed, shape[:2]))
         if found:
             groups["diagnostics"] = xarray.Dataset(found, coords=coords)
+        groups[GROUP] = stored(words, fields, respondents, placed, self.draws is not None)
         return xarray.DataTree.from_dict(groups)
+
+    @classmethod
+    def from_datatree(cls, tree: "xarray.DataTree") -> "Beliefs":
+        """Beliefs from the tree that `to_datatree` made, equal to what they were.
+
+        Notes, statuses, Monte Carlo diagnostics and draws are restored. Those of a subclass, as `ForegroundBeliefs`, become
+        `Beliefs`, without its own fields. The tree may come from a file, by ``xarray.open_datatree``.
+
+        Raises
+        ------
+        TypeError
+            If the argument is no DataTree.
+        ValueError
+            If the tree lacks the group ``foreknow``, or one that it refers to.
+        """
+        import xarray
+
+        check_kind("Beliefs.from_datatree", "tree", tree, xarray.DataTree, "is a DataTree, as beliefs.to_datatree()")
+        words = notation(ReleaseBeliefs, Beliefs, BeliefDraws)
+        try:
+            return Beliefs(**restored(words, tree))
+        except (KeyError, IndexError, AttributeError) as error:
+            raise ValueError(
+                f"Beliefs.from_datatree: the tree is not whole, it lacks {error}; give one that to_datatree returned."
+            ) from None
+
+    def save(self, path: "str | Path", *, overwrite: bool = False) -> None:
+        """Write the beliefs to a NetCDF file, which `load` reads and ArviZ and xarray open.
+
+        The file is written completely or not at all, and only its owner can read it. It names the respondents.
+
+        Parameters
+        ----------
+        path : path
+            A name that ends in ``.nc``.
+        overwrite : bool
+            True to replace an earlier file.
+
+        Raises
+        ------
+        ValueError
+            If the name has another ending, there is no such folder, or, without ``overwrite``, the file is already there; if a
+            label is neither a number, a date, a text nor a tuple of these.
+        """
+        with whole_file("Beliefs.save", path, ".nc", overwrite) as scratch:
+            self.to_datatree().to_netcdf(scratch, engine="h5netcdf")
+
+    @classmethod
+    def load(cls, path: "str | Path") -> "Beliefs":
+        """Read the beliefs that `save` wrote, equal to what they were; see `from_datatree`.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file holds something else.
+        """
+        import xarray
+
+        takes = "is the path of a file that Beliefs.save wrote"
+        check_kind("Beliefs.load", "path", path, (str, PathLike), takes)
+        path = existing_file(path, "name a file that Beliefs.save wrote")
+        try:
+            with xarray.open_datatree(path, engine="h5netcdf") as tree:
+                return cls.from_datatree(tree.load())
+        except (OSError, ValueError) as error:
+            raise ValueError(f"Beliefs.load: {path} is not a file that Beliefs.save wrote: {error}") from None
 
     def spread(self, time: Any) -> pd.DataFrame:
         """Standard deviation between draws of the beliefs after a release: one row per respondent, one column per value.
@@ -258,6 +348,7 @@ class Beliefs:
         return list(dict.fromkeys(r for release in self for r in release.observation.people.respondents))
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class BeliefDraws:
     """Beliefs under each of D draws of uncertain knowledge, and the weight of each draw.
@@ -304,6 +395,13 @@ class BeliefDraws:
         return np.asarray(np.sqrt(np.tensordot(self.weights[t], (rows - mean) ** 2, axes=1)))
 
 
+def _counted(release: ReleaseBeliefs) -> tuple[Any, ...]:
+    """Time, and numbers of respondents, suppressed ones, groups, contradicted groups and unconverged groups."""
+    seen, status = release.observation, release.posterior.status
+    flagged = [int((status & int(flag) != 0).sum()) for flag in (Status.CONTRADICTED, Status.UNCONVERGED)]
+    return seen.time, len(seen.people), int((seen.group < 0).sum()), len(seen.counts), *flagged
+
+
 def _columns(schema: Schema) -> "pd.Index[Any]":
     return pd.Index(schema.values, name=schema.sensitive, dtype=object, tupleize_cols=False)
 
@@ -311,3 +409,15 @@ def _columns(schema: Schema) -> "pd.Index[Any]":
 def coordinate(label: Hashable) -> Hashable:
     """Label of a coordinate of xarray: numbers and dates as they are, anything else as text."""
     return label if isinstance(label, int | float | date) else str(label)
+
+
+def coordinates(labels: Sequence[Hashable]) -> "list[Hashable] | pd.Index[Any]":
+    """Labels of a dimension of xarray: numbers and dates as they are if all of them are, otherwise texts."""
+    if all(isinstance(label, date) for label in labels) and len(labels):
+        try:
+            return pd.DatetimeIndex(list(labels)).tz_localize(None)
+        except (ValueError, TypeError):  # Dates before 1677, or some with a time zone and some without.
+            return list(map(str, labels))
+    if all(isinstance(label, int | float) for label in labels):
+        return list(labels)
+    return list(map(str, labels))

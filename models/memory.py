@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.sequences import GapRule
 from foreknow.models.revision import chain_revision, filter_revision, filter_update, product_revision
@@ -26,6 +27,7 @@ SMALLER_STATE = (
 )
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Memory:
     """State of an adversary after the releases seen so far; ``Memory()`` is empty.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_floats, shown
 
 ROW_SUM_TOLERANCE = 1e-6
@@ -33,6 +34,7 @@ DOUBT = 1e-12
 """Weight of the uniform distribution that is mixed into knowledge which a release contradicts."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Estimation problem of a release: priors of the respondents, their groups, and the counts of each group.
@@ -93,6 +95,7 @@ class Problem:
         return np.asarray(self.counts.sum(axis=1))
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """Posterior beliefs of a release.

@@ -9,6 +9,7 @@ from foreknow.defenses.buckets.rule_items import rule_items
 from foreknow.defenses.buckets.rule_mining import Denial, DistinctRecords, most_general_denials
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind, check_whole, is_number
 
 MAX_TERMS = 1_000
@@ -44,6 +45,7 @@ class NegativeRule:
         return " and ".join(f"{name} is {label}" for name, label in self.condition) + f" => not {self.value}"
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class NegativeRules:
     """Negative rules of a view, and the values that they deny to its records.

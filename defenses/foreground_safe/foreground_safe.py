@@ -13,6 +13,7 @@ from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.foreground.attribute_signatures import (
     AttributeSets,
     SampleSize,
@@ -25,6 +26,7 @@ from foreknow.models.settings import as_generator, check_flag, check_whole, stor
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class ForegroundSafe:
     """Group each sensitive record with records of similar odds, until mining the groups gives no belief over 1/r.

@@ -11,9 +11,11 @@ from foreknow.defenses.requirements.feasibility import Infeasible, check_size
 from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_flag, check_whole
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class MInvariance:
     """Groups of at least m distinct sensitive values, each shown once, and the same for a respondent at every release.

@@ -11,6 +11,7 @@ from foreknow.defenses.requirements.drawn_prior import DrawnPrior
 from foreknow.defenses.requirements.membership import GroupMembers
 from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import probability_rows
 from foreknow.models.settings import check_kind
 
@@ -18,6 +19,7 @@ LOG_FLOOR = 1e-300
 """Smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class TableCounts:
     """Counts of the sensitive values in the table that groups are part of.
@@ -49,6 +51,7 @@ class TableCounts:
             )
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Summary:
     """Summaries of a batch of b groups.

@@ -11,6 +11,7 @@ from foreknow.defenses.suppression.item_search import TimedSearch
 from foreknow.defenses.suppression.label_workspace import GroupItems
 from foreknow.models import ItemRelease, Items
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.columns.required_columns import check_columns
 
@@ -30,6 +31,7 @@ COLUMNS = (
 """Columns of `SuppressedItems.groups`."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class SuppressedItems:
     """Result of `ItemSuppression`: a release to publish, and a report for the publisher alone.

@@ -18,6 +18,7 @@ from foreknow.evaluation.loss.query_sampler import (
 )
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_choice, check_flag, is_number, is_whole
 
 MAX_SELECTED_CODES = 2**30
@@ -27,6 +28,7 @@ MAX_DRAWS_PER_QUERY = 20
 """Largest number of queries drawn for each that is kept."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Workload:
     """Queries ``COUNT(*) WHERE A_1 in V_1 AND ... AND S in V_S``; draw them by `Workload.draw`.

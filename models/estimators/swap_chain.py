@@ -7,6 +7,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.estimators.assignments.group_beliefs import group_beliefs, write_group_beliefs
 from foreknow.models.estimators.assignments.support import weights_and_possible_pairs
@@ -25,6 +26,7 @@ MAX_STORED_PROBABILITIES = 2**31
 """Largest number of probabilities that are stored for a group: chains * draws * k * d, of 8 bytes each, 16 GiB."""
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class SwapChain:
     """Markov chains over the assignments of each group, with the posterior of `Exact` as their stationary law.

@@ -9,10 +9,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Problem, probability_rows
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """Published groups and the signature of each record, from which a global distribution is estimated.

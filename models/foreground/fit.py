@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.convergence import MAX_RHAT, mean_diagnostics
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.knowledge.posterior_variable import VALUE, divergences, posterior_dataset, posterior_variable
@@ -38,6 +39,7 @@ class FitStatus(IntFlag):
     """Groups were computed by the law of large numbers, with the error in ``error``."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Fit:
     """A fitted global distribution, as arrays.

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators import Exact
 from foreknow.models.estimators.convergence import MAX_RHAT, MIN_DRAWS, mean_diagnostics
 from foreknow.models.foreground.collapsed_gibbs import assignment_sweeps
@@ -26,6 +27,7 @@ MIN_DRAWN_PROBABILITY = 1e-15
 """Smallest drawn probability; smaller ones are set to it, so that neither they nor their complements round to certainty."""
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class GibbsSampling:
     """Draw from the posterior of the global distribution given the published groups.

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.foreground.attribute_signatures import AttributeSets, AttributeSignatures, supported_sets
 from foreknow.models.foreground.beliefs import INTERVAL
 from foreknow.models.foreground.evidence import Evidence
@@ -21,6 +22,7 @@ type Unmatched = Literal["table", "uniform"]
 """Distribution of records whose signature has too little support: the whole table's, or that of equally likely values."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class GlobalDistribution:
     """Distribution of the sensitive values given each signature of an attribute set, estimated from published groups.

@@ -9,6 +9,7 @@ import pandas as pd
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.chain_steps import chain_steps
 from foreknow.models.joint.channels import channel_emissions
 from foreknow.models.joint.claims import claim_evidence
@@ -48,6 +49,7 @@ class JointArrays(NamedTuple):
     evidence_row: IntArray
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class JointHistory:
     """Joint problem of a history, with the record of each row of each release.

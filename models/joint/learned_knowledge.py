@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.learning_data import learning_data
 from foreknow.models.joint.learning_rounds import Learned, LearningRound, LearningSettings, learn_law
 from foreknow.models.joint.max_entropy import MaxEntropy
@@ -21,6 +22,7 @@ FEW_STEPS = 1.0
 """Expected number of transitions from a value under which the pseudo-counts determine its row."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class LearnedKnowledge:
     """Prior and transitions learned from the releases alone; made by `LearnedKnowledge.fit`.

@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.convergence import MAX_RHAT
 from foreknow.models.joint.chain_diagnostics import chain_diagnostics
 from foreknow.models.joint.joint_draws import (
@@ -41,6 +42,7 @@ MAX_SWEEPS = 2**16 * BATCHES - BATCHES
 """Largest number of sweeps: a batch counts its draws in 16 bits."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class SampledPosterior(JointPosterior):
     """Posterior of a joint problem by Markov chains.
@@ -61,6 +63,7 @@ class SampledPosterior(JointPosterior):
         return float((self.rhat > MAX_RHAT).mean()) if len(self.rhat) else float("nan")
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class PathSampler:
     """Markov chains over the joint assignments of all releases, with the joint law as their stationary law.

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.problem import JointProblem
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class JointPosterior:
     """Posterior beliefs about all records of a history.

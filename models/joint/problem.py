@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.layout import Layout, layout
 from foreknow.models.problem import ROW_SUM_TOLERANCE, probability_rows
 from foreknow.models.settings import as_floats, check_kind, is_whole, shown
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class JointProblem:
     """All that an adversary holds of a history: groups, multisets, priors, transitions and claims. No true value.

@@ -8,6 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.beliefs import coordinate
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.law_chains import UnknownLaw, law_draws
 from foreknow.models.joint.law_counts import law_cells, law_of_rows
 from foreknow.models.joint.law_results import draws_notes, draws_tree, mixed_beliefs
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import xarray
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class SampledKnowledge:
     """Posterior of prior and transitions given the releases alone; made by `SampledKnowledge.fit`.

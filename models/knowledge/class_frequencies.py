@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.knowledge.priors import check_people
 from foreknow.models.problem import probability_rows
@@ -24,6 +25,7 @@ CUTS = "maps each attribute to increasing cuts of its codes, as {'age': (20.0, 4
 """What a parameter ``cuts`` takes."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ClassFrequencies:
     """Value frequencies in the class of a respondent, as in JS-reduce, section 7.1.

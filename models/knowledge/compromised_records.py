@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import posterior_variable
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.settings import as_generator, check_choice, check_kind, check_range, is_number
@@ -50,6 +51,7 @@ class Claims(NamedTuple):
         return Claims(self.rows[kept], self.values[kept], self.confidence[kept])
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class CompromisedRecords:
     """Values of some respondents at some times, known with some confidence from other sources.

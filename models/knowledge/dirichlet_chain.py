@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.dirichlet_rows import (
     check_concentration,
     drawn_rows,
@@ -23,6 +24,7 @@ from foreknow.models.settings import as_generator, check_kind
 from foreknow.models.tables.history import History
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class DirichletChain:
     """Dirichlet posterior of the transition probabilities between the values of a corpus.

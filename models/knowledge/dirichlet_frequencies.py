@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.class_frequencies import (
     ClassFrequencies,
     class_counts,
@@ -28,6 +29,7 @@ from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class DirichletFrequencies:
     """Dirichlet posterior of the value frequencies in every class of a corpus.

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.markov_chain import (
     MarkovChain,
     chain_of_counts,
@@ -19,6 +20,7 @@ from foreknow.models.settings import check_flag, check_kind
 from foreknow.models.tables.history import History
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class IncrementalChain:
     """Chain extracted from the history that is being published, up to each release: IE-BK^seq.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.markov_chain import (
     MarkovChain,
     chain_of_counts,
@@ -21,6 +22,7 @@ from foreknow.models.settings import MAX_FLOAT, check_kind, is_number, shown
 from foreknow.models.tables.history import History
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class InhomogeneousChain:
     """Markov chain with its own transition probabilities for each time step: sequential knowledge (`Transitions`).

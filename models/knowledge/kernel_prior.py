@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.kernel_grid import axes, grid_is_cheaper, grid_sums, kernel
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_variable
 from foreknow.models.problem import probability_rows
@@ -35,6 +36,7 @@ class OwnRecords(NamedTuple):
     counts: FloatArray
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class KernelPrior:
     """Nadaraya-Watson estimate of the value frequencies in a corpus, with more weight for similar respondents.

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_variable, variable_dims
 from foreknow.models.knowledge.sequences import GapRule, Sequences, check_chain_order, sequences_for_order
 from foreknow.models.problem import ROW_SUM_TOLERANCE
@@ -22,6 +23,7 @@ class Transitions(Protocol):
         ...
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class MarkovChain:
     """Probabilities of the next value given the last ``order`` values.

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import (
     VALUE,
     posterior_dataset,
@@ -42,6 +43,7 @@ class UniformPrior:
         return np.full((len(people), m), 1.0 / m)
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class GivenPrior:
     """Prior of each respondent from a table with one row per respondent and one column per sensitive value.
@@ -167,6 +169,7 @@ class GivenPrior:
         return self.frame[list(values)].to_numpy(dtype=np.float64)[rows]
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class PriorByTime:
     """Prior that depends on time: respondents first seen at a later release have the prior of that time.

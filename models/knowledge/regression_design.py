@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_floats, check_kind, shown
 from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.columns.lookalikes import lookalike
@@ -15,6 +16,7 @@ from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Schema
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class RegressionDesign:
     """Columns of a regression on quasi-identifiers.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import VALUE, posterior_dataset, posterior_variable
 from foreknow.models.knowledge.regression_design import RegressionDesign
 from foreknow.models.settings import as_floats, check_kind, check_whole
@@ -16,6 +17,7 @@ PROBABILITIES_PER_CHUNK = 2**22
 """Number of probabilities, over draws, respondents and values, that one step of a call holds (32 MiB)."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class RegressionPrior:
     """Prior of a multinomial logistic regression, averaged over draws of its coefficients.

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.class_frequencies import (
     CUTS,
     ClassFrequencies,
@@ -30,6 +31,7 @@ from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class TransitionsByClass:
     """Markov chain of each class of respondents: sequential knowledge that depends on the person (`PersonalTransitions`).

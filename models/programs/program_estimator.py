@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.estimators.convergence import MIN_DRAWS
 from foreknow.models.estimators.exact import TooLarge
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
+@equal_by_fields
 @dataclass(frozen=True)
 class ProgramEstimator:
     """Posterior mean of the belief of a PyMC program, sampled for each group or for a whole release.

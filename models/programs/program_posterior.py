@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.programs.compiled_program import MAX_STARTS, ChainSettings, ZeroDensity
 from foreknow.models.programs.program_cache import ProgramCache
 from foreknow.models.programs.program_checks import built_model, errors_named_for
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pymc as pm
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ProgramPosterior:
     """Posterior of a PyMC program as a function of data, for `calibration_ranks`.

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_floats, as_generator, check_not_class, check_whole, shown
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class PosteriorDraws(NamedTuple):
     divergences: int = 0
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class CalibrationRanks:
     """Ranks of simulated truths among posterior draws, on the scale from 0 to 1.

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
 from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
 from foreknow.models.tables.columns.plain_columns import is_hashable, plain_value
@@ -21,6 +22,7 @@ NONE = "none"
 """Name of the outcome that a record links to no label."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ExternalKnowledge:
     """Items associated with each sensitive label, as the symptoms of diseases (Shi, Xiong, Fung, section 2.1: E).

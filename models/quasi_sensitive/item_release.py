@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import Items
 from foreknow.models.quasi_sensitive.linking import Linking
 from foreknow.models.quasi_sensitive.links import Links, check_group, links
@@ -16,6 +17,7 @@ from foreknow.models.tables.people import People
 from foreknow.models.tables.release import Release
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ItemObservation:
     """Observation of the members of each group, and of its records' item sets; the link between the two is hidden.
@@ -59,6 +61,7 @@ class ItemObservation:
             object.__setattr__(self, name, np.asarray(array, dtype=np.int64))
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class ItemRelease:
     """A release that shows the items of each record beside the quasi-identifiers of its group, without the respondents.

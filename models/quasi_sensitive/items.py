@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.columns.plain_columns import is_hashable, plain_values
 
@@ -16,6 +17,7 @@ WAY_OUT = "Items.from_cells(cells) makes them from a column"
 """Advice in messages about wrong arrays."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Items:
     """Item sets of n records.

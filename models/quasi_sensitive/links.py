@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items
 from foreknow.models.quasi_sensitive.label_sets import Words, group_beliefs, link_records
@@ -20,6 +21,7 @@ MAX_GROUPS = 2**31 - 1
 """Largest number of groups."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Links:
     """Labels that each of n records can be linked to: K(tp) of the paper.

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.tables.attributes import Categorical
 from foreknow.models.tables.people import People
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Hulls:
     """The smallest and the largest code of each group in each quasi-identifier.

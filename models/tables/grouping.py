@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from foreknow.models.arrays import IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import as_generator, check_flag, check_kind
 from foreknow.models.tables.arguments import as_integers, as_list
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Grouping:
     """Partition of a view's records into groups, with the changes made to them.

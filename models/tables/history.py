@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Numeric
@@ -24,10 +26,12 @@ from foreknow.models.tables.columns.times import (
     times_of_records,
 )
 from foreknow.models.tables.files.table_files import read_table
+from foreknow.models.tables.files.view_files import read_views, write_views
 from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.view import View
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class History:
     """Views of one schema, in order of time.
@@ -104,6 +108,40 @@ class History:
         check_not_continuous(time, [(when, len(records)) for when, records in rows])
         return cls(View(frame.iloc[records], schema, when) for when, records in rows)
 
+    def save(self, path: "str | Path", *, overwrite: bool = False) -> None:
+        """Write the views to a Parquet file with one row per record, which `load` reads without a schema.
+
+        The column ``foreknow:time`` has the times; the schema is in the metadata of the file. The file is written completely or not
+        at all, and only its owner can read it. Cost: O(n d).
+
+        Parameters
+        ----------
+        path : path
+            A name that ends in ``.parquet``.
+        overwrite : bool
+            True to replace an earlier file.
+
+        Raises
+        ------
+        ValueError
+            If the name has another ending, there is no such folder, or, without ``overwrite``, the file is already there; if a
+            column cannot be restored exactly, or two columns have one name.
+        """
+        write_views("History.save", path, self.views, overwrite)
+
+    @classmethod
+    def load(cls, path: "str | Path") -> "History":
+        """Read the history that `save` wrote, equal to what it was.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file holds something else.
+        """
+        return cls(read_views("History.load", path)[0])
+
     def __len__(self) -> int:
         return len(self.views)
 
@@ -115,6 +153,15 @@ class History:
 
     def __repr__(self) -> str:
         return f"History(views={len(self)}, records={sum(map(len, self.views))})"
+
+    def _repr_html_(self) -> str:
+        schema, people = self.schema, len(self.respondents)
+        facts: dict[str, object] = {"views": len(self), "records": sum(map(len, self.views)), "respondents": people}
+        facts |= {
+            "sensitive": f"{schema.sensitive} ({len(schema.values)} values)",
+            "known by": ", ".join(schema.quasi_identifiers),
+        }
+        return html_table("History", facts, ["time", "records"], [[view.time, len(view)] for view in self.views])
 
     @property
     def schema(self) -> Schema:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import Problem
 from foreknow.models.settings import check_kind, is_whole
 from foreknow.models.tables.arguments import as_floats, as_integers
@@ -13,6 +14,7 @@ from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.people import People
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Observation:
     """A release as the worst-case adversary sees it: the members and the values of each group, without the link.

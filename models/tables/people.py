@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_floats
 from foreknow.models.tables.attributes import Categorical, Numeric
@@ -16,6 +17,7 @@ from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.schema import Schema
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class People:
     """Respondents and their quasi-identifiers, without sensitive values.

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_flag
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Categorical, Numeric
@@ -26,6 +27,7 @@ FRAME, VALUES = "the published table", "the table of values"
 """The two tables, in messages."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
     """One or two published tables that name groups and hide the link between respondents and sensitive values.

@@ -1,6 +1,7 @@
 """Releases: views as they are published."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from foreknow.models.arrays import IntArray
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.files.view_files import read_views, write_views
 from foreknow.models.tables.generalization import published_labels
 from foreknow.models.tables.grouping import Grouping
 from foreknow.models.tables.observation import Observation
@@ -16,6 +20,7 @@ from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.view import View
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Release:
     """A view and its grouping: what is published at one time.
@@ -74,6 +79,58 @@ class Release:
 
     def __repr__(self) -> str:
         return f"Release(time={self.time!r}, groups={self.groups}, suppressed={int((self.group < 0).sum())})"
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "time": self.time,
+            "records": len(self.view),
+            "suppressed": int((self.group < 0).sum()),
+            "groups": self.groups,
+        }
+        facts |= {"bucketized": "yes"} if self.bucketized else {}
+        sizes = self.counts.sum(axis=1)
+        facts |= {"group sizes": f"{sizes.min()} to {sizes.max()}"} if self.groups else {}
+        return html_table("Release", facts, ["note"], [[note] for note in self.grouping.notes])
+
+    def save(self, path: "str | Path", *, overwrite: bool = False) -> None:
+        """Write the original records and their grouping to a Parquet file, which `load` reads.
+
+        The column ``foreknow:label`` has the group of each record, ``foreknow:value`` the published sensitive code where a defense
+        distorts values. The file is for the publisher: it holds respondents and true values, and only its owner can read it;
+        ``table`` is what is published. It is written completely or not at all. Cost: O(n d).
+
+        Parameters
+        ----------
+        path : path
+            A name that ends in ``.parquet``.
+        overwrite : bool
+            True to replace an earlier file.
+
+        Raises
+        ------
+        ValueError
+            As `History.save` does.
+        """
+        made = self.grouping
+        columns = {"label": made.labels.tolist()} | ({} if made.values is None else {"value": made.values.tolist()})
+        rest = {"notes": made.notes, "bucketized": made.bucketized}
+        counterfeits = None if made.counterfeits is None else made.counterfeits.tolist()
+        write_views("Release.save", path, [self.view], overwrite, columns, counterfeits=counterfeits, **rest)
+
+    @classmethod
+    def load(cls, path: "str | Path") -> "Release":
+        """Read the release that `save` wrote, equal to what it was.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file holds something else.
+        """
+        (view,), content, columns = read_views("Release.load", path)
+        made = {name: content[name] for name in ("counterfeits", "notes", "bucketized")}
+        return cls(view, Grouping(columns["label"], columns.get("value"), **made))  # type: ignore[arg-type]
 
     @property
     def time(self) -> Any:

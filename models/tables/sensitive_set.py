@@ -6,12 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.tables.columns.lookalikes import lookalike
 
 VALUES_SHOWN = 12
 """Largest number of values of a domain in an error message."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class SensitiveSet:
     """A sensitive set within a domain, as a partition of the domain into classes of values.

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, describe_missing, plain_columns
@@ -16,6 +17,7 @@ from foreknow.models.tables.people import People
 from foreknow.models.tables.schema import Schema
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class View:
     """The original records of one time, at most one per respondent.

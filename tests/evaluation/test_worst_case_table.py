@@ -93,3 +93,18 @@ def test_an_empty_comparison():
 def test_wrong_arguments(arguments, error, words):
     with pytest.raises(error, match=words):
         worst_case(*arguments)
+
+
+def test_progress_takes_one_step_for_each_defense_and_attack():
+    steps = []
+
+    def progress(pairs):
+        for pair in pairs:
+            steps.append(pair)
+            yield pair
+
+    attack = SnapshotAttack(Adversary(UniformPrior()))
+    releases = [Release(history_of(("AB", "ab"))[0], [0, 0])]
+    found = worst_case({"one": releases, "two": releases}, {"s": attack, "t": attack}, progress=progress)
+    assert steps == [("one", "s"), ("one", "t"), ("two", "s"), ("two", "t")]
+    assert found.equals(worst_case({"one": releases, "two": releases}, {"s": attack, "t": attack}))

@@ -84,7 +84,7 @@ class TestDataTree:
     TREE = BELIEFS.to_datatree()
 
     def test_groups_dimensions_and_coordinates(self):
-        assert set(self.TREE.children) == {"prior", "revised", "posterior"}
+        assert set(self.TREE.children) == {"prior", "revised", "posterior", "foreknow"}
         belief = self.TREE["posterior"]["belief"]
         assert belief.dims == ("chain", "draw", "release", "respondent", "value")
         assert belief.shape == (1, 1, 3, 4, 3)
@@ -136,4 +136,4 @@ class TestUnusual:
             Beliefs(()).of("A")
 
     def test_no_release_makes_an_empty_tree(self):
-        assert set(Beliefs(()).to_datatree().children) <= {"prior", "revised", "posterior"}
+        assert set(Beliefs(()).to_datatree().children) == {"foreknow"}

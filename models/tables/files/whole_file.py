@@ -1,0 +1,59 @@
+"""One output file that is written completely or not at all, and that replaces an earlier file only on request."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+
+from foreknow.models.settings import check_flag, check_kind
+
+
+@contextmanager
+def whole_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> Iterator[Path]:
+    """Context manager that yields a path to write to, and moves that file to ``path`` if the block ends without an error.
+
+    The file is in the folder of ``path`` until it is complete. It can be read by its owner alone.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the caller in messages.
+    path : path
+        Its folder must exist.
+    suffix : str
+        The ending that the name must have, as ".parquet".
+    overwrite : bool
+        True to replace an earlier file.
+
+    Raises
+    ------
+    TypeError
+        If the path is neither a text nor a path.
+    ValueError
+        If the name has another ending, the folder does not exist, or, without ``overwrite``, the file does.
+    """
+    check_kind(owner, "path", path, (str, PathLike), f"is the path of a {suffix} file")
+    check_flag(owner, "overwrite", overwrite)
+    target = Path(path)
+    if target.suffix.lower() != suffix:
+        raise ValueError(f"{owner}: path is {str(target)[:200]!r}; name a file that ends in {suffix}.")
+    if not target.parent.is_dir():
+        raise ValueError(f"{owner}: there is no folder {str(target.parent)[:200]!r}; make it first.")
+    _check_free(owner, target, overwrite)
+    number, name = tempfile.mkstemp(prefix=f".{target.stem[:100]}-", suffix=suffix, dir=target.parent)
+    os.close(number)
+    try:
+        yield Path(name)
+        _check_free(owner, target, overwrite)
+        os.replace(name, target)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def _check_free(owner: str, target: Path, overwrite: bool) -> None:
+    if target.is_dir():
+        raise ValueError(f"{owner}: {target} is a folder; name a file.")
+    if os.path.lexists(target) and not overwrite:
+        raise ValueError(f"{owner}: {target} is already there; name another file, or replace it with overwrite=True.")

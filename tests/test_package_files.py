@@ -1,0 +1,28 @@
+"""Files about the package: citation, version."""
+
+import tomllib
+
+import pytest
+from places import ROOT
+
+yaml = pytest.importorskip("yaml")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+
+
+def test_the_citation_has_the_version_the_license_and_the_authors_of_the_package():
+    assert CITATION["version"] == PROJECT["version"]
+    assert CITATION["license"] == PROJECT["license"]
+    assert [each["name"] for each in CITATION["authors"]] == [each["name"] for each in PROJECT["authors"]]
+
+
+def test_the_citation_has_the_fields_that_the_format_requires():
+    """Required fields of the Citation File Format 1.2.0."""
+    assert CITATION["cff-version"] == "1.2.0"
+    assert {"message", "title", "authors"} <= set(CITATION)
+    assert CITATION["type"] in ("software", "dataset")
+
+
+@pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md", "RELEASING.md", "CHANGELOG.md", "LICENSE"])
+def test_the_files_of_a_project(name):
+    assert (ROOT / name).stat().st_size > 500

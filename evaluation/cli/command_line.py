@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from foreknow.evaluation.cli.command_shape import Outcome, as_command
 from foreknow.evaluation.cli.commands.attack_command import attack_command
 from foreknow.evaluation.cli.commands.check_command import check_command
 from foreknow.evaluation.cli.commands.demo_command import demo_command
@@ -21,12 +22,11 @@ from foreknow.models import InputFaults
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 
-COMMANDS: dict[str, Callable[..., None]] = {
+COMMANDS: dict[str, Callable[..., Outcome | None]] = {
     "describe": describe_command,
     "demo": demo_command,
     "publish": publish_command,
@@ -37,7 +37,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
 """The commands, in the order of the help text."""
 
 for _name, _command in COMMANDS.items():
-    app.command(_name, help=paragraphs(_command.__doc__))(_command)
+    app.command(_name, help=paragraphs(_command.__doc__))(as_command(_command))
 
 
 def _print_version(asked: bool) -> None:

@@ -10,6 +10,7 @@ import typer
 from foreknow.evaluation.cli.command_shape import Outcome, as_command
 from foreknow.evaluation.cli.commands.attack_command import attack_command
 from foreknow.evaluation.cli.commands.check_command import check_command
+from foreknow.evaluation.cli.commands.compare_command import compare_command
 from foreknow.evaluation.cli.commands.demo_command import demo_command
 from foreknow.evaluation.cli.commands.describe_command import describe_command
 from foreknow.evaluation.cli.commands.publish_command import publish_command
@@ -32,6 +33,7 @@ COMMANDS: dict[str, Callable[..., Outcome | None]] = {
     "publish": publish_command,
     "attack": attack_command,
     "check": check_command,
+    "compare": compare_command,
     "report": report_command,
 }
 """The commands, in the order of the help text."""
@@ -53,7 +55,12 @@ def program(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Measure what an adversary with background knowledge can infer from published tables, and publish safer tables."""
+    """Measure what an adversary with background knowledge can infer from published tables, and publish safer tables.
+
+    Start here: foreknow describe FILE. It names the next command, as each command does.
+
+    Exit status: 0 done; 1 a requirement of check, or --fail-over, failed; 2 wrong input or options.
+    """
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

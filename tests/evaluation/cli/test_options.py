@@ -32,6 +32,10 @@ OPTIONS = {
         *TABLE, *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed", "--forward", "--corpus", "--knowledge",
         "--out", "--overwrite", "--json", "--config",
     ],
+    "compare": [
+        *TABLE, *THRESHOLDS, *KNOWLEDGE, "--defense", "--sweep", "--sure", "--fail-over", "--solver", "--seed", "--corpus", "--out",
+        "--overwrite", "--json", "--config",
+    ],
     "report": [
         *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--stricter", "--seed", "--corpus",
         "--knowledge", "--overwrite", "--json", "--config",

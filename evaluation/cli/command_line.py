@@ -15,6 +15,7 @@ from foreknow.evaluation.cli.commands.demo_command import demo_command
 from foreknow.evaluation.cli.commands.describe_command import describe_command
 from foreknow.evaluation.cli.commands.publish_command import publish_command
 from foreknow.evaluation.cli.commands.report_command import report_command
+from foreknow.evaluation.cli.commands.simulate_command import simulate_command
 from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
 from foreknow.evaluation.cli.printing.error_messages import fault_lines, message_in_options
@@ -30,6 +31,7 @@ app = typer.Typer(
 COMMANDS: dict[str, Callable[..., Outcome | None]] = {
     "describe": describe_command,
     "demo": demo_command,
+    "simulate": simulate_command,
     "publish": publish_command,
     "attack": attack_command,
     "check": check_command,

@@ -24,6 +24,7 @@ KNOWLEDGE = ["--classes", "--order", "--pseudo-count", "--revision", "--gaps"]
 OPTIONS = {
     "describe": ["--encoding", "--separator", "--missing-value", "--json", "--config"],
     "demo": ["--out", "--overwrite", "--config"],
+    "simulate": ["--out", "--releases", "--records", "--seed", "--overwrite", "--json", "--config"],
     "publish": [
         *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
         "--quote-formulas", "--corpus", "--overwrite", "--json", "--config",

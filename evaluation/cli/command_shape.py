@@ -20,7 +20,7 @@ FAILED = 1
 
 
 class Outcome(NamedTuple):
-    """What a command found: the content of its --json, and whether a requirement or --fail-over failed."""
+    """Findings of a command: the content of its --json, and whether a requirement or --fail-over failed."""
 
     content: dict[str, Any]
     failed: bool = False

@@ -25,7 +25,7 @@ class Exposure(NamedTuple):
     people : DataFrame
         `respondent_risk` of the exposed: those with a sure belief in their true value at a release, and none before any.
     first : object
-        The first release with such a belief; None if nobody is exposed.
+        The first release with such a belief; None if no respondent is exposed.
     """
 
     sure: float

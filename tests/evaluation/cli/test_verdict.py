@@ -18,7 +18,7 @@ SNAPSHOT = ["--attack", "snapshot", "--knowledge", "records"]
 
 @pytest.fixture
 def grouped(tmp_path):
-    """Two weeks: in the second, one group of a single value and one of two; nobody is known before."""
+    """Two weeks: in the second, one group of a single value and one of two; no value is known before."""
     rows = [(f"p{i}", week, 20 + i, "Rome", "ab"[i % 2], 0) for week in (1, 2) for i in range(8)]
     table = pd.DataFrame(rows, columns=["id", "week", "age", "town", "result", "group"])
     table.loc[table["week"] == 2, "group"] = [0, 1, 0, 1, 2, 2, 2, 2]
@@ -46,7 +46,7 @@ class TestVerdict:
         assert ("FAILED" in result.stdout) == (status == 1)
 
     def test_sure_is_the_threshold(self, grouped):
-        """At .6, the groups of two equal shares still leave everybody else unsure."""
+        """At .6, the groups of two equal shares still leave the others unsure."""
         result = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--sure", 0.6)
         assert "4 of 8 respondents" in result.stdout
 

@@ -37,7 +37,7 @@ JOINT_OPTIONS = ("solver", "forward")
 """Options of the joint attack, besides those of its adversary."""
 
 SAMPLER_SEED = 0
-"""Seed of the solver path-sampler; the same command prints the same numbers."""
+"""Seed of the solver path-sampler if --seed is left out; the same command prints the same numbers."""
 
 DEFAULT_R = 2.0
 """The bound r of breaches if it is left out: a belief over 1/2."""
@@ -77,9 +77,9 @@ def adversary_attack(name: str, adversary: Adversary, solver: JointSolver, forwa
     return attack
 
 
-def solver_choice(name: str) -> JointSolver:
-    """The joint solver with a name and its default settings."""
-    return PathSampler(rng=SAMPLER_SEED) if name == "path-sampler" else JOINT_SOLVERS[name]()
+def solver_choice(name: str, seed: int = SAMPLER_SEED) -> JointSolver:
+    """The joint solver with a name and its default settings; the one that draws has a seed."""
+    return PathSampler(rng=seed) if name == "path-sampler" else JOINT_SOLVERS[name]()
 
 
 def estimator_choice(name: str) -> Estimator:

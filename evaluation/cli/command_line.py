@@ -7,12 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from foreknow.evaluation.cli.command_shape import Outcome, as_command
 from foreknow.evaluation.cli.commands.attack_command import attack_command
 from foreknow.evaluation.cli.commands.check_command import check_command
+from foreknow.evaluation.cli.commands.compare_command import compare_command
 from foreknow.evaluation.cli.commands.demo_command import demo_command
 from foreknow.evaluation.cli.commands.describe_command import describe_command
 from foreknow.evaluation.cli.commands.publish_command import publish_command
 from foreknow.evaluation.cli.commands.report_command import report_command
+from foreknow.evaluation.cli.commands.simulate_command import simulate_command
 from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
 from foreknow.evaluation.cli.printing.error_messages import fault_lines, message_in_options
@@ -21,23 +24,24 @@ from foreknow.models import InputFaults
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
 
-COMMANDS: dict[str, Callable[..., None]] = {
+COMMANDS: dict[str, Callable[..., Outcome | None]] = {
     "describe": describe_command,
     "demo": demo_command,
+    "simulate": simulate_command,
     "publish": publish_command,
     "attack": attack_command,
     "check": check_command,
+    "compare": compare_command,
     "report": report_command,
 }
 """The commands, in the order of the help text."""
 
 for _name, _command in COMMANDS.items():
-    app.command(_name, help=paragraphs(_command.__doc__))(_command)
+    app.command(_name, help=paragraphs(_command.__doc__))(as_command(_command))
 
 
 def _print_version(asked: bool) -> None:
@@ -53,7 +57,12 @@ def program(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Measure what an adversary with background knowledge can infer from published tables, and publish safer tables."""
+    """Measure what an adversary with background knowledge can infer from published tables, and publish safer tables.
+
+    Start here: foreknow describe FILE. It names the next command, as each command does.
+
+    Exit status: 0 done; 1 a requirement of check, or --fail-over, failed; 2 wrong input or options.
+    """
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

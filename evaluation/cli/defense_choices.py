@@ -1,6 +1,7 @@
 """Defenses of the command line: the options that each reads, and the object that they make."""
 
 import inspect
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -112,6 +113,11 @@ def seeded_generator(seed: int | None, stream: int = 0) -> np.random.Generator:
     Generators with one seed and different streams are independent. A seed can be found by trial.
     """
     return np.random.default_rng(None if seed is None else [seed, stream])
+
+
+def fresh_seed() -> int:
+    """A seed of 128 bits of the operating system's entropy, which cannot be found by trial."""
+    return secrets.randbits(128)
 
 
 def _default(value: Any, default: Any) -> Any:

@@ -82,6 +82,34 @@ Missing = Annotated[
         help="Cell that means a missing value, such as NA. Repeatable. An empty cell is always missing.",
     ),
 ]
+AsJson = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        rich_help_panel=OUTPUT_PANEL,
+        help="Print one JSON object on standard output, for programs; everything else goes to standard error.",
+    ),
+]
+Sure = Annotated[
+    float,
+    typer.Option(
+        "--sure",
+        min=0.5,
+        max=1,
+        metavar="X",
+        help="Belief from which an adversary is sure of a value.",
+    ),
+]
+FailOver = Annotated[
+    float | None,
+    typer.Option(
+        "--fail-over",
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="Greatest share of the respondents that may be exposed, from 0 to 1; over it, the exit status is 1.",
+    ),
+]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", rich_help_panel=OUTPUT_PANEL, help="Replace the output of an earlier run.")
 ]
@@ -180,9 +208,29 @@ def learning(classes: int, order: int, pseudo_count: float, revision: Revision, 
 
 
 def given_options(context: typer.Context) -> frozenset[str]:
-    """Names of the options that were given on the command line."""
+    """Names of the options that were given on the command line, or in a file of --config with another value than the default."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
-    return frozenset(name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE")
+    from_file = {
+        parameter.name
+        for parameter in context.command.params
+        if parameter.name in (context.default_map or {})
+        and _differs(context.params.get(str(parameter.name)), parameter.get_default(context, call=True))
+    }
+    return frozenset(
+        name
+        for name, source in sources.items()
+        if source is not None and (source.name == "COMMANDLINE" or (source.name == "DEFAULT_MAP" and name in from_file))
+    )
+
+
+def check_sure(sure: float) -> None:
+    """Raise ValueError unless a belief of this size is in one value only."""
+    if sure <= 0.5:
+        raise ValueError(f"--sure {sure:g} is not over 0.5; a belief is sure of one value only from there on, as 0.9.")
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return bool(value != default and [value] != [default] and not (not value and not default))
 
 
 def refuse_unread_options(context: typer.Context, kind: str, chosen: str, options: Mapping[str, Sequence[str]]) -> None:

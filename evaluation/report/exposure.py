@@ -37,7 +37,12 @@ type Places = dict[tuple[Hashable, Any], int]
 
 
 def exposed_people(
-    one: Inference, people: pd.DataFrame, releases: Sequence[Release], solver: JointSolver, names: Pseudonyms
+    one: Inference,
+    people: pd.DataFrame,
+    releases: Sequence[Release],
+    solver: JointSolver,
+    names: Pseudonyms,
+    most: int = PEOPLE,
 ) -> pd.DataFrame:
     """Most exposed respondents, with the reasons.
 
@@ -49,11 +54,13 @@ def exposed_people(
     releases : sequence of Release
     solver : JointSolver
     names : Pseudonyms
+    most : int
+        Largest number of rows.
 
     Returns
     -------
     DataFrame
-        At most `PEOPLE` rows. Columns ``respondent`` (the identifier), ``person`` (the name on the page), ``time``, ``value``,
+        At most ``most`` rows. Columns ``respondent`` (the identifier), ``person`` (the name on the page), ``time``, ``value``,
         ``prior``, ``share``, ``members``, ``forward`` (the belief given the releases up to that one), ``belief`` (in hindsight),
         ``low`` and ``high``, ``later`` (the later release that raised the belief most, or None), ``mates`` (the names of the
         group members whose earlier releases raised it) and ``reason``.
@@ -63,7 +70,7 @@ def exposed_people(
     The later release is found by the joint law of each prefix of the releases, for at most `MAX_PREFIX_RECORDS` records. Group
     members are those of `exposing_members`, with the beliefs of the sequential attack.
     """
-    shown = people.head(PEOPLE)
+    shown = people.head(most)
     codes = {value: code for code, value in enumerate(releases[0].view.schema.values)}
     owners, times, values = (shown[name].tolist() for name in ("respondent", "time", "value"))
     places: Places = {(owner, time): codes[value] for owner, time, value in zip(owners, times, values, strict=True)}

@@ -100,7 +100,7 @@ def price_of_settings(
         the share of suppressed records; ``gcp``, the normalized certainty penalty of the published records (0 exact, 1
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
-    rows = [{"setting": "as published"} | _row(current, history, sure)]
+    rows = [{"setting": "as published"} | risk_and_price(current, history, sure)]
     for setting in progress(settings):
         try:
             releases = publish(
@@ -113,11 +113,12 @@ def price_of_settings(
             rows.append({"setting": setting.title, "problem": "All records would be suppressed."})
             continue
         beliefs = {name: JointAttack(one, solver)(releases) for name, one in adversaries(releases).items()}
-        rows.append({"setting": setting.title} | _row(Measured(releases, beliefs), history, sure))
+        rows.append({"setting": setting.title} | risk_and_price(Measured(releases, beliefs), history, sure))
     return pd.DataFrame(rows)
 
 
-def _row(measured: Measured, history: History, sure: float) -> dict[str, Any]:
+def risk_and_price(measured: Measured, history: History, sure: float) -> dict[str, Any]:
+    """Risk and price of one publication: the columns of `price_of_settings` but for ``setting``."""
     row: dict[str, Any] = {}
     for name, beliefs in measured.beliefs.items():
         people = respondent_risk(beliefs, history)

@@ -5,114 +5,59 @@ from pathlib import Path
 import typer
 
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
-from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS, attack_options
+from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS, SAMPLER_SEED, attack_options
+from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.at_risk import at_risk
 from foreknow.evaluation.cli.commands.attack_making import Attacked, AttackSettings, chosen_attack
 from foreknow.evaluation.cli.commands.attack_options import (
-    AttackName,
-    AttributeSets,
+    AttackOptions,
     Corpus,
-    EstimatorName,
     Forward,
     Groups,
-    K,
     Knowledge,
     KnowledgeSource,
-    L,
     Out,
-    R,
-    SensitiveSetValues,
-    SolverName,
-    Statements,
-    Support,
+    Seed,
 )
+from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
 from foreknow.evaluation.cli.commands.attack_report import report_attack
-from foreknow.evaluation.cli.commands.publish_report import notice_codes
-from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
+from foreknow.evaluation.cli.commands.exposure_verdict import (
+    exposure,
+    exposure_content,
+    fail_over_lines,
+    is_over,
+    verdict_line,
+)
+from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_suppression, suppressed_share
+from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
 from foreknow.evaluation.cli.files.columns import Columns
-from foreknow.evaluation.cli.files.input_files import time_column
 from foreknow.evaluation.cli.files.release_files import read_releases
+from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
-from foreknow.evaluation.cli.input_options import (
-    Decimal,
-    Duplicates,
-    DuplicatesChoice,
-    EqualValues,
-    EqualValuesChoice,
-    MissingCells,
-    MissingChoice,
-    Numbers,
-    Separator,
-    TimeFormat,
-    cleaning,
-    separator_character,
-)
-from foreknow.evaluation.cli.options import (
-    Categorical,
-    Classes,
-    Encoding,
-    Gaps,
-    GapsChoice,
-    Hierarchies,
-    Missing,
-    Order,
-    Overwrite,
-    PseudoCount,
-    QuasiIdentifiers,
-    Records,
-    Respondent,
-    Revision,
-    RevisionChoice,
-    Sensitive,
-    Time,
-    learning,
-    refuse_unread_options,
-)
-from foreknow.evaluation.cli.printing.attack_tables import posterior_table
+from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
+from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, refuse_unread_options
+from foreknow.evaluation.cli.printing.attack_tables import posterior_table, risk_per_release
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, tracked
 from foreknow.models import Beliefs, History, Release
 
 
 def attack_command(
     context: typer.Context,
-    records: Records,
-    qi: QuasiIdentifiers,
-    sensitive: Sensitive,
+    table: TableOptions,
+    chosen: AttackOptions,
+    known: KnowledgeOptions,
     groups: Groups = None,
+    sure: Sure = 0.9,
+    fail_over: FailOver = None,
+    seed: Seed = SAMPLER_SEED,
+    forward: Forward = False,
     corpus: Corpus = None,
     knowledge: Knowledge = None,
     out: Out = None,
     overwrite: Overwrite = False,
-    id_: Respondent = "id",
-    time: Time = None,
-    hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nothing writes it
-    categorical: Categorical = [],  # noqa: B006
-    encoding: Encoding = "utf-8",
-    missing_value: Missing = [],  # noqa: B006
-    separator: Separator = None,
-    equal_values: EqualValuesChoice = EqualValues["refuse"],
-    missing: MissingChoice = MissingCells["refuse"],
-    duplicates: DuplicatesChoice = Duplicates["refuse"],
-    time_format: TimeFormat = None,
-    number: Numbers = [],  # noqa: B006
-    decimal: Decimal = None,
-    attack: AttackName = "joint",
-    solver: SolverName = "max-entropy",
-    forward: Forward = False,
-    estimator: EstimatorName = "auto",
-    sensitive_set: SensitiveSetValues = [],  # noqa: B006
-    attribute_set: AttributeSets = [],  # noqa: B006
-    support: Support = None,
-    r: R = None,
-    statements: Statements = None,
-    k: K = None,
-    l: L = None,  # noqa: E741 - the name of the option
-    classes: Classes = 3,
-    order: Order = 1,
-    pseudo_count: PseudoCount = 0.1,
-    revision: RevisionChoice = Revision["filter"],
-    gaps: GapsChoice = Gaps["ignore"],
-) -> None:
+) -> Outcome:
     """Attack published groups, and print the risk at each release: the adversary's gain, confidence and success.
 
     The attacks joint, sequential, snapshot, retrospective and signature have an adversary, who knows a prior and a Markov chain:
@@ -132,41 +77,39 @@ def attack_command(
     file are compared.
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
-    _check_options(context, attack, statements, corpus, knowledge)
-    keep = [path for path in (records, corpus, groups, statements) if path is not None]
-    beliefs_name = f"beliefs{output_suffix(records)}"
+    check_sure(sure)
+    _check_options(context, chosen.attack, chosen.statements, corpus, knowledge)
+    keep = [path for path in (*table.files, corpus, groups, chosen.statements) if path is not None]
+    names = output_names(table.records)
     if out is not None:
-        check_output(out, [beliefs_name], keep, overwrite)
-    mark = separator_character(separator)
-    rules = cleaning(equal_values, missing, duplicates, time_format, decimal)
-    columns = Columns(
-        id_,
-        time_column(time, records, encoding, mark),
-        sensitive,
-        tuple(qi),
-        tuple(hierarchy),
-        tuple(categorical),
-        encoding,
-        tuple(missing_value),
-        mark,
-        tuple(number),
-        rules,
-    )
-    read = _read(columns, records, groups, corpus, statements)
-    known = learning(classes, order, pseudo_count, revision, gaps)
+        check_output(out, names, keep, overwrite)
+    columns = table.columns
+    read = _read(columns, table.records, groups, corpus, chosen.statements)
     source = None if knowledge is None else knowledge.value
-    chosen = AttackSettings(
-        attack, estimator, solver, forward, sensitive_set, attribute_set, support, r, k, l, source, known
-    )
-    attacker = chosen_attack(chosen, read)
-    beliefs = _beliefs(attack, attacker, read.releases)
+    settings = AttackSettings.of(chosen, forward, source, known.learning, seed)
+    attacker = chosen_attack(settings, read)
+    beliefs = _beliefs(chosen.attack, attacker, read.releases)
     sequential = _sequential_beside(attacker, read.releases)
+    found = exposure(beliefs, read.history, sure)
+    report_attack(settings, attacker, beliefs, sequential, read.history)
     if out is not None:
-        with atomic_output(out, keep, overwrite) as folder:
-            write_table(posterior_table(beliefs, columns.time), folder / beliefs_name, private=True)
-    report_attack(chosen, attacker, beliefs, sequential, read.history)
+        risky = at_risk(found, attacker, beliefs, sequential, read)
+        used = run_settings(context, keep, seed)
+        write_attack(out, names, posterior_table(beliefs, columns.time), risky, used, keep, overwrite)
+    notice_suppression(read.releases)
+    say(verdict_line(found), *fail_over_lines(found, fail_over))
+    if chosen.solver == "path-sampler":
+        say(f"Seed: {seed}.")
     if out is not None:
-        say(f"Posterior beliefs about each respondent, for you alone: {out / beliefs_name}.")
+        say_files(out, names)
+    say(*next_lines(context, "report", "--out report.html", also=("groups", "corpus")))
+    return Outcome(
+        exposure_content(found, fail_over)
+        | {"attack": chosen.attack, "seed": seed, "suppressed": suppressed_share(read.releases)}
+        | {"releases": risk_per_release(beliefs, read.history)}
+        | files_content(out, names),
+        is_over(found, fail_over),
+    )
 
 
 def _check_options(

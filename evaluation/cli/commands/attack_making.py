@@ -6,6 +6,7 @@ from typing import NamedTuple
 from foreknow.attacks import Attack, ConditionalProbability
 from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_from_releases, learn_knowledge
 from foreknow.evaluation.cli.attack_choices import (
+    SAMPLER_SEED,
     WITHOUT_ADVERSARY,
     adversary_attack,
     attack_of_releases,
@@ -13,6 +14,7 @@ from foreknow.evaluation.cli.attack_choices import (
     foreground_attack,
     solver_choice,
 )
+from foreknow.evaluation.cli.commands.attack_options import AttackOptions
 from foreknow.evaluation.cli.printing.terminal import error_console, notice
 from foreknow.models import Adversary, History, Release, Schema
 
@@ -41,6 +43,18 @@ class AttackSettings(NamedTuple):
     l: int | None  # noqa: E741 - the name of the option
     source: str | None
     learning: Learning
+    seed: int = SAMPLER_SEED
+
+    @classmethod
+    def of(
+        cls, chosen: AttackOptions, forward: bool, source: str | None, learning: Learning, seed: int = SAMPLER_SEED
+    ) -> "AttackSettings":
+        """The settings from the options of a command."""
+        o = chosen
+        return cls(
+            o.attack, o.estimator, o.solver, forward, o.sensitive_set, o.attribute_set, o.support, o.r, o.k, o.l, source,
+            learning, seed,
+        )  # fmt: skip
 
 
 class Attacked(NamedTuple):
@@ -62,7 +76,9 @@ def chosen_attack(chosen: AttackSettings, read: Attacked) -> Attack:
         )
     if chosen.name in WITHOUT_ADVERSARY:
         return attack_of_releases(chosen.name, estimator, read.statements, chosen.k, chosen.l)
-    return adversary_attack(chosen.name, _adversary(chosen, read), solver_choice(chosen.solver), chosen.forward)
+    return adversary_attack(
+        chosen.name, _adversary(chosen, read), solver_choice(chosen.solver, chosen.seed), chosen.forward
+    )
 
 
 def _adversary(chosen: AttackSettings, read: Attacked) -> Adversary:

@@ -1,5 +1,6 @@
 """Options of `foreknow attack` alone: their flags, help texts and choices."""
 
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -67,7 +68,10 @@ Knowledge = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    output_folder("Folder for beliefs.csv, the posterior of each respondent at every release, readable by you only."),
+    output_folder(
+        "Folder for beliefs.csv, the posterior of each respondent at every release, at-risk.csv, the exposed respondents, and "
+        "settings.json; readable by you only."
+    ),
 ]
 AttackName = Annotated[
     str,
@@ -158,3 +162,23 @@ L = Annotated[
     int | None,
     least_values("For minimality: least number of distinct values in a group; 2 by default.", panel=RULE_PANEL),
 ]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, metavar="N", help="Seed of the solver path-sampler, the one that draws."),
+]
+
+
+@dataclass(frozen=True)
+class AttackOptions:
+    """The attack, and the options that some attacks read."""
+
+    attack: AttackName = "joint"
+    solver: SolverName = "max-entropy"
+    estimator: EstimatorName = "auto"
+    sensitive_set: SensitiveSetValues = field(default_factory=list)
+    attribute_set: AttributeSets = field(default_factory=list)
+    support: Support = None
+    r: R = None
+    statements: Statements = None
+    k: K = None
+    l: L = None  # noqa: E741 - the name of the option

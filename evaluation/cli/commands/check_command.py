@@ -8,13 +8,16 @@ import typer
 
 from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.checks.verify import verify_table
+from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.defense_choices import DefenseOptions
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
 from foreknow.evaluation.cli.files.column_checks import (
     check_encoding_used,
     check_roles,
     column_varying_within_groups,
 )
 from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE, InputFiles
+from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.input_options import (
     Duplicates,
     EqualValues,
@@ -26,17 +29,33 @@ from foreknow.evaluation.cli.input_options import (
     cleaning,
     separator_character,
 )
-from foreknow.evaluation.cli.options import Beta, Encoding, Missing, Sensitive, T, least_records, least_values
+from foreknow.evaluation.cli.options import (
+    Beta,
+    Encoding,
+    Missing,
+    Overwrite,
+    Sensitive,
+    T,
+    least_records,
+    least_values,
+    output_folder,
+)
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import notice, show
+from foreknow.evaluation.cli.printing.terminal import notice, say, show
 from foreknow.models import Cleaning, ColumnRoles
 from foreknow.models.tables.files.table_files import columns_of
+
+LEVELS = "levels.csv"
+"""File of the table in --out."""
+
+Out = Annotated[Path | None, output_folder("Folder for levels.csv, the table that is printed, and settings.json.")]
 
 DEFAULT_K = 3
 """The threshold of k-anonymity if no threshold is given."""
 
 
 def check_command(
+    context: typer.Context,
     published: Annotated[
         Path,
         typer.Argument(
@@ -68,13 +87,17 @@ def check_command(
     equal_values: EqualValuesChoice = EqualValues["refuse"],
     missing: MissingChoice = MissingCells["refuse"],
     time_format: TimeFormat = None,
-) -> None:
+    out: Out = None,
+    overwrite: Overwrite = False,
+) -> Outcome:
     """Recompute requirements from a published table alone; the exit status is 1 if one fails.
 
     The levels are computed by code that is independent of the defenses. For each release and requirement, the table printed has
     the worst level of a group, the threshold, the number of failing groups and the first of them.
     """
     check_encoding_used(encoding, [published])
+    if out is not None:
+        check_output(out, [LEVELS, SETTINGS], [published], overwrite)
     rules = cleaning(equal_values, missing, Duplicates["refuse"], time_format, None)
     files = InputFiles(encoding, separator_character(separator), tuple(missing_value))
     table, time = _read(published, files, rules, ColumnRoles(sensitive, (), None, time), group)
@@ -87,9 +110,26 @@ def check_command(
         rows += [
             _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
-    show(PrintedTable(pd.DataFrame(rows), f"{published.name}, recomputed", keys=2))
-    if any(row["failing"] for row in rows):
-        raise typer.Exit(1)
+    found = pd.DataFrame(rows)
+    show(PrintedTable(found, f"{published.name}, recomputed", keys=2))
+    failed = bool((found["failing"] > 0).any())
+    say(_verdict(found))
+    if out is not None:
+        with atomic_output(out, [published], overwrite) as folder:
+            write_table(found, folder / LEVELS)
+            write_settings(folder / SETTINGS, run_settings(context, [published]))
+        say(f"The table: {out / LEVELS}. How it was made: {SETTINGS} beside it.")
+    say("Next: foreknow attack RECORDS --groups KEY, for what an adversary can infer.")
+    return Outcome({"failed": failed, "verdict": _verdict(found), "requirements": found}, failed)
+
+
+def _verdict(found: pd.DataFrame) -> str:
+    """The verdict in one line."""
+    failing = found[found["failing"] > 0]
+    if failing.empty:
+        return "Passed: every group satisfies the requirements."
+    names = ", ".join(dict.fromkeys(failing["requirement"]))
+    return f"FAILED: {int(failing['failing'].sum())} groups do not satisfy {names}."
 
 
 def _requirement(k: int | None, l: int | None, t: float | None, beta: float | None) -> Requirement:  # noqa: E741

@@ -1,12 +1,12 @@
 """The command `foreknow describe`: a first look at a file, with proposed roles and the next command."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import pandas as pd
 import typer
 
+from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.description.column_facts import UNITS, ColumnFacts
 from foreknow.evaluation.cli.description.description import Description, described, next_command
 from foreknow.evaluation.cli.description.proposed_roles import IDENTIFIER, UNUSED
@@ -25,8 +25,7 @@ def describe_command(
     encoding: Encoding = "utf-8",
     separator: Separator = None,
     missing_value: Missing = [],  # noqa: B006 - Typer reads it, nothing writes it
-    as_json: Annotated[bool, typer.Option("--json", help="Print the description as JSON, for programs.")] = False,
-) -> None:
+) -> Outcome:
     """Start here: look at a file, and get the command that publishes it.
 
     The table has the type of each column, its numbers of distinct and of missing cells, and a proposed role. The faults that
@@ -35,13 +34,11 @@ def describe_command(
     Roles are proposed by the names and the contents of columns. They are guesses: check them. Nothing is written.
     """
     description = described(file, encoding, separator_character(separator), tuple(missing_value))
-    if as_json:
-        say(*json.dumps(_as_json(description), indent=2, default=str).splitlines())
-        return
     show(PrintedTable(_columns(description), description.headline))
     for text in _notes(description):
         paragraph(text)
     say("Next:" if description.run and not description.run.left else "Then:", *continued(next_command(description)))
+    return Outcome(_as_json(description))
 
 
 def _columns(description: Description) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """The command `foreknow publish`: group the records of each release, and write the published table and the key."""
 
+import shlex
 from pathlib import Path
 from typing import Any, cast
 
@@ -7,122 +8,59 @@ import typer
 
 from foreknow.defenses import Defense, publish
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
+from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.next_step import next_lines
 from foreknow.evaluation.cli.commands.publish_options import (
     Bucketized,
     Corpus,
     DefenseName,
-    Deterministic,
     Generalized,
     Infeasible,
     InfeasibleRule,
-    J,
-    K,
-    L,
-    LeftoversRule,
-    M,
     Out,
-    Patience,
     QuoteFormulas,
     Seed,
-    Tolerance,
+    ThresholdOptions,
 )
 from foreknow.evaluation.cli.commands.publish_output import checked_output, write_output
-from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_risks, report_cost, say_paths
+from foreknow.evaluation.cli.commands.publish_report import (
+    notice_codes,
+    notice_risks,
+    publication_content,
+    report_cost,
+    say_paths,
+)
 from foreknow.evaluation.cli.defense_choices import (
     BUILT_IN,
     DefenseChoice,
-    DefenseOptions,
     defense_choice,
+    fresh_seed,
     seeded_generator,
 )
 from foreknow.evaluation.cli.files.checksums import settings
 from foreknow.evaluation.cli.files.columns import Columns
-from foreknow.evaluation.cli.files.input_files import time_column
-from foreknow.evaluation.cli.input_options import (
-    Decimal,
-    Duplicates,
-    DuplicatesChoice,
-    EqualValues,
-    EqualValuesChoice,
-    MissingCells,
-    MissingChoice,
-    Numbers,
-    Separator,
-    TimeFormat,
-    cleaning,
-    separator_character,
-)
-from foreknow.evaluation.cli.options import (
-    Beta,
-    Categorical,
-    Classes,
-    Encoding,
-    Gaps,
-    GapsChoice,
-    Hierarchies,
-    Missing,
-    Order,
-    Overwrite,
-    PseudoCount,
-    QuasiIdentifiers,
-    Records,
-    Respondent,
-    Revision,
-    RevisionChoice,
-    Sensitive,
-    T,
-    Time,
-    given_options,
-    learning,
-    refuse_unread_options,
-)
-from foreknow.evaluation.cli.printing.terminal import tracked
+from foreknow.evaluation.cli.files.run_settings import run_settings
+from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
+from foreknow.evaluation.cli.options import Overwrite, given_options, refuse_unread_options
+from foreknow.evaluation.cli.printing.terminal import say, tracked
 from foreknow.models import History, Release
 
 
 def publish_command(
     context: typer.Context,
-    records: Records,
-    qi: QuasiIdentifiers,
+    table: TableOptions,
     out: Out,
-    sensitive: Sensitive,
-    corpus: Corpus = None,
-    id_: Respondent = "id",
-    time: Time = None,
-    hierarchy: Hierarchies = [],  # noqa: B006 - Typer reads it, nothing writes it
-    categorical: Categorical = [],  # noqa: B006
-    encoding: Encoding = "utf-8",
-    missing_value: Missing = [],  # noqa: B006
-    separator: Separator = None,
-    equal_values: EqualValuesChoice = EqualValues["refuse"],
-    missing: MissingChoice = MissingCells["refuse"],
-    duplicates: DuplicatesChoice = Duplicates["refuse"],
-    time_format: TimeFormat = None,
-    number: Numbers = [],  # noqa: B006
-    decimal: Decimal = None,
+    thresholds: ThresholdOptions,
+    known: KnowledgeOptions,
     defense: DefenseName = "js-reduce",
-    k: K = 3,
-    l: L = None,  # noqa: E741
-    t: T = None,
-    beta: Beta = None,
-    j: J = None,
-    m: M = None,
-    leftovers: LeftoversRule = None,
-    patience: Patience = 50,
     seed: Seed = None,
-    tolerance: Tolerance = 0.0,
-    deterministic: Deterministic = False,
     infeasible: InfeasibleRule = Infeasible["raise"],
     bucketized: Bucketized = False,
     generalized: Generalized = False,
     quote_formulas: QuoteFormulas = False,
+    corpus: Corpus = None,
     overwrite: Overwrite = False,
-    classes: Classes = 3,
-    order: Order = 1,
-    pseudo_count: PseudoCount = 0.1,
-    revision: RevisionChoice = Revision["filter"],
-    gaps: GapsChoice = Gaps["ignore"],
-) -> None:
+) -> Outcome:
     """Group the records of each release, and write the published table and the key.
 
     FOLDER/public holds published.csv, which is for the public, and release.json, which describes how it was made.
@@ -138,43 +76,30 @@ def publish_command(
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
     choice = _checked_choice(context, defense)
-    output = checked_output(records, corpus, out, overwrite)
-    mark = separator_character(separator)
-    rules = cleaning(equal_values, missing, duplicates, time_format, decimal)
-    columns = Columns(
-        id_,
-        time_column(time, records, encoding, mark),
-        sensitive,
-        tuple(qi),
-        tuple(hierarchy),
-        tuple(categorical),
-        encoding,
-        tuple(missing_value),
-        mark,
-        tuple(number),
-        rules,
-    )
-    history, learned = _read(columns, records, corpus)
-    rule, limit = None if leftovers is None else leftovers.value, patience or None
-    given = given_options(context)
-    chosen = choice.make(DefenseOptions(k, l, t, j, beta, m, rule, limit, seed, deterministic, tolerance, given))
-    adversary = None
-    if choice.assumes_adversary:
-        adversary = assumed_adversary(history, learned, learning(classes, order, pseudo_count, revision, gaps))
+    output = checked_output(table.records, corpus, out, overwrite)
+    columns = table.columns
+    history, learned = _read(columns, table.records, corpus)
+    used = fresh_seed() if seed is None else seed
+    chosen = choice.make(thresholds.options(used, given_options(context)))
+    adversary = assumed_adversary(history, learned, known.learning) if choice.assumes_adversary else None
     releases = publish(
         history,
         chosen,
         adversary,
         _bucketized(bucketized, generalized),
         infeasible=cast(Any, infeasible.value),
-        rng=seeded_generator(seed, 1),
+        rng=seeded_generator(used, 1),
         progress=lambda views: tracked(views, "publishing"),
     )
     _check_any_group(releases, chosen)
-    formulas = write_output(output, releases, chosen, columns, quote_formulas)
+    run = run_settings(context, [*table.files, corpus], used)
+    formulas = write_output(output, releases, chosen, columns, quote_formulas, run)
     report_cost(releases, chosen)
     notice_risks(formulas, quote_formulas, seed)
     say_paths(out / output.table, out / output.key)
+    key = f"--groups {shlex.quote(str(out / output.key))}"
+    say(*next_lines(context, "attack", key, "--out risk", also=("corpus",)))
+    return Outcome(publication_content(releases, chosen, out, output))
 
 
 def _checked_choice(context: typer.Context, defense: str) -> DefenseChoice:

@@ -1,5 +1,6 @@
 """Options of `foreknow publish` alone: their flags, help texts and choices."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -7,9 +8,11 @@ from typing import Annotated
 import typer
 
 from foreknow.evaluation.cli import entry_points
-from foreknow.evaluation.cli.defense_choices import BUILT_IN
+from foreknow.evaluation.cli.defense_choices import BUILT_IN, DefenseOptions
 from foreknow.evaluation.cli.options import (
     OUTPUT_PANEL,
+    Beta,
+    T,
     corpus_file,
     least_records,
     least_values,
@@ -92,7 +95,7 @@ Seed = Annotated[
         min=0,
         metavar="N",
         help="Seed for repeatable experiments. A seed can be found by trial, and undoes the publication. By default, 128 "
-        "bits of fresh entropy.",
+        "bits of fresh entropy, which are kept beside the key.",
     ),
 ]
 Tolerance = Annotated[
@@ -143,3 +146,37 @@ QuoteFormulas = Annotated[
         "- or @.",
     ),
 ]
+
+
+@dataclass(frozen=True)
+class ThresholdOptions:
+    """Thresholds and rules that define a defense."""
+
+    k: K = 3
+    l: L = None  # noqa: E741 - the name of the option
+    t: T = None
+    beta: Beta = None
+    j: J = None
+    m: M = None
+    leftovers: LeftoversRule = None
+    patience: Patience = 50
+    tolerance: Tolerance = 0.0
+    deterministic: Deterministic = False
+
+    def options(self, seed: int, given: frozenset[str]) -> DefenseOptions:
+        """The options as a defense is made of them."""
+        rule, limit = None if self.leftovers is None else self.leftovers.value, self.patience or None
+        return DefenseOptions(
+            self.k,
+            self.l,
+            self.t,
+            self.j,
+            self.beta,
+            self.m,
+            rule,
+            limit,
+            seed,
+            self.deterministic,
+            self.tolerance,
+            given,
+        )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from foreknow.defenses import Defense
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
@@ -9,6 +10,7 @@ from foreknow.evaluation.cli.files.checksums import KEY, RELEASE, write_key, wri
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.formulas import formula_cells, without_formulas
 from foreknow.evaluation.cli.files.release_files import key_table, published_table
+from foreknow.evaluation.cli.files.run_settings import SETTINGS, write_settings
 from foreknow.models import Release
 
 PUBLIC, PRIVATE = "public", "private"
@@ -55,7 +57,9 @@ def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: boo
     """
     output = Output(records, out, [path for path in (records, corpus) if path is not None], overwrite)
     table, key = output.table, output.key
-    check_output(out, [table, Path(PUBLIC, RELEASE), key, Path(PRIVATE, KEY)], output.sources, overwrite)
+    check_output(
+        out, [table, Path(PUBLIC, RELEASE), key, Path(PRIVATE, KEY), Path(PRIVATE, SETTINGS)], output.sources, overwrite
+    )
     other = out / table.with_suffix(".csv" if table.suffix == ".parquet" else ".parquet")
     if other.exists():
         raise ValueError(
@@ -65,9 +69,17 @@ def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: boo
 
 
 def write_output(
-    output: Output, releases: tuple[Release, ...], defense: Defense, columns: Columns, quote_formulas: bool
+    output: Output,
+    releases: tuple[Release, ...],
+    defense: Defense,
+    columns: Columns,
+    quote_formulas: bool,
+    run: dict[str, Any],
 ) -> int:
-    """Write the published table, its description, and the key; return the number of cells that begin like formulas."""
+    """Write the published table, its description, the key and the settings of the run.
+
+    Returns the number of cells that begin like formulas.
+    """
     table = published_table(releases, columns.time)
     with atomic_output(output.folder, output.sources, output.overwrite) as folder:
         (folder / PUBLIC).mkdir(mode=0o755)
@@ -75,5 +87,6 @@ def write_output(
         write_table(without_formulas(table) if quote_formulas else table, folder / output.table)
         write_release(folder / output.table, releases, defense)
         write_table(key_table(releases, columns), folder / output.key, private=True)
+        write_settings(folder / PRIVATE / SETTINGS, run)
         write_key(folder / output.key, folder / output.table, output.records)
     return formula_cells(table)

@@ -1,19 +1,22 @@
 """Reports of `foreknow publish`: the information loss, and notices about codes, formulas and seeds."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from foreknow.defenses import Defense
+from foreknow.evaluation.cli.commands.publish_output import Output
 from foreknow.evaluation.cli.files.checksums import RELEASE, settings
 from foreknow.evaluation.cli.files.column_checks import possible_codes
+from foreknow.evaluation.cli.files.run_settings import SETTINGS
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import notice, say, show
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.models import Release, Schema
 
-SUPPRESSION_TO_REPORT = 0.2
-"""Share of suppressed records above which the command prints advice."""
+SUPPRESSION_TO_REPORT, MOST = 0.2, 0.5
+"""Shares of suppressed records above which the command prints advice, and a warning."""
 
 
 def notice_codes(schema: Schema, table: pd.DataFrame) -> None:
@@ -23,17 +26,41 @@ def notice_codes(schema: Schema, table: pd.DataFrame) -> None:
         notice(f"Read as numbers, with few distinct values: {', '.join(names)}. If they are codes, add {options}.")
 
 
+def cost_per_release(releases: Sequence[Release]) -> pd.DataFrame:
+    """Groups, suppressed records and generalization, one row per release."""
+    cost = suppressed(releases).merge(gcp(releases)[["time", "normalized"]], on="time")
+    cost.insert(1, "groups", [release.groups for release in releases])
+    return cost.rename(columns={"normalized": "gcp"})
+
+
+def suppressed_share(releases: Sequence[Release]) -> float:
+    """Share of suppressed records of all releases; 0 without a record."""
+    cost = suppressed(releases)
+    return float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
+
+
+def notice_suppression(releases: Sequence[Release]) -> None:
+    """Print a warning if most records are suppressed."""
+    cost = suppressed(releases)
+    lost, records = int(cost["suppressed"].sum()), int(cost["records"].sum())
+    if lost > MOST * records:
+        notice(
+            f"WARNING: {lost:,} of {records:,} records ({lost / records:.0%}) are suppressed. The table tells little, and a low "
+            "risk is that of the few records that are left."
+        )
+
+
 def report_cost(releases: tuple[Release, ...], defense: Defense) -> None:
     """Print the information loss of a publication, and the notes that its readers need."""
-    cost = suppressed(releases).merge(gcp(releases)[["time", "normalized"]], on="time")
-    cost = cost.drop(columns=[name for name in ("distorted", "counterfeits") if not cost[name].any()])
-    cost.insert(1, "groups", [release.groups for release in releases])
-    show(PrintedTable(cost.rename(columns={"normalized": "gcp", "suppressed_share": "share"}), settings(defense)))
+    cost = cost_per_release(releases)
+    shown = cost.drop(columns=[name for name in ("distorted", "counterfeits") if not cost[name].any()])
+    show(PrintedTable(shown.rename(columns={"suppressed_share": "share"}), settings(defense)))
     share = cost["suppressed"].sum() / cost["records"].sum()
     if share > SUPPRESSION_TO_REPORT:
         notice(
             f"{share:.0%} of the records are suppressed; choose weaker thresholds, another defense, --patience or --leftovers."
         )
+    notice_suppression(releases)
     if any(release.bucketized for release in releases):
         notice(
             "Within a group, quasi-identifiers and sensitive values are sorted separately: a common row means nothing. "
@@ -64,4 +91,20 @@ def say_paths(table: Path, key: Path) -> None:
     say(
         f"For the public: {table}, and {RELEASE} beside it.",
         f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
+        f"The settings and the seed of this run, which undo it too: {key.parent / SETTINGS}.",
     )
+
+
+def publication_content(
+    releases: tuple[Release, ...], defense: Defense, out: Path, output: Output
+) -> dict[str, object]:
+    """A publication as JSON has it; the seed is in the file of settings alone."""
+    return {
+        "defense": settings(defense),
+        "suppressed": suppressed_share(releases),
+        "releases": cost_per_release(releases),
+        "notes": [f"at {release.time}: {note}" for release in releases for note in release.grouping.notes],
+        "published": str(out / output.table),
+        "key": str(out / output.key),
+        "settings": str(out / output.key.parent / SETTINGS),
+    }

@@ -38,17 +38,6 @@ Names = Annotated[
         help="Show the identifiers of respondents; by default they have numbers in the order of exposure.",
     ),
 ]
-Sure = Annotated[
-    float,
-    typer.Option(
-        "--sure",
-        min=0.5,
-        max=1,
-        metavar="X",
-        rich_help_panel=REPORT_PANEL,
-        help="Belief from which an adversary is sure of a value.",
-    ),
-]
 Stricter = Annotated[
     int,
     typer.Option(

@@ -40,12 +40,12 @@ def refused(*arguments):
 
 class TestSeed:
     @pytest.mark.parametrize("defense", list(BUILT_IN))
-    def test_it_is_written_nowhere(self, tmp_path, kind, defense):
+    def test_it_is_written_beside_the_key_alone(self, tmp_path, kind, defense):
         source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
         out = tmp_path / "out"
         result = run("publish", source, *ROLES, "--out", out, "--defense", defense, "--seed", SEED)
         for name, content in files(out).items():
-            assert str(SEED).encode() not in content, name
+            assert (str(SEED).encode() in content) == (name == "private/settings.json"), name
             assert b"Generator" not in content
         assert "undoes the publication" in result.stderr
 
@@ -102,9 +102,11 @@ class TestKey:
     def test_private_files_are_readable_by_their_owner_only(self, tmp_path, kind):
         source, out = write(records(), tmp_path / f"r.{kind}"), tmp_path / "out"
         run("publish", source, *ROLES, "--out", out, "--defense", "mondrian")
-        run("attack", source, *ROLES, "--groups", out / "private" / f"groups.{kind}", "--out", out / "private")
-        modes = {path.name: path.stat().st_mode & 0o777 for path in (out / "private").iterdir()}
-        assert modes == dict.fromkeys([f"groups.{kind}", "key.json", f"beliefs.{kind}"], 0o600)
+        run("attack", source, *ROLES, "--groups", out / "private" / f"groups.{kind}", "--out", out / "private" / "risk")
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (out / "private").rglob("*.*")}
+        assert modes == dict.fromkeys(
+            [f"groups.{kind}", "key.json", "settings.json", f"beliefs.{kind}", f"at-risk.{kind}"], 0o600
+        )
         assert (out / "private").stat().st_mode & 0o777 == 0o700
         assert (out / "public" / f"published.{kind}").stat().st_mode & 0o444 == 0o444 & ~_umask()
 

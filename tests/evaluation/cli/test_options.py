@@ -9,33 +9,40 @@ from foreknow.evaluation.cli import command_line
 pytestmark = pytest.mark.usefixtures("wide")
 
 
-CLEANING = ["--separator", "--equal-values", "--missing", "--duplicates", "--time-format", "--number", "--decimal"]
+TABLE = [
+    "--qi", "--sensitive", "--id", "--time", "--hierarchy", "--categorical", "--encoding", "--missing-value", "--separator",
+    "--equal-values", "--missing", "--duplicates", "--time-format", "--number", "--decimal",
+]  # fmt: skip
+THRESHOLDS = [
+    "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--tolerance", "--deterministic",
+]  # fmt: skip
+ATTACK = [
+    "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l",
+]  # fmt: skip
+KNOWLEDGE = ["--classes", "--order", "--pseudo-count", "--revision", "--gaps"]
 
 OPTIONS = {
-    "describe": ["--encoding", "--separator", "--missing-value", "--json"],
-    "demo": ["--out", "--overwrite"],
+    "describe": ["--encoding", "--separator", "--missing-value", "--json", "--config"],
+    "demo": ["--out", "--overwrite", "--config"],
+    "simulate": ["--out", "--releases", "--records", "--seed", "--overwrite", "--json", "--config"],
     "publish": [
-        "--qi", "--out", "--sensitive", "--corpus", "--id", "--time", "--hierarchy", "--categorical", "--encoding",
-        "--missing-value", *CLEANING, "--defense", "-k", "-l", "-t", "--beta", "-j", "-m", "--leftovers", "--patience", "--seed",
-        "--tolerance", "--deterministic", "--infeasible", "--bucketized", "--generalized", "--quote-formulas",
-        "--overwrite", "--classes", "--order", "--pseudo-count",
-        "--revision", "--gaps",
+        *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
+        "--quote-formulas", "--corpus", "--overwrite", "--json", "--config",
     ],
     "attack": [
-        "--qi", "--sensitive", "--groups", "--corpus", "--knowledge", "--out", "--overwrite", "--id", "--time", "--hierarchy",
-        "--categorical",
-        "--encoding", "--missing-value", *CLEANING, "--attack", "--solver", "--forward", "--estimator",
-        "--sensitive-set", "--attribute-set", "--support", "-r",
-        "--statements", "-k", "-l", "--classes", "--order", "--pseudo-count", "--revision", "--gaps",
+        *TABLE, *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed", "--forward", "--corpus", "--knowledge",
+        "--out", "--overwrite", "--json", "--config",
+    ],
+    "compare": [
+        *TABLE, *THRESHOLDS, *KNOWLEDGE, "--defense", "--sweep", "--sure", "--fail-over", "--solver", "--seed", "--corpus", "--out",
+        "--overwrite", "--json", "--config",
     ],
     "report": [
-        "--qi", "--sensitive", "--out", "--groups", "--names", "--sure", "--stricter", "--seed", "--corpus", "--knowledge",
-        "--overwrite", "--id", "--time", "--hierarchy", "--categorical", "--encoding", "--missing-value", *CLEANING,
-        "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r",
-        "--statements", "-k", "-l", "--classes", "--order", "--pseudo-count", "--revision", "--gaps",
+        *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--stricter", "--seed", "--corpus",
+        "--knowledge", "--overwrite", "--json", "--config",
     ],
     "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value", "--separator",
-              "--equal-values", "--missing", "--time-format"],
+              "--equal-values", "--missing", "--time-format", "--out", "--overwrite", "--json", "--config"],
 }  # fmt: skip
 
 

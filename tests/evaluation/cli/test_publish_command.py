@@ -27,6 +27,7 @@ class TestPublish:
         _, out, result = published
         assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
             f"public/published.{kind}", "public/release.json", f"private/groups.{kind}", "private/key.json",
+            "private/settings.json",
         }  # fmt: skip
         assert str(out / "public" / f"published.{kind}") in result.stdout
         assert f"The key, for you alone: {out / 'private' / f'groups.{kind}'}." in result.stdout

@@ -32,7 +32,7 @@ def test_a_report_on_a_publication(mondrian, tmp_path):
     told = run("report", source, *ROLES, "--groups", groups, "--out", out, "--stricter", 1, "--seed", 5)
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert re.search(r"^(High risk|Some risk|No exposed person found)\. ", told.stdout)
-    assert "Seed: 5." in told.stdout
+    assert "Seed: 5, kept in" in told.stdout
     data = data_of(out)
     assert data["explorer"]["times"] == ["1", "2", "3"]
     assert {name.split()[0] for name, _ in data["explorer"]["people"]} == {"Person"}
@@ -63,7 +63,9 @@ def test_without_groups_it_publishes_first_and_says_so(tmp_path):
     page, again = ((tmp_path / name).read_text(encoding="utf-8") for name in ("report.html", "again.html"))
     assert "trial publication by JSReduce(k=3" in page
     assert page == again
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.html", "records.csv", "report.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "again.html", "again.settings.json", "records.csv", "report.html", "report.settings.json",
+    ]  # fmt: skip
 
 
 def test_groups_of_unknown_origin(tmp_path):

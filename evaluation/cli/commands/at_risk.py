@@ -1,0 +1,96 @@
+"""The table at-risk.csv: each exposed respondent, what the group shows, and the releases that exposed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.attacks import Attack, JointAttack
+from foreknow.evaluation.cli.commands.attack_making import Attacked
+from foreknow.evaluation.cli.commands.exposure_verdict import Exposure
+from foreknow.evaluation.report.adversaries import INFORMED, Inference
+from foreknow.evaluation.report.exposure import LEAST_CHANGE, exposed_people, percent
+from foreknow.evaluation.report.pseudonyms import Pseudonyms, label
+from foreknow.models import Averaged, Beliefs, Release
+
+MAX_REASONS = 500
+"""Number of respondents whose reason is computed, the most exposed ones; each takes some milliseconds."""
+
+COLUMNS = ("respondent", "time", "believed", "belief", "prior", "share", "group", "group_values", "releases", "reason")
+"""Columns of the table."""
+
+
+def at_risk(
+    found: Exposure, attack: Attack, beliefs: Beliefs, sequential: Beliefs | None, read: Attacked
+) -> pd.DataFrame:
+    """Exposed respondents, in decreasing order of the belief.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``respondent``; ``time``, the release of the highest belief; ``believed``, the value believed, the true one;
+        ``belief``; ``prior``, the belief before any release; ``share``, the value's share of the group; ``group``, its number;
+        ``group_values``, the values that the group shows, with their numbers; ``releases``, those that led to the belief;
+        ``reason``, a sentence, for the first `MAX_REASONS` rows.
+    """
+    people = found.people.reset_index(drop=True)
+    reasons = _reasons(people, attack, beliefs, sequential, read.releases)
+    rows: list[dict[str, Any]] = []
+    for place, row in enumerate(people.itertuples()):
+        observation = beliefs.at(row.time).observation
+        group = int(observation.group[observation.people.rows(row.respondent)[0]])
+        leading, reason = reasons[place] if place < len(reasons) else ([row.time], "")
+        counts = observation.counts[group]
+        shown = [
+            f"{counts[code]:g} {label(read.schema.values[code])}"
+            for code in np.argsort(-counts, kind="stable")
+            if counts[code]
+        ]
+        rows.append(
+            {
+                "respondent": row.respondent,
+                "time": row.time,
+                "believed": row.value,
+                "belief": row.belief,
+                "prior": row.prior,
+                "share": row.share,
+                "group": group,
+                "group_values": ", ".join(shown),
+                "releases": ", ".join(map(str, leading)),
+                "reason": reason,
+            }
+        )
+    return pd.DataFrame(rows, columns=pd.Index(COLUMNS))
+
+
+def _reasons(
+    people: pd.DataFrame, attack: Attack, beliefs: Beliefs, sequential: Beliefs | None, releases: Sequence[Release]
+) -> list[tuple[list[Any], str]]:
+    """Releases that led to each belief, and a sentence."""
+    if not isinstance(attack, JointAttack) or sequential is None or isinstance(attack.adversary, Averaged):
+        return [([row.time], _sentence(row)) for row in people.head(MAX_REASONS).itertuples()]
+    forward = JointAttack(attack.adversary, attack.solver, hindsight=False)(releases) if attack.hindsight else beliefs
+    one = Inference(INFORMED, attack.adversary, beliefs, forward, sequential)
+    names = Pseudonyms.of(people["respondent"], True)
+    table = exposed_people(one, people.assign(exposed=True), releases, attack.solver, names, MAX_REASONS)
+    return [(_leading(row, releases), str(row.reason)) for row in table.itertuples()]
+
+
+def _leading(row: Any, releases: Sequence[Release]) -> list[Any]:
+    """Releases that led to a belief: earlier ones of the respondent and the named members, the release, and a later one."""
+    earlier = []
+    if row.forward - row.share >= LEAST_CHANGE:
+        names = {row.respondent, *row.mates}
+        for release in releases:
+            if release.time == row.time:
+                break
+            observation = release.observation
+            published = observation.people[observation.group >= 0].respondents
+            earlier += [release.time] if any(name in names for name in published) else []
+    return [*earlier, row.time, *([] if row.later is None else [row.later])]
+
+
+def _sentence(row: Any) -> str:
+    shown = f"The group shows {label(row.value)} for {round(row.share * row.members)} of {row.members} records"
+    return f"{shown} ({percent(row.share)}); the attack believes it with {percent(row.belief)}."

@@ -1,0 +1,108 @@
+"""The command `foreknow compare`: the same records under several defenses or settings, with their risk and price."""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import typer
+
+from foreknow.evaluation.cli.attack_choices import solver_choice
+from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.attack_options import Corpus, SolverName
+from foreknow.evaluation.cli.commands.compare_making import SHOWN, best_row, measured
+from foreknow.evaluation.cli.commands.compare_options import Defenses, Out, Sweep, compared
+from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.publish_options import ThresholdOptions
+from foreknow.evaluation.cli.commands.report_options import Seed
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
+from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
+from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, given_options
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.evaluation.cli.printing.terminal import notice, say, show
+from foreknow.models import History
+
+COMPARISON = "comparison.csv"
+"""File of the table in --out."""
+
+TERMS = {
+    "exposed": "number of respondents with a sure belief in their true value at a release and none before, by the joint attack in "
+    "hindsight; the larger of an adversary who knows the records' frequencies and of one who knows the releases alone",
+    "share": "share of the respondents that is exposed",
+    "suppressed": "share of the records that are suppressed",
+    "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
+    "size": "mean number of records of a group",
+    "seconds": "time to publish, without the attacks",
+}
+"""Meaning of the columns."""
+
+
+def compare_command(
+    context: typer.Context,
+    table: TableOptions,
+    thresholds: ThresholdOptions,
+    known: KnowledgeOptions,
+    defense: Defenses = [],  # noqa: B006 - Typer reads it, nothing writes it
+    sweep: Sweep = None,
+    sure: Sure = 0.9,
+    fail_over: FailOver = None,
+    solver: SolverName = "max-entropy",
+    seed: Seed = None,
+    corpus: Corpus = None,
+    out: Out = None,
+    overwrite: Overwrite = False,
+) -> Outcome:
+    """Publish the same records by several defenses or settings, attack each, and compare risk and price.
+
+    Each is a trial, which is not written. The attack is the joint one in hindsight, by the adversaries of foreknow report.
+
+    With --fail-over, the exit status is 1 if no setting brings the share of exposed respondents to it.
+    """
+    check_sure(sure)
+    used = secrets.randbits(32) if seed is None else seed
+    tried = compared(defense, sweep, thresholds.options(used, given_options(context)))
+    inputs = [path for path in (*table.files, corpus) if path is not None]
+    if out is not None:
+        check_output(out, [COMPARISON, SETTINGS], inputs, overwrite)
+    columns = table.columns
+    tables = columns.read(*(path for path in (table.records, corpus) if path is not None))
+    schema = columns.schema(*tables)
+    history, *others = (History.read(each, schema, columns.time) for each in tables)
+    taught = others[0] if others else None
+    found = measured(history, taught, tried, known.learning, solver_choice(solver, used), sure, used)
+    show(PrintedTable(found.dropna(subset=["exposed"])[list(SHOWN)].rename(columns=SHOWN), "Risk and price"))
+    show(definitions(TERMS))
+    for row in found[found["exposed"].isna()].itertuples():
+        notice(f"{row.setting}: {row.problem}")
+    best = best_row(found, fail_over)
+    if out is not None:
+        _write(out, found, run_settings(context, inputs, used), inputs, overwrite)
+    say(_verdict(found, best, fail_over), f"Seed: {used}.")
+    if best is not None:
+        say(*next_lines(context, "publish", tried[best].arguments, "--out release", also=("corpus",)))
+    content = {"sure": sure, "fail_over": fail_over, "seed": used, "settings": found}
+    return Outcome(
+        content | {"best": None if best is None else tried[best].title}, best is None and fail_over is not None
+    )
+
+
+def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> str:
+    """The verdict in one line."""
+    if best is None:
+        bound = (
+            "publishes a record" if fail_over is None else f"brings the share of exposed respondents to {fail_over:g}"
+        )
+        return f"FAILED: no setting {bound}. Try stricter ones, as --sweep k=10,20,40."
+    name = found["setting"][best]
+    if fail_over is None:
+        return f"The least risk: {name}. Name a bound with --fail-over for the cheapest that meets it."
+    under = found.loc[found["share"] <= fail_over, "setting"]
+    return f"Not over {fail_over:g}: {', '.join(under)}. The cheapest: {name}."
+
+
+def _write(out: Path, found: pd.DataFrame, settings: dict[str, Any], inputs: list[Path], overwrite: bool) -> None:
+    with atomic_output(out, inputs, overwrite) as folder:
+        write_table(found, folder / COMPARISON, private=True)
+        write_settings(folder / SETTINGS, settings)
+    say(f"The table, for you alone: {out / COMPARISON}. How it was made: {SETTINGS} beside it.")

@@ -1,0 +1,49 @@
+"""The next command to type, with the options of the present one."""
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import typer
+
+from foreknow.evaluation.cli.configuration import parameters_by_key
+from foreknow.evaluation.cli.files.run_settings import plain_option
+from foreknow.evaluation.cli.option_groups import TableOptions
+from foreknow.evaluation.cli.options import given_options
+from foreknow.evaluation.cli.printing.terminal import continued
+
+TABLE = tuple(each.name for each in fields(TableOptions))
+"""Parameters that describe the user's table, which the commands have in common."""
+
+
+def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[str] = ()) -> list[str]:
+    """Lines that name the next command.
+
+    Parameters
+    ----------
+    context : typer.Context
+        That of the present command.
+    command : str
+    more : str
+        Further options, as the shell reads them.
+    also : sequence of str
+        Parameters that are carried over, if they were given, besides those of the table.
+    """
+    given = given_options(context)
+    parts = ["foreknow", command]
+    for key, parameter in parameters_by_key(context.command).items():
+        value = context.params.get(parameter.name)
+        if parameter.name in (*TABLE, *also) and (parameter.name in given or parameter.required):
+            parts += _argument(key, parameter, plain_option(value))
+    return ["Next:", *continued(" ".join([*parts, *more]))]
+
+
+def _argument(key: str, parameter: Any, value: Any) -> list[str]:
+    """A parameter as the shell reads it."""
+    if parameter.param_type_name == "argument":
+        return [shlex.quote(str(value))]
+    flag = f"-{key}" if len(key) == 1 else f"--{key}"
+    if isinstance(value, bool):
+        return [flag] if value else []
+    return [f"{flag} {shlex.quote(str(each))}" for each in (value if isinstance(value, list) else [value])]

@@ -1,0 +1,91 @@
+"""The option --config: settings of a command from a TOML file, or from the settings.json of an earlier run."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+CONFIGURATION_PANEL = "Settings from a file"
+"""Heading of the help text for --config."""
+
+
+def _read_config(context: typer.Context, path: Path | None) -> Path | None:
+    """Take the settings of a file as defaults of the command; options on the command line override them."""
+    if path is not None and not context.resilient_parsing:
+        context.default_map = {**(context.default_map or {}), **settings_of(path, context)}
+    return path
+
+
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        is_eager=True,
+        callback=_read_config,
+        rich_help_panel=CONFIGURATION_PANEL,
+        help="TOML file of options, as qi = ['age', 'sex'], in a table of each command, as [publish], or above for all commands; "
+        "or the settings.json of an earlier run. Options given here override it.",
+    ),
+]
+
+
+def settings_of(path: Path, context: typer.Context) -> dict[str, Any]:
+    """Values of a command's parameters, by their names in Python, from a file.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, or has a key that is no option, or a value of the wrong kind.
+    """
+    content = _content(path)
+    name = str(context.info_name)
+    commands: dict[str, Any] = context.parent.command.commands if context.parent is not None else {}  # type: ignore[attr-defined]
+    tables = {key: value for key, value in content.items() if isinstance(value, dict)}
+    shared = {key: value for key, value in content.items() if not isinstance(value, dict)}
+    for key in tables:
+        if key not in commands:
+            raise ValueError(f"--config {path}: [{key}] is no command; there are {', '.join(commands)}.")
+    everywhere = set().union(*(parameters_by_key(each) for each in commands.values()))
+    own = parameters_by_key(context.command)
+    for key in shared:
+        if key.replace("_", "-") not in everywhere:
+            raise ValueError(f"--config {path}: {key!r} is no option of a command; see foreknow {name} --help.")
+    for key in tables.get(name, {}):
+        if key.replace("_", "-") not in own:
+            raise ValueError(f"--config {path}: {key!r} in [{name}] is no option of it; see foreknow {name} --help.")
+    chosen = {**shared, **tables.get(name, {})}
+    chosen = {key.replace("_", "-"): value for key, value in chosen.items()}
+    return {str(own[key].name): _value(path, key, value, own[key]) for key, value in chosen.items() if key in own}
+
+
+def parameters_by_key(command: Any) -> dict[str, Any]:
+    """Parameters of a command by their keys in a file: the name of the option without dashes; ``records`` for the argument."""
+    return {
+        key: parameter
+        for parameter in command.params
+        for key in (text.lstrip("-").replace("_", "-") for text in [max(parameter.opts, key=len)])
+        if key not in ("config", "help", "json")
+    }
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix.lower() != ".json":
+            return tomllib.loads(text)
+        settings = json.loads(text)
+        return {settings["command"]: settings["options"]}
+    except OSError as error:
+        raise ValueError(f"--config {path} cannot be read: {error.strerror}.") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"--config {path} is no file of settings: {error}.") from None
+
+
+def _value(path: Path, key: str, value: Any, parameter: Any) -> Any:
+    """The value of a parameter; one text is a list of one where the option can be repeated."""
+    if isinstance(value, dict) or (isinstance(value, list) and not parameter.multiple):
+        raise ValueError(f"--config {path}: {key} is {value!r}; it takes one value.")
+    return [value] if parameter.multiple and not isinstance(value, list) else value

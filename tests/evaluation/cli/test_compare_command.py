@@ -1,0 +1,62 @@
+"""The command `foreknow compare`: its numbers are those of publish and attack."""
+
+import json
+import shlex
+
+import pytest
+from commands import ROLES, read, records, run, write
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+
+@pytest.fixture
+def source(tmp_path):
+    return write(records(), tmp_path / "r.csv")
+
+
+class TestCompare:
+    def test_the_risk_is_that_of_publish_and_attack(self, source, tmp_path):
+        """Mondrian draws nothing that changes the groups: the larger of the verdicts of the two adversaries."""
+        (row,) = json.loads(run("compare", source, *ROLES, "--defense", "mondrian", "--sure", 0.7, "--json").stdout)[
+            "settings"
+        ]
+        run("publish", source, *ROLES, "--defense", "mondrian", "--out", tmp_path / "o")
+        key = tmp_path / "o" / "private" / "groups.csv"
+        exposed = {
+            name: json.loads(
+                run("attack", source, *ROLES, "--groups", key, "--knowledge", name, "--sure", 0.7, "--json").stdout
+            )["exposed"]
+            for name in ("records", "learned")
+        }
+        assert (row["exposed_informed"], row["exposed_learned"]) == (exposed["records"], exposed["learned"])
+        assert row["exposed"] == max(exposed.values())
+        assert row["share"] == row["exposed"] / 30
+
+    def test_a_sweep_ends_with_the_cheapest_setting_under_the_bound(self, source, tmp_path):
+        arguments = ["--defense", "mondrian", "--sweep", "k=3,12", "--sure", 0.7, "--seed", 5]
+        free = json.loads(run("compare", source, *ROLES, *arguments, "--json").stdout)["settings"]
+        assert [row["setting"] for row in free] == ["mondrian k=3", "mondrian k=12"]
+        assert free[0]["group_size"] < 12 <= free[1]["group_size"]
+        between = (free[0]["share"] + free[1]["share"]) / 2
+        told = run("compare", source, *ROLES, *arguments, "--fail-over", between, "--out", tmp_path / "c")
+        assert "The cheapest: mondrian k=12." in told.stdout
+        words = shlex.split(told.stdout.split("Next:")[1].replace("\\\n", " "))
+        assert words[words.index("--defense") + 1 : words.index("--defense") + 4] == ["mondrian", "-k", "12"]
+        assert read(tmp_path / "c" / "comparison.csv")["share"].tolist() == [row["share"] for row in free]
+        assert json.loads((tmp_path / "c" / "settings.json").read_text())["options"]["seed"] == 5
+
+    def test_no_setting_under_the_bound_is_a_failure(self, source):
+        told = run("compare", source, *ROLES, "--defense", "anatomy", "--sure", 0.6, "--fail-over", 0, status=1)
+        assert "FAILED: no setting" in told.stdout
+
+    @pytest.mark.parametrize(
+        ("arguments", "named"),
+        [
+            (["--defense", "mondrian", "-j", 1], "none reads -j"),
+            (["--sweep", "q=1"], "write --sweep k=3,5,10"),
+            (["--sweep", "k=three"], "write --sweep k=3,5,10"),
+            (["--defense", "anatomy", "--sweep", "k=3"], "anatomy does not read -k"),
+        ],
+    )
+    def test_options_that_do_not_fit_are_named(self, source, arguments, named):
+        assert named in str(run("compare", source, *ROLES, *arguments, status=1).exception)

@@ -66,8 +66,10 @@ class BlockBuffers(NamedTuple):
 def block_buffers(order: int) -> BlockBuffers:
     """Buffers for chains of an order."""
     length = MAX_PATHS * (MAX_RELEASES + order)
-    lines, items = np.zeros((3, length + 1), dtype=np.int64), np.zeros((3, length, MAX_PATHS), dtype=np.int64)
-    return BlockBuffers(np.zeros(MAX_PATHS, dtype=np.int64), *lines, *items, np.ones(length + 1))
+    line, first, size = np.zeros((3, length + 1), dtype=np.int64)
+    before, arranged, drawn = np.zeros((3, length, MAX_PATHS), dtype=np.int64)
+    cursor, weight = np.zeros(MAX_PATHS, dtype=np.int64), np.ones(length + 1)
+    return BlockBuffers(cursor, line, first, size, before, arranged, drawn, weight)
 
 
 @compiled
@@ -142,7 +144,7 @@ def _partner(f: PathFactors, r: int, rng: np.random.Generator) -> int:
     first, others = f.group_starts[g], f.group_starts[g + 1] - f.group_starts[g] - 1
     if others == 0:
         return -1
-    found = first + int(rng.random() * others)
+    found = int(first + int(rng.random() * others))
     return found + 1 if found >= r else found
 
 

@@ -29,8 +29,11 @@ LEVELS = 40
 SOFTEST, HARDEST = 0.5, 1e-5
 """Weights of the uniform distribution in the first and the last law of an annealed start."""
 
-BLOCKS, BLOCKS_OF_LARGE, LARGE = 8, 1, 1000
-"""Number of block redraws of a sweep, in small histories and in those of more records than ``LARGE``, where a block takes .2 ms."""
+BLOCKS = 8
+"""Largest number of block redraws of a sweep, in histories of up to `SMALL_HISTORY` records."""
+
+SMALL_HISTORY = 1000
+"""Number of records over which a sweep has one block redraw, which takes .2 ms in long histories."""
 
 
 class Assignment(NamedTuple):
@@ -89,7 +92,7 @@ def moves(problem: JointProblem, redraws: float, runs: bool = True) -> Moves:
     factors = (problem.prior, *problem.tables, problem.evidence, problem.emission)
     zeros = any((factor == 0.0).any() for factor in factors)
     records = len(problem.path)
-    blocks = (BLOCKS_OF_LARGE if records > LARGE else min(-(-records // 2), BLOCKS)) if zeros and runs else 0
+    blocks = (1 if records > SMALL_HISTORY else min(-(-records // 2), BLOCKS)) if zeros and runs else 0
     return Moves(problem.order, runs, share, blocks, pair, buffers, block_buffers(problem.order))
 
 

@@ -146,8 +146,8 @@ class MarkovChain:
         variable : str
             With the dimensions chain and draw, and ``last, value`` or ``value_1, ..., value_d, value``.
         values : sequence, optional
-            Sensitive domain, as ``schema.values``. The coordinates of the variable are compared with it and sorted by it. Without it
-            their order is taken, and it is not checked that it is the order of the schema.
+            Sensitive domain, as ``schema.values``. The coordinates of the variable are compared with it and sorted by it. Without
+            it their order is taken, and it is not checked that it is that of the schema.
 
         Raises
         ------

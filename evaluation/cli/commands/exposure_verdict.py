@@ -59,7 +59,7 @@ def verdict_line(found: Exposure) -> str:
     n, number = found.respondents, len(found.people)
     known = f" ({found.known:,} more were known before any release)" if found.known else ""
     if not number:
-        return f"No one of {n:,} respondents has a belief of at least {found.sure:g} in their true value at a release{known}."
+        return f"None of {n:,} respondents has a belief of at least {found.sure:g} in the true value{known}."
     verb = "respondents have" if number > 1 else "respondents has"
     return (
         f"{number:,} of {n:,} {verb} a belief of at least {found.sure:g} in their true value at some release{known}; "

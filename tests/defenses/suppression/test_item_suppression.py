@@ -294,7 +294,7 @@ class TestBadInput:
             ItemSuppression(QSDiversity(1, 2, self.linking) & KAnonymity(2))
 
     def test_two_ways_of_linking(self):
-        other = Linking(ExternalKnowledge(FLU), "items")
+        other = Linking(ExternalKnowledge({"Flu": "Coughing"}), "items")
         with pytest.raises(ValueError, match="link items to labels in different ways; give all of them one Linking"):
             ItemSuppression(QSDiversity(1, 2, self.linking) & QSCloseness(0.4, other))
 

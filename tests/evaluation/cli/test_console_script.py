@@ -32,12 +32,12 @@ class TestConsoleScript:
         write(records(), tmp_path / "r.csv")
         assert self.shell(tmp_path, "publish", "r.csv", *ROLES, "--out", "out", "-j", 2).returncode == 0
         attack = self.shell(
-            tmp_path, "attack", "r.csv", *ROLES, "--groups", "out/private/groups.csv", "--out", "out/private"
+            tmp_path, "attack", "r.csv", *ROLES, "--groups", "out/private/groups.csv", "--out", "attack"
         )
         assert (attack.returncode, "Traceback" in attack.stderr) == (0, False)
         assert (
             self.shell(tmp_path, "check", "out/public/published.csv", "--sensitive", "result", "-k", 3).returncode == 0
         )
-        assert {str(path.relative_to(tmp_path)) for path in (tmp_path / "out").rglob("*.csv")} == {
-            "out/public/published.csv", "out/private/groups.csv", "out/private/beliefs.csv",
+        assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.csv")} == {
+            "r.csv", "out/public/published.csv", "out/private/groups.csv", "attack/beliefs.csv", "attack/at-risk.csv",
         }  # fmt: skip

@@ -47,7 +47,7 @@ class Cleaning:
     missing_texts : sequence of str
         Texts that mean a missing cell, besides the empty one: ``NA``.
     time_format : str, optional
-        The format of `strptime` of all times, as ``%d/%m/%Y``; by default one of several notations is recognized.
+        The format of ``strptime`` of all times, as ``%d/%m/%Y``; by default one of several notations is recognized.
     decimal : {".", ","}, optional
         The decimal sign of numbers in text. By default a point, and a comma where it cannot separate thousands.
 

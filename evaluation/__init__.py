@@ -18,10 +18,11 @@ from foreknow.evaluation.loss.queries import query_error, query_errors
 from foreknow.evaluation.loss.workload import Workload
 from foreknow.evaluation.measures import BELIEF_MEASURES, COLUMNS, MEASURES, RELEASE_MEASURES
 from foreknow.evaluation.plots.belief_forest import belief_forest
-from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time
+from foreknow.evaluation.plots.belief_plots import belief_over_time
 from foreknow.evaluation.plots.breach_plots import breach_curve, reliability_diagram
 from foreknow.evaluation.plots.convergence_plot import convergence_plot
 from foreknow.evaluation.plots.foreground_map import foreground_map
+from foreknow.evaluation.plots.gain_plot import gain_over_time
 from foreknow.evaluation.plots.group_sizes import group_sizes
 from foreknow.evaluation.plots.influence_plots import influence_map, influence_over_distance
 from foreknow.evaluation.plots.leak_plot import leak_plot

@@ -35,6 +35,14 @@ def repeatable():
     _unseeded = count()
 
 
+@pytest.fixture(autouse=True)
+def closed_figures():
+    """Each test closes the figures that it made; pyplot keeps them otherwise."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
+
+
 LONGEST = ("models/joint", "packaging", "models/programs", "models/estimators", "evaluation/cli")
 """Groups that start first, so that no worker is left with a long one at the end."""
 

@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 from foreknow.evaluation import adult, exams, gcp, record_linkage, suppressed
+from foreknow.evaluation.plots.panels import Panels
 from foreknow.models import Adversary, Auto, DirichletMultinomial, Estimator, Mixed, Omega, Release, Simulation, View
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -77,8 +78,9 @@ def measured(releases: tuple[Release, ...]) -> Row:
     }
 
 
-def draw(figure: Figure, name: str, scale: str = "log") -> None:
+def draw(panels: Panels, name: str, scale: str = "log") -> None:
     """Save a map with a logarithmic cost axis, because the data sets differ by orders of magnitude."""
-    for axes in figure.axes:
+    for axes in panels:
         axes.set(xscale=scale, xlabel="cost: certainty penalty, suppressed records in full")
-    figure.savefig(DOCS / name, dpi=110)
+    panels[0].figure.savefig(DOCS / name, dpi=110)
+    plt.close(panels[0].figure)

@@ -53,7 +53,8 @@ def ten_on_exams() -> Iterator[str]:
     yield from markdown(compared(comparison, workload))
     table = comparison.summary(workload)
     shown = table[table["attack"].isin(["Auto", FORWARD, HINDSIGHT])]
-    risk_utility_map(shown, "gain", "query", panel="attack").savefig(DOCS / "risk-utility-ten.png", dpi=110)
+    panels = risk_utility_map(shown, "gain", "query", panel="attack")
+    panels[0].figure.savefig(DOCS / "risk-utility-ten.png", dpi=110)
 
 
 def ten_joint() -> Iterator[str]:

@@ -64,8 +64,8 @@ def risk_utility_over(along: str) -> Iterator[str]:
     yield from markdown(sorted(points, key=lambda row: (str(row["data"]), list(ALGORITHMS).index(row["defense"]))))
     table = pd.DataFrame(points).rename(columns={"gcp": "of the published", "penalized": "gcp"})
     seen = table.round(4).duplicated(["data", "defense", "gcp", "linkage"])
-    figure = risk_utility_map(table[~seen], "linkage", "gcp", along, panel="data")
-    draw(figure, f"risk-utility-{along}.png")
+    panels = risk_utility_map(table[~seen], "linkage", "gcp", along, panel="data")
+    draw(panels, f"risk-utility-{along}.png")
 
 
 def uhra_k() -> Iterator[str]:

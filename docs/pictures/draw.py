@@ -240,11 +240,10 @@ def requirements() -> Figure:
 def main() -> None:
     """Write all pictures beside this file."""
     history, beliefs = three_attacks()
-    joint = {"joint, in hindsight": beliefs["joint, in hindsight"]}
     pictures = {
         "attacks": attacks(history, beliefs),
         "measures": measures(history, beliefs),
-        "belief-over-time": belief_over_time(joint, history, respondent=32),
+        "belief-over-time": belief_over_time(beliefs["joint, in hindsight"], history, respondent=32).figure,
         "estimators": estimators(),
         "joint-solvers": joint_solvers(),
         "knowledge": knowledge(),

@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -12,7 +13,8 @@ from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, 
 from foreknow.evaluation.cli.files.atomic_output import write_table
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
-from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time
+from foreknow.evaluation.plots.belief_plots import belief_over_time
+from foreknow.evaluation.plots.gain_plot import gain_over_time
 from foreknow.evaluation.plots.group_sizes import group_sizes
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.models import Adversary, ClassFrequencies, Exact, History, MarkovChain, Omega
@@ -110,12 +112,15 @@ def attacks(adversary: Adversary) -> dict[str, Attack]:
 def write_output(demo: Demo, folder: Path) -> None:
     """Write the plots and tables of the demo into a folder."""
     comparison = demo.comparison
-    gain_over_time(comparison.risk(), "year of follow-up").savefig(folder / "gain.png", dpi=130)
     beliefs = {name: comparison.beliefs[name, STRONGEST_ATTACK] for name in comparison.releases}
-    belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up").savefig(
-        folder / "belief.png", dpi=130
-    )
-    group_sizes(comparison.releases).savefig(folder / "groups.png", dpi=130)
+    pictures = {
+        "gain.png": gain_over_time(comparison.risk(), "year of follow-up", panel="attack")[0],
+        "belief.png": belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up")[0],
+        "groups.png": group_sizes(comparison.releases),
+    }
+    for name, axes in pictures.items():
+        axes.figure.savefig(folder / name, dpi=130)
+        plt.close(axes.figure)
     write_table(comparison.summary(), folder / "summary.csv")
     write_table(comparison.risk(), folder / "risk.csv")
     write_table(comparison.cost(), folder / "cost.csv")

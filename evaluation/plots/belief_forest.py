@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from foreknow.evaluation.plots.arguments import as_titled, check_label
 from foreknow.evaluation.plots.belief_intervals import INTERVALS, source_of
-from foreknow.evaluation.plots.style import color_and_marker, hide_frame, without_mathtext
+from foreknow.evaluation.plots.panels import one_panel
+from foreknow.evaluation.plots.style import color_and_marker, hide_frame, place_legend, without_mathtext
 from foreknow.evaluation.risk.central_intervals import interval_of
 from foreknow.models import Beliefs, History
 from foreknow.models.settings import check_kind, is_number, shown
@@ -43,7 +43,9 @@ def belief_forest(
     release: Any = None,
     history: History | None = None,
     mass: float = 0.9,
-) -> Figure:
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Forest plot of the beliefs in one value after a release: one row for each respondent, in decreasing order of belief.
 
     The thin line is a central interval, the thick line that of mass .5. Where the adversary's knowledge has draws (`Averaged`),
@@ -64,11 +66,17 @@ def belief_forest(
         The original records. Respondents who have the value get a grey background.
     mass : float
         Mass of the outer interval, over .5 and below 1.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
 
     Raises
     ------
     TypeError
-        If the beliefs are no `Beliefs`, no value is given, or an argument is of another kind.
+        If the beliefs are no `Beliefs`, no value is given, or an argument is of another kind, such as ``ax`` that is not Axes.
     ValueError
         If there are no beliefs, or the value, the release or a respondent is unknown.
 
@@ -84,9 +92,8 @@ def belief_forest(
     _check(first, value, history, mass)
     tables = {title: _table(title, each, value, time, mass) for title, each in titled.items()}
     names = _names(next(iter(tables.values())), respondents)
-    figure = Figure(figsize=(7.5, 1.5 + (0.15 + 0.15 * len(tables)) * len(names)), layout="constrained")
-    axes = figure.subplots()
     holders = set() if history is None else _holders(history, time, value)
+    axes = one_panel(OWNER, ax, 7.5, 1.5 + (0.15 + 0.15 * len(tables)) * len(names))
     for row, respondent in enumerate(names):
         if respondent in holders:
             axes.axhspan(row - 0.5, row + 0.5, color=HOLDER_COLOR, linewidth=0, zorder=0)
@@ -97,8 +104,8 @@ def belief_forest(
     handles = axes.get_legend_handles_labels()[0]
     if holders & set(names):
         handles.append(Patch(color=HOLDER_COLOR, label=without_mathtext(f"has {value}")))
-    axes.legend(handles=handles, frameon=False, fontsize=8.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    return figure
+    place_legend(axes, handles, fontsize=8.5, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    return axes
 
 
 def _table(title: str, beliefs: Beliefs, value: Hashable, time: Any, mass: float) -> dict[Hashable, _Row]:

@@ -1,38 +1,24 @@
-"""Plots of beliefs over time. Each function returns a Matplotlib figure, and neither shows nor writes it.
-
-A notebook shows such a figure if it is the last value of a cell, after ``%matplotlib inline``.
-"""
+"""Heat map of the beliefs about one respondent over time."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-from foreknow.evaluation.plots.arguments import as_titled, check_table, check_text
+from foreknow.evaluation.plots.arguments import as_titled, check_text
 from foreknow.evaluation.plots.belief_intervals import SPREADS, source_of, spread_of
-from foreknow.evaluation.plots.style import (
-    COLORS,
-    FILLS,
-    LINES,
-    color_and_marker,
-    hide_frame,
-    legend,
-    without_mathtext,
-)
-from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis, with_gaps
+from foreknow.evaluation.plots.panels import Panels, given_panels, new_figure, one_panel
+from foreknow.evaluation.plots.style import COLORS, without_mathtext
+from foreknow.evaluation.plots.time_axis import TimeAxis, in_order, time_axis
 from foreknow.models import Beliefs, History
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_kind
 
-__all__ = ["COLORS", "belief_over_time", "gain_over_time"]
-
-MAX_LINES = 12
-"""Number of lines of one panel above which each attack has a panel of its own."""
+__all__ = ["COLORS", "belief_over_time"]
 
 MIN_WRITTEN_PROBABILITY = 0.005
 """Probability below which a cell of the heat map has no number."""
@@ -40,50 +26,26 @@ MIN_WRITTEN_PROBABILITY = 0.005
 PANELS_PER_ROW = 4
 
 
-def gain_over_time(risk: pd.DataFrame, time: str = "release", measure: str = "gain") -> Figure:
-    """Measure of risk at each release: one line for each defense and attack.
+@overload
+def belief_over_time(
+    beliefs: Beliefs,
+    history: History | None = ...,
+    respondent: Hashable | None = ...,
+    time: str = ...,
+    *,
+    ax: Axes | None = None,
+) -> Axes: ...
 
-    Colour and marker denote the defense; dash and fill of the marker denote the attack. If there is one defense, colour and marker
-    denote the attack. If there are several defenses and more than three attacks, or more than 12 lines, each attack has a panel. A
-    line is broken where a time is missing: a release without this measure, or a number or date that is left out.
 
-    Parameters
-    ----------
-    risk : DataFrame
-        As `Comparison.risk` returns it: columns ``defense``, ``attack``, ``time`` and the measure.
-    time : str
-        Label of the horizontal axis.
-    measure : str
-        Name of the column to plot.
-
-    Raises
-    ------
-    TypeError
-        If the table is not a DataFrame, or a label is not text.
-    ValueError
-        If a column is missing, as in the table of one attack; if the measure is not numeric; if two rows are of one defense,
-        attack and time.
-    """
-    _check_risk(risk, time, measure)
-    defenses, attacks = list(risk["defense"].unique()), list(risk["attack"].unique())
-    is_split = (len(defenses) > 1 and len(attacks) > len(LINES)) or len(defenses) * len(attacks) > MAX_LINES
-    shown = [[attack] for attack in attacks] if is_split and len(defenses) > 1 else [attacks]
-    figure = Figure(figsize=(2.4 + 5.6 * len(shown) ** 0.75, 4.8), layout="constrained")
-    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-    styles = _line_styles(defenses, attacks, len(shown) > 1)
-    for axes, here in zip(panels, shown, strict=True):
-        hide_frame(axes, "y", "0.9")
-        for defense in defenses:
-            for attack in here:
-                rows = risk[(risk["defense"] == defense) & (risk["attack"] == attack)]
-                axes.plot(*_points(rows, risk["time"], measure), linewidth=1.8, **styles[defense, attack])
-        axes.axhline(0, color="black", linewidth=0.6)
-        axes.set(xlabel=without_mathtext(time), title=without_mathtext(f"attack: {here[0]}" if len(shown) > 1 else ""))
-    panels[0].set_ylabel(without_mathtext(f"adversary's {measure}"))
-    only = f"\ndefense: {defenses[0]}" if len(defenses) == 1 else ""
-    figure.suptitle(without_mathtext(f"Adversary's {measure} at each release{only}"))
-    legend(panels[-1], _line_legend(defenses, attacks, styles, len(shown) > 1))
-    return figure
+@overload
+def belief_over_time(
+    beliefs: Mapping[str, Beliefs],
+    history: History | None = ...,
+    respondent: Hashable | None = ...,
+    time: str = ...,
+    *,
+    ax: Panels | None = None,
+) -> Panels: ...
 
 
 def belief_over_time(
@@ -91,7 +53,9 @@ def belief_over_time(
     history: History | None = None,
     respondent: Hashable | None = None,
     time: str = "release",
-) -> Figure:
+    *,
+    ax: Axes | Panels | None = None,
+) -> Axes | Panels:
     """Posterior beliefs about one respondent after each release: one panel for each publication, true values framed.
 
     Columns run from the first to the last release with a record of the respondent. A hatched column has no record, or stands for
@@ -108,13 +72,22 @@ def belief_over_time(
         The respondent.
     time : str
         Label of the horizontal axis.
+    ax : Axes, or array of Axes, shape (p,), optional
+        Where to draw: one for `Beliefs`, p for the p titles of a mapping; by default a new figure, with four panels in a row. The
+        colour bar takes room from these axes.
+
+    Returns
+    -------
+    Axes, or array of Axes, shape (p,)
+        One Axes for `Beliefs`; one for each title of a mapping, in its order.
 
     Raises
     ------
     TypeError
-        If the beliefs are no `Beliefs`, or the history or the respondent is left out.
+        If the beliefs are no `Beliefs`, the history or the respondent is left out, or ``ax`` is not Axes.
     ValueError
-        If there are no beliefs, or the respondent is in no release or not in a view of a release's time.
+        If there are no beliefs, or the respondent is in no release or not in a view of a release's time; if ``ax`` has another
+        number of panels.
     """
     titled = as_titled("belief_over_time", beliefs)
     _check_belief_arguments(history, respondent, time)
@@ -122,73 +95,51 @@ def belief_over_time(
     tables = {title: _posteriors(title, belief, respondent) for title, belief in titled.items()}
     axis = _common_axis(list(titled.values()), tables)
     truth = _true_codes(history, respondent, axis)
-    values = history.schema.values
-    across = min(len(tables), PANELS_PER_ROW)
-    down = -(-len(tables) // across)
     spreads = {title: _spreads(belief, respondent) for title, belief in titled.items()}
+    heading = _heading(respondent, axis, tables, list(titled.values()))
     step = 0.45 if any(map(len, spreads.values())) else 0.32
-    width, height = max(3.2, 0.45 * len(axis.labels)) + 0.3, max(3.4, step * len(values)) + 0.4
-    figure = Figure(figsize=(1.5 + width * across, height * down + 0.6), layout="constrained")
-    panels = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
-    for axes in panels[len(tables) :]:
+    size = max(3.2, 0.45 * len(axis.labels)) + 0.3, max(3.4, step * len(history.schema.values)) + 0.4
+    if isinstance(beliefs, Beliefs):
+        axes = one_panel("belief_over_time", ax, size[0] + 1.5, size[1] + 0.6)
+        axes.set_title(heading, fontsize=11)
+        panels = np.array([axes])
+    else:
+        given = given_panels("belief_over_time", ax, (len(titled),))
+        panels = _new_panels(len(titled), size, heading) if given is None else given
+        for panel, title in zip(panels, titled, strict=True):
+            panel.set_title(without_mathtext(title))
+    for panel, (title, table) in zip(panels, tables.items(), strict=True):
+        image = _heat_map(panel, table, axis, truth, spreads[title])
+        panel.set_yticks(
+            range(len(history.schema.values)), [without_mathtext(value) for value in history.schema.values]
+        )
+        panel.set_xlabel(without_mathtext(time))
+    rows = -(-len(panels) // PANELS_PER_ROW)
+    panels[0].figure.colorbar(image, ax=list(panels), aspect=20 * rows, label="belief after the release")
+    return panels[0] if isinstance(beliefs, Beliefs) else panels
+
+
+def _new_panels(number: int, size: tuple[float, float], heading: str) -> Panels:
+    """Panels of a new figure, in rows of at most `PANELS_PER_ROW`, under a common heading."""
+    across = min(number, PANELS_PER_ROW)
+    down = -(-number // across)
+    figure = new_figure(1.5 + size[0] * across, size[1] * down + 0.6)
+    figure.suptitle(heading)
+    grid = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
+    for axes in grid[number:]:
         axes.remove()
-    panels = panels[: len(tables)]
-    for axes, (title, table) in zip(panels, tables.items(), strict=True):
-        image = _heat_map(axes, table, axis, truth, spreads[title])
-        axes.set_yticks(range(len(values)), [without_mathtext(value) for value in values])
-        axes.set(xlabel=without_mathtext(time), title=without_mathtext(title))
-    figure.colorbar(image, ax=list(panels), aspect=20 * down, label="belief after the release")
-    is_hatched = any(len(table) < len(axis.labels) for table in tables.values())
-    hatched = "; hatched: no record" if is_hatched else ""
-    meaning = ", or ".join(_spread_meanings(list(titled.values())))
-    second = f"\n±: {meaning}" if meaning else ""
-    figure.suptitle(
-        without_mathtext(f"Beliefs about respondent {respondent} (framed: the true value{hatched}){second}")
-    )
-    return figure
+    return grid[:number]
 
 
-def _line_styles(defenses: list[Any], attacks: list[Any], is_split: bool) -> dict[tuple[Any, Any], dict[str, Any]]:
-    """Style of the line of each defense and attack."""
-    styles = {}
-    for d, defense in enumerate(defenses):
-        for a, attack in enumerate(attacks):
-            series = a if len(defenses) == 1 else d
-            second = 0 if is_split or len(defenses) == 1 else a
-            styles[defense, attack] = {
-                "linestyle": LINES[second], "fillstyle": FILLS[second], "markerfacecoloralt": "white", **color_and_marker(series)
-            }  # fmt: skip
-    return styles
-
-
-def _line_legend(
-    defenses: list[Any], attacks: list[Any], styles: dict[tuple[Any, Any], dict[str, Any]], is_split: bool
-) -> list[tuple[str, dict[str, Any]]]:
-    """Entries of the legend: attacks if there is one defense, otherwise defenses and, in a common panel, attacks."""
-    if len(defenses) == 1:
-        return [(str(attack), {"linewidth": 1.8, **styles[defenses[0], attack]}) for attack in attacks]
-    entries = [(str(defense), {"linewidth": 1.8, **styles[defense, attacks[0]]}) for defense in defenses]
-    if is_split:
-        return entries
-    black = {"color": "black", "marker": "o", "markersize": 5}
-    return entries + [(str(attack), {**styles[defenses[0], attack], **black}) for attack in attacks]
-
-
-def _points(rows: pd.DataFrame, times: "pd.Series[Any]", measure: str) -> tuple[list[Any], FloatArray]:
-    """Points of a line at all times of the table, with NaN where the line is broken."""
-    every = _in_order(times.unique().tolist())
-    heights = rows.set_index("time")[measure].reindex(every).to_numpy(dtype=float)
-    if rows["time"].nunique() == 0:
-        return [], np.zeros(0)
-    shown, broken = with_gaps(every, heights)
-    return [without_mathtext(time) if isinstance(time, str) else time for time in shown], broken
-
-
-def _in_order(times: list[Any]) -> list[Any]:
-    try:
-        return sorted(times)
-    except TypeError:
-        return times
+def _heading(
+    respondent: Hashable, axis: TimeAxis, tables: Mapping[str, pd.DataFrame], beliefs: Sequence[Beliefs]
+) -> str:
+    """Title: the respondent, and the meaning of frames, hatches and second numbers."""
+    hatched = "; hatched: no record" if any(len(table) < len(axis.labels) for table in tables.values()) else ""
+    sources = {source_of(belief, t) for belief in beliefs for t in range(len(belief))}
+    meanings = [meaning for source, meaning in SPREADS.items() if source in sources]
+    second = f"\n±: {', or '.join(meanings)}" if meanings else ""
+    return without_mathtext(f"Beliefs about respondent {respondent}\n(framed: the true value{hatched}){second}")
 
 
 def _posteriors(title: str, beliefs: Beliefs, respondent: Hashable) -> pd.DataFrame:
@@ -211,16 +162,10 @@ def _spreads(beliefs: Beliefs, respondent: Hashable) -> dict[Any, FloatArray]:
     return spreads
 
 
-def _spread_meanings(beliefs: Sequence[Beliefs]) -> list[str]:
-    """Meanings of the second number of a cell."""
-    sources = {source_of(belief, t) for belief in beliefs for t in range(len(belief))}
-    return [meaning for source, meaning in SPREADS.items() if source in sources]
-
-
 def _common_axis(beliefs: Sequence[Beliefs], tables: Mapping[str, pd.DataFrame]) -> TimeAxis:
     """The axis of all panels, from the first to the last release with a record."""
     present = {time for table in tables.values() for time in table.index}
-    every = _in_order(list(dict.fromkeys(time for belief in beliefs for time in belief.times)))
+    every = in_order(list(dict.fromkeys(time for belief in beliefs for time in belief.times)))
     places = [place for place, time in enumerate(every) if time in present]
     return time_axis(every[places[0] : places[-1] + 1])
 
@@ -259,23 +204,6 @@ def _true_codes(history: History, respondent: Hashable, axis: TimeAxis) -> dict[
         if view.time in axis.columns
         for row in view.people.rows(respondent)
     }
-
-
-def _check_risk(risk: pd.DataFrame, time: str, measure: str) -> None:
-    check_text("gain_over_time", time=time, measure=measure)
-    check_kind("gain_over_time", "risk", risk, pd.DataFrame, "is a DataFrame, as Comparison.risk returns it")
-    for name in ("defense", "attack", "time", measure):
-        if name not in risk.columns:
-            raise ValueError(
-                f"gain_over_time: the table has no column {name!r}; it has {', '.join(map(repr, risk.columns))}. Give the table of "
-                'Comparison.risk, or add the columns, as table.assign(defense="JS-reduce", attack="snapshot").'
-            )
-    check_table("gain_over_time", "risk", risk, ("defense", "attack", "time", measure), "is a DataFrame")
-    names = ["defense", "attack", "time"]
-    repeated = risk[risk.duplicated(names)]
-    if len(repeated):
-        where = ", ".join(f"{name} {value!r}" for name, value in repeated[names].iloc[0].items())
-        raise ValueError(f"gain_over_time: two rows of the table are of {where}; take their mean, or plot them apart.")
 
 
 def _check_belief_arguments(history: object, respondent: object, time: object) -> None:

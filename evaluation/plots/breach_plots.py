@@ -1,4 +1,4 @@
-"""Plots of breaches of a sensitive set, and of calibration. Each function returns a Matplotlib figure."""
+"""Plots of breaches of a sensitive set, and of calibration."""
 
 from collections.abc import Collection, Hashable, Mapping
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from foreknow.evaluation.plots.arguments import check_table, check_titled
-from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend
+from foreknow.evaluation.plots.panels import Panels, given_panels, new_figure
+from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend, place_legend
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut, mean, set_beliefs_and_truth
 from foreknow.evaluation.risk.breaches import breach_threshold
 from foreknow.evaluation.risk.ranking import BELIEF_DECIMALS
@@ -28,7 +28,9 @@ def breach_curve(
     sensitive_set: Collection[Hashable],
     r: float | None = None,
     leaving_out: LeftOut = None,
-) -> Figure:
+    *,
+    ax: Panels | None = None,
+) -> Panels:
     """Recall and precision of the breaches of a sensitive set, over thresholds 1/r of the belief.
 
     Left: the share in breach (belief over the threshold) of the holders, the records with a value of the set, and of the
@@ -49,11 +51,18 @@ def breach_curve(
         Mark the threshold 1/r, with the numbers ``breached``, ``flagged`` and ``precision`` of `breaches`.
     leaving_out : CompromisedRecords or collection of respondents, optional
         Respondents to leave out.
+    ax : array of Axes, shape (2,), optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    array of Axes, shape (2,)
+        The panels of the shares in breach and of the precision.
 
     Raises
     ------
     TypeError, ValueError
-        As `breaches`.
+        As `breaches`; if ``ax`` is not an array of two axes.
     """
     check_kind("breach_curve", "beliefs", beliefs, Beliefs, "is a Beliefs, as an attack returns it")
     check_kind("breach_curve", "history", history, History, "is a History of the original records")
@@ -66,17 +75,21 @@ def breach_curve(
     belief = np.concatenate([np.zeros(0), *(outcome.belief for outcome in outcomes)])
     share = np.concatenate([np.zeros(0), *(outcome.share for outcome in outcomes)])
     holds = np.concatenate([np.zeros(0, dtype=np.bool_), *(outcome.holds for outcome in outcomes)])
-    figure = Figure(figsize=(11.0, 4.9), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    panels = given_panels("breach_curve", ax, (2,))
+    if panels is None:
+        figure = new_figure(11.0, 4.9)
+        figure.suptitle(f"Breaches of the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records")
+        panels = figure.subplots(1, 2)
+    left, right = panels
     _recall(left, belief, share, holds, threshold)
     _precision(right, belief, share, holds, threshold)
     for axes in (left, right):
         axes.set(xlim=(0, 1.02), ylim=(-0.02, 1.08), xlabel="threshold 1/r of the belief")
         axes.yaxis.set_major_formatter(PercentFormatter(1))
         hide_frame(axes)
-        axes.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
-    figure.suptitle(f"Breaches of the sensitive set: {int(holds.sum()):,} holders among {len(holds):,} records")
-    return figure
+        handles = axes.get_legend_handles_labels()[0]
+        place_legend(axes, handles, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+    return panels
 
 
 def _recall(axes: Axes, belief: FloatArray, share: FloatArray, holds: BoolArray, threshold: float | None) -> None:
@@ -112,7 +125,7 @@ def _steps(axes: Axes, places: FloatArray, heights: FloatArray, color: str, dash
     )  # fmt: skip
 
 
-def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
+def reliability_diagram(calibrations: Mapping[str, pd.DataFrame], *, ax: Panels | None = None) -> Panels:
     """Reliability diagram: the fraction of right beliefs against the belief, for each interval of beliefs.
 
     On the diagonal, beliefs are calibrated; below it, they are overconfident. The lower panel has the number of beliefs in each
@@ -122,11 +135,18 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
     ----------
     calibrations : mapping of title to DataFrame
         As `calibration` returns them, one line each.
+    ax : array of Axes, shape (2,), optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    array of Axes, shape (2,)
+        The panels of the fractions and of the numbers of beliefs.
 
     Raises
     ------
     TypeError, ValueError
-        If it is not such a mapping, or a column is missing.
+        If it is not such a mapping, or a column is missing; if ``ax`` is not an array of two axes.
     """
     owner = "reliability_diagram"
     takes = "is a DataFrame, as calibration returns it"
@@ -134,8 +154,10 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
     for title, table in calibrations.items():
         for column in ("low", "high", "believed", "observed", "beliefs"):
             check_table(owner, f"calibrations[{title!r}]", table, (column,), takes)
-    figure = Figure(figsize=(7.6, 6.0), layout="constrained")
-    axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    panels = given_panels(owner, ax, (2,))
+    if panels is None:
+        panels = new_figure(7.6, 6.0).subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    axes, below = panels
     axes.plot([0, 1], [0, 1], color="0.55", linewidth=1)
     entries: list[tuple[str, dict[str, Any]]] = [("calibrated", {"color": "0.55", "linewidth": 1})]
     width = 0.8 / max(len(calibrations), 1)
@@ -147,15 +169,16 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame]) -> Figure:
         below.bar(middle, table["beliefs"].to_numpy(), width * part, color=style["color"])
         entries.append((title, {"linewidth": 1.4, **style}))
     axes.set(ylabel="share of right beliefs", title="Calibration of beliefs")
-    below.set(xlabel="belief", ylabel="number of beliefs", xlim=(-0.02, 1.02))
+    below.set(xlabel="belief", ylabel="number of beliefs")
     if any((table["beliefs"] > 0).any() for table in calibrations.values()):
         below.set(yscale="log", ylim=(0.5, None))
-    for panel in (axes, below):
+    for panel in panels:
         hide_frame(panel)
-    for axis in (axes.yaxis, below.xaxis):
-        axis.set_major_formatter(PercentFormatter(1))
+        panel.set_xlim(-0.02, 1.02)
+        panel.xaxis.set_major_formatter(PercentFormatter(1))
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
     legend(axes, entries)
-    return figure
+    return panels
 
 
 def _weight_over(belief: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from foreknow.evaluation.plots.arguments import as_titled, check_text
 from foreknow.evaluation.plots.belief_intervals import MIN_ERROR
-from foreknow.evaluation.plots.style import COLORS, hide_frame, without_mathtext
+from foreknow.evaluation.plots.panels import Panels, given_panels, keep_first_labels, new_figure
+from foreknow.evaluation.plots.style import COLORS, hide_frame, place_legend, without_mathtext
 from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
 from foreknow.models import Beliefs, ReleaseBeliefs, Status
 from foreknow.models.estimators.convergence import MAX_RHAT
@@ -29,7 +29,9 @@ WIDTH = 0.5
 """Width of a column in inches."""
 
 
-def convergence_plot(beliefs: Beliefs | Mapping[str, Beliefs], time: str = "release") -> Figure:
+def convergence_plot(
+    beliefs: Beliefs | Mapping[str, Beliefs], time: str = "release", *, ax: Panels | None = None
+) -> Panels:
     """R-hat and effective sample size of the groups of each release: one panel each, and one column of panels for each attack.
 
     A point is a group, with the largest R-hat and the smallest effective sample size of its members' beliefs. An orange cross is a
@@ -43,13 +45,20 @@ def convergence_plot(beliefs: Beliefs | Mapping[str, Beliefs], time: str = "rele
         Beliefs of attacks whose estimator samples, as `ProgramEstimator` and `SwapChain`, or of a sampled `JointAttack`.
     time : str
         Label of the horizontal axis.
+    ax : array of Axes, shape (2, p), optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    array of Axes, shape (2, p)
+        R-hat above, effective sample size below, for the p titles of a mapping; shape ``(2, 1)`` for `Beliefs`.
 
     Raises
     ------
     TypeError
-        If the beliefs are no `Beliefs`, or the label is not text.
+        If the beliefs are no `Beliefs`, the label is not text, or ``ax`` has other elements than Axes.
     ValueError
-        If there are no beliefs, or they have no R-hat.
+        If there are no beliefs, or they have no R-hat; if ``ax`` has another number of panels.
 
     Notes
     -----
@@ -63,25 +72,28 @@ def convergence_plot(beliefs: Beliefs | Mapping[str, Beliefs], time: str = "rele
     check_text(OWNER, time=time)
     tables = {title: _groups(title, each) for title, each in titled.items()}
     axis = time_axis(list(dict.fromkeys(one for each in titled.values() for one in each.times)))
-    wide = max(3.6, WIDTH * len(axis.labels)) + 0.4
-    figure = Figure(figsize=(0.9 + wide * len(tables), 5.4), layout="constrained")
-    panels = figure.subplots(2, len(tables), sharex=True, sharey="row", squeeze=False)
-    for column, (title, table) in enumerate(tables.items()):
-        upper, lower = panels[:, column]
+    panels = given_panels(OWNER, ax, (2, len(tables)))
+    if panels is None:
+        width = max(3.6, WIDTH * len(axis.labels)) + 0.4
+        figure = new_figure(0.9 + width * len(tables), 5.4)
+        panels = figure.subplots(2, len(tables), sharex=True, sharey="row", squeeze=False)
+    for (upper, lower), (title, table) in zip(panels.T, tables.items(), strict=True):
         _draw(upper, table, "rhat", axis, MAX_RHAT)
         _draw(lower, table, "ess", axis, SMALL_SIZE)
         lower.set_yscale("log")
         lower.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         lower.yaxis.set_major_formatter("{x:,.0f}")
         lower.yaxis.set_minor_formatter(NullFormatter())
-        axis.draw_ticks(lower)
+        for panel in (upper, lower):
+            axis.draw_ticks(panel)
         upper.set_title(without_mathtext(_title(title, table)), fontsize=9)
-        lower.set_xlabel(without_mathtext(time))
-    entries = [Line2D([], [], label=name, **_style(name != "group")) for name in ("group", "unconverged group")]
-    figure.legend(handles=entries, frameon=False, fontsize=9, loc="outside lower center", ncols=2)
-    panels[0, 0].set_ylabel("largest R-hat of a group")
-    panels[1, 0].set_ylabel("smallest effective sample size")
-    return figure
+        upper.set_ylabel("largest R-hat of a group")
+        lower.set(xlabel=without_mathtext(time), ylabel="smallest effective sample size")
+    marks = [Line2D([], [], label=name, **_style(name != "group")) for name in ("group", "unconverged group")]
+    place_legend(panels[1, 0], marks, loc="upper center", bbox_to_anchor=(0.5, -0.22), ncols=2)
+    if ax is None:
+        keep_first_labels(panels)
+    return panels
 
 
 def _groups(title: str, beliefs: Beliefs) -> pd.DataFrame:

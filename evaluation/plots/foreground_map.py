@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from foreknow.attacks import ForegroundBeliefs
+from foreknow.evaluation.plots.panels import one_panel
 from foreknow.evaluation.plots.style import COLORS, legend, without_mathtext
 from foreknow.evaluation.risk.beliefs_and_truth import original_view
 from foreknow.evaluation.risk.global_errors import signature_table
@@ -37,7 +37,9 @@ def foreground_map(
     sensitive_set: Collection[Hashable],
     attributes: str | Sequence[str],
     time: Any = None,
-) -> Figure:
+    *,
+    ax: Axes | None = None,
+) -> Axes:
     """Plot the mined probability of each signature of one attribute set against its frequency in the original records.
 
     On the diagonal the mined probability is the true frequency. The dashed line is the fraction in the whole table: a signature
@@ -56,22 +58,23 @@ def foreground_map(
         The attribute set, in any order.
     time : optional
         Time of the release; by default the first.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    Axes
 
     Raises
     ------
     ValueError, TypeError
-        If the beliefs have no such release or attribute set; and as `global_probabilities`.
+        If the beliefs have no such release or attribute set, or ``ax`` is not Axes; and as `global_probabilities`.
     """
     checked = as_sensitive_values("foreground_map", sensitive_set)
     distribution, view = _selected(beliefs, history, attributes, time)
     table = signature_table("foreground_map", distribution, view, checked)
     share = float(set_probabilities("foreground_map", distribution, distribution.rest[None], checked)[0])
-    figure = Figure(figsize=(8.2, 5.4), layout="constrained")
-    axes = figure.subplots()
+    axes = one_panel("foreground_map", ax, 8.2, 5.4)
     _frame(axes, table, share)
     if sampled := "low" in table.columns:
         axes.vlines(table["frequency"], table["low"], table["high"], color=COLORS[0], linewidth=1.4)
@@ -88,7 +91,7 @@ def foreground_map(
         title=without_mathtext(f"Mined and true fraction of the sensitive set, by {attribute_names(distribution)}"),
     )
     legend(axes, _entries(int(table["support"].max()), sampled))
-    return figure
+    return axes
 
 
 def _selected(

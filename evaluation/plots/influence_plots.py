@@ -1,4 +1,4 @@
-"""Plots of the influence of one compromised record. Each function returns a Matplotlib figure, and neither shows nor writes it."""
+"""Plots of the influence of one compromised record."""
 
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
@@ -10,9 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.colors import LogNorm
-from matplotlib.figure import Figure
 
 from foreknow.evaluation.plots.arguments import check_text
+from foreknow.evaluation.plots.panels import one_panel
 from foreknow.evaluation.plots.style import COLORS, without_mathtext
 from foreknow.evaluation.plots.time_axis import TimeAxis, time_axis
 from foreknow.evaluation.risk.influence import influence_by_distance
@@ -28,7 +28,9 @@ MARKER_MARGIN = 0.75
 """Distance from the outermost markers to the edge of the axes, in rows and columns; half a row holds a marker."""
 
 
-def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = MAX_DRAWN_RESPONDENTS) -> Figure:
+def influence_map(
+    graph: "nx.DiGraph[Any]", time: str = "release", most: int = MAX_DRAWN_RESPONDENTS, *, ax: Axes | None = None
+) -> Axes:
     """Influence of one compromised record over time: a row for each respondent, a column for each release.
 
     The darker a marker, the greater the change of belief. Lines between respondents are groups, lines along a respondent are time,
@@ -43,11 +45,18 @@ def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = M
         Label of the horizontal axis.
     most : int
         Largest number of respondents shown.
+    ax : Axes, optional
+        Where to draw; by default a new figure. The colour bar takes room from these axes.
+
+    Returns
+    -------
+    Axes
 
     Raises
     ------
     TypeError, ValueError
-        If the graph is not one of `foreknow.attacks.Influence`, or ``most`` is not a whole number of at least 1.
+        If the graph is not one of `foreknow.attacks.Influence`, ``most`` is not a whole number of at least 1, or ``ax`` is not
+        Axes.
     """
     check_text("influence_map", time=time)
     check_whole("influence_map", "most", most, "respondents")
@@ -57,10 +66,8 @@ def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = M
     nodes = {node: data for node, data in graph.nodes(data=True) if node[0] in rows}
     axis = _release_axis(nodes)
     places = {node: (axis.columns[node[1]], rows[node[0]]) for node in nodes}
-    figure = Figure(
-        figsize=(max(5.0, 2.2 + 0.42 * len(axis.labels)), max(2.6, 1.6 + 0.26 * len(rows))), layout="constrained"
-    )
-    axes = figure.subplots()
+    width, height = max(5.0, 2.2 + 0.42 * len(axis.labels)), max(2.6, 1.6 + 0.26 * len(rows))
+    axes = one_panel("influence_map", ax, width, height)
     _draw_edges(axes, graph, places, axis)
     points = _draw_markers(axes, nodes, places, graph.graph["source"])
     axis.draw_ticks(axes)
@@ -71,27 +78,33 @@ def influence_map(graph: "nx.DiGraph[Any]", time: str = "release", most: int = M
     left_out = f"\n{len(rows)} respondents of {len(respondents)}" if len(respondents) > len(rows) else ""
     axes.set(xlabel=without_mathtext(time), ylabel="respondent", title=f"Influence of one compromised record{left_out}")
     label = f"change of belief (bits)\nlightest: {MIN_COLORED_CHANGE:g} or less"
-    figure.colorbar(points, ax=axes, label=label)
-    return figure
+    axes.figure.colorbar(points, ax=axes, label=label)
+    return axes
 
 
-def influence_over_distance(graph: "nx.DiGraph[Any]") -> Figure:
+def influence_over_distance(graph: "nx.DiGraph[Any]", *, ax: Axes | None = None) -> Axes:
     """Number of records reached at each distance (bars), and their mean change of belief (line).
 
     Parameters
     ----------
     graph : networkx.DiGraph
         As `foreknow.attacks.Influence` returns it.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+        The axes of the bars. The axis of the line is at its right side, a twin of the same place.
 
     Raises
     ------
     TypeError, ValueError
-        If the graph is not one of `foreknow.attacks.Influence`.
+        If the graph is not one of `foreknow.attacks.Influence`, or ``ax`` is not Axes.
     """
     _check_graph("influence_over_distance", graph)
     table = influence_by_distance(graph)
-    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
-    axes = figure.subplots()
+    axes = one_panel("influence_over_distance", ax, 6.4, 3.6)
     axes.bar(table["distance"], table["places"], color="0.85", label="records reached")
     axes.set(xlabel="steps from the record (through a group, or to the next release)", ylabel="records reached")
     axes.spines[["top"]].set_visible(False)
@@ -102,7 +115,7 @@ def influence_over_distance(graph: "nx.DiGraph[Any]") -> Figure:
     strength.set_ylabel("mean change of belief (bits)", color=COLORS[0])
     strength.spines[["top"]].set_visible(False)
     axes.set_title("Influence of one compromised record by distance")
-    return figure
+    return axes
 
 
 def _release_axis(nodes: Mapping[Any, Mapping[str, Any]]) -> TimeAxis:

@@ -4,10 +4,10 @@ from numbers import Integral
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from foreknow.evaluation.plots.arguments import check_table, check_text
+from foreknow.evaluation.plots.panels import Panels, given_panels, new_figure
 from foreknow.evaluation.plots.style import COLORS, hide_frame, legend, without_mathtext
 from foreknow.evaluation.plots.time_axis import with_gaps
 from foreknow.models.arrays import FloatArray
@@ -19,11 +19,11 @@ HINDSIGHT = {"color": COLORS[1], "marker": "s", "markersize": 5, "linewidth": 1.
 NUMBERS = ("log_score_forward", "log_score_hindsight", "leak", "sure_forward", "sure_hindsight")
 
 
-def leak_plot(table: pd.DataFrame, time: str = "release") -> Figure:
+def leak_plot(table: pd.DataFrame, time: str = "release", *, ax: Panels | None = None) -> Panels:
     """Log score and share of sure beliefs of each release, forward and in hindsight; the area between is the retroactive leak.
 
-    Left: mean log2 of the belief in the true value, with the leak written in the area. Right: share of respondents with a sure
-    belief. A line is broken where a time is missing.
+    There are three panels: mean log2 of the belief in the true value; share of respondents with a sure belief; the leak, their
+    difference in log score. A line is broken where a time is missing.
 
     Parameters
     ----------
@@ -31,13 +31,20 @@ def leak_plot(table: pd.DataFrame, time: str = "release") -> Figure:
         As `retroactive_leak` returns it.
     time : str
         Label of the horizontal axis.
+    ax : array of Axes, shape (3,), optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    array of Axes, shape (3,)
+        The panels of the log score, the sure beliefs and the leak.
 
     Raises
     ------
     TypeError
-        If the table is not a DataFrame, or the label is not text.
+        If the table is not a DataFrame, the label is not text, or ``ax`` has other elements than Axes.
     ValueError
-        If a column is missing or not numeric, or a time is repeated.
+        If a column is missing or not numeric, or a time is repeated; if ``ax`` has not three axes.
     """
     takes = "is a DataFrame, as retroactive_leak returns it"
     check_text("leak_plot", time=time)
@@ -46,8 +53,11 @@ def leak_plot(table: pd.DataFrame, time: str = "release") -> Figure:
         check_table("leak_plot", "table", table, ("time", column), takes)
     if table["time"].duplicated().any():
         raise ValueError("leak_plot: a time of the table is repeated; plot the releases of one history.")
-    figure = Figure(figsize=(11.4, 3.9), layout="constrained")
-    panels = figure.subplots(1, 3)
+    panels = given_panels("leak_plot", ax, (3,))
+    if panels is None:
+        figure = new_figure(11.4, 3.9)
+        figure.suptitle("Beliefs about each release, before and after later releases", fontsize=11)
+        panels = figure.subplots(1, 3)
     for axes, measure in zip(panels, ("log_score", "sure"), strict=False):
         _draw_area(axes, table, f"{measure}_forward", f"{measure}_hindsight")
     panels[2].axhline(0, color="black", linewidth=0.6)
@@ -63,8 +73,7 @@ def leak_plot(table: pd.DataFrame, time: str = "release") -> Figure:
         if len(table) and all(isinstance(each, Integral) for each in table["time"]):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     legend(panels[2], [("forward", FORWARD), ("in hindsight", HINDSIGHT), ("difference", LEAK)])
-    figure.suptitle("Beliefs about each release, before and after later releases", fontsize=11)
-    return figure
+    return panels
 
 
 def _draw_area(axes: Axes, table: pd.DataFrame, forward: str, hindsight: str) -> None:

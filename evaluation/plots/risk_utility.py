@@ -1,15 +1,15 @@
 """R-U confidentiality map: disclosure risk of publications against their information loss."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, overload
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from foreknow.evaluation.plots.arguments import check_table, check_text
 from foreknow.evaluation.plots.end_labels import LabelPlacement
-from foreknow.evaluation.plots.style import COLORS, color_and_marker, hide_frame, legend, without_mathtext
+from foreknow.evaluation.plots.panels import Panels, given_panels, keep_first_labels, new_figure, one_panel
+from foreknow.evaluation.plots.style import color_and_marker, hide_frame, legend, without_mathtext
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.columns.required_columns import check_columns
 
@@ -28,6 +28,35 @@ AXIS_LABELS = {
 """Labels of the columns of `Comparison.summary` on the axes."""
 
 
+TITLE = "Disclosure risk against information loss (lower left is better)"
+
+
+@overload
+def risk_utility_map(
+    table: pd.DataFrame,
+    risk: str = ...,
+    cost: str = ...,
+    along: str | None = ...,
+    curve: str = ...,
+    panel: None = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes: ...
+
+
+@overload
+def risk_utility_map(
+    table: pd.DataFrame,
+    risk: str = ...,
+    cost: str = ...,
+    along: str | None = ...,
+    curve: str = ...,
+    *,
+    panel: str,
+    ax: Panels | None = None,
+) -> Panels: ...
+
+
 def risk_utility_map(
     table: pd.DataFrame,
     risk: str = "gain",
@@ -35,7 +64,9 @@ def risk_utility_map(
     along: str | None = None,
     curve: str = "defense",
     panel: str | None = None,
-) -> Figure:
+    *,
+    ax: Axes | Panels | None = None,
+) -> Axes | Panels:
     """Map of disclosure risk against information loss: one curve per defense, through the values of a parameter.
 
     The lower left corner is best. Points of a defense are joined in increasing order of the parameter, whose first and last
@@ -54,18 +85,22 @@ def risk_utility_map(
     curve : str
         Column that identifies the curve of a point.
     panel : str, optional
-        Column with one panel per value, such as ``"attack"``. Panels share their axes.
+        Column with one panel per value, such as ``"attack"``. The panels of a new figure share their axes.
+    ax : Axes, or array of Axes, shape (p,), optional
+        Where to draw, on p axes for the p values of ``panel``; by default a new figure.
 
     Returns
     -------
-    Figure
+    Axes, or array of Axes, shape (p,)
+        One Axes without ``panel``; otherwise one for each of its values, in the order of the table.
 
     Raises
     ------
     TypeError
-        If the table is not a DataFrame, or a name of a column is not text.
+        If the table is not a DataFrame, a name of a column is not text, or ``ax`` is not Axes.
     ValueError
-        If a column is missing or not numeric, or two rows are the same point of a curve.
+        If a column is missing or not numeric, or two rows are the same point of a curve; if ``ax`` has another number of
+        panels.
 
     Notes
     -----
@@ -75,7 +110,7 @@ def risk_utility_map(
     Examples
     --------
     >>> points = pd.DataFrame({"defense": ["Mondrian"] * 3, "k": [2, 4, 8], "gain": [0.3, 0.2, 0.1], "gcp": [0.1, 0.2, 0.4]})
-    >>> risk_utility_map(points, along="k").axes[0].get_xlabel()
+    >>> risk_utility_map(points, along="k").get_xlabel()
     'cost: certainty penalty of a published record (gcp)'
     """
     roles: dict[str, Any] = {"curve": curve, "along": along, "panel": panel}
@@ -87,26 +122,45 @@ def risk_utility_map(
     for name in (risk, cost):
         check_table("risk_utility_map", "table", table, (name,), "is a DataFrame")
     _check_points(table, names)
-    curves = list(table[curve].unique())
-    panels: Sequence[Any] = [None] if panel is None else list(table[panel].unique())
-    figure = Figure(figsize=(2.9 + 4.6 * len(panels), 4.8), layout="constrained")
-    all_axes = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, shown in zip(all_axes, panels, strict=True):
-        rows = table if panel is None else table[table[panel] == shown]
-        ends = [
-            end
-            for d, name in enumerate(curves)
-            for end in _draw_curve(axes, rows[rows[curve] == name], risk, cost, along, d)
-        ]
-        _write_labels(axes, ends)
-        hide_frame(axes)
-        axes.margins(0.12)
-        title = "" if panel is None else without_mathtext(f"{panel}: {shown}")
-        axes.set(xlabel=without_mathtext(f"cost: {AXIS_LABELS.get(cost, cost)}"), title=title)
-    all_axes[0].set_ylabel(without_mathtext(f"risk: {AXIS_LABELS.get(risk, risk)}"))
-    figure.suptitle("Disclosure risk against information loss (lower left is better)", fontsize=11)
-    legend(all_axes[-1], [(str(name), _style(d, along is not None)) for d, name in enumerate(curves)])
-    return figure
+    styles = {name: _style(d, along is not None) for d, name in enumerate(table[curve].unique())}
+    entries = [(str(name), style) for name, style in styles.items()]
+    if panel is None:
+        axes = one_panel("risk_utility_map", ax, 7.5, 4.8)
+        _draw_map(axes, table, styles, (risk, cost, along, curve))
+        axes.set_title(TITLE, fontsize=11)
+        legend(axes, entries)
+        return axes
+    shown = list(table[panel].unique())
+    panels = given_panels("risk_utility_map", ax, (len(shown),))
+    if panels is None:
+        figure = new_figure(2.9 + 4.6 * len(shown), 4.8)
+        figure.suptitle(TITLE, fontsize=11)
+        panels = figure.subplots(1, len(shown), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, value in zip(panels, shown, strict=True):
+        _draw_map(axes, table[table[panel] == value], styles, (risk, cost, along, curve))
+        axes.set_title(without_mathtext(f"{panel}: {value}"))
+    if ax is None:
+        keep_first_labels(panels)
+    legend(panels[-1], entries)
+    return panels
+
+
+def _draw_map(
+    axes: Axes,
+    table: pd.DataFrame,
+    styles: Mapping[Any, dict[str, Any]],
+    columns: tuple[str, str, str | None, str],
+) -> None:
+    """Draw the curves of one panel, and the labels of their ends; the columns of risk, cost, parameter and curve."""
+    risk, cost, along, curve = columns
+    curves = [
+        _draw_curve(axes, table[table[curve] == name], risk, cost, along, style) for name, style in styles.items()
+    ]
+    _write_labels(axes, [end for ends in curves for end in ends])
+    hide_frame(axes)
+    axes.margins(0.12)
+    axes.set_xlabel(without_mathtext(f"cost: {AXIS_LABELS.get(cost, cost)}"))
+    axes.set_ylabel(without_mathtext(f"risk: {AXIS_LABELS.get(risk, risk)}"))
 
 
 class _End(NamedTuple):
@@ -120,13 +174,15 @@ class _End(NamedTuple):
     color: str
 
 
-def _draw_curve(axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str | None, d: int) -> list[_End]:
+def _draw_curve(
+    axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str | None, style: dict[str, Any]
+) -> list[_End]:
     """Draw a curve, and return the labels of its ends."""
     rows = rows.dropna(subset=[risk, cost])
     if along is not None:
         rows = rows.sort_values(along, kind="stable")
     x, y = rows[cost].to_numpy(dtype=float), rows[risk].to_numpy(dtype=float)
-    axes.plot(x, y, **_style(d, along is not None))
+    axes.plot(x, y, **style)
     if along is None:
         return []
     values = rows[along].tolist()
@@ -134,7 +190,7 @@ def _draw_curve(axes: Axes, rows: pd.DataFrame, risk: str, cost: str, along: str
     if len(x):
         places[0] = f"{along}={_text(values[0])}"
     return [
-        _End(x[i], y[i], text, 1 if x[i] >= x.mean() else -1, 1 if y[i] >= y.mean() else -1, COLORS[d % len(COLORS)])
+        _End(x[i], y[i], text, 1 if x[i] >= x.mean() else -1, 1 if y[i] >= y.mean() else -1, style["color"])
         for i, text in places.items()
     ]
 

@@ -1,7 +1,9 @@
 """Colours, markers, lines and labels that all plots share."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -33,7 +35,14 @@ def hide_frame(axes: Axes, grid: str = "both", color: str = "0.92") -> None:
 def legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
     """Draw a legend to the right of the axes: pairs of a label and the properties of its line."""
     handles = [Line2D([], [], label=without_mathtext(name), **style) for name, style in entries]
-    axes.legend(handles=handles, frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=3)
+    place_legend(axes, handles, loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=3)
+
+
+def place_legend(axes: Axes, handles: Sequence[Artist], **outside: Any) -> None:
+    """Draw a legend outside the axes if the layout of the figure makes room for it, otherwise inside."""
+    makes_room = axes.figure.get_layout_engine() is not None
+    inside = {} if makes_room else {"loc": "best", "bbox_to_anchor": None}
+    axes.legend(handles=list(handles), frameon=False, **({"fontsize": 9} | outside | inside))
 
 
 def without_mathtext(label: object) -> str:

@@ -69,6 +69,14 @@ def time_axis(times: Sequence[Any], breaks: Collection[int] = ()) -> TimeAxis:
     return TimeAxis(tuple(labels), columns, tuple(gaps))
 
 
+def in_order(times: list[Any]) -> list[Any]:
+    """Sorted times; as they are if they have no order."""
+    try:
+        return sorted(times)
+    except TypeError:
+        return times
+
+
 def gaps_after(times: Sequence[Any]) -> set[int]:
     """Numbers of the times after which a time is missing."""
     step = _usual_step(times)

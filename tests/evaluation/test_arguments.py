@@ -53,14 +53,15 @@ def test_the_table_of_one_attack():
     with pytest.raises(ValueError, match=r"gain_over_time: the table has no column 'defense'; .* Comparison\.risk"):
         gain_over_time(adversary_gain(BELIEFS, HISTORY))
     titled = adversary_gain(BELIEFS, HISTORY).assign(defense="none", attack="snapshot")
-    assert len(gain_over_time(titled).axes) == 1
+    assert len(gain_over_time(titled).lines) == 2
     with pytest.raises(ValueError, match="has no column 'loss'"):
         gain_over_time(titled, measure="loss")
 
 
 def test_beliefs_without_a_title():
-    one, other = (belief_over_time(each, HISTORY, "A").axes[0] for each in (BELIEFS, {"title": BELIEFS}))
-    assert one.get_title() == ""
+    one, (other,) = belief_over_time(BELIEFS, HISTORY, "A"), belief_over_time({"title": BELIEFS}, HISTORY, "A")
+    assert one.get_title().startswith("Beliefs about respondent A")
+    assert other.get_title() == "title"
     assert np.array_equal(one.images[0].get_array(), other.images[0].get_array(), equal_nan=True)
     with pytest.raises(TypeError, match="belief_over_time takes a mapping of titles to beliefs, and got list; write"):
         belief_over_time([BELIEFS], HISTORY, "A")

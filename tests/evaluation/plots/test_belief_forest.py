@@ -60,14 +60,14 @@ def ends(axes, number):
 
 class TestForest:
     def test_the_beliefs_of_the_table_in_decreasing_order(self):
-        shown = points(belief_forest(EXACT, "b").axes[0])
+        shown = points(belief_forest(EXACT, "b"))
         expected = EXACT.posterior(2)["b"].sort_values(ascending=False, kind="stable")
         assert list(shown) == expected.index.tolist()
         assert np.allclose(list(shown.values()), expected)
 
     def test_intervals_between_draws(self):
         """Draws of weights .2, .5 and .3: the 80 % interval is from the first of them to the third, in their order."""
-        axes = belief_forest(AVERAGED, "b", mass=0.8).axes[0]
+        axes = belief_forest(AVERAGED, "b", mass=0.8)
         drawn = np.array(
             [[draw.posterior(2).loc[name, "b"] for name in points(axes)] for draw in AVERAGED.draws.beliefs]
         )
@@ -82,7 +82,7 @@ class TestForest:
         assert "80% interval between draws" in axes.get_legend().texts[0].get_text()
 
     def test_monte_carlo_intervals(self):
-        axes = belief_forest({"mine": SAMPLED, "exact": EXACT}, "c", respondents=list("ABC"), mass=0.95).axes[0]
+        axes = belief_forest({"mine": SAMPLED, "exact": EXACT}, "c", respondents=list("ABC"), mass=0.95)
         error = dict(zip("ABC", ERRORS[:, 2], strict=True))
         for (name, belief), shown in zip(points(axes).items(), ends(axes, 0), strict=True):
             normal = [belief + sign * stats.norm.isf(0.025) * error[name] for sign in (-1, 1)]
@@ -92,8 +92,7 @@ class TestForest:
         assert labels == ["mine: 95% Monte Carlo interval", "exact: no interval"]
 
     def test_holders_and_the_release(self):
-        figure = belief_forest(EXACT, "a", release=1, history=HISTORY)
-        axes = figure.axes[0]
+        axes = belief_forest(EXACT, "a", release=1, history=HISTORY)
         grey = {round(patch.get_y() + 0.5) for patch in axes.patches}
         labels = [text.get_text() for text in axes.get_yticklabels()]
         assert {labels[row] for row in grey} == {"A", "D"}
@@ -101,7 +100,7 @@ class TestForest:
         assert axes.get_xlabel() == "belief in result = a after release 1"
 
     def test_it_is_drawn(self, tmp_path):
-        belief_forest({"$a": AVERAGED, "b$": SAMPLED}, "b", history=HISTORY).savefig(tmp_path / "picture.png")
+        belief_forest({"$a": AVERAGED, "b$": SAMPLED}, "b", history=HISTORY).figure.savefig(tmp_path / "picture.png")
         assert np.ptp(mpl.image.imread(tmp_path / "picture.png")) > 0
 
     @pytest.mark.parametrize(
@@ -145,8 +144,8 @@ def test_quantile_of_whole_weights_is_that_of_repeated_numbers(numbers, level):
 
 class TestOverTime:
     def test_a_second_number_is_the_spread(self):
-        axes = belief_over_time({"draws": AVERAGED, "sampled": SAMPLED}, HISTORY, "B").axes
-        texts = [[text.get_text() for text in panel.texts] for panel in axes[:2]]
+        axes = belief_over_time({"draws": AVERAGED, "sampled": SAMPLED}, HISTORY, "B")
+        texts = [[text.get_text() for text in panel.texts] for panel in axes]
         belief, spread = AVERAGED.posterior(2).loc["B", "b"], AVERAGED.spread(2).loc["B", "b"]
         assert spread > 0.005
         assert f"{belief:.2f}\n±{spread:.2f}" in texts[0]
@@ -155,21 +154,20 @@ class TestOverTime:
         assert title.endswith("±: standard deviation between draws, or Monte Carlo standard error")
 
     def test_exact_beliefs_have_none(self):
-        figure = belief_over_time({"exact": EXACT}, HISTORY, "B")
-        assert "±" not in figure.get_suptitle() + "".join(text.get_text() for text in figure.axes[0].texts)
+        axes = belief_over_time(EXACT, HISTORY, "B")
+        assert "±" not in axes.get_title() + "".join(text.get_text() for text in axes.texts)
 
 
 class TestConvergence:
     def test_a_group_has_the_largest_rhat_of_its_members(self):
         rhat = np.array([[1.0, 1.01, 1.02], [1.2, 1, 1], [1, 1, 1]])
         beliefs = sampled(EXACT, rhat=rhat, status=Status.UNCONVERGED, divergences=np.array([3]))
-        figure = convergence_plot({"mine": beliefs, "fine": SAMPLED}, "week")
-        entries = figure.legends[0].legend_handles
+        (upper, fine), (lower, _) = convergence_plot({"mine": beliefs, "fine": SAMPLED}, "week")
+        entries = lower.get_legend().legend_handles
         assert [(entry.get_label(), entry.get_marker()) for entry in entries] == [
             ("group", "o"),
             ("unconverged group", "X"),
         ]
-        upper, fine, lower = figure.axes[0], figure.axes[1], figure.axes[2]
         assert upper.lines[2].get_ydata().tolist() == [1.2]
         assert upper.lines[1].get_ydata().tolist() == []
         assert fine.lines[1].get_ydata().tolist() == [1.0]
@@ -180,19 +178,20 @@ class TestConvergence:
 
     def test_groups_without_unknown_quantities_are_left_out(self):
         constant = sampled(EXACT, error=np.full((3, 3), 1e-17))
-        assert belief_forest(constant, "a").axes[0].get_legend().texts[0].get_text() == "no interval"
-        assert convergence_plot(constant).axes[0].get_title().startswith("0 of 0 sampled groups")
+        assert belief_forest(constant, "a").get_legend().texts[0].get_text() == "no interval"
+        assert convergence_plot(constant)[0, 0].get_title().startswith("0 of 0 sampled groups")
 
     def test_it_is_drawn(self, tmp_path):
-        convergence_plot({"$a": SAMPLED, "b$": SAMPLED}).savefig(tmp_path / "picture.png")
+        convergence_plot({"$a": SAMPLED, "b$": SAMPLED})[0, 0].figure.savefig(tmp_path / "picture.png")
         assert np.ptp(mpl.image.imread(tmp_path / "picture.png")) > 0
 
     @pytest.mark.parametrize("titles", [["2,000 draws"], ["100 draws", "2,000 draws"]])
     def test_titles_and_legend_are_whole_and_apart(self, titles):
-        figure = convergence_plot(dict.fromkeys(titles, SAMPLED))
+        panels = convergence_plot(dict.fromkeys(titles, SAMPLED))
+        figure = panels[0, 0].figure
         FigureCanvasAgg(figure).draw()
-        texts = [*(panel.title for panel in figure.axes[: len(titles)]), *figure.legends]
-        texts += [text for panel in figure.axes for text in panel.texts]
+        texts = [*(panel.title for panel in panels[0]), panels[1, 0].get_legend()]
+        texts += [text for panel in panels.flat for text in panel.texts]
         boxes = [text.get_window_extent() for text in texts]
         assert len(boxes) == 3 * len(titles) + 1
         assert all(figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
@@ -206,7 +205,7 @@ class TestConvergence:
 
     def test_a_mixture_has_the_points_of_its_samplers(self):
         whole = mixture([SAMPLED] * 2, DrawWeights.equal(2, len(SAMPLED)))
-        one, other = (convergence_plot(each).axes for each in (SAMPLED, whole))
+        one, other = (convergence_plot(each).ravel() for each in (SAMPLED, whole))
         assert one[0].lines[1].get_ydata() == pytest.approx(other[0].lines[1].get_ydata())
         assert 2 * one[1].lines[1].get_ydata() == pytest.approx(other[1].lines[1].get_ydata())
 

@@ -19,17 +19,17 @@ SHARPER = given_beliefs(TRUTHS, [rows**2 / (rows**2).sum(axis=1, keepdims=True) 
 LEAK = retroactive_leak(BELIEFS, SHARPER, HISTORY, sure=0.6)
 
 
-def drawn(figure, tmp_path):
-    """The figure as pixels, drawn without a warning."""
+def drawn(panels, tmp_path):
+    """The figure of the panels as pixels, drawn without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure.savefig(tmp_path / "picture.png")
+        panels.flat[0].figure.savefig(tmp_path / "picture.png")
     return mpl.image.imread(tmp_path / "picture.png")
 
 
 class TestReliability:
     def test_the_curve_the_band_and_the_numbers(self):
-        upper, lower = reliability_plot({"mine": CURVE}).axes
+        upper, lower = reliability_plot({"mine": CURVE})[:, 0]
         diagonal, curve = upper.lines
         np.testing.assert_array_equal(diagonal.get_xydata(), [[0, 0], [1, 1]])
         np.testing.assert_array_equal(curve.get_xydata(), CURVE[["believed", "observed"]])
@@ -41,15 +41,17 @@ class TestReliability:
         np.testing.assert_array_equal(heights, np.bincount(number, minlength=20))
 
     def test_without_a_band(self):
-        upper, _ = reliability_plot({"mine": CURVE.drop(columns=["observed_low", "observed_high"])}).axes
+        upper, _ = reliability_plot({"mine": CURVE.drop(columns=["observed_low", "observed_high"])})[:, 0]
         assert not upper.collections
 
     @pytest.mark.parametrize("number", [1, 2, 3, 4, 7])
     def test_a_panel_for_each_attack(self, number, tmp_path):
-        figure = reliability_plot({f"attack {each} for $5": CURVE for each in range(number)})
-        assert len(figure.axes) == 2 * number
-        assert figure.axes[0].get_title().startswith("attack 0")
-        assert drawn(figure, tmp_path).shape[1] <= 1100  # within a notebook at 100 dots per inch
+        panels = reliability_plot({f"attack {each} for $5": CURVE for each in range(number)})
+        assert panels.shape == (2, number)
+        assert set(panels.flat) == set(panels[0, 0].figure.axes)
+        assert [axes.get_title()[:8] for axes in panels[0]] == [f"attack {each}" for each in range(number)]
+        assert [axes.get_ylabel() != "" for axes in panels[0]] == [each % 3 == 0 for each in range(number)]
+        assert drawn(panels, tmp_path).shape[1] <= 1100  # within a notebook at 100 dots per inch
 
     def test_nothing_published(self, tmp_path):
         nothing = reliability_curve(*given_beliefs([[0, 1]], [np.eye(2)], labels=[[-1, -1]]), draws=2, rng=1)
@@ -62,15 +64,14 @@ class TestReliability:
 
 class TestLeak:
     def test_the_numbers_of_the_table(self, tmp_path):
-        figure = leak_plot(LEAK, "week")
-        left, middle, right = figure.axes
+        left, middle, right = panels = leak_plot(LEAK, "week")
         for axes, measure in ((left, "log_score"), (middle, "sure")):
             forward, hindsight = axes.lines
             np.testing.assert_array_equal(forward.get_ydata(), LEAK[f"{measure}_forward"])
             np.testing.assert_array_equal(hindsight.get_ydata(), LEAK[f"{measure}_hindsight"])
             assert axes.get_xlabel() == "week"
         np.testing.assert_array_equal(right.lines[1].get_ydata(), LEAK["leak"])
-        assert drawn(figure, tmp_path).shape[1] <= 1200
+        assert drawn(panels, tmp_path).shape[1] <= 1200
         assert [text.get_text() for text in right.get_legend().texts] == ["forward", "in hindsight", "difference"]
 
     @pytest.mark.parametrize(
@@ -85,7 +86,7 @@ class TestLeak:
         drawn(leak_plot(LEAK.assign(time=times)), tmp_path)
 
     def test_a_gap_breaks_the_lines(self):
-        line = leak_plot(LEAK.assign(time=[1, 2, 9])).axes[0].lines[0]
+        line = leak_plot(LEAK.assign(time=[1, 2, 9]))[0].lines[0]
         assert np.isnan(line.get_ydata()).tolist() == [False, False, True, False]
 
     def test_missing_numbers_and_no_release(self, tmp_path):

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 
 from foreknow.evaluation import risk_utility_map
 from foreknow.evaluation.plots.end_labels import SHARED_COLOR
@@ -27,16 +26,15 @@ def points(line):
     return list(zip(line.get_xdata().tolist(), line.get_ydata().tolist(), strict=True))
 
 
-def drawn(figure, tmp_path):
+def drawn(axes, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        figure.savefig(tmp_path / "picture.png")
+        axes.figure.savefig(tmp_path / "picture.png")
     return plt.imread(tmp_path / "picture.png")
 
 
 def test_a_curve_per_defense_in_the_order_of_the_parameter(tmp_path):
-    figure = risk_utility_map(TABLE, along="k")
-    axes = figure.axes[0]
+    axes = risk_utility_map(TABLE, along="k")
     assert [points(line) for line in axes.lines] == [
         [(0.10, 0.30), (0.20, 0.20), (0.40, 0.10)],
         [(0.35, 0.15), (0.60, 0.05)],  # the point without a gain is left out
@@ -44,11 +42,11 @@ def test_a_curve_per_defense_in_the_order_of_the_parameter(tmp_path):
     ]
     assert [text.get_text() for text in axes.get_legend().texts] == ["halved", "alike", "alone"]
     assert len({line.get_color() for line in axes.lines}) == len({line.get_marker() for line in axes.lines}) == 3
-    assert drawn(figure, tmp_path).std() > 0
+    assert drawn(axes, tmp_path).std() > 0
 
 
 def test_the_parameter_is_written_at_the_ends():
-    axes = risk_utility_map(TABLE, along="k").axes[0]
+    axes = risk_utility_map(TABLE, along="k")
     written = {(text.get_text(), text.xy) for text in axes.texts}
     assert written == {
         ("k=3", (0.10, 0.30)), ("10", (0.40, 0.10)), ("k=3", (0.35, 0.15)), ("10", (0.60, 0.05)), ("k=3", (0.05, 0.50)),
@@ -62,14 +60,14 @@ def test_the_same_words_are_not_written_over_each_other(tmp_path):
         for name, shift in (("a", 0), ("b", 0.001))
         for k, gain, gcp in ((3, 0.3, 0.1), (9, 0.1, 0.4))
     ]
-    figure = risk_utility_map(pd.DataFrame(rows, columns=["defense", "k", "gain", "gcp"]), along="k")
-    assert drawn(figure, tmp_path).std() > 0
-    written = [text for text in figure.axes[0].texts if text.get_visible()]
+    axes = risk_utility_map(pd.DataFrame(rows, columns=["defense", "k", "gain", "gcp"]), along="k")
+    assert drawn(axes, tmp_path).std() > 0
+    written = [text for text in axes.texts if text.get_visible()]
     assert sorted(text.get_text() for text in written) == ["9", "k=3"]
     assert {text.get_color() for text in written} == {SHARED_COLOR}
-    figure.axes[0].set_ylim(0.2995, 0.302)  # the points are far from each other now
-    assert drawn(figure, tmp_path).std() > 0
-    assert {text.get_color() for text in figure.axes[0].texts} == set(COLORS[:2])
+    axes.set_ylim(0.2995, 0.302)  # the points are far from each other now
+    assert drawn(axes, tmp_path).std() > 0
+    assert {text.get_color() for text in axes.texts} == set(COLORS[:2])
 
 
 CROWDED = pd.DataFrame(
@@ -85,9 +83,9 @@ CROWDED = pd.DataFrame(
 @pytest.mark.parametrize(("size", "scale"), [((7.5, 4.8), "linear"), ((14.0, 6.4), "linear"), ((7.5, 4.8), "log")])
 def test_labels_overlap_neither_each_other_nor_markers(size, scale):
     """Also after the size of the figure or the scale of an axis was changed."""
-    figure = risk_utility_map(CROWDED, along="k")
+    axes = risk_utility_map(CROWDED, along="k")
+    figure = axes.figure
     figure.set_size_inches(*size)
-    axes = figure.axes[0]
     axes.set(xscale=scale)
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
@@ -102,30 +100,30 @@ def test_labels_overlap_neither_each_other_nor_markers(size, scale):
 
 def test_a_point_per_defense_and_a_panel_per_attack(tmp_path):
     rows = [(d, a, 0.1 * len(d) + 0.01 * len(a), 0.2 * len(d)) for d in ("x", "yy") for a in ("omega", "exactly")]
-    figure = risk_utility_map(
+    panels = risk_utility_map(
         pd.DataFrame(rows, columns=["defense", "attack", "success", "query"]), "success", "query", panel="attack"
     )
-    assert [axes.get_title() for axes in figure.axes] == ["attack: omega", "attack: exactly"]
-    for axes, attack in zip(figure.axes, ("omega", "exactly"), strict=True):
+    assert [axes.get_title() for axes in panels] == ["attack: omega", "attack: exactly"]
+    for axes, attack in zip(panels, ("omega", "exactly"), strict=True):
         shown = [point for line in axes.lines for point in points(line)]
         assert shown == [(g, s) for _, a, s, g in rows if a == attack]
         assert not axes.texts
-    assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
-    assert "relative error" in figure.axes[0].get_xlabel()
-    assert "most probable" in figure.axes[0].get_ylabel()
-    assert drawn(figure, tmp_path).std() > 0
+    assert panels[0].get_ylim() == panels[1].get_ylim()
+    assert "relative error" in panels[0].get_xlabel()
+    assert "most probable" in panels[0].get_ylabel()
+    assert drawn(panels[0], tmp_path).std() > 0
 
 
 def test_a_column_without_words_is_called_by_its_name():
-    axes = risk_utility_map(TABLE.rename(columns={"gain": "worry"}), "worry", along="k").axes[0]
+    axes = risk_utility_map(TABLE.rename(columns={"gain": "worry"}), "worry", along="k")
     assert axes.get_ylabel() == "risk: worry"
 
 
 def test_a_curve_without_any_point(tmp_path):
     empty = TABLE.assign(gain=TABLE["gain"].where(TABLE["defense"] != "halved"))
-    figure = risk_utility_map(empty, along="k")
-    assert points(figure.axes[0].lines[0]) == []
-    assert drawn(figure, tmp_path).std() > 0
+    axes = risk_utility_map(empty, along="k")
+    assert points(axes.lines[0]) == []
+    assert drawn(axes, tmp_path).std() > 0
 
 
 def test_a_column_that_is_not_there():
@@ -136,9 +134,3 @@ def test_a_column_that_is_not_there():
 def test_two_rows_are_not_one_point():
     with pytest.raises(ValueError, match=r"two rows .* the point of defense 'halved'; .* along or panel"):
         risk_utility_map(TABLE)
-
-
-def test_no_global_state():
-    before = plt.get_fignums()
-    assert isinstance(risk_utility_map(TABLE, along="k"), Figure)
-    assert plt.get_fignums() == before

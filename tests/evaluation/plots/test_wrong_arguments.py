@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import itertools
 
+import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -40,7 +41,7 @@ GRAPH = nx.DiGraph(source=("A", 1))
 GRAPH.add_node(("A", 1), bits=0.5, release=0, group=0, distance=0)
 
 CALLS = {
-    gain_over_time: {"risk": RISK, "time": "release", "measure": "gain"},
+    gain_over_time: {"risk": RISK, "time": "release", "measure": "gain", "panel": None},
     belief_over_time: {"beliefs": {"one": BELIEFS}, "history": HISTORY, "respondent": "A", "time": "release"},
     belief_forest: {
         "beliefs": {"one": BELIEFS},
@@ -71,13 +72,13 @@ WRONG = [
 
 @pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
 def test_the_arguments_are_right(function):
-    assert set(CALLS[function]) == set(inspect.signature(function).parameters)
-    assert function(**CALLS[function]).axes
+    assert {*CALLS[function], "ax"} == set(inspect.signature(function).parameters)
+    assert np.ravel(function(**CALLS[function])).size
 
 
 @pytest.mark.parametrize(
     ("function", "name"),
-    [(function, name) for function, arguments in CALLS.items() for name in arguments],
+    [(function, name) for function, arguments in CALLS.items() for name in [*arguments, "ax"]],
     ids=lambda part: getattr(part, "__name__", part),
 )
 def test_one_wrong_argument(function, name):
@@ -89,6 +90,7 @@ def test_one_wrong_argument(function, name):
             text = str(error)
             assert len(text) > 20, (wrong, text)
             assert text.endswith((".", "?")), (wrong, text)
+        plt.close("all")
 
 
 @pytest.mark.parametrize("function", CALLS, ids=lambda function: function.__name__)
@@ -97,3 +99,4 @@ def test_all_arguments_wrong(function):
     for first, other in itertools.product(WRONG[::3], WRONG[1::4]):
         with contextlib.suppress(TypeError, ValueError):
             function(**dict(zip(CALLS[function], itertools.cycle([first, other]), strict=False)))
+        plt.close("all")

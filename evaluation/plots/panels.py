@@ -1,0 +1,73 @@
+"""Axes of a plot: those that the caller gives, or those of a new figure."""
+
+from math import prod
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from foreknow.models.settings import shown
+
+type Panels = NDArray[Any]
+"""Array of matplotlib Axes."""
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Empty figure of pyplot, with constrained layout; sizes in inches. A notebook shows it below its cell."""
+    return plt.figure(figsize=(width, height), layout="constrained")
+
+
+def one_panel(owner: str, ax: Any, width: float, height: float) -> Axes:
+    """Given axes, or those of a new figure. Raise TypeError unless ``ax`` is None or Axes."""
+    if ax is None:
+        return new_figure(width, height).subplots()
+    return _checked(owner, ax, "is the matplotlib Axes to draw on")
+
+
+def given_panels(owner: str, ax: Any, shape: tuple[int, ...]) -> Panels | None:
+    """Array of the given axes, shape ``shape``; None if none are given.
+
+    Axes in another arrangement, such as a grid of two rows, are taken row by row. One panel may be given as Axes.
+
+    Raises
+    ------
+    TypeError
+        If ``ax`` is neither None nor Axes.
+    ValueError
+        If there are more or fewer axes than panels, or an axes is given twice.
+    """
+    if ax is None:
+        return None
+    number = prod(shape)
+    takes = f"is an array of {number} matplotlib Axes, shape {shape}, as matplotlib's subplots returns it"
+    given = [_checked(owner, one, takes) for one in _in_rows(ax)]
+    if len(given) != number or len(set(given)) != number:
+        found = f"{len(given)} Axes" if len(given) != number else "the same Axes twice"
+        raise ValueError(f"{owner}: ax has {found}, and the plot has {number} panels; give an array of shape {shape}.")
+    panels = np.empty(number, dtype=object)
+    panels[:] = given
+    return panels.reshape(shape)
+
+
+def keep_first_labels(panels: Panels) -> None:
+    """Remove the label of the vertical axis from the panels of a new figure that stand right of others."""
+    for axes in panels.flat:
+        if not axes.get_subplotspec().is_first_col():
+            axes.set_ylabel("")
+
+
+def _in_rows(ax: Any) -> list[Any]:
+    """Elements of an array or a nested list, row by row."""
+    if isinstance(ax, np.ndarray):
+        return list(ax.flat)
+    return [one for row in ax for one in _in_rows(row)] if isinstance(ax, list | tuple) else [ax]
+
+
+def _checked(owner: str, ax: Any, takes: str) -> Axes:
+    if not isinstance(ax, Axes) or ax.name != "rectilinear":
+        what = f"Axes of the projection {ax.name!r}" if isinstance(ax, Axes) else shown(ax)
+        raise TypeError(f"{owner}: ax is {what}; it {takes}.")
+    return ax

@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from foreknow.attacks import ForegroundBeliefs
+from foreknow.evaluation.plots.marker_labels import MarkerLabels
 from foreknow.evaluation.plots.panels import one_panel
 from foreknow.evaluation.plots.style import COLORS, legend, without_mathtext
 from foreknow.evaluation.risk.beliefs_and_truth import original_view
 from foreknow.evaluation.risk.global_errors import signature_table
 from foreknow.evaluation.risk.mined_distributions import attribute_names, global_distributions, set_probabilities
 from foreknow.models import GlobalDistribution, History, View
-from foreknow.models.arrays import FloatArray
 from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 MAX_MARKER_DIAMETER = 18.0
@@ -23,12 +23,6 @@ MAX_MARKER_DIAMETER = 18.0
 
 MIN_MARKER_DIAMETER = 4.5
 """Least diameter of a marker, in points, so that signatures of few records are visible."""
-
-AXES_WIDTH, AXES_HEIGHT = 415.0, 350.0
-"""Approximate size of the axes, in points, by which overlaps of labels are found."""
-
-CHARACTER_WIDTH = 4.6
-"""Approximate width of a character of a label, in points."""
 
 
 def foreground_map(
@@ -132,38 +126,13 @@ def _frame(axes: Axes, table: pd.DataFrame, share: float) -> None:
 
 
 def _label(axes: Axes, table: pd.DataFrame) -> None:
-    """Label each signature beside its marker where nothing overlaps; those furthest from the table's share first."""
-    low, high = axes.get_xlim()
-    points = table[["frequency", "probability"]].to_numpy()
-    places = (points - low) / (high - low) * (AXES_WIDTH, AXES_HEIGHT)
-    radii = table["size"].to_numpy() / 2
-    taken: list[tuple[float, ...]] = [(x - r, y - r, x + r, y + r) for (x, y), r in zip(places, radii, strict=True)]
-    for row in np.argsort(-table["far"].to_numpy(), kind="stable"):
-        word, away = str(table["signature"].iloc[row]), radii[row] + 3
-        found = _free_box(places[row], away, CHARACTER_WIDTH * len(word), taken)
-        if found is not None:
-            side, box = found
-            taken.append(box)
-            shift = (away if side == "left" else -away, 0)
-            axes.annotate(
-                without_mathtext(word), points[row], shift, textcoords="offset points", ha=side, va="center", fontsize=8
-            )
-
-
-def _free_box(
-    place: FloatArray, away: float, width: float, taken: list[tuple[float, ...]]
-) -> tuple[str, tuple[float, ...]] | None:
-    """Alignment and box of a label right or left of a marker, if one is within the axes and overlaps nothing."""
-    x, y = place
-    for side, left in (("left", x + away), ("right", x - away - width)):
-        box = (left, y - 5, left + width, y + 5)
-        if left > 0 and left + width < AXES_WIDTH and not any(_overlap(box, other) for other in taken):
-            return side, box
-    return None
-
-
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+    """Label the signatures where there is room; those furthest from the table's share first."""
+    ordered = table.sort_values("far", ascending=False, kind="stable")
+    labels = [
+        axes.annotate(without_mathtext(name), (x, y), (0, 0), textcoords="offset points", va="center", fontsize=8)
+        for name, x, y in zip(ordered["signature"], ordered["frequency"], ordered["probability"], strict=True)
+    ]
+    axes.add_artist(MarkerLabels(labels, ordered["size"].to_numpy() / 2))
 
 
 def _entries(largest: int, sampled: bool) -> list[tuple[str, dict[str, Any]]]:

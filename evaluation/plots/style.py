@@ -39,10 +39,10 @@ def legend(axes: Axes, entries: list[tuple[str, dict[str, Any]]]) -> None:
 
 
 def place_legend(axes: Axes, handles: Sequence[Artist], **outside: Any) -> None:
-    """Draw a legend outside the axes if the layout of the figure makes room for it, otherwise inside."""
+    """Draw a legend outside the axes if the layout of the figure makes room for it, otherwise inside in one column."""
     makes_room = axes.figure.get_layout_engine() is not None
-    inside = {} if makes_room else {"loc": "best", "bbox_to_anchor": None}
-    axes.legend(handles=list(handles), frameon=False, **({"fontsize": 9} | outside | inside))
+    inside = {} if makes_room else {"loc": "best", "bbox_to_anchor": None, "ncols": 1, "frameon": True}
+    axes.legend(handles=list(handles), **({"fontsize": 9, "frameon": False} | outside | inside))
 
 
 def without_mathtext(label: object) -> str:

@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from mined_beliefs import HISTORY, TOWNS, beliefs_with, mined
 
 from foreknow.evaluation import foreground_map, global_probabilities
@@ -68,7 +69,7 @@ def test_names_are_not_written_over_each_other():
     axes = foreground_map(beliefs_with(near), HISTORY, {"x"}, {"age", "town"})
     renderer = FigureCanvasAgg(axes.figure).get_renderer()
     axes.figure.draw(renderer)
-    boxes = [text.get_window_extent(renderer) for text in axes.texts]
+    boxes = [text.get_window_extent(renderer) for text in axes.texts if text.get_visible()]
     assert len(boxes) >= 2
     assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])
 
@@ -99,3 +100,15 @@ def test_attributes_that_are_no_names(attributes):
 def test_a_release_that_there_is_not():
     with pytest.raises(ValueError, match="no release at 7; there are 1"):
         foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, "town", time=7)
+
+
+def test_labels_of_a_small_panel_are_within_it():
+    """The room is that of the axes as they are drawn, which are a fifth of the figure's width here."""
+    axes = Figure(layout="constrained").subplots(1, 5)[1]
+    foreground_map(beliefs_with(TOWNS), HISTORY, {"x"}, "town", ax=axes)
+    renderer = FigureCanvasAgg(axes.figure).get_renderer()
+    axes.figure.draw(renderer)
+    frame = axes.get_window_extent(renderer)
+    boxes = [text.get_window_extent(renderer) for text in axes.texts if text.get_visible()]
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes)
+    assert not any(one.overlaps(other) for i, one in enumerate(boxes) for other in boxes[:i])

@@ -61,24 +61,26 @@ def _tables() -> dict[str, pd.DataFrame]:
 
 def _records(demographics: pd.DataFrame, transactions: pd.DataFrame, products: pd.DataFrame) -> pd.DataFrame:
     """Records, one per household and week with spending, in the order of households and weeks."""
-    keys = ["household_id", "week"]
-    group = transactions["product_id"].map(_groups_of(products)).fillna(OTHER)
-    spent = (
-        transactions.assign(purchase=group).groupby([*keys, "purchase"], as_index=False)["sales_value"].sum().round(2)
+    keys, known = ["household_id", "week"], transactions["household_id"].isin(demographics["household_id"])
+    group = transactions["product_id"].map(_groups_of(products)).fillna(GROUPS.index(OTHER)).astype("int64")
+    sales = transactions[known].assign(group=group[known])
+    spent = sales.groupby([*keys, "group"], as_index=False)["sales_value"].sum().round(2)
+    ranked = spent[spent["sales_value"] > 0].sort_values(
+        [*keys, "sales_value", "group"], ascending=[True, True, False, True]
     )
-    spent = spent[spent["sales_value"] > 0].assign(rank=lambda rows: rows["purchase"].map(GROUPS.index))
-    most = spent.sort_values([*keys, "sales_value", "rank"], ascending=[True, True, False, True]).drop_duplicates(keys)
-    records = most.merge(_traits(demographics), on="household_id").rename(columns={"household_id": "id"})
-    return records[["id", "week", *TRAITS, "purchase"]]
+    records = ranked.drop_duplicates(keys).merge(_traits(demographics), on="household_id")
+    records = records.assign(purchase=[GROUPS[code] for code in records["group"]])
+    return records.rename(columns={"household_id": "id"})[["id", "week", *TRAITS, "purchase"]]
 
 
-def _groups_of(products: pd.DataFrame) -> "pd.Series[str]":
-    """Group of each product, by its identifier: that of its category, or else that of its department."""
+def _groups_of(products: pd.DataFrame) -> "pd.Series[int]":
+    """Position in `GROUPS` of the group of each product, by its identifier: of its category, or else of its department."""
     by_category, by_department = (
-        {name: group for group, names in groups.items() for name in names} for groups in (CATEGORIES, DEPARTMENTS)
+        {name: GROUPS.index(group) for group, names in groups.items() for name in names}
+        for groups in (CATEGORIES, DEPARTMENTS)
     )
     groups = products["product_category"].map(by_category).fillna(products["department"].map(by_department))
-    return groups.fillna(OTHER).set_axis(products["product_id"])
+    return groups.set_axis(products["product_id"])
 
 
 def _traits(demographics: pd.DataFrame) -> pd.DataFrame:

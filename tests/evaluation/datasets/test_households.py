@@ -93,14 +93,6 @@ def test_without_the_package_the_way_out_is_named(monkeypatch):
         households()
 
 
-def test_the_counts_are_those_of_the_docstring(history):
-    assert (len(history.respondents), history.times) == (801, tuple(range(1, 54)))
-    assert sum(map(len, history)) == 32_691
-    assert len(GROUPS) == len(set(GROUPS)) == 18
-    assert {value for view in history for value in view.frame["purchase"]} == set(GROUPS)
-    assert len(history[0]) == min(map(len, history))
-
-
 @pytest.mark.slow
 def test_every_record_is_the_one_a_plain_walk_finds(tables, history):
     kind = {}

@@ -70,7 +70,8 @@ def _records(demographics: pd.DataFrame, transactions: pd.DataFrame, products: p
     )
     records = ranked.drop_duplicates(keys).merge(_traits(demographics), on="household_id")
     records = records.assign(purchase=[GROUPS[code] for code in records["group"]])
-    return records.rename(columns={"household_id": "id"})[["id", "week", *TRAITS, "purchase"]]
+    columns: pd.DataFrame = records.rename(columns={"household_id": "id"})[["id", "week", *TRAITS, "purchase"]]
+    return columns
 
 
 def _groups_of(products: pd.DataFrame) -> "pd.Series[int]":

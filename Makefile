@@ -15,7 +15,7 @@ help: ## list the targets
 	@test -n "$(PYTHON)" || { echo "foreknow needs Python 3.12 or newer; found none on PATH. Name one: make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip install --quiet --editable ".[demo,docs,notebooks,report,test]"
+	PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip install --quiet --editable ".[demo,docs,households,notebooks,report,test]"
 	@rm -rf .types && mkdir -p .types/foreknow
 	@for f in $(filter-out %/__pycache__,$(wildcard package/*)) models attacks defenses evaluation; do ln -s "../../$$f" .types/foreknow/; done
 	@echo "$(CURDIR)/.types" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/foreknow-layout.pth"

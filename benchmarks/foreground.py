@@ -60,7 +60,7 @@ SUPPORTS = (PRINTED.records, 1000, 500, 100)
 @cache
 def census(attributes: int | tuple[str, ...] = 5) -> View:
     names = ATTRIBUTES[:attributes] if isinstance(attributes, int) else attributes
-    return adult(ADULT, sensitive="education", quasi_identifiers=names, hierarchies=HIERARCHIES)
+    return adult(ADULT, sensitive="education", quasi_identifiers=names, hierarchies=HIERARCHIES)[0]
 
 
 def generator(seed: int) -> np.random.Generator:

@@ -67,7 +67,7 @@ PROGRAMS = {
 def prepare() -> View:
     """Write the records and the hierarchies for the runners."""
     DATA.mkdir(parents=True, exist_ok=True)
-    view = adult(SHARED / "adult", SENSITIVE, QUASI_IDENTIFIERS, SHARED / "adult-hierarchies")
+    (view,) = adult(SHARED / "adult", SENSITIVE, QUASI_IDENTIFIERS, SHARED / "adult-hierarchies")
     frame = view.frame[["id", *QUASI_IDENTIFIERS, SENSITIVE]].rename(columns={"id": "row"})
     frame.to_csv(DATA / "records.csv", index=False)
     shutil.copytree(SHARED / "adult-hierarchies", DATA / "hierarchies", dirs_exist_ok=True)

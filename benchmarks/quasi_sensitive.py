@@ -37,7 +37,9 @@ SETTINGS = ((200, 2), (220, 5))
 @cache
 def subject(vocabulary: int) -> tuple[View, Linking]:
     """3,000 records of Adult with random items, and their linking."""
-    return adult_with_items(ADULT, vocabulary=vocabulary, hierarchies=HIERARCHIES, rng=np.random.default_rng(2010))
+    rng = np.random.default_rng(2010)
+    (view,), linking = adult_with_items(ADULT, vocabulary=vocabulary, hierarchies=HIERARCHIES, rng=rng)
+    return view, linking
 
 
 def suppressed(vocabulary: int, k: int, requirement: Requirement, search: str = "adaptive") -> dict[str, float]:

@@ -55,7 +55,7 @@ def linking_the_census() -> Callable[[], object]:
     """Work of linking all records of Adult, with 300 items."""
     check_adult()
     rng = np.random.default_rng(2010)
-    view = random_items(adult(ADULT, "salary-class", ("age", "sex")), vocabulary=300, rng=rng)
+    view = random_items(adult(ADULT, "salary-class", ("age", "sex"))[0], vocabulary=300, rng=rng)
     linking = Linking(random_knowledge(vocabulary=300, rng=rng), "items")
     return lambda: linking(view)
 

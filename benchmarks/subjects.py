@@ -39,7 +39,7 @@ def check_adult() -> None:
 def census(rows: int | None) -> View:
     """View of Adult, or of a bootstrap with the given number of rows."""
     check_adult()
-    view = adult(ADULT, sensitive="occupation", quasi_identifiers=ADULT_QI)
+    (view,) = adult(ADULT, sensitive="occupation", quasi_identifiers=ADULT_QI)
     if rows is None:
         return view
     frame = view.frame.sample(rows, replace=True, random_state=1).reset_index(drop=True)

@@ -13,7 +13,7 @@ from foreknow.defenses import UHRA, Defense, JSReduce, KPrimacy, TCloseness, gro
 from foreknow.defenses.clusters.clustering import prior_clusters
 from foreknow.defenses.growing.nearest_point import nearest_point_order
 from foreknow.evaluation import adult
-from foreknow.models import ClassFrequencies, History, View
+from foreknow.models import ClassFrequencies, View
 from foreknow.models.arrays import FloatArray
 
 QUASI_IDENTIFIERS = ["age", "sex", "education"]
@@ -114,8 +114,9 @@ if __name__ == "__main__":
         Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "shared" / "data" / "adult"
     )
     hierarchies = next(f for f in (folder / "adult-hierarchies", folder.parent / "adult-hierarchies") if f.is_dir())
-    census = adult(folder, "salary-class", QUASI_IDENTIFIERS, hierarchies)
-    beliefs = ClassFrequencies.fit(History([census]), CLASSES)(census.people)
+    history = adult(folder, "salary-class", QUASI_IDENTIFIERS, hierarchies)
+    census = history[0]
+    beliefs = ClassFrequencies.fit(history, CLASSES)(census.people)
     for section in SECTIONS:
         print(f"\n{section.__name__}: {section.__doc__}", flush=True)
         for line in section(census, beliefs):

@@ -6,6 +6,7 @@ from foreknow.evaluation.checks.verify_items import verify_items
 from foreknow.evaluation.datasets import DATASETS
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.evaluation.datasets.exams import exams
+from foreknow.evaluation.datasets.households import households
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.datasets.random_items import adult_with_items, random_items, random_knowledge
 from foreknow.evaluation.experiment import Comparison, compare
@@ -85,6 +86,7 @@ __all__ = [
     "global_probabilities",
     "greatest_differences",
     "group_sizes",
+    "households",
     "influence_by_distance",
     "influence_by_release",
     "influence_map",

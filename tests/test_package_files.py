@@ -3,9 +3,9 @@
 import tomllib
 
 import pytest
+import yaml
 from places import ROOT
 
-yaml = pytest.importorskip("yaml")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 

@@ -55,7 +55,7 @@ def simulated(views: int, records: int) -> Simulation:
 def census(sensitive: str, *quasi_identifiers: str, hierarchies: bool = True) -> View:
     return adult(
         DATA / "adult", sensitive, quasi_identifiers or None, DATA / "adult-hierarchies" if hierarchies else None
-    )
+    )[0]
 
 
 def knowing(simulation: Simulation, estimator: str = "Omega") -> Adversary:

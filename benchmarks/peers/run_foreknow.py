@@ -55,7 +55,7 @@ def calls() -> dict[str, Callable[[], Defense]]:
 def view(folder: Path) -> View:
     """View of the records, with ARX's hierarchies for all quasi-identifiers except age, which is a number."""
     source = json.loads((folder / "source.json").read_text())
-    return adult(source["adult"], SENSITIVE, QUASI_IDENTIFIERS, source["hierarchies"])
+    return adult(source["adult"], SENSITIVE, QUASI_IDENTIFIERS, source["hierarchies"])[0]
 
 
 def rows(release: Release) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""UCI Adult: the census table used to evaluate anonymization, as a view."""
+"""UCI Adult: the census table used to evaluate anonymization, as a history of one view."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +10,7 @@ import pandas as pd
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.hierarchy import Hierarchy
+from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.view import View
 
@@ -41,8 +42,8 @@ def adult(
     sensitive: str = "occupation",
     quasi_identifiers: Sequence[str] | None = None,
     hierarchies: str | Path | None = None,
-) -> View:
-    """Read the Adult census table: 45,222 records, those of adult.data and then those of adult.test.
+) -> History:
+    """Read the Adult census table as a history of one view: 45,222 records, those of adult.data and then those of adult.test.
 
     Parameters
     ----------
@@ -59,8 +60,8 @@ def adult(
 
     Returns
     -------
-    View
-        All 15 columns, and ``id``, the row number: 0 to 45,221.
+    History
+        One view, at time 0: all 15 columns, and ``id``, the row number, 0 to 45,221.
 
     Raises
     ------
@@ -93,7 +94,7 @@ def adult(
     if quasi_identifiers is None:
         quasi_identifiers = [name for name in QUASI_IDENTIFIERS if name != sensitive]
     schema = Schema.infer(frame, quasi_identifiers, sensitive, "id")
-    return View(frame, schema if hierarchies is None else _with_hierarchies(schema, Path(hierarchies)))
+    return History([View(frame, schema if hierarchies is None else _with_hierarchies(schema, Path(hierarchies)))])
 
 
 def _are_names(names: Any) -> bool:

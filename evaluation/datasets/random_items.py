@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from foreknow.evaluation.datasets.adult import adult
-from foreknow.models import ExternalKnowledge, Linking, View
+from foreknow.models import ExternalKnowledge, History, Linking, View
 from foreknow.models.settings import as_generator, check_array_size, check_kind, is_number, is_whole
 
 DEFAULT_VOCABULARY_SIZE = 200
@@ -161,7 +161,7 @@ def adult_with_items(
     hierarchies: str | Path | None = None,
     *,
     rng: np.random.Generator | int,
-) -> tuple[View, Linking]:
+) -> tuple[History, Linking]:
     """Data of the paper's experiments: records of Adult with 9 random items each, and 3,000 labels with 100 items on average.
 
     Parameters
@@ -177,9 +177,9 @@ def adult_with_items(
 
     Returns
     -------
-    view : View
-        8 quasi-identifiers, `ADULT_IDENTIFIERS`, with the domains of the whole table; the salary class as the sensitive attribute;
-        and the column ``items``.
+    history : History
+        One view, with 8 quasi-identifiers, `ADULT_IDENTIFIERS`, with the domains of the whole table; the salary class as the
+        sensitive attribute; and the column ``items``.
     linking : Linking
         Link from these items to the labels.
 
@@ -191,14 +191,14 @@ def adult_with_items(
         If the table has fewer records, or as `adult` and `random_knowledge` raise.
     """
     generator = as_generator("adult_with_items", rng)
-    table = adult(folder, "salary-class", ADULT_IDENTIFIERS, hierarchies)
+    (table,) = adult(folder, "salary-class", ADULT_IDENTIFIERS, hierarchies)
     if not is_whole(records) or records > len(table):
         raise ValueError(
             f"adult_with_items: records is {records!r}; the table has {len(table)}, and at least 1 of them is drawn."
         )
     chosen = np.sort(generator.choice(len(table), int(records), replace=False))
     view = random_items(View(table.frame.iloc[chosen], table.schema), vocabulary=vocabulary, rng=generator)
-    return view, Linking(random_knowledge(vocabulary=vocabulary, rng=generator), "items")
+    return History([view]), Linking(random_knowledge(vocabulary=vocabulary, rng=generator), "items")
 
 
 def _is_size(value: object, least: int) -> bool:

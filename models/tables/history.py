@@ -15,7 +15,7 @@ from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.attributes import Numeric
-from foreknow.models.tables.cleaning.times_of_cells import ordered_times
+from foreknow.models.tables.cleaning.times_of_cells import NO_ORDER, ordered_times
 from foreknow.models.tables.columns.required_columns import check_columns
 from foreknow.models.tables.columns.times import (
     check_not_continuous,
@@ -76,11 +76,12 @@ class History:
         Parameters
         ----------
         source : DataFrame or path
-            One row per record: a DataFrame, or the path of a CSV or Parquet file.
+            One row per record: a DataFrame, or the path of a CSV or Parquet file. A named index is a column.
         schema : Schema
             The meaning of the columns.
         time : str
-            The column that divides the records into views. Its distinct values, sorted, are the times.
+            The column that divides the records into views. Its distinct values, sorted, are the times. Texts sort by the
+            alphabet, so names such as ``baseline`` and ``follow-up`` must be in this order.
         encoding : str
             The encoding of a CSV file.
 
@@ -91,7 +92,8 @@ class History:
         ValueError
             If the file is neither CSV nor Parquet, or is not in the encoding; a column is missing; a time is missing or
             infinite; times are fractional numbers or times of day, and more than half of the views would hold a single
-            record; dates are text that does not sort in the order of time, as ``02/2024``; or as `View` does.
+            record; numbers or dates are text that does not sort in the order of time, as ``02/2024`` or ``week 10``; or as
+            `View` does.
         FileNotFoundError
             If there is no such file.
         """
@@ -99,11 +101,11 @@ class History:
         check_kind("History.read", "source", source, (pd.DataFrame, str, PathLike), takes)
         check_kind("History.read", "schema", schema, Schema, "is a Schema, as Schema.infer(frame, ['age'])")
         frame = source if isinstance(source, pd.DataFrame) else read_table(source, encoding=encoding)
+        frame = _with_index_as_columns(frame)
         check_columns(frame, [time])
         if frame.empty:
             raise ValueError("the table has no record; a history needs at least one view.")
-        frame = frame.reset_index(drop=True)
-        _check_dates_sort(frame[time])
+        _check_text_sorts(frame[time])
         rows = rows_by_time(times_of_records(frame[time]))
         check_not_continuous(time, [(when, len(records)) for when, records in rows])
         return cls(View(frame.iloc[records], schema, when) for when, records in rows)
@@ -222,19 +224,32 @@ class History:
         return History(View(rows, view.schema, view.time) for view, rows in frames if len(rows))
 
 
-def _check_dates_sort(column: "pd.Series[Any]") -> None:
-    """Raise ValueError if times are dates written as text whose order is not that of time."""
+def _with_index_as_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with the named levels of its index as columns, unless it has such columns, and without an index."""
+    taken = set(frame.columns)
+    levels = [name for name in frame.index.names if name is not None and name not in taken]
+    return frame.reset_index(levels).reset_index(drop=True) if levels else frame.reset_index(drop=True)
+
+
+def _check_text_sorts(column: "pd.Series[Any]") -> None:
+    """Raise ValueError if times are numbers or dates written as text, whose order is not that of time."""
     if not pd.api.types.is_string_dtype(column) or column.dropna().empty:
         return
     texts = pd.Series(sorted({text for text in column.dropna().tolist() if isinstance(text, str)}), name=column.name)
     times, faults, _ = ordered_times(texts)
-    if faults or pd.api.types.is_numeric_dtype(times):
+    for fault in faults:
+        if fault.problem != NO_ORDER:
+            raise ValueError(
+                f"{column.name!r} {fault.problem}; {fault.way_out}. Cleaning has settings for such tables."
+            )
+    if faults:
         return
     for place, (before, after) in enumerate(itertools.pairwise(times.tolist())):
         if not before < after:
             raise ValueError(
-                f"the times of {column.name!r} are dates, and as text {texts[place]!r} comes before {texts[place + 1]!r}; clean "
-                f"the table first, as Cleaning()(frame, ColumnRoles(time={column.name!r})), or write the year first."
+                f"the times of {column.name!r} are text, and as text {texts[place]!r} comes before {texts[place + 1]!r}; clean the "
+                f"table first, as Cleaning()(frame, ColumnRoles(time={column.name!r})), or write numbers as numbers and the year "
+                "of a date first."
             )
 
 

@@ -192,7 +192,7 @@ def test_only_chance_hides_how_records_were_chosen(results):
 def census():
     if not (ADULT / "adult.data").is_file():
         pytest.skip(f"UCI Adult is not at {ADULT}")
-    return adult(ADULT, "education", ("age", "workclass", "marital-status", "occupation", "race"))
+    return adult(ADULT, "education", ("age", "workclass", "marital-status", "occupation", "race"))[0]
 
 
 class TestAdult:

@@ -203,7 +203,7 @@ def test_the_same_seed_gives_the_same_and_another_call_goes_on():
 def census():
     if not (ADULT / "adult.data").is_file():
         pytest.skip(f"UCI Adult is not at {ADULT}")
-    return adult(ADULT, "education", ("age", "workclass", "marital-status", "occupation", "race"))
+    return adult(ADULT, "education", ("age", "workclass", "marital-status", "occupation", "race"))[0]
 
 
 class TestAdult:

@@ -20,6 +20,7 @@ FAMILIES = {
     "defenses": {rule.__name__ for rule in defenses.DEFENSES.values()},
     "requirements": {rule.__name__ for rule in defenses.REQUIREMENTS.values()},
     "measures": set(evaluation.MEASURES),
+    "data-sets": set(evaluation.DATASETS),
 }
 """Members that the table of a page must have; it may have others."""
 

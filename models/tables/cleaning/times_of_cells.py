@@ -24,6 +24,9 @@ from foreknow.models.tables.cleaning.spellings import stripped
 
 type CleanedColumn = tuple["pd.Series[Any]", list[Fault], list[Change]]
 
+NO_ORDER = "has times that are names, which have no order in time"
+"""Problem of times such as ``baseline`` and ``follow-up``."""
+
 ROUND = "round them in the file, or name a column of weeks, months or years, as time='month'"
 
 
@@ -192,7 +195,7 @@ def _faults_of_names(found: DistinctCells) -> list[Fault]:
     shapes = {re.sub(r"[0-9]+", "0", text) for text in found.cells}
     way_out = "write them as numbers, or as dates with the year first: 2024-01"
     if len(shapes) > 1 or not any("0" in shape for shape in shapes):
-        return [found.fault("has times that are names, which have no order in time", everything, way_out)]
+        return [found.fault(NO_ORDER, everything, way_out)]
     for one, other in zip(sorted(found.cells), sorted(found.cells, key=_with_numbers), strict=True):
         if one != other:
             problem = f"has times that are text, and as text {shown(one)} comes before {shown(other)}"

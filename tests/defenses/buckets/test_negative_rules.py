@@ -179,7 +179,7 @@ def test_rules_of_one_value_on_adult_are_the_empty_cells_of_its_cross_tables():
     if not (DATA / "adult" / "adult.data").is_file():
         pytest.skip(f"UCI Adult is not at {DATA / 'adult'}")
     attributes = ("workclass", "marital-status", "occupation", "race")
-    view = adult(DATA / "adult", sensitive="education", quasi_identifiers=attributes)
+    (view,) = adult(DATA / "adult", sensitive="education", quasi_identifiers=attributes)
     mined = negative_rules(view)
     empty = set()
     for name in attributes:

@@ -104,7 +104,7 @@ class TestPromise:
     def test_on_adult(self, r, support):
         if not (ADULT / "adult.data").is_file():
             pytest.skip(f"UCI Adult is not at {ADULT}")
-        whole = adult(ADULT, sensitive="education", quasi_identifiers=QUASI_IDENTIFIERS)
+        (whole,) = adult(ADULT, sensitive="education", quasi_identifiers=QUASI_IDENTIFIERS)
         view = View(whole.frame.iloc[::9].reset_index(drop=True), whole.schema)
         defense = ForegroundSafe(r, BELOW_SECONDARY, support=support)
         release = defended(view, defense)

@@ -309,7 +309,7 @@ def test_adult():
     if not (DATA / "adult" / "adult.data").is_file():
         pytest.skip(f"UCI Adult is not at {DATA / 'adult'}")
     names = ["age", "education", "marital-status", "sex"]
-    view = adult(DATA / "adult", quasi_identifiers=names, hierarchies=DATA / "adult-hierarchies")
+    (view,) = adult(DATA / "adult", quasi_identifiers=names, hierarchies=DATA / "adult-hierarchies")
     grouping = FullDomain(KAnonymity(5), {"age": (5, 10, 20)})(view, np.full((len(view), 14), 1 / 14), ())
     assert grouping.notes[0].startswith("age in "), "it is not at level 0"
     assert min(Counter(grouping.labels.tolist()).values()) >= 5

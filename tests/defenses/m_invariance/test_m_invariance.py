@@ -268,7 +268,7 @@ class TestErrors:
 def test_adult_in_two_overlapping_halves():
     if not (DATA / "adult.data").is_file():
         pytest.skip(f"UCI Adult is not at {DATA}")
-    whole = adult(DATA, sensitive="occupation", quasi_identifiers=["age", "race"])
+    (whole,) = adult(DATA, sensitive="occupation", quasi_identifiers=["age", "race"])
     frame = whole.frame
     views = History([View(frame[:30_000], whole.schema, 1), View(frame[15_000:], whole.schema, 2)])
     checked = m_invariance(publish(views, MInvariance(4)), 4)

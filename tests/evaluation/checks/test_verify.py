@@ -419,7 +419,7 @@ class TestAdult:
     def test_closeness_over_the_tree_of_education(self):
         """ARX's tree over 16 educations, of which half are in the groups."""
         tree = Hierarchy.read(HIERARCHIES / "adult_hierarchy_education.csv")
-        view = adult(ADULT, sensitive="education", quasi_identifiers=["age", "sex"])
+        (view,) = adult(ADULT, sensitive="education", quasi_identifiers=["age", "sex"])
         view = View(view.frame.iloc[:1200], view.schema)
         prior = np.full((1200, 16), 1 / 16)
         asked = KAnonymity(5) & TCloseness(0.2, tree)

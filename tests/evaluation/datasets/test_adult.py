@@ -20,7 +20,7 @@ def folder():
 
 @pytest.fixture(scope="module")
 def view(folder):
-    return adult(folder, hierarchies=DATA / "adult-hierarchies")
+    return adult(folder, hierarchies=DATA / "adult-hierarchies")[0]
 
 
 @pytest.fixture
@@ -64,13 +64,13 @@ def test_hierarchies_are_attached_where_there_is_a_file(view):
 
 
 def test_without_hierarchies_values_are_sorted(folder):
-    view = adult(folder)
+    (view,) = adult(folder)
     assert view.schema.quasi_identifiers["race"].hierarchy is None
     assert list(view.schema.quasi_identifiers["race"].values) == sorted(view.frame["race"].unique())
 
 
 def test_an_unknown_workclass_and_the_full_stops_are_gone(small):
-    view = adult(small, sensitive="salary-class", quasi_identifiers=["age", "native-country"])
+    (view,) = adult(small, sensitive="salary-class", quasi_identifiers=["age", "native-country"])
     assert view.frame["age"].tolist() == [39, 17]
     assert view.frame["salary-class"].tolist() == ["<=50K", ">50K"]
     assert view.frame["native-country"].tolist() == ["Cuba", "Cuba"]

@@ -87,7 +87,8 @@ def test_settings_of_knowledge_are_in_their_range(setting):
 def experiment():
     if not (DATA / "adult.data").is_file():
         pytest.skip(f"UCI Adult is not at {DATA}")
-    return adult_with_items(DATA, rng=rng())
+    (view,), linking = adult_with_items(DATA, rng=rng())
+    return view, linking
 
 
 def test_the_papers_experiment(experiment):

@@ -159,7 +159,7 @@ def test_mined_probabilities_on_adult_are_near_the_frequencies():
 
     Least squares uses less of the pairs than their likelihood does, so that its standard error is an upper bound.
     """
-    view = adult(ADULT, "salary-class", ["sex", "race"])
+    (view,) = adult(ADULT, "salary-class", ["sex", "race"])
     some = View(view.frame.iloc[::10], view.schema)
     groups = np.random.default_rng(1).permutation(np.arange(len(some)) // 2)
     beliefs = ForegroundAttack([["sex"]], {">50K"}, support=500)([Release(some, groups)])

@@ -368,6 +368,50 @@ class TestHistory:
             values = dict(zip(expected.people.respondents, expected.sensitive, strict=True))
             assert dict(zip(found.people.respondents, found.sensitive, strict=True)) == values
 
+    @pytest.mark.parametrize("table", ["arrow and index", "windows", "numbered columns"])
+    def test_read_any_long_table(self, table, tmp_path):
+        """The same five records, as a survey, a spreadsheet and an array may have them."""
+        records = [(2, "é", 1.5, "x"), (10, "b", 2.5, "y"), (2, "b", 2.5, "x"), (10, "é", 1.5, "x"), (2, "c", 9.0, "y")]
+        frame = pd.DataFrame(records, columns=["wave", "who", "dose", "seen"])
+        schema, time, settings, (first, last) = (
+            Schema({"dose": Numeric()}, "seen", ("x", "y"), "who"),
+            "wave",
+            {},
+            (2, 10),
+        )
+        if table == "arrow and index":
+            frame["wave"] = pd.PeriodIndex([f"2024-{wave:02}" for wave in frame["wave"]], freq="M")
+            frame = frame.astype({"dose": "double[pyarrow]", "seen": "category"}).set_index(["wave", "who"])
+            first, last = pd.Period("2024-02"), pd.Period("2024-10")
+        elif table == "windows":
+            frame.to_csv(tmp_path / "a.txt", sep=";", index=False, encoding="cp1252")
+            frame, settings = tmp_path / "a.txt", {"encoding": "cp1252"}
+        else:
+            frame = frame.set_axis([0, 1, 2, 3], axis=1).set_axis([5] * 5)
+            schema, time = Schema({2: Numeric()}, 3, ("x", "y"), 1), 0
+        history = History.read(frame, schema, time, **settings)
+        assert history.times == (first, last)
+        assert [view.people.respondents.tolist() for view in history] == [["é", "b", "c"], ["b", "é"]]
+        assert [view.people.quasi_identifiers.ravel().tolist() for view in history] == [[1.5, 2.5, 9.0], [2.5, 1.5]]
+        assert [view.sensitive.tolist() for view in history] == [[0, 0, 1], [1, 0]]
+
+    @pytest.mark.parametrize(
+        ("times", "match"),
+        [
+            (["10", "2"], "are text, and as text '10' comes before '2'; clean the table first, as Cleaning"),
+            (["wave 10", "wave 2"], "as text 'wave 10' comes before 'wave 2'; write them as numbers"),
+            (["January", "February"], "'week' has months without a year; write year and month"),
+            (["2024-01", "02/2024"], "'week' has times in 2 notations; write all times in one"),
+        ],
+    )
+    def test_text_that_does_not_sort_in_the_order_of_time_is_refused(self, times, match):
+        with pytest.raises(ValueError, match=match):
+            History.read(frame_of("AB", "ab").assign(week=times), self.HISTORY.schema)
+
+    def test_names_sort_by_the_alphabet(self):
+        read = History.read(frame_of("AB", "ab").assign(week=["follow-up", "baseline"]), self.HISTORY.schema)
+        assert read.times == ("baseline", "follow-up")
+
     @pytest.mark.parametrize(
         ("change", "settings", "match"),
         [

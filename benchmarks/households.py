@@ -1,0 +1,59 @@
+"""Table of docs/reference/data-sets.md: twelve weeks of purchases, published and attacked with three kinds of knowledge.
+
+python benchmarks/households.py
+"""
+
+import time
+from collections.abc import Iterator
+
+import pandas as pd
+
+from foreknow.attacks import Attack, JointAttack, LearnedAttack, SnapshotAttack
+from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
+from foreknow.evaluation import households, risk_table
+from foreknow.models import Adversary, ClassFrequencies, GivenPrior, GroupMessages, History, MarkovChain
+
+WEIGHT_OF_ALL = 10.0
+"""Number of purchases with the frequencies of all households that each household's own are added to."""
+
+
+def habits(later: History, people: tuple[object, ...]) -> GivenPrior:
+    """Smoothed frequencies of each household's own purchases in other weeks."""
+    frame = pd.concat([view.frame for view in later])
+    values = list(later.schema.values)
+    overall = frame["purchase"].value_counts(normalize=True).reindex(values, fill_value=0.0)
+    counts = pd.crosstab(frame["id"], frame["purchase"]).reindex(index=list(people), columns=values, fill_value=0)
+    smoothed = counts + WEIGHT_OF_ALL * overall
+    return GivenPrior(smoothed.div(smoothed.sum(axis=1), axis=0))
+
+
+def attacks(later: History, people: tuple[object, ...]) -> Iterator[tuple[str, Attack]]:
+    """Attacks by the knowledge they have."""
+    classes = ClassFrequencies.fit(later, {"age": 3, "income": 3, "members": 2}, 1.0)
+    own = Adversary(habits(later, people))
+    yield "learned from the releases", LearnedAttack()
+    yield "classes and transitions", JointAttack(Adversary(classes, MarkovChain.fit(later, pseudo_count=1.0)))
+    yield "habits, snapshot", SnapshotAttack(own)
+    yield "habits, joint", JointAttack(own)
+    yield "habits, joint by group messages", JointAttack(own, GroupMessages())
+
+
+def main() -> None:
+    """Print the table."""
+    year = households()
+    weeks, later = History(year[week] for week in range(1, 13)), History(year[week] for week in range(13, 53))
+    start = time.process_time()
+    releases = publish(weeks, Mondrian(KAnonymity(3) & DistinctDiversity(2)), rng=1)
+    print(weeks, len(weeks.respondents), "households; publication", round(time.process_time() - start, 2), "s")
+    for name, attack in attacks(later, weeks.respondents):
+        attack(releases)
+        start = time.process_time()
+        beliefs = attack(releases)
+        seconds = time.process_time() - start
+        risk = risk_table(beliefs, weeks)
+        means, sums = risk[["gain", "success"]].mean().round(3), risk[["sure", "right"]].sum()
+        print(f"| {name} | {means['gain']} | {means['success']} | {sums['sure']} | {sums['right']} | {seconds:.1f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -10,9 +10,11 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 
+from site_extensions.member_sections import member_sections, rst_blocks
 from site_extensions.public_names import DOCS, PACKAGES, choices, page_name, public_names, public_object
 
 API = DOCS / "api"
+INLINE = re.compile(r"\$(?P<formula>[^$\n]+)\$|`(?P<code>[^`]*)`|\[(?P<text>[^\]]*)\]\((?P<target>[^)]*)\)")
 
 
 def first_line(full_name: str) -> str:
@@ -34,9 +36,27 @@ def documentation(full_name: str) -> str:
 
 
 def rst_of(markdown: str) -> str:
-    """A table cell of Markdown as reStructuredText: links become text, code becomes a link to a name if there is one."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown).replace(r"\|", "|").replace("*", "")
-    return re.sub(r"`([^`]*)`", lambda code: f"`{code[1]}`" if code[1] in public_names() else f"``{code[1]}``", text)
+    """Markdown as reStructuredText: formulas, links to pages, and code, which becomes a link to a name if there is one."""
+    return INLINE.sub(lambda found: _inline(**found.groupdict()), markdown.replace(r"\|", "|"))
+
+
+def _inline(formula: str | None, code: str | None, text: str | None, target: str | None) -> str:
+    if formula is not None:
+        return f":math:`{formula}`"
+    return _link(text, target) if text is not None and target is not None else _code(code or "")
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text.partition(".")[0] in public_names() else f"``{text}``"
+
+
+def _link(text: str, target: str) -> str:
+    words = re.sub(r"`+([^`]*)`+", r"\1", text)
+    page = target.partition("#")[0]
+    if not page.endswith(".md"):
+        return words
+    found = (DOCS / "reference" / page).resolve().relative_to(DOCS.parent).with_suffix("")
+    return f":doc:`{words} </{found.as_posix()}>`"
 
 
 def page_of(full_name: str, rows: Mapping[str, Any]) -> str:
@@ -46,9 +66,10 @@ def page_of(full_name: str, rows: Mapping[str, Any]) -> str:
     lines = [name, "=" * len(name), "", f".. currentmodule:: {package}", ""]
     if name in rows:
         page, cells = rows[name]
-        lines += [".. admonition:: When to use it", "   :class: tip", ""]
+        lines += [f"{first_line(full_name)}", "", ".. admonition:: When to use it", "   :class: tip", ""]
         lines += [f"   - **{head}**: {rst_of(cell)}" for head, cell in cells.items() if cell]
-        lines += ["", f"   Comparison: :doc:`/docs/reference/{page.stem}`.", ""]
+        lines += ["", f"   Compare it with the others: :doc:`/docs/reference/{page.stem}`.", ""]
+    lines += member_parts(name)
     if isinstance(found, type):
         lines += [f".. autoclass:: {full_name}", "   :members:", "   :special-members: __call__", ""]
     elif callable(found):
@@ -58,6 +79,18 @@ def page_of(full_name: str, rows: Mapping[str, Any]) -> str:
         if isinstance(found, Mapping):
             lines += [f"   - ``{key!r}``: {_value(value)}" for key, value in found.items()]
     return "\n".join(lines) + "\n"
+
+
+def member_parts(name: str) -> list[str]:
+    """Formula and picture of a member of a family, and the heading of its reference."""
+    if name not in member_sections():
+        return []
+    section = member_sections()[name]
+    return [
+        *("Formula", "-------", "", *rst_blocks(section.text, rst_of)),
+        *("Picture", "-------", "", f".. image:: {section.picture}", f"   :alt: {section.description}", ""),
+        *(rst_of(section.caption), "", "Reference", "---------", ""),
+    ]
 
 
 def _value(value: Any) -> str:

@@ -1,0 +1,54 @@
+"""Sections of the family pages in docs/reference: a formula and a picture of each member, by its name."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from site_extensions.public_names import DOCS
+
+HEADING = re.compile(r"^### `(\w+)`$", re.MULTILINE)
+PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)]*)\)\s*$", re.MULTILINE)
+CAPTION = re.compile(r"^## Formulas and pictures\n+(.*?)(?=\n\n### )", re.MULTILINE | re.DOTALL)
+DISPLAYED = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)
+
+
+class MemberSection(NamedTuple):
+    """Section of one member: its text without the picture, the picture, and what all pictures of the family show."""
+
+    page: Path
+    text: str
+    picture: str
+    description: str
+    caption: str
+
+
+@cache
+def member_sections() -> dict[str, MemberSection]:
+    """Section of each member by its name, from the headings in code letters below "Formulas and pictures"."""
+    found = {}
+    for page in sorted((DOCS / "reference").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        caption = CAPTION.search(text)
+        if caption is None:
+            continue
+        ends = [*(heading.start() for heading in HEADING.finditer(text)), len(text)][1:]
+        for heading, end in zip(HEADING.finditer(text), ends, strict=True):
+            body = text[heading.end() : end].split("\n## ")[0]
+            picture = PICTURE.search(body)
+            description, path = picture.groups() if picture else ("", "")
+            words = " ".join(caption[1].split())
+            found[heading[1]] = MemberSection(page, PICTURE.sub("", body).strip(), path, description, words)
+    return found
+
+
+def rst_blocks(markdown: str, line: Callable[[str], str]) -> list[str]:
+    """Lines of reStructuredText: displayed formulas become math directives, `line` converts the other text."""
+    blocks = []
+    for position, part in enumerate(DISPLAYED.split(markdown)):
+        if position % 2:
+            blocks += [".. math::", "", *(f"   {row}" for row in part.splitlines()), ""]
+        elif part.strip():
+            blocks += [line(part.strip()), ""]
+    return blocks

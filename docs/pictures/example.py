@@ -29,7 +29,7 @@ class Example(NamedTuple):
 
 
 def example(people: int = 24, views: int = 4, seed: int = 27) -> Example:
-    """People whose prior depends on age and weight: diabetes is likelier for the old and heavy. Each value stays with probability .8."""
+    """People whose prior depends on age and weight; each value stays with the probability .8."""
     rng = np.random.default_rng(seed)
     age, weight = rng.integers(20, 80, people), rng.integers(50, 100, people)
     x, y = (age - 50) / 15, (weight - 75) / 12

@@ -1,19 +1,20 @@
 """A picture of each defense, attack, estimator, joint solver, program and measure, by one function for each family.
 
-`python docs/pictures/members.py` writes all of them beside the page's name; `python docs/pictures/members.py attacks measures` writes
-two families. Programs are sampled by NUTS, which takes minutes; the others take seconds. The seeds are fixed. Run it again after a
-change of an object that it shows, and look at the result.
+`python docs/pictures/members.py` writes all of them; `python docs/pictures/members.py attacks measures` writes two families. Programs
+are sampled by NUTS, which takes minutes; the others take seconds. The seeds are fixed. Run it again after a change of an object that
+it shows, and look at the result.
 """
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pymc as pm
+import xarray as xr
 from example import MARKERS, VALUES, Example, example, in_classes, with_symptoms
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -107,7 +108,10 @@ def beliefs_left(axes: Axes, shown: Example, adversary: Adversary, releases: tup
         size = 40 if marker == "|" else 16
         axes.scatter(belief[order], rows, marker=marker, color=colour, s=size, label=label, zorder=2)
     axes.set(xlim=(-0.03, 1.03), ylim=(len(true), -1), yticks=[], xlabel="belief in the true value", ylabel="person")
-    axes.set_title(f"mean {series['prior'][0].mean():.2f}, {series['this release alone'][0].mean():.2f}, {last.mean():.2f}", fontsize=10)
+    axes.set_title(
+        f"mean {series['prior'][0].mean():.2f}, {series['this release alone'][0].mean():.2f}, {last.mean():.2f}",
+        fontsize=10,
+    )
     axes.legend(loc="lower right", fontsize=7.5, frameon=True)
 
 
@@ -129,7 +133,11 @@ def item_suppression(shown: Example) -> Figure:
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     left.bar(range(len(releases)), lost["items"] - lost["lost"], color=BLUE, label="published")
     left.bar(range(len(releases)), lost["lost"], bottom=lost["items"] - lost["lost"], color="#dddddd", label="removed")
-    left.set_xticks(range(len(releases)), [name.replace(" items", "\nitems").replace("-diverse", "-\ndiverse") for name in releases], fontsize=8)
+    left.set_xticks(
+        range(len(releases)),
+        [name.replace(" items", "\nitems").replace("-diverse", "-\ndiverse") for name in releases],
+        fontsize=8,
+    )
     left.set(ylabel="items of all records")
     left.legend(frameon=False, fontsize=8, loc="lower left")
     for (name, release), colour, marker in zip(releases.items(), (GREY, BLUE, ORANGE), "sod", strict=True):
@@ -184,7 +192,9 @@ def one_person(shown: Example, beliefs: models.Beliefs) -> Figure:
         for value, belief in enumerate(row):
             colour = "white" if belief > 0.55 else "black"
             axes.text(release, value, f"{belief:.2f}", ha="center", va="center", color=colour, fontsize=9)
-        axes.add_patch(Rectangle((release - 0.47, truth[release] - 0.46), 0.94, 0.92, fill=False, edgecolor=ORANGE, linewidth=2))
+        axes.add_patch(
+            Rectangle((release - 0.47, truth[release] - 0.46), 0.94, 0.92, fill=False, edgecolor=ORANGE, linewidth=2)
+        )
     axes.set_xticks(range(len(table)), [f"release {time}" for time in beliefs.times])
     axes.set_yticks(range(len(VALUES)), VALUES)
     axes.spines[:].set_visible(False)
@@ -227,7 +237,9 @@ def influence(shown: Example, releases: tuple[Release, ...]) -> Figure:
 # Estimators: beliefs of one group beside the exact ones.
 
 GROUP = Problem(
-    np.array([[0.05, 0.45, 0.5], [0.1, 0.3, 0.6], [0.1, 0.6, 0.3], [0.3, 0.2, 0.5], [0.55, 0.2, 0.25], [0.02, 0.08, 0.9]]),
+    np.array(
+        [[0.05, 0.45, 0.5], [0.1, 0.3, 0.6], [0.1, 0.6, 0.3], [0.3, 0.2, 0.5], [0.55, 0.2, 0.25], [0.02, 0.08, 0.9]]
+    ),
     np.zeros(6, dtype=int),
     np.array([[1, 2, 3]]),
 )
@@ -252,7 +264,17 @@ def estimator_pictures() -> Pictures:
     """Beliefs in the value that the group shows once."""
     rules = {
         name: getattr(models, name)()
-        for name in ("Auto", "Exact", "BeliefPropagation", "Sinkhorn", "Omega", "ConfidenceSum", "DirichletMultinomial", "Mixed", "RandomWorlds")
+        for name in (
+            "Auto",
+            "Exact",
+            "BeliefPropagation",
+            "Sinkhorn",
+            "Omega",
+            "ConfidenceSum",
+            "DirichletMultinomial",
+            "Mixed",
+            "RandomWorlds",
+        )
     }
     rules |= {"SwapChain": models.SwapChain(rng=1), "PerGroup": models.PerGroup(weighted)}
     rules |= {"ProgramEstimator": models.ProgramEstimator(trusting, rng=1)}
@@ -263,7 +285,15 @@ def estimator_pictures() -> Pictures:
         members = np.arange(6)
         axes.bar(members, belief, 0.6, color=BLUE, label=name)
         axes.bar(members, exact, 0.74, fill=False, edgecolor=ORANGE, linewidth=1.8, label="Exact")
-        axes.hlines(GROUP.prior[:, 0], members - 0.42, members + 0.42, color="black", linestyle="--", linewidth=1.2, label="prior")
+        axes.hlines(
+            GROUP.prior[:, 0],
+            members - 0.42,
+            members + 0.42,
+            color="black",
+            linestyle="--",
+            linewidth=1.2,
+            label="prior",
+        )
         for member, height in enumerate(np.max([belief, exact, GROUP.prior[:, 0]], axis=0)):
             axes.text(member, height + 0.02, f"{belief[member]:.2f}", ha="center", fontsize=8)
         axes.set_xticks(members, [f"member {member + 1}" for member in members], fontsize=8)
@@ -294,7 +324,15 @@ def joint_solver_pictures() -> Pictures:
             series = {"SequentialAttack": (sequential, GREY, "x"), name: series[name]}
         for label, (each, colour, marker) in series.items():
             own = np.concatenate([each.at(time).posterior.probabilities.ravel() for time in (1, 2, 3)])
-            axes.scatter(exact, own, s=16, color=colour, marker=marker, alpha=0.8, label=f"{label}: {np.abs(own - exact).max():.2f}")
+            axes.scatter(
+                exact,
+                own,
+                s=16,
+                color=colour,
+                marker=marker,
+                alpha=0.8,
+                label=f"{label}: {np.abs(own - exact).max():.2f}",
+            )
         axes.set(xlabel="exact belief", ylabel="belief", xlim=(-0.03, 1.03), ylim=(-0.03, 1.03), aspect="equal")
         axes.legend(frameon=False, fontsize=8, loc="upper left", title="largest difference", title_fontsize=8)
         yield name, figure
@@ -308,7 +346,9 @@ def program_pictures() -> Pictures:
     for name, (model, quantity, label, truth) in programs().items():
         with model:
             prior = quantity(pm.sample_prior_predictive(2000, random_seed=1).prior)
-            trace = pm.sample(500, tune=500, chains=4, random_seed=1, nuts_sampler="pymc", target_accept=0.95, progressbar=False)
+            trace = pm.sample(
+                500, tune=500, chains=4, random_seed=1, nuts_sampler="pymc", target_accept=0.95, progressbar=False
+            )
         figure, axes = plt.subplots(figsize=(4.8, 2.5), layout="constrained")
         after = quantity(trace.posterior)
         low, high = np.quantile(prior, 0.005), max(np.quantile(prior, 0.99), after.max(), truth or after.max())
@@ -335,7 +375,9 @@ def programs() -> dict[str, tuple]:
     small = example(people=8, views=3, seed=3)
     published = publish(small.history, Mondrian(KAnonymity(2)), rng=1)
     joint = models.joint_history(Adversary(small.prior, small.chain), [release.observation for release in published])
-    three = Problem(np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]), np.zeros(3, dtype=int), np.array([[1, 1, 1]]))
+    three = Problem(
+        np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]]), np.zeros(3, dtype=int), np.array([[1, 1, 1]])
+    )
     signature = rng.integers(0, 2, 40)
     ill = rng.random(40) < np.where(signature == 0, 0.7, 0.2)
     shows = np.array([[ill[group == g].sum(), 4 - ill[group == g].sum()] for g in range(10)])
@@ -344,34 +386,51 @@ def programs() -> dict[str, tuple]:
     beliefs = attacks.JointAttack(adversary)(publish(shown.history, Mondrian(PLAIN), rng=1))
     right = rng.random(24) < 0.75
     other = (values[0] + 1 + rng.integers(0, 3, 24)) % 4
-    claims = pd.DataFrame({"respondent": range(1, 25), "value": np.array(VALUES)[np.where(right, values[0], other)], "time": 1})
+    claims = pd.DataFrame(
+        {"respondent": range(1, 25), "value": np.array(VALUES)[np.where(right, values[0], other)], "time": 1}
+    )
     old = shown.history[0].frame["age"].to_numpy() > 50
     first = np.array(values.T)
     moved = np.where(old[:, None], first, rng.integers(0, 4, first.shape))
     one_view = models.History([example(people=120, views=1).history[0]])
+    sequences, walks, ages = [list(row) for row in first], [list(row) for row in moved], [int(each) for each in old]
+    pooled = models.hierarchical_markov_model(walks, ages, values=4)
+    stays = entry("transitions", 0, 0), "probability that flu stays", 0.8
     return {
-        "release_model": (models.release_model([flat], [np.zeros(40, dtype=int)]), entry("frequencies", 0, 0), "frequency of the first value", 0.3),
-        "history_model": (models.history_model(joint), entry("transitions", 0, 0), "probability that flu stays", 0.8),
+        "release_model": (
+            models.release_model([flat], [np.zeros(40, dtype=int)]),
+            *(entry("frequencies", 0, 0), "frequency of the first value", 0.3),
+        ),
+        "history_model": (models.history_model(joint), *stays),
         "permutation_model": (models.permutation_model(three), largest, "share of the best assignment", None),
-        "foreground_model": (models.foreground_model(evidence, 4.0), entry("global_distribution", 0, 0), "probability of the value for one signature", 0.7),
-        "compromised_model": (models.compromised_model(claims, beliefs), entry("reliability"), "reliability of the source", 0.75),
-        "markov_model": (models.markov_model([list(row) for row in first], values=4), entry("transitions", 0, 0), "probability that flu stays", 0.8),
-        "hierarchical_markov_model": (models.hierarchical_markov_model([list(row) for row in moved], [int(each) for each in old], values=4), entry("concentration"), "concentration", None),
-        "prior_model": (models.prior_model(one_view), entry("coefficients", 0, 2), "coefficient of age for diabetes", None),
-    }  # fmt: skip
+        "foreground_model": (
+            models.foreground_model(evidence, 4.0),
+            *(entry("global_distribution", 0, 0), "probability of the value for one signature", 0.7),
+        ),
+        "compromised_model": (
+            models.compromised_model(claims, beliefs),
+            *(entry("reliability"), "reliability of the source", 0.75),
+        ),
+        "markov_model": (models.markov_model(sequences, values=4), *stays),
+        "hierarchical_markov_model": (pooled, entry("concentration"), "concentration", None),
+        "prior_model": (
+            models.prior_model(one_view),
+            *(entry("coefficients", 0, 2), "coefficient of age for diabetes", None),
+        ),
+    }
 
 
-def entry(variable: str, *position: int):
+def entry(variable: str, *position: int) -> Callable[[xr.Dataset], np.ndarray]:
     """Draws of one entry of a variable."""
 
-    def read(group) -> np.ndarray:
+    def read(group: xr.Dataset) -> np.ndarray:
         array = group[variable].to_numpy()
         return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])[(slice(None), *position)]
 
     return read
 
 
-def largest(group) -> np.ndarray:
+def largest(group: xr.Dataset) -> np.ndarray:
     """Draws of the share of the assignment in which each member has the value of its position."""
     return group["shares"].sel(assignment="0 1 2").to_numpy().ravel()
 
@@ -389,27 +448,50 @@ def measure_pictures() -> Pictures:
     }
     beliefs = {name: attacks.JointAttack(adversary)(releases) for name, releases in published.items()}
     workload = evaluation.Workload.draw(shown.history, rng=1, queries=500, sanity_bound=0.01)
-    three = {"snapshot": attacks.SnapshotAttack(adversary), "sequential": attacks.SequentialAttack(adversary), "joint": attacks.JointAttack(adversary)}  # fmt: skip
+    three = {
+        "snapshot": attacks.SnapshotAttack(adversary),
+        "sequential": attacks.SequentialAttack(adversary),
+        "joint": attacks.JointAttack(adversary),
+    }
     history = shown.history
     risk = {
         "adversary_gain": "gain", "total_risk": "total_risk", "log_score": "log_score", "brier_score": "brier_score",
         "success_rate": "success", "adversary_confidence": "confidence", "information_flow": "leakage",
     }  # fmt: skip
     for name, column in risk.items():
-        yield name, by_release({d: getattr(evaluation, name)(b, history)[column] for d, b in beliefs.items()}, COLUMN_NAMES[column])
+        yield (
+            name,
+            by_release(
+                {d: getattr(evaluation, name)(b, history)[column] for d, b in beliefs.items()}, COLUMN_NAMES[column]
+            ),
+        )
     sure = {d: evaluation.disclosures(b, history) for d, b in beliefs.items()}
-    yield "disclosures", by_release({f"{d}, {c}": t[c] for d, t in sure.items() for c in ("sure", "right")}, "beliefs of 240")
+    yield (
+        "disclosures",
+        by_release({f"{d}, {c}": t[c] for d, t in sure.items() for c in ("sure", "right")}, "beliefs of 240"),
+    )
     breached = {d: evaluation.breaches(b, history, {"HIV"}, 2)["breached"] for d, b in beliefs.items()}
     yield "breaches", by_release(breached, "holders in breach, r = 2")
     yield "risk_table", risk_table({d: evaluation.risk_table(b, history) for d, b in beliefs.items()})
-    yield "calibration", curves({d: evaluation.calibration(b, history).set_index("believed")["observed"] for d, b in beliefs.items()}, "o-")
+    yield (
+        "calibration",
+        curves(
+            {d: evaluation.calibration(b, history).set_index("believed")["observed"] for d, b in beliefs.items()}, "o-"
+        ),
+    )
     yield "reliability_curve", reliability(beliefs, history)
-    yield "consistency_test", consistency({d: evaluation.consistency_test(b, history, rng=1) for d, b in beliefs.items()})
+    yield (
+        "consistency_test",
+        consistency({d: evaluation.consistency_test(b, history, rng=1) for d, b in beliefs.items()}),
+    )
     yield "respondent_risk", ranked({d: evaluation.respondent_risk(b, history) for d, b in beliefs.items()})
     yield "exposing_members", exposing(attacks.SequentialAttack(adversary)(published["Mondrian"]))
     forward = {d: attacks.JointAttack(adversary, hindsight=False)(r) for d, r in published.items()}
     leak = {d: evaluation.retroactive_leak(forward[d], beliefs[d], history) for d in published}
-    yield "retroactive_leak", by_release({d: table.iloc[:, 1:].filter(regex="leak").iloc[:, 0] for d, table in leak.items()}, "leak, bits")
+    yield (
+        "retroactive_leak",
+        by_release({d: table.iloc[:, 1:].filter(regex="leak").iloc[:, 0] for d, table in leak.items()}, "leak, bits"),
+    )
     worst = evaluation.worst_case(published, three, by_release=True)
     gains = worst[worst["measure"] == "gain"] if "measure" in worst else worst
     column = "value" if "value" in gains else "gain"
@@ -439,7 +521,9 @@ STYLES = [(BLUE, "o", "-"), (ORANGE, "s", "-"), (GREEN, "^", "--"), (GREY, "D", 
 def by_release(series: dict[str, pd.Series], label: str) -> Figure:
     """Lines of one measure over the releases."""
     figure, axes = plt.subplots(figsize=(4.6, 2.5), layout="constrained")
-    styles = STYLES if len(series) == 2 else [(BLUE, "o", "-"), (BLUE, "o", ":"), (ORANGE, "s", "-"), (ORANGE, "s", ":")]
+    styles = (
+        STYLES if len(series) == 2 else [(BLUE, "o", "-"), (BLUE, "o", ":"), (ORANGE, "s", "-"), (ORANGE, "s", ":")]
+    )
     for (name, values), (colour, marker, line) in zip(series.items(), styles, strict=False):
         axes.plot(range(1, len(values) + 1), values, color=colour, marker=marker, linestyle=line, label=name)
     axes.set(xlabel="release", ylabel=label, xticks=range(1, 5))
@@ -491,7 +575,14 @@ def consistency(tables: dict[str, pd.DataFrame]) -> Figure:
     figure, axes = plt.subplots(figsize=(4.6, 2.2), layout="constrained")
     for row, (name, table) in enumerate(tables.items()):
         term = table.set_index("term").loc["miscalibration"]
-        axes.plot([0, term["high"]], [row, row], color="#cccccc", linewidth=10, solid_capstyle="butt", label="" if row else "90 % of calibrated draws")
+        axes.plot(
+            [0, term["high"]],
+            [row, row],
+            color="#cccccc",
+            linewidth=10,
+            solid_capstyle="butt",
+            label="" if row else "90 % of calibrated draws",
+        )
         axes.plot(term["value"], row, "D", color=(BLUE, ORANGE)[row], label=f"{name}: p = {term['p_value']:.2f}")
     axes.set_yticks(range(len(tables)), list(tables))
     axes.set(xlabel="miscalibration", ylim=(-0.6, 2.2), xlim=(0, None))
@@ -532,7 +623,9 @@ def items_lost(shown: Example) -> Figure:
     places = np.arange(len(releases))
     axes.bar(places - 0.2, table["share"], 0.38, color=BLUE, label="share of the items")
     axes.bar(places + 0.2, table["cost"], 0.38, color=ORANGE, label="cost")
-    axes.set_xticks(places, [name.replace(" items", "\nitems").replace("-diverse", "-\ndiverse") for name in releases], fontsize=8)
+    axes.set_xticks(
+        places, [name.replace(" items", "\nitems").replace("-diverse", "-\ndiverse") for name in releases], fontsize=8
+    )
     axes.legend(frameon=False, fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     return figure

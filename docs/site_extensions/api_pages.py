@@ -148,20 +148,20 @@ def side_bar(page: str) -> dict[str, str]:
 
     It stands in place of the table of contents of the site, which takes a fifth of the build where it has hundreds of pages.
     """
-    package, _, name = page.removesuffix("-function").rpartition(".")
-    family, names = f"docs/api/{page if page in PACKAGES else package}", sorted(import_module(page if page in PACKAGES else package).__all__, key=str.lower)
-    title = page if page in PACKAGES else package
+    package, _, name = (page, "", "") if page in PACKAGES else page.removesuffix("-function").rpartition(".")
     rows = choices()
+    family, title, names = f"docs/api/{package}", package, sorted(import_module(package).__all__, key=str.lower)
     if name in rows:
         stem = rows[name][0].stem
         family, title = f"docs/reference/{stem}", stem.replace("-", " ").capitalize()
         names = [each for each, (path, _) in rows.items() if path.stem == stem]
-    pages = {each: page_name(public_names()[each]) for each in names}
-    links = [
-        f'<li class="toctree-l1{" current active" if target == page else ""}"><a class="reference internal" href="{target}.html">{each}</a></li>'
-        for each, target in pages.items()
-    ]
-    return {"family": family, "family_title": title, "names_of_family": "".join(links)}
+    return {"family": family, "family_title": title, "names_of_family": "".join(_entry(each, page) for each in names)}
+
+
+def _entry(name: str, page: str) -> str:
+    target = page_name(public_names()[name])
+    state = " current active" if target == page else ""
+    return f'<li class="toctree-l1{state}"><a class="reference internal" href="{target}.html">{name}</a></li>'
 
 
 def add_names(_: Sphinx, page: str, __: str, context: dict[str, Any], ___: Any) -> None:

@@ -1,8 +1,8 @@
 """A picture of each defense, attack, estimator, joint solver, program and measure, by one function for each family.
 
-`python docs/pictures/members.py` writes all of them; `python docs/pictures/members.py attacks measures` writes two families. Programs
-are sampled by NUTS, which takes minutes; the others take seconds. The seeds are fixed. Run it again after a change of an object that
-it shows, and look at the result.
+`python docs/pictures/members.py` writes all of them; `python docs/pictures/members.py attacks measures` writes two families.
+Programs are sampled by NUTS, which takes minutes; the others take seconds. The seeds are fixed. Run it again after a change
+of an object that it shows, and look at the result.
 """
 
 import io

@@ -11,7 +11,8 @@ from site_extensions.public_names import DOCS
 HEADING = re.compile(r"^### `(\w+)`$", re.MULTILINE)
 PICTURE = re.compile(r"^!\[([^\]]*)\]\(([^)]*)\)\s*$", re.MULTILINE)
 CAPTION = re.compile(r"^## Formulas and pictures\n+(.*?)(?=\n\n### )", re.MULTILINE | re.DOTALL)
-DISPLAYED = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^(\$\$|```python)\n(.*?)\n(?:\$\$|```)$", re.MULTILINE | re.DOTALL)
+DIRECTIVES = {"$$": ".. math::", "```python": ".. code-block:: python"}
 
 
 class MemberSection(NamedTuple):
@@ -44,11 +45,14 @@ def member_sections() -> dict[str, MemberSection]:
 
 
 def rst_blocks(markdown: str, line: Callable[[str], str]) -> list[str]:
-    """Lines of reStructuredText: displayed formulas become math directives, `line` converts the other text."""
-    blocks = []
-    for position, part in enumerate(DISPLAYED.split(markdown)):
-        if position % 2:
-            blocks += [".. math::", "", *(f"   {row}" for row in part.splitlines()), ""]
-        elif part.strip():
-            blocks += [line(part.strip()), ""]
-    return blocks
+    """Lines of reStructuredText: displayed formulas and code become directives, `line` converts the other text."""
+    blocks, end = [], 0
+    for block in BLOCK.finditer(markdown):
+        blocks += _paragraphs(markdown[end : block.start()], line)
+        blocks += [DIRECTIVES[block[1]], "", *(f"   {row}" for row in block[2].splitlines()), ""]
+        end = block.end()
+    return blocks + _paragraphs(markdown[end:], line)
+
+
+def _paragraphs(markdown: str, line: Callable[[str], str]) -> list[str]:
+    return [line(markdown.strip()), ""] if markdown.strip() else []

@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "site_extensions.api_pages",
     "site_extensions.code_links",
+    "site_extensions.mathml",
 ]
 
 root_doc = "docs/index"
@@ -42,7 +43,8 @@ source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-n
 nb_execution_mode = "off"
 nb_merge_streams = True
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 4
 
 toc_object_entries_show_parents = "hide"

@@ -48,12 +48,12 @@ def _is_near(node: pending_xref, parts: list[str]) -> bool:
 
 
 def link(app: Sphinx, env: BuildEnvironment, page: str, name: str, content: nodes.Node) -> nodes.Element:
-    """Reference to a public name, or to an attribute of one."""
+    """Reference to the page of a public name, whose formula and picture are above its docstring, or to an attribute of one."""
     head, _, attribute = name.partition(".")
     objects = env.domains["py"].data["objects"]
     full_name = PUBLIC[head] + (f".{attribute}" if attribute else "")
     found = objects.get(full_name) or objects[PUBLIC[head]]
-    anchor = found.node_id
+    anchor = found.node_id if attribute else ""
     return make_refnode(app.builder, page, found.docname, anchor, content, PUBLIC[head])
 
 

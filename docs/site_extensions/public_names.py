@@ -30,6 +30,7 @@ EXTERNAL = (
 """Packages whose names are not links: the build has no network."""
 
 
+@cache
 def public_names() -> dict[str, str]:
     """Full name of each public name: ``{"Exact": "foreknow.models.Exact"}``."""
     return {name: f"{package}.{name}" for package in PACKAGES for name in import_module(package).__all__}

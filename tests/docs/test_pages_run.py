@@ -1,4 +1,7 @@
-"""Code of tutorials and guides: the blocks of a page run in order, and print the text that stands below them."""
+"""Code of tutorials and guides: the blocks of a page run in order, and print the text that stands below them.
+
+A TOML block is a file; its first line has the name.
+"""
 
 import contextlib
 import io
@@ -15,7 +18,7 @@ from places import ROOT
 
 PAGES = sorted(path for folder in ("tutorials", "how-to") for path in (ROOT / "docs" / folder).glob("*.md"))
 PAGES += [ROOT / "docs" / "methods" / "knowledge.md"]
-BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(python|console|toml|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CODE = {page: [match.groups() for match in BLOCK.finditer(page.read_text(encoding="utf-8"))] for page in PAGES}
 WITH_CODE = [page for page in PAGES if CODE[page]]
 QUICK = {"developer", "your-data"}
@@ -79,6 +82,8 @@ def test_blocks_print_what_the_page_shows(page: Path, tmp_path: Path, monkeypatc
             with contextlib.redirect_stdout(output):
                 exec(compile(text, page.name, "exec"), names)
             printed = output.getvalue()
+        elif kind == "toml":
+            (tmp_path / text.splitlines()[0].removeprefix("# ")).write_text(text, encoding="utf-8")
         else:
             for command in text.replace("\\\n", " ").splitlines():
                 program, *arguments = shlex.split(command.removeprefix("$ "))

@@ -1,14 +1,16 @@
 """The reference: each family has a row for each of its members, and each public name has a page."""
 
+import re
 import sys
 
 import pytest
+from latex2mathml import converter as latex2mathml
 from places import ROOT
 
 from foreknow import attacks, defenses, evaluation, models, testing
 
 sys.path.insert(0, str(ROOT / "docs"))
-from site_extensions import api_pages, public_names
+from site_extensions import api_pages, member_sections, public_names
 
 PACKAGES = (models, attacks, defenses, evaluation, testing)
 
@@ -56,3 +58,58 @@ def test_a_name_that_does_not_exist_is_noticed() -> None:
     assert public_names.is_importable("foreknow.models.estimators.exact.Exact.limit")
     assert not public_names.is_importable("foreknow.models.estimators.Exakt")
     assert not public_names.is_importable("foreknow.nothing")
+
+
+PARTS = ("attacks", "defenses", "estimators", "joint-solvers", "programs", "measures")
+"""Families whose members have a page with six parts."""
+
+MEMBERS = sorted(name for name, (path, _) in public_names.choices().items() if path.stem in PARTS)
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_each_member_of_a_family_has_six_parts(name: str) -> None:
+    """Formula, picture, when to use it, when to use another, cost and source."""
+    rows = public_names.choices()
+    cells, section = rows[name][1], member_sections.member_sections()[name]
+    assert set(cells) == {"use it when", "use another when", "cost", "source"}
+    assert all(cells.values()), cells
+    assert "$$" in section.text
+    assert section.page == rows[name][0]
+    assert section.description
+    assert (section.page.parent / section.picture).stem == name
+    page = api_pages.page_of(public_names.public_names()[name], rows)
+    assert all(part in page for part in ("**Use it when**", "**Source**", ".. math::", f".. image:: {section.picture}"))
+
+
+def test_each_picture_is_of_a_member_and_small() -> None:
+    """No picture is left of a name that is gone, and all together have less than 1.5 MB."""
+    pictures = [path for family in PARTS for path in (ROOT / "docs" / "pictures" / family).glob("*.png")]
+    assert sorted(path.stem for path in pictures) == MEMBERS
+    assert sum(path.stat().st_size for path in pictures) < 1_500_000
+
+
+def formulas() -> list[tuple[str, str]]:
+    """Name of the page and text of each formula of the documentation."""
+    found = []
+    for path in sorted((ROOT / "docs").glob("*/*.md")):
+        text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        found += [
+            (path.name, part)
+            for parts in re.findall(r"\$\$\n(.*?)\n\$\$|(?<!\$)\$([^$\n]+)\$(?!\$)", text, re.DOTALL)
+            for part in parts
+            if part
+        ]
+    return found
+
+
+def test_each_formula_becomes_mathematics() -> None:
+    """A command that the converter does not know would be shown as text with a backslash."""
+    found = formulas()
+    assert len(found) > 200
+    assert [(page, formula) for page, formula in found if "\\" in latex2mathml.convert(formula)] == []
+
+
+def test_markdown_becomes_restructured_text() -> None:
+    text = api_pages.rst_of("the share $n_s / k$ of `Exact` and `no name`, see [joint](../methods/joint.md#the-law)")
+    assert text == "the share :math:`n_s / k` of `Exact` and ``no name``, see :doc:`joint </docs/methods/joint>`"
+    assert member_sections.rst_blocks("text\n\n$$\na\n$$", str) == ["text", "", ".. math::", "", "   a", ""]

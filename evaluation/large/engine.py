@@ -1,0 +1,62 @@
+"""Memory and processes of computations on tables larger than memory."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+from joblib import Parallel, delayed
+
+from foreknow.models.settings import check_range, check_whole
+
+GIB = 2**30
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Memory and processes that a computation may use. Results do not depend on them.
+
+    Parameters
+    ----------
+    memory : float
+        Memory in GiB, at least 0.5. DuckDB, which sorts and joins on disk, is given half of it, since it exceeds its limit.
+    workers : int
+        Number of processes that treat blocks, and of DuckDB's threads.
+    scratch : path, optional
+        Existing folder for what DuckDB sorts on disk; by default that of the system.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a setting is not in its range.
+    """
+
+    memory: float = 4.0
+    workers: int = 1
+    scratch: "Path | str | None" = None
+
+    def __post_init__(self) -> None:
+        check_range("Engine", "memory", self.memory, 0.5, what="a number of GiB")
+        check_whole("Engine", "workers", self.workers, "processes")
+
+    @contextmanager
+    def connection(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """DuckDB without a file of its own; closed at the end of the block, with its temporary folder removed."""
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": f"{int(self.memory * GIB / 2)}B",
+            "threads": int(self.workers),
+            # ORDER BY keeps its order all the same; tables without one are written with less memory.
+            "preserve_insertion_order": False,
+        }
+        with (
+            TemporaryDirectory(prefix="foreknow-", dir=self.scratch) as scratch,
+            duckdb.connect(":memory:", config=settings | {"temp_directory": scratch}) as connection,
+        ):
+            yield connection
+
+    def map[A, B](self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+        """Results of a function of each task, in the order of the tasks; in processes if there are several workers."""
+        # Processes of loky start fresh, without locks and threads of this one, and serve all calls.
+        yield from Parallel(int(self.workers), return_as="generator")(delayed(function)(task) for task in tasks)

@@ -26,6 +26,9 @@ class Engine:
         Number of processes that treat blocks, and of DuckDB's threads.
     scratch : path, optional
         Existing folder for what DuckDB sorts on disk; by default that of the system.
+    scheduler : str, optional
+        Address of a Dask scheduler, as ``"tcp://10.0.0.1:8786"``, whose workers then treat the blocks. They read and write the same
+        folders, by the same paths. A block whose worker dies is treated again by another one. Needs ``foreknow[distributed]``.
 
     Raises
     ------
@@ -36,6 +39,7 @@ class Engine:
     memory: float = 4.0
     workers: int = 1
     scratch: "Path | str | None" = None
+    scheduler: str | None = None
 
     def __post_init__(self) -> None:
         check_range("Engine", "memory", self.memory, 0.5, what="a number of GiB")
@@ -57,6 +61,21 @@ class Engine:
             yield connection
 
     def map[A, B](self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
-        """Results of a function of each task, in the order of the tasks; in processes if there are several workers."""
-        # Processes of loky start fresh, without locks and threads of this one, and serve all calls.
-        yield from Parallel(int(self.workers), return_as="generator")(delayed(function)(task) for task in tasks)
+        """Results of a function of each task, in the order of the tasks."""
+        if self.scheduler is not None:
+            yield from _map_on_cluster(self.scheduler, function, tasks)
+        elif self.workers == 1:
+            yield from map(function, tasks)
+        else:
+            # Processes of loky start fresh, without locks and threads of this one, and serve all calls.
+            yield from Parallel(int(self.workers), return_as="generator")(delayed(function)(task) for task in tasks)
+
+
+def _map_on_cluster[A, B](scheduler: str, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ImportError("Engine: a scheduler needs Dask: pip install 'foreknow[distributed]'") from None
+    with Client(scheduler) as client:
+        # Equal tasks are different ones: each writes files.
+        yield from client.gather(client.map(function, list(tasks), pure=False))

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import duckdb
 from joblib import Parallel, delayed
@@ -76,6 +77,7 @@ def _map_on_cluster[A, B](scheduler: str, function: Callable[[A], B], tasks: Ite
         from distributed import Client
     except ImportError:
         raise ImportError("Engine: a scheduler needs Dask: pip install 'foreknow[distributed]'") from None
-    with Client(scheduler) as client:
+    connect: Any = Client
+    with connect(scheduler) as client:
         # Equal tasks are different ones: each writes files.
         yield from client.gather(client.map(function, list(tasks), pure=False))

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.optimize import bisect
-from scipy.special import softmax
 
 from foreknow.models.adversary import Adversary
 from foreknow.models.arrays import FloatArray
@@ -167,6 +165,7 @@ class Averaged:
 
     def power_given(self, log_evidence: FloatArray) -> float:
         """Power of the probability of the releases in the weights: 1, unless ``min_effective`` requires less."""
+        from scipy.optimize import bisect
 
         def surplus(power: float) -> float:
             return effective_number(powered_weights(self.first_weights, log_evidence, power)) - least
@@ -184,6 +183,8 @@ class Averaged:
 
 def powered_weights(weights: FloatArray, log_evidence: FloatArray, power: float) -> FloatArray:
     """Normalized ``weights * evidence^power``; 0 where the evidence is 0, unless it is 0 for every draw: shape ``(D,)``."""
+    from scipy.special import softmax
+
     possible = (weights > 0) & (log_evidence > -np.inf)
     if not possible.any():
         return weights

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy.special import rel_entr
 
 from foreknow.models.arrays import FloatArray
 
@@ -34,5 +33,7 @@ def jensen_shannon(first: FloatArray, second: FloatArray) -> FloatArray:
     array([0.3113])
     """
     middle = (first + second) / 2
+    from scipy.special import rel_entr
+
     nats = (rel_entr(first, middle) + rel_entr(second, middle)).sum(axis=1) / 2
     return np.asarray(np.maximum(nats, 0.0) / math.log(2))

@@ -50,7 +50,8 @@ def enforce_on_published(
     merged = suppressed = 0
     labels = _renumbered(labels)
     while (labels >= 0).any():
-        published = TableCounts(records.table.values, records.counts[labels >= 0].sum(axis=0))
+        suppressed_counts = records.counts[labels < 0].sum(axis=0)
+        published = TableCounts(records.table.values, records.table.counts - suppressed_counts)
         groups = summarize_groups(records, labels, published)
         if requirement(groups).all():
             break

@@ -120,7 +120,7 @@ class _Table:
     def from_view(cls, view: View, prior: FloatArray) -> "_Table":
         rows = Rows(view.people.quasi_identifiers.copy(), view.sensitive.copy(), np.arange(len(view)))
         values = view.schema.values
-        counts = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
+        counts = TableCounts(values, view.table_counts)
         return cls(rows, prior, entropy(prior)[:, None], counts)
 
     def summary(self, starts: IntArray, ends: IntArray, requirement: GroupPredicate) -> Summary:

@@ -196,7 +196,7 @@ def summarize_records(view: View, prior: ArrayLike, members: bool = False) -> Su
         As `prior_of`.
     """
     prior, values = np.asarray(prior_of(view, prior)), view.schema.values
-    table = TableCounts(values, np.bincount(view.sensitive, minlength=len(values)))
+    table = TableCounts(values, view.table_counts)
     one_hot = np.zeros((len(view), len(values)), dtype=np.int64)
     one_hot[np.arange(len(view)), view.sensitive] = 1
     who = GroupMembers(np.arange(len(view)), np.arange(len(view) + 1)) if members else None

@@ -56,13 +56,17 @@ class Group(NamedTuple):
 
 
 class CheckedTable(NamedTuple):
-    """Input of the checker: the published values, their domain and, if given, the release, a prior and published items."""
+    """Input of the checker: the published values, their domain and, if given, the release, a prior and published items.
+
+    ``shares`` are those of the values in the whole table, where ``shown`` is a part of it.
+    """
 
     shown: Sequence[Hashable]
     domain: Sequence[Hashable]
     release: Release | None
     prior: FloatArray | None
     items: ShownItems | None = None
+    shares: Mapping[Hashable, float] | None = None
 
 
 type Level = Callable[[Group], float]
@@ -116,7 +120,7 @@ def _of_values(part: Requirement, published: CheckedTable) -> Level:
     if isinstance(part, RecursiveDiversity):
         tail_from = int(part.l) - 1
         return lambda group: _recursive(sorted(Counter(group.values).values(), reverse=True), tail_from)
-    table = _shares(published.shown)
+    table = _shares(published.shown) if published.shares is None else published.shares
     if isinstance(part, TCloseness):
         distance = part.distance
         return lambda group: _transport(_shares(group.values), table, published.domain, distance)

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from scipy.special import gammaln
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_positive, check_problem
@@ -82,6 +80,8 @@ class DirichletMultinomial:
 
     def __call__(self, problem: Problem) -> Posterior:
         """Posterior of a whole release."""
+        from scipy.special import gammaln
+
         check_problem(self, problem, reads_evidence=True)
         sizes, counts, concentration = problem.sizes, problem.counts, float(self.concentration)
         draw = np.exp(-gammaln(sizes + 1.0))
@@ -100,6 +100,8 @@ class DirichletMultinomial:
 
     def _best(self, problem: Problem, rows_of: GroupRows, groups: IntArray) -> FloatArray:
         """Fraction of the best assignments in which each member of some groups has each value: shape ``(n, m)``."""
+        from scipy.optimize import linear_sum_assignment
+
         best = np.zeros(problem.prior.shape)
         for j in groups:
             rows, counts = rows_of.order[rows_of.starts[j] : rows_of.starts[j + 1]], problem.counts[j]

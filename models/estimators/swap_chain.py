@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
@@ -147,6 +146,8 @@ def _is_below_least(weights: FloatArray) -> BoolArray:
 
 def _likeliest_assignment(weights: FloatArray, published: IntArray) -> IntArray:
     """Value of each member in the assignment with the largest product: int array, shape ``(k,)``."""
+    from scipy.optimize import linear_sum_assignment
+
     with np.errstate(divide="ignore"):
         _, place = linear_sum_assignment(np.log(weights)[:, published], maximize=True)
     return np.asarray(published[place])

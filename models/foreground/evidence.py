@@ -5,8 +5,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
@@ -127,6 +125,9 @@ class Evidence:
         s = self.signatures
         linked = self.in_mixed & (self.signature >= 0)
         nodes = s + len(self.counts)
+        from scipy.sparse import coo_array
+        from scipy.sparse.csgraph import connected_components
+
         links = coo_array(
             (np.ones(linked.sum()), (self.signature[linked], s + self.group[linked])), shape=(nodes, nodes)
         )

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import gammaln
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.equality import equal_by_fields
@@ -167,6 +166,8 @@ def _draw_concentration(counts: IntArray, rest: FloatArray, rng: np.random.Gener
 
 def _log_rising_factorials(counts: IntArray, share: float) -> FloatArray:
     """Logarithm of the product of the rising factorials of ``share * c``, one for each count, for each c of `CONCENTRATIONS`."""
+    from scipy.special import gammaln
+
     numbers, times = np.unique(counts[counts > 0], return_counts=True)
     start = share * CONCENTRATIONS[:, None]
     return np.asarray((gammaln(start + numbers) - gammaln(start)) @ times)

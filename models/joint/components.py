@@ -4,8 +4,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from foreknow.models.arrays import IntArray
 from foreknow.models.group_rows import group_rows
@@ -40,6 +38,9 @@ def components(problem: JointProblem) -> Components:
     paths, groups = len(problem.prior), len(problem.counts)
     tied = problem.constrained[problem.group]
     ends = (problem.path[tied], paths + problem.group[tied])
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     graph = coo_array((np.ones(int(tied.sum()), dtype=np.int8), ends), shape=(paths + groups, paths + groups))
     _, label = connected_components(graph, directed=False)
     of_record = label[problem.path]

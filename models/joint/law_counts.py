@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
 from foreknow.models.joint.expected_counts import ChainLaw, with_law
@@ -151,6 +150,8 @@ def collapsed_log_probability(counts: FloatArray, pseudo_count: float) -> float:
     The sum over the rows of the logarithms of Dirichlet-multinomial probabilities, without the known law of counterfeits. Counts
     have the shape ``(rows, m)``.
     """
+    from scipy.special import gammaln
+
     m = counts.shape[-1]
     cells = gammaln(counts + pseudo_count).sum() - counts.size * gammaln(pseudo_count)
     rows = gammaln(m * pseudo_count) * len(counts) - gammaln(counts.sum(axis=-1) + m * pseudo_count).sum()

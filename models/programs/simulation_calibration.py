@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
@@ -63,6 +62,8 @@ class CalibrationRanks:
         uniform too. A posterior that is too narrow or too wide moves the latter to one side. Cost: O(entries * simulations
         log(simulations)).
         """
+        from scipy import stats
+
         rows = [
             (f"{name}[{', '.join(map(str, entry))}]" if entry else name, each[(slice(None), *entry)])
             for name, each in self.quantiles.items()

@@ -7,9 +7,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 
 from foreknow.models.arrays import IntArray
@@ -17,6 +16,9 @@ from foreknow.models.settings import check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.files.text_encodings import check_encoding, existing_file, undecodable
 from foreknow.models.tables.hierarchy_rows import checked_rows, rows_of_graph
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,8 @@ class Hierarchy:
         >>> Hierarchy.from_graph(nx.DiGraph([("*", "airways"), ("airways", "flu"), ("airways", "cold"), ("*", "grief")])).rows
         (('flu', 'airways', '*'), ('cold', 'airways', '*'), ('grief', 'grief', '*'))
         """
+        import networkx as nx
+
         takes = "is a networkx.DiGraph with edges from general to specific labels, as nx.DiGraph([('*', 'flu')])"
         check_kind("Hierarchy.from_graph", "graph", graph, nx.DiGraph, takes)
         return cls(rows_of_graph(graph))
@@ -131,6 +135,8 @@ class Hierarchy:
     @property
     def tree(self) -> "nx.DiGraph[Any]":
         """The tree as a graph: nodes ``(level, label)``, edges from general to specific; values have level 0."""
+        import networkx as nx
+
         graph: nx.DiGraph[Any] = nx.DiGraph()
         for row in self.rows:
             nodes = list(enumerate(row))

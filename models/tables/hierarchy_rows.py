@@ -2,9 +2,11 @@
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
+
 
 type Row = tuple[str, ...]
 
@@ -72,6 +74,8 @@ def _check_acyclic(rows: list[Row]) -> None:
     if len(set().union(*levels)) == sum(map(len, levels)):
         return
     steps = {(parent, child) for row in rows for child, parent in itertools.pairwise(row) if child != parent}
+    import networkx as nx
+
     _refuse_cycle(nx.DiGraph(sorted(steps)))
 
 
@@ -99,6 +103,8 @@ def _extents(rows: list[Row], column: Row) -> dict[str, set[str]]:
 
 def _refuse_cycle(graph: "nx.DiGraph[Any]") -> None:
     """Raise ValueError if a graph of labels, with edges from general to specific, has a cycle."""
+    import networkx as nx
+
     try:
         cycle = nx.find_cycle(graph)
     except nx.NetworkXNoCycle:

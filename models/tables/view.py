@@ -39,6 +39,8 @@ class View:
         The respondents and their quasi-identifiers, in the order of the rows.
     sensitive : int array, shape (n,)
         The sensitive code of each record: the position of its value in ``schema.values``.
+    table_counts : int array, shape (m,)
+        Number of records of each value in the whole table: in the view, unless it is a part of a larger table.
 
     Raises
     ------
@@ -66,6 +68,7 @@ class View:
     time: Any = 0
     people: People = field(init=False)
     sensitive: IntArray = field(init=False)
+    table_counts: IntArray = field(init=False)
 
     def __post_init__(self) -> None:
         schema, time = self.schema, check_time("View", self.time)
@@ -88,6 +91,31 @@ class View:
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "people", People(respondents, codes, schema, time))
         object.__setattr__(self, "sensitive", sensitive)
+        object.__setattr__(self, "table_counts", np.bincount(sensitive, minlength=len(schema.values)))
+
+    @classmethod
+    def from_codes(cls, people: People, sensitive: IntArray, table_counts: IntArray | None = None) -> "View":
+        """View of records that are already codes, as a part of a larger table; nothing is checked.
+
+        Parameters
+        ----------
+        people : People
+            Respondents and quasi-identifiers; its time is that of the view.
+        sensitive : int array, shape (n,)
+            Codes of the sensitive values.
+        table_counts : int array, shape (m,), optional
+            Number of records of each value in the whole table; by default, in the view.
+        """
+        view, schema = object.__new__(cls), people.schema
+        frame = people.frame.reset_index()
+        cells = np.empty(len(schema.values), dtype=object)
+        cells[:] = schema.values
+        frame[schema.sensitive] = cells[sensitive]
+        counts = np.bincount(sensitive, minlength=len(schema.values)) if table_counts is None else table_counts
+        content = {"frame": frame, "schema": schema, "time": people.time, "people": people, "sensitive": sensitive}
+        for name, value in (content | {"table_counts": counts}).items():
+            object.__setattr__(view, name, value)
+        return view
 
     def __len__(self) -> int:
         return len(self.people)

@@ -1,0 +1,104 @@
+"""Sequential attack on releases on disk: beliefs stream from file to file."""
+
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from foreknow.evaluation.large.belief_columns import belief_part
+from foreknow.evaluation.large.blocks import people_of, read_block
+from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.joined_records import joined_releases
+from foreknow.evaluation.large.parts import part_path, part_ranges, write_part
+from foreknow.evaluation.large.publication import LargeReleases
+from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
+from foreknow.models import Adversary, Observation, Schema
+from foreknow.models.arrays import IntArray
+
+
+class AttackTask(NamedTuple):
+    """Block of a release to attack; fields as of `BlockTask`."""
+
+    records: Path
+    start: int
+    stop: int
+    release: int
+    block: int
+    time: Any
+    schema: Schema
+    adversary: Adversary
+    folder: Path
+
+
+def attack_large(
+    published: LargeReleases, adversary: Adversary, folder: "Path | str", *, engine: Engine | None = None
+) -> Path:
+    """Attack releases on disk, as `SequentialAttack`; write the beliefs after each release as Parquet files.
+
+    Parameters
+    ----------
+    published : LargeReleases
+    adversary : Adversary
+        With transitions of order 1 or none, and without compromised records.
+    folder : path
+        Folder to make. It holds one part for each block of each release: ``respondent``, ``step`` (number of the release),
+        ``values`` (codes of the values with a positive belief) and ``probabilities``.
+    engine : Engine, optional
+        Memory and processes. Results do not depend on them.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind, or the folder exists.
+
+    Notes
+    -----
+    Reads quasi-identifiers and groups, and of the true values nothing but their numbers in each group. Cost: that of the
+    estimator, and a join and a sort on disk for each release. Memory: one block for each worker, and half of ``engine.memory``
+    for DuckDB.
+    """
+    check_large_adversary("attack_large", adversary)
+    engine, folder = engine or Engine(), Path(folder)
+    if folder.exists():
+        raise ValueError(f"attack_large: {folder} exists; name a folder that does not.")
+    work = folder / "work"
+    work.mkdir(parents=True)
+    records, releases = published.folder / "private" / "records", len(published.releases)
+    with engine.connection() as connection:
+        for release, joined in enumerate(joined_releases(connection, records, folder, releases, work)):
+            time, ranges = published.releases[release].time, part_ranges(records, release)
+            tasks = [
+                AttackTask(joined, *ends, release, place, time, published.schema, adversary, folder)
+                for place, ends in enumerate(ranges)
+            ]
+            list(engine.map(attack_block, tasks))
+    shutil.rmtree(work)
+    return folder
+
+
+def attack_block(task: AttackTask) -> int:
+    """Write the beliefs about the respondents of a block; return the number of groups whose status is not fine."""
+    block = read_block(task.records, task.start, task.stop)
+    people = people_of(block, task.schema, task.time)
+    group, counts = groups_of(block["group"].to_numpy(), block["value"].to_numpy(), len(task.schema.values))
+    revised = revised_beliefs(task.adversary, people, block, task.release)
+    posterior = task.adversary.posterior(revised, Observation(people, group, counts, task.time))
+    part = belief_part(block["respondent"], group, posterior.probabilities, task.release)
+    write_part(part_path(task.folder, task.release, task.block), part)
+    return int((posterior.status != 0).sum())
+
+
+def groups_of(label: IntArray, value: IntArray, m: int) -> tuple[IntArray, IntArray]:
+    """Groups numbered from 0, -1 for suppressed records, and the number of records of each value in each."""
+    shown = label >= 0
+    names, number = np.unique(label[shown], return_inverse=True)
+    group = np.full(len(label), -1, dtype=np.int64)
+    group[shown] = number
+    counts = np.bincount(number * m + value[shown].astype(np.int64), minlength=len(names) * m)
+    return group, counts.reshape(len(names), m).astype(np.int64)

@@ -1,0 +1,52 @@
+"""Records of each release beside the earlier beliefs about their respondents, by joins on disk."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+
+from foreknow.evaluation.large.parts import part_paths
+
+
+def joined_releases(
+    connection: duckdb.DuckDBPyConnection, records: Path, beliefs: Path, releases: int, work: Path
+) -> Iterator[Path]:
+    """For each release, a file of its records in the order of their ranks, with the last beliefs about their respondents.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+    records : Path
+        Folder of the parts of the records.
+    beliefs : Path
+        Folder of the parts of the beliefs. Those of a release are read after its file was yielded.
+    releases : int
+    work : Path
+        Folder of the files, which are replaced from release to release.
+    """
+    last, joined = None, work / "joined.parquet"
+    for release in range(releases):
+        parts = [str(part) for part in part_paths(records, release)]
+        columns, earlier = "p.*", ""
+        if last is not None:
+            columns += ", b.step, b.values, b.probabilities"
+            earlier = f" LEFT JOIN read_parquet('{last}') b USING (respondent)"
+        query = f"SELECT {columns} FROM read_parquet({parts}) p{earlier} ORDER BY p.rank"
+        connection.execute(f"COPY ({query}) TO '{joined}' (FORMAT parquet)")
+        yield joined
+        if release + 1 < releases:
+            last = merge_beliefs(
+                connection, part_paths(beliefs, release), last, work / f"beliefs-{release:04d}.parquet"
+            )
+
+
+def merge_beliefs(connection: duckdb.DuckDBPyConnection, latest: list[Path], earlier: Path | None, path: Path) -> Path:
+    """Write the last belief about each respondent seen, of the latest parts or else of the earlier file, which is removed."""
+    new = f"read_parquet({[str(part) for part in latest]})"
+    query = f"SELECT * FROM {new}"
+    if earlier is not None:
+        query += f" UNION ALL SELECT * FROM read_parquet('{earlier}') e ANTI JOIN {new} n USING (respondent)"
+    connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+    if earlier is not None:
+        earlier.unlink()
+    return path

@@ -1,0 +1,79 @@
+"""Parts: the files of one block of a release, each whole or absent, and the record that a block is complete."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from foreknow.models.settings import shown
+
+
+def part_path(folder: Path, release: int, block: int, suffix: str = "parquet") -> Path:
+    """File of a block of a release. Its folder is made if absent."""
+    path = folder / f"release-{release:04d}" / f"part-{block:05d}.{suffix}"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def part_paths(folder: Path, release: int) -> list[Path]:
+    """Parts of all blocks of a release, in order."""
+    return sorted((folder / f"release-{release:04d}").glob("part-*.parquet"))
+
+
+def part_ranges(folder: Path, release: int) -> list[tuple[int, int]]:
+    """First row of each part of a release and of the next one, if the parts are read one after the other."""
+    edges = np.cumsum([0, *(pq.read_metadata(part).num_rows for part in part_paths(folder, release))]).tolist()
+    return list(pairwise(edges))
+
+
+def write_part(path: Path, table: pa.Table) -> None:
+    """Write a part whole or not at all, as one row group. Its metadata are the names and types of its columns."""
+    scratch = _scratch(path)
+    try:
+        pq.write_table(table.replace_schema_metadata(None), scratch, compression="zstd", row_group_size=len(table) or 1)
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON file whole or not at all."""
+    scratch = _scratch(path)
+    try:
+        scratch.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def read_json(path: Path) -> Any:
+    """Content of a JSON file.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or it holds something else.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise ValueError(
+            f"{shown(str(path))} is absent or not JSON; name a folder that publish_large completed."
+        ) from None
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file. Cost: one reading of the file, a bounded piece at a time."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _scratch(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}")

@@ -1,0 +1,215 @@
+"""Publication of tables larger than memory, release by release and block by block."""
+
+import hashlib
+import importlib.metadata
+import pickle
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from foreknow.defenses import Anatomy, Defense, JSReduce, Mondrian
+from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
+from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.joined_records import merge_beliefs
+from foreknow.evaluation.large.parts import checksum, part_paths, read_json, write_json
+from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
+from foreknow.evaluation.large.revised_beliefs import check_large_adversary
+from foreknow.evaluation.large.sorted_records import RecordOrder, SortedRecords, sort_records
+from foreknow.evaluation.large.source import LargeTable
+from foreknow.models import Adversary, Schema
+from foreknow.models.settings import check_kind, check_whole
+from foreknow.models.tables.files.view_files import NOTATION
+
+CURVE_DEFENSES = (JSReduce, Mondrian)
+"""Defenses whose groups are of near records: blocks are ranges along a Hilbert curve."""
+
+RANDOM_DEFENSES = (Anatomy,)
+"""Defenses that publish exact quasi-identifiers: blocks are random, so that each shows the values of the whole table."""
+
+
+@dataclass(frozen=True)
+class LargeRelease:
+    """Numbers of a release on disk.
+
+    Attributes
+    ----------
+    time
+        Time of the release.
+    records, groups, suppressed : int
+        Numbers of original records, of published groups, and of suppressed records.
+    notes : tuple of str
+        Notes of the defense on its blocks, each once.
+    """
+
+    time: Any
+    records: int
+    groups: int
+    suppressed: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LargeReleases:
+    """Folder that `publish_large` completed: published parts in ``release``, those of the publisher in ``private``.
+
+    Parameters
+    ----------
+    folder : path
+
+    Attributes
+    ----------
+    schema : Schema
+    releases : tuple of LargeRelease
+
+    Raises
+    ------
+    ValueError
+        If the folder is not complete.
+    """
+
+    folder: Path
+    schema: Schema
+    releases: tuple[LargeRelease, ...]
+
+    def __init__(self, folder: "Path | str") -> None:
+        content = read_json(Path(folder) / "private" / "manifest.json")
+        times = NOTATION.value(content["settings"]["times"])
+        releases = (LargeRelease(time, **numbers) for time, numbers in zip(times, content["releases"], strict=True))
+        object.__setattr__(self, "folder", Path(folder))
+        object.__setattr__(self, "schema", NOTATION.value(content["settings"]["schema"]))
+        object.__setattr__(
+            self, "releases", tuple(LargeRelease(**{**vars(one), "notes": tuple(one.notes)}) for one in releases)
+        )
+
+
+def publish_large(
+    table: LargeTable,
+    defense: Defense,
+    folder: "Path | str",
+    adversary: Adversary | None = None,
+    *,
+    block: int = BLOCK_RECORDS,
+    seed: int | None = None,
+    engine: Engine | None = None,
+) -> LargeReleases:
+    """Publish a table on disk as Parquet files, a release at a time and a block at a time.
+
+    The records of a release are sorted on disk, and cut into blocks of at least ``block`` records at fixed ranks. The defense
+    groups each block on its own. A run into the folder that an interrupted one left goes on after its last whole block.
+
+    Parameters
+    ----------
+    table : LargeTable
+    defense : Mondrian, JSReduce or Anatomy
+    folder : path
+        Folder to make, or that an interrupted run with the same arguments left.
+    adversary : Adversary, optional
+        The adversary that the publisher assumes, as for `publish`, with transitions of order 1.
+    block : int
+        Least number of records of a block. Groups depend on it.
+    seed : int, optional
+        Source of the order of equal records and of the numbers of groups. By default, 128 bits of fresh entropy, kept in
+        ``private``.
+    engine : Engine, optional
+        Memory and processes. Results do not depend on them.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
+    ValueError
+        If the folder holds something else, a defense needs all records in memory, or a cell is missing or outside its domain.
+
+    Notes
+    -----
+    With one block the groups are those of `publish`, but for ties. Requirements on the distribution of the table, as t-closeness,
+    compare with the values of the whole release. Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost:
+    an external sort and the cost of the defense on each block.
+    """
+    engine, folder = engine or Engine(), Path(folder)
+    _check_arguments(table, defense, adversary, block)
+    with engine.connection() as connection:
+        times = table.times(connection)
+        settings = _settings(table, defense, adversary, block, times)
+        job = PublishJob(table.schema, defense, adversary, _begin(folder, settings, seed), folder)
+        made, beliefs = [], None
+        for release, time in enumerate(times):
+            records = sort_records(table, connection, time, order_of(job), beliefs, job.work)
+            ranges = block_ranges(int(records.counts.sum()), block)
+            tasks = [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
+            made.append(_numbers(records, list(engine.map(publish_block, tasks))))
+            if adversary is not None and release + 1 < len(times):
+                latest, path = (
+                    part_paths(folder / "private" / "beliefs", release),
+                    job.work / f"beliefs-{release:04d}.parquet",
+                )
+                beliefs = merge_beliefs(connection, latest, beliefs, path)
+    manifest = {"settings": settings, "seed": str(job.seed), "releases": made}
+    write_json(folder / "private" / "manifest.json", manifest)
+    shutil.rmtree(job.work)
+    return LargeReleases(folder)
+
+
+def order_of(job: PublishJob) -> RecordOrder:
+    """Order of the records: along the curve for defenses whose groups are of near records, with the secret of the seed."""
+    secret = hashlib.sha256(str(job.seed).encode()).hexdigest()[:32]
+    return RecordOrder(secret, isinstance(job.defense, CURVE_DEFENSES))
+
+
+def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    """Numbers of a release, and the notes of its blocks, each once."""
+    notes = list(dict.fromkeys(note for one in blocks for note in one["notes"]))
+    totals = {name: sum(one[name] for one in blocks) for name in ("groups", "suppressed")}
+    return {"records": int(records.counts.sum()), **totals, "notes": notes}
+
+
+def _check_arguments(table: object, defense: object, adversary: Adversary | None, block: object) -> None:
+    check_kind(
+        "publish_large", "table", table, LargeTable, "is a LargeTable, as LargeTable.infer('visits.parquet', ['age'])"
+    )
+    known = CURVE_DEFENSES + RANDOM_DEFENSES
+    if not isinstance(defense, known):
+        raise ValueError(
+            f"publish_large: {defense!r} needs all records of a release in memory; use publish. From disk: "
+            f"{', '.join(kind.__name__ for kind in known)}."
+        )
+    check_whole("publish_large", "block", block, "records")
+    if adversary is not None:
+        check_large_adversary("publish_large", adversary)
+    elif getattr(defense, "weighs_beliefs", False):
+        raise ValueError(f"{defense!r} groups by the beliefs of an adversary; give adversary=.")
+
+
+def _settings(
+    table: LargeTable, defense: Defense, adversary: Adversary | None, block: int, times: list[Any]
+) -> dict[str, Any]:
+    """What the result depends on, but for the seed."""
+    return {
+        "program": f"foreknow {importlib.metadata.version('foreknow')}",
+        "files": {str(path): checksum(path) for path in table.files},
+        "schema": NOTATION.text(table.schema),
+        "times": NOTATION.text(times),
+        "defense": repr(defense),
+        "adversary": None if adversary is None else hashlib.sha256(pickle.dumps(adversary)).hexdigest(),
+        "block": block,
+    }
+
+
+def _begin(folder: Path, settings: dict[str, Any], seed: int | None) -> int:
+    """Make the folder, or check that an interrupted run with these settings left it; return the seed."""
+    begun = folder / "private" / "begun.json"
+    if not folder.exists() or not any(folder.iterdir()):
+        (folder / "private" / "work").mkdir(parents=True)
+        (folder / "private").chmod(0o700)
+        seed = secrets.randbits(128) if seed is None else seed
+        write_json(begun, {"settings": settings, "seed": str(seed)})
+        return seed
+    kept = read_json(begun) if begun.exists() else None
+    if kept is None or kept["settings"] != settings or (seed is not None and kept["seed"] != str(seed)):
+        raise ValueError(f"publish_large: {folder} holds something else; name a folder that does not exist.")
+    if (folder / "private" / "manifest.json").exists():
+        raise ValueError(f"publish_large: {folder} is already published; name a folder that does not exist.")
+    (folder / "private" / "work").mkdir(exist_ok=True)
+    return int(kept["seed"])

@@ -1,0 +1,133 @@
+"""Publication of one block of a release: a task that reads and writes files alone."""
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from foreknow.defenses import Anatomy, Defense, Infeasible
+from foreknow.evaluation.large.belief_columns import belief_part
+from foreknow.evaluation.large.blocks import people_of, read_block
+from foreknow.evaluation.large.parts import checksum, part_path, read_json, write_json, write_part
+from foreknow.evaluation.large.revised_beliefs import revised_beliefs
+from foreknow.evaluation.large.sorted_records import SortedRecords
+from foreknow.models import Adversary, Grouping, People, Release, Schema, View
+from foreknow.models.arrays import FloatArray, IntArray
+
+
+class PublishJob(NamedTuple):
+    """What all blocks of a publication have in common; ``folder`` is the output."""
+
+    schema: Schema
+    defense: Defense
+    adversary: Adversary | None
+    seed: int
+    folder: Path
+
+    @property
+    def work(self) -> Path:
+        """Folder of files that are removed at the end."""
+        return self.folder / "private" / "work"
+
+
+class BlockTask(NamedTuple):
+    """Block of a release to publish.
+
+    Attributes
+    ----------
+    job : PublishJob
+    records : SortedRecords
+        Records of the release, of which ``start`` and ``stop`` are the ranks of the block.
+    release, block : int
+        Numbers of the release and of the block.
+    """
+
+    job: PublishJob
+    records: SortedRecords
+    time: Any
+    release: int
+    block: int
+    start: int
+    stop: int
+
+
+def publish_block(task: BlockTask) -> dict[str, Any]:
+    """Group the records of a block and write its parts; return what was made.
+
+    The published part is in ``release``, that of the publisher in ``private/records``, the beliefs of the assumed adversary in
+    ``private/beliefs``. The record in ``private/done`` is written last; a block that has one is not published again.
+    """
+    private = task.job.folder / "private"
+    done = part_path(private / "done", task.release, task.block, "json")
+    if done.exists():
+        return dict(read_json(done))
+    block = read_block(task.records.path, task.start, task.stop)
+    people = people_of(block, task.job.schema, task.time)
+    prior = _prior(task, people, block)
+    release = _release(
+        task, View.from_codes(people, block["value"].to_numpy().astype(np.int64), task.records.counts), prior
+    )
+    public = part_path(task.job.folder / "release", task.release, task.block)
+    own = part_path(private / "records", task.release, task.block)
+    write_part(public, _published(release, task.start))
+    write_part(own, _records(block, release.group, task))
+    if task.job.adversary is not None:
+        posterior = task.job.adversary.posterior(prior, release.observation).probabilities
+        beliefs = belief_part(block["respondent"], release.group, posterior, task.release)
+        write_part(part_path(private / "beliefs", task.release, task.block), beliefs)
+    made = {
+        "groups": release.groups,
+        "suppressed": int((release.group < 0).sum()),
+        "notes": list(release.grouping.notes),
+        "release": checksum(public),
+        "records": checksum(own),
+    }
+    write_json(done, made)
+    return made
+
+
+def _prior(task: BlockTask, people: People, block: pa.Table) -> FloatArray:
+    m = len(task.job.schema.values)
+    if task.job.adversary is None:
+        return np.full((len(people), m), 1.0 / m)
+    return revised_beliefs(task.job.adversary, people, block, task.release)
+
+
+def _release(task: BlockTask, view: View, prior: FloatArray) -> Release:
+    """Release of a block, with its groups in random order; all records of a block that cannot be published are suppressed.
+
+    The generator of `Anatomy` is that of the block, so that the order in which blocks are published does not matter.
+    """
+    place = f"{task.job.seed} {task.release} {task.block}".encode()
+    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(place).digest()))
+    defense = task.job.defense
+    if isinstance(defense, Anatomy):
+        defense = replace(defense, rng=rng)
+    try:
+        grouping = defense(view, prior, ())
+    except Infeasible as reason:
+        note = f"{len(view)} records of a block are suppressed: {reason}"
+        return Release(view, Grouping(np.full(len(view), -1), notes=(note,)))
+    if grouping.counterfeits is not None or grouping.values is not None:
+        raise ValueError(
+            f"{task.job.defense!r} adds counterfeits or distorts values, which are not published from disk; use publish, in memory."
+        )
+    return Release(view, grouping.renumbered(rng))
+
+
+def _published(release: Release, first: int) -> pa.Table:
+    """Published rows of a block; its groups are numbered from ``first``, and grow with it."""
+    table = release.table
+    table["group"] += first
+    return pa.Table.from_pandas(table, preserve_index=False)
+
+
+def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
+    """Records of a block with their ``group``, -1 if suppressed, and their ``rank``."""
+    columns = ["respondent", *(f"q{a}" for a in range(len(task.job.schema.quasi_identifiers))), "value"]
+    label = pa.array(np.where(group >= 0, group + task.start, -1))
+    rank = pa.array(np.arange(task.start, task.stop))
+    return block.select(columns).append_column("group", label).append_column("rank", rank)

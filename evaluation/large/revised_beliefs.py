@@ -1,0 +1,74 @@
+"""Revision of the beliefs about the respondents of a block, read from disk, to the priors of the next release."""
+
+import numpy as np
+import pyarrow as pa
+
+from foreknow.evaluation.large.belief_columns import dense_beliefs
+from foreknow.models import Adversary, People
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.personal_transitions import chains_at, is_personal
+
+
+def check_large_adversary(owner: str, adversary: Adversary | None) -> None:
+    """Raise ValueError unless the state of an adversary is the last belief about each respondent.
+
+    Raises
+    ------
+    TypeError
+        If it is no `Adversary`.
+    ValueError
+        If it has compromised records, transitions by person, or transitions of an order over 1.
+    """
+    if not isinstance(adversary, Adversary):
+        raise TypeError(f"{owner}: adversary is {adversary!r}; make one by Adversary(prior, transitions).")
+    if adversary.compromised is not None:
+        raise ValueError(f"{owner}: compromised records are not read from disk; use SequentialAttack, in memory.")
+    if adversary.transitions is not None and (
+        is_personal(adversary.transitions) or chains_at(adversary.transitions, 0)[0].order > 1
+    ):
+        raise ValueError(
+            f"{owner} needs transitions of order 1, the same for all respondents; use SequentialAttack, in memory, or truncate(1)."
+        )
+
+
+def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, release: int) -> FloatArray:
+    """Prior of the respondents of a block before a release, revised by the earlier ones, as `Adversary.revise`.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        With transitions of order 1, or none.
+    people : People
+        The respondents, in the order of the rows of ``block``.
+    block : Table
+        With ``step``, ``values`` and ``probabilities``: release and beliefs of the last observation, NULL for none.
+    release : int
+        Number of the release, from 0.
+
+    Returns
+    -------
+    float array, shape (n, m)
+    """
+    revised = adversary.prior_rows(people)
+    if adversary.transitions is None or "step" not in block.column_names:
+        return revised
+    m = revised.shape[1]
+    beliefs, seen = dense_beliefs(block, m)
+    if adversary.gaps == "power":
+        steps = block["step"].to_numpy()[seen].astype(np.int64)
+        for step in range(int(steps.min(initial=release)) + 1, release):
+            _take_step(beliefs, np.flatnonzero(steps < step), chains_at(adversary.transitions, step)[0])
+    predicted = beliefs @ chains_at(adversary.transitions, release)[0].tables[0]
+    totals = predicted.sum(axis=1)
+    continued = totals > 0
+    revised[seen[continued]] = predicted[continued] / totals[continued, None]
+    return revised
+
+
+def _take_step(beliefs: FloatArray, rows: IntArray, chain: MarkovChain) -> None:
+    """One step of the chain without a release, in place; a belief without continuation stays."""
+    predicted = beliefs[rows] @ chain.tables[0]
+    totals = predicted.sum(axis=1)
+    continued = totals > 0
+    beliefs[rows[continued]] = predicted[continued] / totals[continued, None]

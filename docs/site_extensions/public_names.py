@@ -12,7 +12,14 @@ import foreknow
 
 DOCS = Path(__file__).resolve().parents[1]
 
-PACKAGES = ("foreknow.models", "foreknow.attacks", "foreknow.defenses", "foreknow.evaluation", "foreknow.testing")
+PACKAGES = (
+    "foreknow.models",
+    "foreknow.attacks",
+    "foreknow.defenses",
+    "foreknow.evaluation",
+    "foreknow.evaluation.large",
+    "foreknow.testing",
+)
 
 EXTERNAL = (
     "arviz",

@@ -15,6 +15,9 @@ from foreknow.models.tables.sensitive_set import SensitiveSet
 ROUNDING_ERROR = 1e-9
 """Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
 
+COLUMNS = ("time", "respondent", "group", "belief", "share", "attributes")
+"""Columns of `ForegroundBeliefs.over` that are always there."""
+
 
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
@@ -102,7 +105,7 @@ class ForegroundBeliefs(Beliefs):
                 "ForegroundAttack returns have those of each."
             )
         tables = [self._breaches_of_release(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
-        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(COLUMNS))
 
     def _breaches_of_release(self, number: int, bound: float) -> pd.DataFrame:
         """Rows of one release."""

@@ -38,11 +38,13 @@ class ForegroundBeliefs(Beliefs):
         For each release, where the global distributions were sampled: ends of the 90 % credible interval of the probability of the
         sensitive set or, without a set, of the most likely value, under the same attribute set. NaN for a release without
         foreground knowledge.
+    sensitive_set : SensitiveSet, optional
+        The sensitive set within its domain, or all values; None where there is no release.
     notes : tuple of str
         As in `Beliefs`: that no signature has enough support, that global distributions did not converge or have several
         solutions, or that groups were computed by the law of large numbers.
-    sensitive_set : SensitiveSet, optional
-        The sensitive set within its domain, or all values; None where there is no release.
+    draws : BeliefDraws, optional
+        None: the foreground attack has no draws of an adversary.
 
     Raises
     ------

@@ -26,6 +26,7 @@ from foreknow.evaluation.report.contents import ReportContents, ReportSettings, 
 from foreknow.evaluation.report.page import page
 from foreknow.evaluation.report.sentences import Verdict, verdict
 from foreknow.models import Adversary, Averaged, History, JointSolver, MaxEntropy, Release
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.progress import Progress
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, is_number, is_whole
@@ -34,6 +35,7 @@ MAX_STRICTER = 3
 """Largest number of stricter settings."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Report:
     """Report of a publication, for its publisher alone: it has true values.

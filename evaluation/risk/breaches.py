@@ -36,12 +36,14 @@ def breaches(
 
     Parameters
     ----------
-    beliefs, history, leaving_out
+    beliefs, history
         As in `adversary_gain`.
     sensitive_set : collection of values
         The set, as the attack was given it.
     r : float
         The threshold is 1/r; 1 or more.
+    leaving_out
+        As in `adversary_gain`.
 
     Returns
     -------

@@ -35,10 +35,12 @@ def calibration(
 
     Parameters
     ----------
-    beliefs, history, leaving_out
+    beliefs, history
         As in `adversary_gain`.
     bins : int
         Number of equal parts into which 0 to 1 is cut.
+    leaving_out
+        As in `adversary_gain`.
     sensitive_set : collection of values, optional
         Sensitive set: the beliefs are then that a respondent has one of its values. By default, the beliefs in each value.
     draws : int

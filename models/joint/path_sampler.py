@@ -51,6 +51,8 @@ class SampledPosterior(JointPosterior):
 
     Attributes
     ----------
+    problem, beliefs, status, gap, rounds, standard_error, ess, rhat, rule, log_evidence, log_tilted
+        As in `JointPosterior`.
     log_density : float array, shape (chains, sweeps)
         Logarithm of the joint density of own and published values of each draw, without its constant. Chains that have converged
         have the same mean.

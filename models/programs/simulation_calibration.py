@@ -24,7 +24,15 @@ type Quantity = Callable[[dict[str, FloatArray], Any], float]
 
 
 class PosteriorDraws(NamedTuple):
-    """Draws of variables, arrays of shape ``(draws, ...)`` by name, and the number of divergent transitions among them."""
+    """Draws of the variables of a program.
+
+    Attributes
+    ----------
+    values : mapping of str to float array, shape (draws, ...)
+        Draws of each variable, by name.
+    divergences : int
+        Number of divergent transitions among them.
+    """
 
     values: Values
     divergences: int = 0

@@ -9,7 +9,6 @@ from strategies import history_of
 
 from foreknow.attacks import SequentialAttack
 from foreknow.evaluation import BELIEF_MEASURES, COLUMNS, DATASETS, MEASURES, RELEASE_MEASURES, Workload, compare
-from foreknow.evaluation.experiment import Comparison
 from foreknow.models import Adversary, Beliefs, Grouping, History, MarkovChain, Release, UniformPrior, View
 
 TABLES = (("ABCDEF", "abbcca"), ("ABCD", "bbac"), ("ABCDE", "cabbc"))
@@ -119,16 +118,6 @@ class TestEveryMeasure:
         needed = [each.name for each in parameters if each.default is each.empty]
         assert needed == [*data, *NEEDS.get(name, {})]
         assert (name not in BELIEF_MEASURES) or "leaving_out" in {each.name for each in options}
-
-
-def test_every_meaning_is_of_a_column():
-    comparison = Comparison(HISTORY, {"mine": released()}, {("mine", "sequential"): ATTACK(released())})
-    used = {"time"} | {column for name in MEASURES for column in measured(name).columns}
-    used |= set(measured("adversary_gain", leaving_out={"A"}).columns)
-    cost, risk = comparison.cost(WORKLOAD), comparison.risk()
-    assert set(COLUMNS) == used | set(cost.columns) - {"defense"}
-    assert set(risk.columns) <= {"defense", "attack", *COLUMNS}
-    assert len(set(COLUMNS.values())) == len(COLUMNS)
 
 
 ATTACKS = {"sequential": ATTACK}

@@ -8,6 +8,7 @@ import pytest
 from mined_beliefs import HISTORY as TOWN_HISTORY
 from mined_beliefs import TOWNS, beliefs_with, mined
 from patients import LINKING, patients
+from places import ROOT
 from strategies import history_of
 
 import foreknow.models
@@ -205,3 +206,10 @@ def test_every_public_function_and_class_with_a_table_is_here():
                     if "DataFrame" in str(inspect.signature(function).return_annotation):
                         known = f"{name}.{method}" in TABLES or name in OF_OTHER_SHAPES
                         assert known or issubclass(target, Beliefs) or "together" in method, (name, method)
+
+
+def test_the_page_of_columns_is_the_vocabulary():
+    text = (ROOT / "docs" / "reference" / "columns.md").read_text(encoding="utf-8")
+    rows = [line.split("|") for line in text.replace("\\|", "/").splitlines() if line.startswith("| `")]
+    listed = {row[1].strip(" `"): row[2].strip() for row in rows}
+    assert listed == {name: meaning.replace("|", "/") for name, meaning in (COLUMNS | SUFFIXES).items()}

@@ -26,7 +26,6 @@ def html_table(
         parts.append("</tbody></table>")
         parts += _others(len(rows))
     parts += [f"<p>{escape(note)}</p>" for note in notes[:MOST_ROWS]] + _others(len(notes))
-    parts += [f"<p>{escape(note)}</p>" for note in notes]
     return "".join([*parts, "</div>"])
 
 

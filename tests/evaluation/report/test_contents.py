@@ -222,7 +222,7 @@ class TestAsTheMeasures:
     def test_utility_and_the_present_setting(self, simulated):
         contents, releases, _ = simulated
         assert contents.utility["suppressed"].tolist() == suppressed(releases)["suppressed"].tolist()
-        np.testing.assert_allclose(contents.utility["gcp"], gcp(releases)["normalized"])
+        np.testing.assert_allclose(contents.utility["gcp"], gcp(releases)["gcp"])
         now, new = contents.stricter.iloc[0], contents.stricter.iloc[1]
         assert (now["setting"], new["setting"]) == ("as published", "k = 6")
         assert now["exposed_informed"] == contents.headlines["informed"].exposed

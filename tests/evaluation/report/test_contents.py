@@ -212,7 +212,7 @@ class TestAsTheMeasures:
         forward, hindsight = (JointAttack(informed, hindsight=each)(releases) for each in (False, True))
         if contents.details.name == "informed":
             pd.testing.assert_frame_equal(contents.leak, retroactive_leak(forward, hindsight, history))
-        columns = ["low", "high", "believed", "observed", "beliefs"]
+        columns = ["bin_low", "bin_high", "believed", "observed", "beliefs"]
         shown = contents.calibration.query("adversary == 'informed'")[columns].reset_index(drop=True)
         pd.testing.assert_frame_equal(shown, calibration(hindsight, history)[columns])
         row = contents.attacks.query("attack == 'Informed adversary, release by release'").iloc[0]

@@ -15,6 +15,9 @@ from foreknow.models.tables.sensitive_set import SensitiveSet
 ROUNDING_ERROR = 1e-9
 """Largest excess of a belief over 1/r that counts as rounding, not as a breach."""
 
+COLUMNS = ("time", "respondent", "group", "belief", "share", "attributes")
+"""Columns of `ForegroundBeliefs.over` that are always there."""
+
 
 @equal_by_fields
 @dataclass(frozen=True, eq=False)
@@ -35,11 +38,13 @@ class ForegroundBeliefs(Beliefs):
         For each release, where the global distributions were sampled: ends of the 90 % credible interval of the probability of the
         sensitive set or, without a set, of the most likely value, under the same attribute set. NaN for a release without
         foreground knowledge.
+    sensitive_set : SensitiveSet, optional
+        The sensitive set within its domain, or all values; None where there is no release.
     notes : tuple of str
         As in `Beliefs`: that no signature has enough support, that global distributions did not converge or have several
         solutions, or that groups were computed by the law of large numbers.
-    sensitive_set : SensitiveSet, optional
-        The sensitive set within its domain, or all values; None where there is no release.
+    draws : BeliefDraws, optional
+        None: the foreground attack has no draws of an adversary.
 
     Raises
     ------
@@ -102,7 +107,7 @@ class ForegroundBeliefs(Beliefs):
                 "ForegroundAttack returns have those of each."
             )
         tables = [self._breaches_of_release(number, 1 / float(r) + ROUNDING_ERROR) for number in range(len(self))]
-        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=pd.Index(COLUMNS))
 
     def _breaches_of_release(self, number: int, bound: float) -> pd.DataFrame:
         """Rows of one release."""

@@ -101,7 +101,7 @@ def anatomy() -> Iterator[str]:
                     row = measured(release, r, support, unmatched)
                     how = "drawn" if rng is not None else "near"
                     yield (
-                        f"| {r}, {how} | {support:,} | {unmatched} | {row['sets']} | {row['probability']:.4f} | "
+                        f"| {r}, {how} | {support:,} | {unmatched} | {row['sets']} | {row['belief_of_holders']:.4f} | "
                         f"{row['breached']:.1%} | {row['flagged']:.1%} | {row['seconds']:.2f} |"
                     )
     yield "printed: r = 2 .8917, r = 4 .4640; over 99 % in breach, under 6 % flagged"
@@ -124,7 +124,9 @@ def sizes() -> Iterator[str]:
             release = released(census(size), anatomy_of)
             for unmatched in READINGS:
                 found = [measured(release, 2, support, unmatched) for support in supports]
-                cells = " | ".join(f"{row['probability']:.4f} ({row['sets']}; {row['seconds']:.1f})" for row in found)
+                cells = " | ".join(
+                    f"{row['belief_of_holders']:.4f} ({row['sets']}; {row['seconds']:.1f})" for row in found
+                )
                 yield f"| {how} | {size} | {unmatched} | {cells} | {found[0]['breached_of_shares']:.1%} |"
 
 
@@ -199,7 +201,7 @@ def defenses(qi: Sequence[int] = (3, 5, 8), rs: Sequence[int] = (2, 10)) -> Iter
                     continue
                 seconds = time.perf_counter() - begun
                 wide, narrow = measured(release, r, PRINTED.records), measured(release, r, 500)
-                delta = greatest_differences(narrow["beliefs"])["difference"][0]
+                delta = greatest_differences(narrow["beliefs"])["greatest_difference"][0]
                 error = query_error([release], workload)["query_mean"][0]
                 kept = (release.group >= 0).sum()
                 yield (
@@ -240,7 +242,7 @@ def intervals() -> Iterator[str]:
             sensitive = np.isin(view.sensitive, [view.schema.values.index(value) for value in LOW])
             row = breaches(beliefs, History([view]), LOW, r).iloc[0]
             yield (
-                f"| {r} | {support:,} | {row['probability']:.4f} | {row['breached']:.1%} | {row['flagged']:.1%} | "
+                f"| {r} | {support:,} | {row['belief_of_holders']:.4f} | {row['breached']:.1%} | {row['flagged']:.1%} | "
                 f"{row['precision']:.3f} | {sure[sensitive].mean():.1%} | {sure[~sensitive].mean():.1%} | "
                 f"{sure[sensitive].sum() / max(sure.sum(), 1):.3f} | {row['auc_within']:.3f} | {seconds:.1f} |"
             )

@@ -44,7 +44,7 @@ def assessed(beliefs: Beliefs, history: History) -> Row:
     """Gain, log score in bits, and sure beliefs of an attack, over all published records and at the ends of the history."""
     gain, score = adversary_gain(beliefs, history), log_score(beliefs, history)
     held = disclosures(beliefs, history)[["sure", "expected", "right", "measured"]].sum()
-    terms = score_decomposition(beliefs, history, score="log").set_index("term")["value"]
+    terms = score_decomposition(beliefs, history, score="log").set_index("term")["amount"]
     unconverged = np.concatenate([release.posterior.status for release in beliefs])
     return {
         "gain": weighted(gain, "gain"),

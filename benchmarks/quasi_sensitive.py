@@ -55,7 +55,7 @@ def suppressed(vocabulary: int, k: int, requirement: Requirement, search: str = 
         "first": float(failing["first_cost"].sum() / max(len(groups), 1)),
         "proven": float(failing["proven"].mean()) if len(failing) else float("nan"),
         "milliseconds": 1000 * float(failing["first_seconds"].median()) if len(failing) else float("nan"),
-        "gcp": float(gcp([result.release.release])["normalized"][0]),
+        "gcp": float(gcp([result.release.release])["gcp"][0]),
     }
 
 

@@ -1,8 +1,8 @@
 """Publication of views in the order of time: the knowledge revision cycle of JS-reduce."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.requirement import Requirement
 from foreknow.models import Adversary, Averaged, Grouping, Release, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind
 from foreknow.models.tables.columns.times import check_order
 
@@ -75,7 +76,7 @@ def publish(
     *,
     infeasible: Literal["raise", "suppress"] = "raise",
     rng: np.random.Generator | int | None = None,
-    progress: Callable[[Sequence[View]], Iterable[Any]] = iter,
+    progress: Progress = iter,
 ) -> tuple[Release, ...]:
     """Publish views in the order of time; each is grouped under the prior revised by the earlier releases.
 
@@ -197,8 +198,7 @@ def _check_options(bucketized: object, infeasible: object, progress: object) -> 
     if bucketized is not None:
         check_flag("publish", "bucketized", bucketized)
     check_choice("publish", "infeasible", infeasible, ("raise", "suppress"))
-    if not callable(progress):
-        raise TypeError(f"publish: progress is {progress!r}; it is a function of the views, as rich.progress.track.")
+    check_progress("publish", progress, "the views")
 
 
 def _random_ranks(views: Sequence[View], rng: np.random.Generator) -> dict[Hashable, int]:

@@ -3,6 +3,7 @@
 from foreknow.evaluation.checks.invariance import m_invariance
 from foreknow.evaluation.checks.verify import verify, verify_table
 from foreknow.evaluation.checks.verify_items import verify_items
+from foreknow.evaluation.columns import COLUMNS
 from foreknow.evaluation.datasets import DATASETS
 from foreknow.evaluation.datasets.adult import adult
 from foreknow.evaluation.datasets.exams import exams
@@ -17,7 +18,7 @@ from foreknow.evaluation.loss.group_sizes import average_group_size, discernibil
 from foreknow.evaluation.loss.items_lost import items_lost
 from foreknow.evaluation.loss.queries import query_error, query_errors
 from foreknow.evaluation.loss.workload import Workload
-from foreknow.evaluation.measures import BELIEF_MEASURES, COLUMNS, MEASURES, RELEASE_MEASURES
+from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
 from foreknow.evaluation.plots.belief_forest import belief_forest
 from foreknow.evaluation.plots.belief_plots import belief_over_time
 from foreknow.evaluation.plots.breach_plots import breach_curve, reliability_diagram

@@ -1,6 +1,6 @@
 """Comparison of defenses under attacks on one history."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from foreknow.evaluation.risk.worst_attacks import WORST, with_right_share, wors
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import as_generator, check_flag, check_kind
 
 
@@ -112,8 +113,8 @@ class Comparison:
         Returns
         -------
         DataFrame
-            Columns ``defense``, those of `suppressed`, ``groups``; ``total``, ``normalized``, ``per_group`` of `gcp`;
-            ``penalized``, the normalized one with suppressed records as completely generalized; ``linkage`` of
+            Columns ``defense``, those of `suppressed`, ``groups``; ``gcp_total``, ``gcp``, ``gcp_per_group`` of `gcp`;
+            ``penalized``, ``gcp`` with suppressed records as completely generalized; ``linkage`` of
             `record_linkage`; ``discernibility``; ``group_size`` of `average_group_size`; and with a workload ``query_mean`` and
             ``query_median`` of `query_error`.
         """
@@ -121,9 +122,9 @@ class Comparison:
         table = suppressed(releases)
         table.insert(0, "defense", [name for name, published in self.releases.items() for _ in published])
         table["groups"] = [release.groups for release in releases]
-        columns = ["total", "normalized", "per_group"]
+        columns = ["gcp_total", "gcp", "gcp_per_group"]
         table[columns] = gcp(releases, width=width)[columns]
-        table["penalized"] = gcp(releases, penalize_suppressed=True, width=width)["normalized"]
+        table["penalized"] = gcp(releases, penalize_suppressed=True, width=width)["gcp"]
         table["linkage"] = record_linkage(releases)["linkage"]
         table["discernibility"] = discernibility(releases)["discernibility"]
         table["group_size"] = average_group_size(releases)["group_size"]
@@ -215,7 +216,7 @@ def compare(
     *,
     leaving_out: LeftOut = None,
     bucketized: bool | None = None,
-    progress: Callable[[Iterable[str]], Iterable[str]] = iter,
+    progress: Progress = iter,
     rng: np.random.Generator | int | None = None,
 ) -> Comparison:
     """Publish a history with every defense, and run every attack on every publication.
@@ -234,7 +235,8 @@ def compare(
         True publishes all quasi-identifiers as they are, False generalizes all, as in `publish`; by default each defense does
         as it is made.
     progress : callable, optional
-        Wrapper of the iteration over the names of the defenses, as ``rich.progress.track``.
+        Function of the names of the defenses that returns an iterable of the same length, as ``rich.progress.track``. One item is
+        taken before each defense.
     rng : numpy.random.Generator or int, optional
         Random generator of the order of records and the numbers of groups, as in `publish`, or a seed. All defenses draw from
         it in turn. By default fresh entropy.
@@ -254,12 +256,11 @@ def compare(
         raise ValueError('compare: defenses is empty; name at least one, as {"Mondrian": Mondrian(KAnonymity(3))}.')
     takes = "takes an Adversary, as Adversary(prior), Averaged(adversaries), or None"
     check_kind("compare", "defender", defender, (Adversary, Averaged, type(None)), takes)
-    if not callable(progress):
-        raise TypeError(f"compare: progress is {progress!r}; it is a function of the names, as rich.progress.track.")
+    check_progress("compare", progress, "the names")
     generator = None if rng is None else as_generator("compare", rng)
     releases: dict[str, tuple[Release, ...]] = {}
     beliefs: dict[tuple[str, str], Beliefs] = {}
-    for name in progress(list(defenses)):
+    for name, _ in zip(defenses, progress(list(defenses)), strict=True):
         releases[name] = publish(history, defenses[name], defender, bucketized=bucketized, rng=generator)
         beliefs |= {(name, other): attack(releases[name]) for other, attack in attacks.items()}
     return Comparison(history, releases, beliefs, leaving_out)
@@ -298,7 +299,7 @@ def _total_of_cost(cost: pd.DataFrame) -> dict[str, object]:
     totals: dict[str, object] = {
         "suppressed_share": cost["suppressed"].sum() / records.sum(),
         "group_size": published.sum() / max(cost["groups"].sum(), 1),
-        "gcp": _mean(cost["normalized"], published),
+        "gcp": _mean(cost["gcp"], published),
         "penalized": _mean(cost["penalized"], records),
         "linkage": _mean(cost["linkage"], records),
         "discernibility_per_record": cost["discernibility"].sum() / records.sum(),

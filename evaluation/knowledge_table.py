@@ -13,6 +13,7 @@ from foreknow.evaluation.risk.forecasts import numbered
 from foreknow.evaluation.risk.respondent_bootstrap import as_bootstrap
 from foreknow.models import Adversary, Averaged, Beliefs, History, Release
 from foreknow.models.arrays import FloatArray
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import is_number, shown
 
 COLUMNS = ("log_score", "low", "high", "difference", "difference_low", "difference_high")
@@ -27,6 +28,7 @@ def compare_knowledge(
     least: float = 2.0**-20,
     draws: int = 1000,
     level: float = 0.95,
+    progress: Progress = iter,
     rng: "np.random.Generator | int | None" = None,
 ) -> pd.DataFrame:
     """Log score of one attack with the knowledge of each of several adversaries, best first.
@@ -51,14 +53,17 @@ def compare_knowledge(
         Number of bootstrap draws of respondents; 0 for no intervals.
     level : float
         Probability of the intervals.
+    progress : callable
+        Function of the names of the adversaries that returns an iterable of the same length, as ``rich.progress.track``. One item
+        is taken before each attack.
     rng : numpy.random.Generator or int, optional
         Random generator of the bootstrap, or a seed. By default fresh entropy.
 
     Returns
     -------
     DataFrame
-        Columns ``knowledge``; ``log_score``, the mean base-2 logarithm of the belief in the true value over the published records
-        of all releases; its interval ``low`` and ``high``; ``difference``, the log score less that of the first row;
+        Columns ``adversary``, the name; ``log_score``, the mean base-2 logarithm of the belief in the true value over the published
+        records of all releases; its interval ``low`` and ``high``; ``difference``, the log score less that of the first row;
         ``difference_low`` and ``difference_high``; and ``measured``, the number of records. Intervals are NaN without draws.
 
     Raises
@@ -84,8 +89,8 @@ def compare_knowledge(
     >>> prior = GivenPrior(pd.DataFrame({"ill": [0.8, 0.2], "well": [0.2, 0.8]}, index=["A", "B"]))
     >>> known = {"nothing": Adversary(UniformPrior()), "prior": Adversary(prior)}
     >>> table = compare_knowledge([Release(view, [0, 0])], known, SnapshotAttack, rng=1)
-    >>> table[["knowledge", "log_score", "difference", "measured"]].round(3)
-      knowledge  log_score  difference  measured
+    >>> table[["adversary", "log_score", "difference", "measured"]].round(3)
+      adversary  log_score  difference  measured
     0     prior     -0.087       0.000         2
     1   nothing     -1.000      -0.913         2
     """
@@ -96,12 +101,13 @@ def compare_knowledge(
         raise ValueError(f"{owner}: least is {least!r}; it is a probability over 0 and at most 1.")
     if not listed:
         raise ValueError(f"{owner}: releases is empty; give at least one, as publish(history, defense) returns them.")
+    check_progress(owner, progress, "the names")
     bootstrap = as_bootstrap(owner, draws, level, rng)
     history = History([release.view for release in listed])
     totals, records = [], np.zeros(0)
-    for name, adversary in adversaries.items():
+    for name, _ in zip(adversaries, progress(list(adversaries)), strict=True):
         total, records = _by_respondent(
-            owner, _beliefs(owner, attack, name, adversary, listed), history, leaving_out, least
+            owner, _beliefs(owner, attack, name, adversaries[name], listed), history, leaving_out, least
         )
         totals.append(total)
     if not records.sum():
@@ -112,7 +118,7 @@ def compare_knowledge(
     difference_low, difference_high = bootstrap.interval(by_draw - by_draw[:, [best]])
     columns = (scores, low, high, scores - scores[best], difference_low, difference_high)
     table = pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
-    table.insert(0, "knowledge", list(adversaries))
+    table.insert(0, "adversary", list(adversaries))
     table["measured"] = int(records.sum())
     return table.sort_values("log_score", ascending=False, kind="stable", ignore_index=True)
 

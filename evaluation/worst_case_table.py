@@ -1,6 +1,6 @@
 """Worst case of published releases: the most that any of several attacks gains, and which attack."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.experiment import Comparison, check_named
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
 from foreknow.models import Beliefs, History, Release
+from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import check_flag
 
 
@@ -21,7 +22,7 @@ def worst_case(
     leaving_out: LeftOut = None,
     sure: float = 0.9,
     least: float = 2.0**-20,
-    progress: Callable[[Sequence[tuple[str, str]]], Iterable[Any]] = iter,
+    progress: Progress = iter,
 ) -> pd.DataFrame:
     """Largest gain, total risk, log score and share of sure and right beliefs that any attack reaches, and the attack.
 
@@ -79,11 +80,10 @@ def worst_case(
     if not attacks or not published:
         missing = "releases" if attacks else "attacks"
         raise ValueError(f"worst_case: {missing} is empty; give at least one, as in worst_case(releases, attacks).")
-    if not callable(progress):
-        raise TypeError(f"worst_case: progress is {progress!r}; it is a function of pairs, as rich.progress.track.")
-    steps = iter(progress([(name, attack) for name in published for attack in attacks]))
+    check_progress("worst_case", progress, "pairs")
+    step = stepping(progress, [(name, attack) for name in published for attack in attacks])
     tables = [
-        _comparison(name, each, attacks, leaving_out, steps).worst_case(by_release=by_release, sure=sure, least=least)
+        _comparison(name, each, attacks, leaving_out, step).worst_case(by_release=by_release, sure=sure, least=least)
         for name, each in published.items()
     ]
     table = pd.concat(tables, ignore_index=True)
@@ -99,11 +99,15 @@ def _publications(releases: Any) -> dict[str, tuple[Release, ...]]:
 
 
 def _comparison(
-    name: str, releases: tuple[Release, ...], attacks: Mapping[str, Attack], leaving_out: LeftOut, steps: Iterator[Any]
+    name: str,
+    releases: tuple[Release, ...],
+    attacks: Mapping[str, Attack],
+    leaving_out: LeftOut,
+    step: Callable[[], None],
 ) -> Comparison:
     """Beliefs of every attack on one publication, beside the original records."""
     beliefs: dict[tuple[str, str], Beliefs] = {}
     for attack, run in attacks.items():
-        next(steps, None)
+        step()
         beliefs[name, attack] = run(releases)
     return Comparison(History([release.view for release in releases]), {name: releases}, beliefs, leaving_out)

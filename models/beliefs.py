@@ -126,9 +126,8 @@ class Beliefs:
         values = len(self.releases[0].observation.people.schema.values) if self.releases else 0
         facts: dict[str, object] = {"releases": len(self), "values": values}
         facts |= {} if self.draws is None else {"draws": len(self.draws)}
-        facts |= {"notes": " ".join(self.notes)} if self.notes else {}
         columns = ["time", "respondents", "suppressed", "groups", "contradicted", "unconverged"]
-        return html_table(type(self).__name__, facts, columns, rows)
+        return html_table(type(self).__name__, facts, columns, rows, self.notes)
 
     def __iter__(self) -> Iterator[ReleaseBeliefs]:
         return iter(self.releases)

@@ -5,6 +5,7 @@ import inspect
 
 import numpy as np
 import pandas as pd
+from hostile_report import hostile
 from patients import KNOWLEDGE, LINKING, patients
 from strategies import MIXED, history_of
 
@@ -102,6 +103,7 @@ GIVEN = [
     models.SampledKnowledge.fit([r.observation for r in RELEASES], sampler=models.PathSampler(20, 2, rng=1)),
     defenses.ItemSuppression(defenses.QSDiversity(2.0, 2, LINKING))(ITEM_RELEASE.release),
     evaluation.Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1),
+    hostile(),
     *(models.Cleaning(), models.ColumnRoles("illness", ["sex"]), CLEANED, models.InputFaults((), ())),
 ]  # fmt: skip
 """Objects of the classes whose constructors need arguments, and results of attacks, estimators and solvers."""
@@ -112,10 +114,6 @@ BELIEFS = [
 ]
 
 
-WITHOUT_EQUALITY = {"Report"}
-"""Classes left out: a page, made of figures of a whole publication."""
-
-
 def public_classes():
     """Each public class that is no interface, by name."""
     for package in (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation):
@@ -123,7 +121,6 @@ def public_classes():
             target = getattr(package, name)
             if (
                 inspect.isclass(target)
-                and name not in WITHOUT_EQUALITY
                 and not inspect.isabstract(target)
                 and not getattr(target, "_is_protocol", False)
             ):

@@ -7,15 +7,34 @@ import sys
 import pytest
 
 USERS = """
+from collections.abc import Iterable, Sequence
 from typing import assert_type
+
+import numpy as np
+from numpy.typing import NDArray
 
 import pandas as pd
 
 import foreknow
-from foreknow.attacks import SequentialAttack
-from foreknow.defenses import KAnonymity, Mondrian, publish
-from foreknow.evaluation import adversary_gain
-from foreknow.models import Adversary, Beliefs, History, Numeric, Release, Schema, UniformPrior
+from foreknow.attacks import Attack, SequentialAttack
+from foreknow.defenses import Defense, GroupPredicate, KAnonymity, Mondrian, TCloseness, publish
+from foreknow.evaluation import Comparison, adversary_gain, compare
+from foreknow.models import (
+    Adversary, Beliefs, Grouping, History, Numeric, Release, ReleaseBeliefs, Schema, UniformPrior, View
+)
+
+FloatArray = NDArray[np.float64]
+
+
+class Alone:
+    def __call__(self, view: View, prior: FloatArray, past: Sequence[Release]) -> Grouping:
+        return Grouping(np.arange(len(view)))
+
+
+class Nothing:
+    def __call__(self, releases: Iterable[Release]) -> Beliefs:
+        return Beliefs(())
+
 
 schema = Schema({"age": Numeric(0, 99)}, sensitive="result", values=("a", "b"), respondent="id")
 history = History.read(pd.DataFrame(), schema, time="week")
@@ -25,6 +44,11 @@ beliefs = SequentialAttack(Adversary(UniformPrior()))(releases)
 assert_type(beliefs, Beliefs)
 assert_type(adversary_gain(beliefs, history), pd.DataFrame)
 assert_type(foreknow.__version__, str)
+own: tuple[Defense, Attack] = (Alone(), Nothing())
+assert_type(compare(history, {"own": own[0]}, {"own": own[1]}), Comparison)
+assert_type(KAnonymity(3) & TCloseness(0.8), GroupPredicate)
+assert_type(Beliefs.load("beliefs.nc").at(1), ReleaseBeliefs)
+assert_type(Release.load("release.parquet").view, View)
 foreknow.models.Adversary
 KAnonymity("3")
 """

@@ -80,7 +80,7 @@ def cost(releases: tuple[Release, ...]) -> Row:
     """The papers' sums of GCP and RL (smallest and largest of a release), and the share of suppressed records."""
     lost, total, linkage = (
         suppressed(releases),
-        gcp(releases, width="table")["total"],
+        gcp(releases, width="table")["gcp_total"],
         record_linkage(releases)["linkage_sum"],
     )
     found = measured(releases)

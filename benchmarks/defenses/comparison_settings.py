@@ -71,8 +71,8 @@ def measured(releases: tuple[Release, ...]) -> Row:
     return {
         "suppressed": lost["suppressed"].sum() / records,
         "size": published / max(sum(release.groups for release in releases), 1),
-        "gcp": plain["total"].sum() / (whole * published) if published else math.nan,
-        "penalized": penalized["total"].sum() / (whole * records),
+        "gcp": plain["gcp_total"].sum() / (whole * published) if published else math.nan,
+        "penalized": penalized["gcp_total"].sum() / (whole * records),
         "linkage": linkage["linkage_sum"].sum() / records,
         "linked": linkage["linked"].sum() / max(published, 1),
     }

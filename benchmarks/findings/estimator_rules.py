@@ -73,7 +73,7 @@ def fixed_adversary() -> Iterator[str]:
             each.append(f"{rule} {gain.max():.3f} at most, {gain.iloc[-1]:.3f} at the end")
         yield (
             f"published under {judged}: at most {lost['suppressed'].max()} suppressed in a view, GCP "
-            f"{gcp(releases)['normalized'].mean():.3f}; gain under {'; '.join(each)}"
+            f"{gcp(releases)['gcp'].mean():.3f}; gain under {'; '.join(each)}"
         )
 
 
@@ -101,6 +101,6 @@ def mixed_rules(views: int = 24, records: int = 5000) -> Iterator[str]:
             kept = lost["records"].sum() - lost["suppressed"].sum()
             yield (
                 f"| {rule} | {name} | {lost['suppressed'].sum() / lost['records'].sum():.1%} | "
-                f"{gcp(releases)['normalized'].mean():.3f} | {kept / max(sum(r.groups for r in releases), 1):.1f} | "
+                f"{gcp(releases)['gcp'].mean():.3f} | {kept / max(sum(r.groups for r in releases), 1):.1f} | "
                 f"{own.max():.3f} | {own.iloc[-1]:.3f} | {absolute.mean():.3f} | {exact.max():.3f} | {exact.iloc[-1]:.3f} |"
             )

@@ -90,7 +90,7 @@ def learned_on_exams(views: int = 12, records: int = 2000) -> Iterator[str]:
             beliefs = carried_out(releases)
             row = assessed(beliefs, simulation.history)
             terms = score_decomposition(beliefs, simulation.history, score="log", draws=40, rng=1).set_index("term")
-            low, value, high = (terms.loc["miscalibration", column] for column in ("low", "value", "high"))
+            low, value, high = (terms.loc["miscalibration", column] for column in ("low", "amount", "high"))
             yield (
                 f"| {name} | {attack} | {row['gain']:.3f} | {row['gain, first']:.3f} | {row['log score']:.3f} | "
                 f"{value:.3f} ({low:.3f}, {high:.3f}) | {row['sure, share']:.1%}, {row['right']:.1%} |"

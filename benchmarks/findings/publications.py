@@ -50,7 +50,7 @@ def js_reduce_on_exams() -> Iterator[str]:
             f"{defense}: at most {lost['suppressed'].max()} in a view, {1 - published / lost['records'].sum():.3f} of all, "
             f"{(lost['suppressed'] == lost['records']).sum()} releases empty, distorted {lost['distorted'].sum()}, gain up to "
             f"{gain.max():.2f}, groups of {published / max(sum(r.groups for r in releases), 1):.1f}, "
-            f"GCP {gcp(releases)['normalized'].mean():.3f}"
+            f"GCP {gcp(releases)['gcp'].mean():.3f}"
         )
 
 
@@ -191,5 +191,5 @@ def penalized(comparison: Comparison) -> dict[str, float]:
     found = {}
     for name, releases in comparison.releases.items():
         table = gcp(releases, penalize_suppressed=True)
-        found[name] = float(np.average(table["normalized"], weights=table["measured"]))
+        found[name] = float(np.average(table["gcp"], weights=table["measured"]))
     return found

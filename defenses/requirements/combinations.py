@@ -133,6 +133,11 @@ def all_of(*requirements: Requirement) -> Requirement: ...
 def all_of(*requirements: Requirement) -> Requirement:
     """Conjunction of requirements; nested conjunctions are flattened.
 
+    Parameters
+    ----------
+    *requirements : Requirement
+        One or more. A single one is returned as it is.
+
     Raises
     ------
     ValueError
@@ -150,6 +155,11 @@ def any_of(*requirements: GroupPredicate) -> GroupPredicate: ...
 def any_of(*requirements: Requirement) -> Requirement: ...
 def any_of(*requirements: Requirement) -> Requirement:
     """Disjunction of requirements; nested disjunctions are flattened.
+
+    Parameters
+    ----------
+    *requirements : Requirement
+        One or more. A single one is returned as it is.
 
     Raises
     ------

@@ -67,6 +67,7 @@ class Requirement(ABC):
         )
 
     def __and__(self, other: "Requirement") -> "Requirement":
+        """Conjunction with another requirement."""
         from foreknow.defenses.requirements.combinations import (
             all_of,  # combinations are requirements: imported when used
         )
@@ -74,6 +75,7 @@ class Requirement(ABC):
         return all_of(self, other)
 
     def __or__(self, other: "Requirement") -> "Requirement":
+        """Disjunction with another requirement."""
         from foreknow.defenses.requirements.combinations import (
             any_of,  # combinations are requirements: imported when used
         )
@@ -125,6 +127,7 @@ class GroupPredicate(Requirement):
     @overload
     def __and__(self, other: Requirement) -> Requirement: ...
     def __and__(self, other: Requirement) -> Requirement:
+        """Conjunction with another requirement."""
         return super().__and__(other)
 
     @overload
@@ -132,6 +135,7 @@ class GroupPredicate(Requirement):
     @overload
     def __or__(self, other: Requirement) -> Requirement: ...
     def __or__(self, other: Requirement) -> Requirement:
+        """Disjunction with another requirement."""
         return super().__or__(other)
 
 

@@ -145,6 +145,12 @@ class Summary:
 def prior_of(view: View, prior: ArrayLike) -> FloatArray:
     """Prior of a view's records as a checked array of shape ``(n, m)``, whose rows sum to 1; a `DrawnPrior` stays one.
 
+    Parameters
+    ----------
+    view : View
+    prior : float array, shape (n, m)
+        Or a sequence of rows. Rows are probabilities.
+
     Raises
     ------
     ValueError

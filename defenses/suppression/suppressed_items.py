@@ -17,7 +17,7 @@ from foreknow.models.tables.columns.required_columns import check_columns
 
 COLUMNS = (
     "group",
-    "records",
+    "members",
     "items",
     "satisfied",
     "removed",
@@ -43,7 +43,8 @@ class SuppressedItems:
     groups : DataFrame
         For the publisher: one row per group, in the order of their numbers. Columns:
 
-        - ``group``; ``records``; ``items``, the number of items before; ``satisfied``, whether the group satisfied before;
+        - ``group``; ``members``, their number; ``items``, the number of items before; ``satisfied``, whether the group satisfied
+          before;
         - ``removed``, the number of items removed; ``cost``, T of `removal_cost`, from 0 to 1;
         - ``proven``: whether no other choice of items costs less;
         - ``nodes``, the number of removals examined; ``seconds``, the time of the search;
@@ -88,7 +89,7 @@ def group_report(group_items: GroupItems, published: Items, searches: Mapping[in
         rows.append(
             {
                 "group": group,
-                "records": len(members),
+                "members": len(members),
                 "items": int(before.sum()),
                 "satisfied": timed is None,
                 "removed": int((before - after).sum()),

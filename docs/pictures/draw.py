@@ -221,7 +221,7 @@ def requirements() -> Figure:
     for rule in rules:
         release = publish(history, Mondrian(rule), rng=1)
         sizes = release[0].table["group"].value_counts()
-        found.append((str(rule), sizes.mean(), gcp(release)["normalized"].item()))
+        found.append((str(rule), sizes.mean(), gcp(release)["gcp"].item()))
     found.sort(key=lambda row: row[2])
     names, sizes, losses = zip(*found, strict=True)
     figure, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained", sharey=True)

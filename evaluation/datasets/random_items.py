@@ -166,12 +166,14 @@ def adult_with_items(
 
     Parameters
     ----------
-    folder, hierarchies : path
+    folder : path
         As in `adult`.
     records : int
         Number of records drawn from the table without replacement; they keep its order.
     vocabulary : int
         Number of different items.
+    hierarchies : path, optional
+        As in `adult`.
     rng : numpy.random.Generator or int
         Generator, or seed.
 

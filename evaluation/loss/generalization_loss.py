@@ -42,9 +42,9 @@ def gcp(releases: Iterable[Release], *, penalize_suppressed: bool = False, width
     Returns
     -------
     DataFrame
-        One row per release. Columns ``time``; the three normalizations in use: ``total``, the sum over the records (BayFrame,
-        UHRA); ``normalized``, that sum over d times the number of records, from 0 to 1 (Ghinita et al., VLDB 2007);
-        ``per_group``, the mean over the groups of a record's penalty (JS-reduce, "average GCP of QI-groups"); ``measured``, the
+        One row per release. Columns ``time``; the three normalizations in use: ``gcp_total``, the sum over the records (BayFrame,
+        UHRA); ``gcp``, that sum over d times the number of records, from 0 to 1 (Ghinita et al., VLDB 2007);
+        ``gcp_per_group``, the mean over the groups of a record's penalty (JS-reduce, "average GCP of QI-groups"); ``measured``, the
         number of records in the sum; ``suppressed``. NaN where nothing is published. Cost: O(n d).
 
     Raises
@@ -65,14 +65,14 @@ def gcp(releases: Iterable[Release], *, penalize_suppressed: bool = False, width
         rows.append(
             {
                 "time": release.time,
-                "total": total,
-                "normalized": total / (d * measured) if measured else float("nan"),
-                "per_group": float(penalty.mean()) if len(penalty) else float("nan"),
+                "gcp_total": total,
+                "gcp": total / (d * measured) if measured else float("nan"),
+                "gcp_per_group": float(penalty.mean()) if len(penalty) else float("nan"),
                 "measured": measured,
                 "suppressed": suppressed,
             }
         )
-    return release_table(rows, ("time", "total", "normalized", "per_group", "measured", "suppressed"))
+    return release_table(rows, ("time", "gcp_total", "gcp", "gcp_per_group", "measured", "suppressed"))
 
 
 def certainty_penalty(release: Release, width: Width = "domain") -> FloatArray:

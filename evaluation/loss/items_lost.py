@@ -8,8 +8,11 @@ import pandas as pd
 
 from foreknow.defenses.suppression.suppressed_items import removal_cost
 from foreknow.evaluation.arguments import check_releases
+from foreknow.evaluation.release_table import release_table
 from foreknow.models import ItemRelease
 from foreknow.models.group_rows import group_rows
+
+COLUMNS = ("time", "items", "removed", "removed_share", "cost", "cost_per_group", "measured", "suppressed")
 
 
 def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
@@ -30,14 +33,15 @@ def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
 
         - ``time``;
         - ``items``: number of items of the published records before any was removed;
-        - ``lost``: number of them that were removed;
-        - ``share``: ``lost / items``;
+        - ``removed``: number of them that were removed;
+        - ``removed_share``: ``removed / items``;
         - ``cost``: T of all published records together;
-        - ``per_group``: mean over the groups of each group's T, the paper's "average removal cost";
-        - ``records``: number of published records;
+        - ``cost_per_group``: mean over the groups of each group's T, the paper's "average removal cost";
+        - ``measured``: number of published records;
         - ``suppressed``: number of suppressed records. Their items are left out of all columns; `suppressed` measures their loss.
 
-        Where there is no item, ``share`` and the costs are 0. Without a group, ``per_group`` is NaN. Cost: O(i) for i items.
+        Where there is no item, ``removed_share`` and the costs are 0. Without a group, ``cost_per_group`` is NaN. Cost: O(i) for i
+        items.
 
     Raises
     ------
@@ -59,12 +63,12 @@ def items_lost(releases: Iterable[ItemRelease]) -> pd.DataFrame:
             {
                 "time": release.time,
                 "items": items,
-                "lost": items - left,
-                "share": (items - left) / items if items else 0.0,
+                "removed": items - left,
+                "removed_share": (items - left) / items if items else 0.0,
                 "cost": removal_cost(before[kept], after[kept]),
-                "per_group": math.fsum(costs) / len(costs) if costs else math.nan,
-                "records": int(kept.sum()),
+                "cost_per_group": math.fsum(costs) / len(costs) if costs else math.nan,
+                "measured": int(kept.sum()),
                 "suppressed": int((~kept).sum()),
             }
         )
-    return pd.DataFrame(rows)
+    return release_table(rows, COLUMNS)

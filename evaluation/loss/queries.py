@@ -119,7 +119,7 @@ def query_errors(release: Release, workload: Workload, *, actual: FloatArray | N
     divisor = np.maximum(counted, least)
     error = np.divide(np.abs(counted - estimate), divisor, out=np.full(len(divisor), np.nan), where=divisor > 0)
     columns = {"dimensions": workload.dimensions, "actual": counted, "estimate": estimate, "error": error}
-    return pd.DataFrame(columns).rename_axis("query")
+    return pd.DataFrame(columns)
 
 
 def actual_counts(view: View, workload: Workload) -> FloatArray:

@@ -152,7 +152,7 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame], *, ax: Panels 
     takes = "is a DataFrame, as calibration returns it"
     check_titled(owner, "calibrations", calibrations, pd.DataFrame, takes)
     for title, table in calibrations.items():
-        for column in ("low", "high", "believed", "observed", "beliefs"):
+        for column in ("bin_low", "bin_high", "believed", "observed", "beliefs"):
             check_table(owner, f"calibrations[{title!r}]", table, (column,), takes)
     panels = given_panels(owner, ax, (2,))
     if panels is None:
@@ -164,8 +164,10 @@ def reliability_diagram(calibrations: Mapping[str, pd.DataFrame], *, ax: Panels 
     for d, (title, table) in enumerate(calibrations.items()):
         style = color_and_marker(d, size=6)
         axes.plot(table["believed"].to_numpy(), table["observed"].to_numpy(), linewidth=1.4, **style)
-        part = (table["high"] - table["low"]).to_numpy()
-        middle = (table["low"] + table["high"]).to_numpy() / 2 + (d - (len(calibrations) - 1) / 2) * width * part
+        part = (table["bin_high"] - table["bin_low"]).to_numpy()
+        middle = (table["bin_low"] + table["bin_high"]).to_numpy() / 2 + (
+            d - (len(calibrations) - 1) / 2
+        ) * width * part
         below.bar(middle, table["beliefs"].to_numpy(), width * part, color=style["color"])
         entries.append((title, {"linewidth": 1.4, **style}))
     axes.set(ylabel="share of right beliefs", title="Calibration of beliefs")

@@ -16,7 +16,7 @@ from foreknow.evaluation.report.exposure import exposed_groups, exposed_people
 from foreknow.evaluation.report.headline import Headline, headline
 from foreknow.evaluation.report.influence_trials import influence_trials
 from foreknow.evaluation.report.pseudonyms import Pseudonyms
-from foreknow.evaluation.report.stricter import Measured, Setting, price_of_settings, stricter_settings
+from foreknow.evaluation.report.stricter import Measured, price_of_settings, stricter_settings
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.calibration import calibration
 from foreknow.evaluation.risk.forecasts import true_values
@@ -26,6 +26,7 @@ from foreknow.evaluation.risk.retroactive_leak import retroactive_leak
 from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.evaluation.risk.worst_attacks import with_right_share
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
+from foreknow.models.progress import Progress
 
 MAX_BOOTSTRAP_WEIGHTS = 2**24
 """Bootstrap draws times beliefs, at most, of the intervals of calibration; further draws are left out."""
@@ -147,7 +148,7 @@ def report_contents(
     defense: Defense | None = None,
     defender: Adversary | Averaged | None = None,
     notes: Sequence[str] = (),
-    progress: Callable[[Sequence[Setting]], Iterable[Setting]] = iter,
+    progress: Progress = iter,
 ) -> ReportContents:
     """Compute the contents of a report.
 
@@ -169,7 +170,8 @@ def report_contents(
     notes : sequence of str
         Sentences about the input.
     progress : callable
-        Wrapper of the iteration over the stricter settings.
+        Function of the stricter settings that returns an iterable of the same length, as ``rich.progress.track``. One item is taken
+        before each is tried.
     """
     history = History([release.view for release in releases])
     rng = np.random.default_rng([settings.seed, 1])
@@ -299,7 +301,7 @@ def _utility(releases: Sequence[Release]) -> pd.DataFrame:
     table["groups"] = [release.groups for release in releases]
     table["smallest"] = [int(size.min()) if len(size) else 0 for size in sizes]
     table["group_size"] = [float(size.mean()) if len(size) else np.nan for size in sizes]
-    table["gcp"] = gcp(releases)["normalized"].to_numpy()
+    table["gcp"] = gcp(releases)["gcp"].to_numpy()
     return table
 
 

@@ -186,7 +186,7 @@ def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFram
 def _mates(one: Inference, respondent: Hashable, time: Any, value: Hashable, names: Pseudonyms) -> tuple[str, ...]:
     """Names of the group members whose earlier releases raised the belief about a respondent."""
     found = exposing_members(one.sequential, respondent, time, value=value, most=MATES)
-    return tuple(names(member) for member in found.loc[found["contribution"] >= LEAST_CHANGE, "member"])
+    return tuple(names(member) for member in found.loc[found["contribution"] >= LEAST_CHANGE, "respondent"])
 
 
 def _later_releases(

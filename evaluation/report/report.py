@@ -25,15 +25,17 @@ from foreknow.evaluation.report.adversaries import (
 from foreknow.evaluation.report.contents import ReportContents, ReportSettings, report_contents
 from foreknow.evaluation.report.page import page
 from foreknow.evaluation.report.sentences import Verdict, verdict
-from foreknow.evaluation.report.stricter import Setting
 from foreknow.models import Adversary, Averaged, History, JointSolver, MaxEntropy, Release
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.solver import check_is_solver
+from foreknow.models.progress import Progress
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, is_number, is_whole
 
 MAX_STRICTER = 3
 """Largest number of stricter settings."""
 
 
+@equal_by_fields
 @dataclass(frozen=True, eq=False)
 class Report:
     """Report of a publication, for its publisher alone: it has true values.
@@ -130,7 +132,7 @@ def report(
     stricter: int = MAX_STRICTER,
     notes: Sequence[str] = (),
     rng: np.random.Generator | int | None = None,
-    progress: Callable[[Sequence[Setting]], Iterable[Setting]] = iter,
+    progress: Progress = iter,
 ) -> Report:
     """Report of a publication: risk under two adversaries, exposed respondents and why, utility, and what to change.
 
@@ -167,7 +169,8 @@ def report(
     rng : numpy.random.Generator or int, optional
         Source of the bootstrap, of samples and of the stricter publications. By default, fresh entropy.
     progress : callable
-        Wrapper of the iteration over the stricter settings.
+        Function of the stricter settings that returns an iterable of the same length, as ``rich.progress.track``. One item is taken
+        before each is tried.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from foreknow.defenses import Defense, Infeasible, publish
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
+from foreknow.models.progress import Progress
 
 FACTORS = (2, 4, 8)
 """Factors of the group size at each step."""
@@ -88,7 +89,7 @@ def price_of_settings(
     solver: JointSolver,
     sure: float,
     rng: np.random.Generator,
-    progress: Callable[[Sequence[Setting]], Iterable[Setting]] = iter,
+    progress: Progress = iter,
 ) -> pd.DataFrame:
     """Risk and price of the present publication and of stricter settings.
 
@@ -101,7 +102,7 @@ def price_of_settings(
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
     rows = [{"setting": "as published"} | risk_and_price(current, history, sure)]
-    for setting in progress(settings):
+    for setting, _ in zip(settings, progress(settings), strict=True):
         try:
             releases = publish(
                 history, setting.defense, defender, current.releases[0].bucketized, infeasible="suppress", rng=rng
@@ -128,7 +129,7 @@ def risk_and_price(measured: Measured, history: History, sure: float) -> dict[st
     published = (cost["records"] - cost["suppressed"]).to_numpy()
     total = max(published.sum(), 1)
     row["suppressed"] = float(cost["suppressed"].sum() / max(cost["records"].sum(), 1))
-    row["gcp"] = float(np.nansum(width["normalized"].to_numpy(dtype=float) * published) / total)
+    row["gcp"] = float(np.nansum(width["gcp"].to_numpy(dtype=float) * published) / total)
     row["group_size"] = float(published.sum() / max(sum(release.groups for release in measured.releases), 1))
     return row | {"problem": ""}
 

@@ -35,7 +35,7 @@ def across_draws(
     Returns
     -------
     DataFrame
-        The table of the measure of the mixture. After each column of numbers there are two more, with ``_lower`` and ``_upper``
+        The table of the measure of the mixture. After each column of numbers there are two more, with ``_low`` and ``_high``
         after its name: quantiles over draws, with the weights of the draws at that release. Columns that do not depend on the
         beliefs have none: numbers of records (`OF_RECORDS`).
 
@@ -73,7 +73,7 @@ def across_draws(
         columns[name] = table[name]
         if name != "time" and name not in OF_RECORDS and pd.api.types.is_numeric_dtype(table[name]):
             draws = np.column_stack([one[name].to_numpy(dtype=np.float64) for one in each])
-            for end, level in (("lower", (1 - mass) / 2), ("upper", (1 + mass) / 2)):
+            for end, level in (("low", (1 - mass) / 2), ("high", (1 + mass) / 2)):
                 columns[f"{name}_{end}"] = pd.Series(
                     [
                         weighted_quantiles(row[:, None], weights, level)[0]

@@ -99,10 +99,12 @@ def disclosures(beliefs: Beliefs, history: History, *, sure: float = 0.9, leavin
 
     Parameters
     ----------
-    beliefs, history, leaving_out
+    beliefs, history
         As in `adversary_gain`.
     sure : float
         Threshold from 0 to 1: a respondent's belief is sure if its highest probability is at least this.
+    leaving_out
+        As in `adversary_gain`.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from foreknow.models.arrays import BoolArray
 from foreknow.models.settings import MAX_FLOAT, is_number
 
 COLUMNS = (
-    "time", "breached", "flagged", "probability", "breached_of_shares", "precision", "expected_precision",
+    "time", "breached", "flagged", "belief_of_holders", "breached_of_shares", "precision", "expected_precision",
     "expected_precision_of_shares", "lift", "base_rate", "brier", "brier_of_shares", "auc", "auc_of_shares", "auc_within",
     "top_c_precision", "top_c_by_chance", "mixed", "holders", "measured", "suppressed",
 )  # fmt: skip
@@ -36,12 +36,14 @@ def breaches(
 
     Parameters
     ----------
-    beliefs, history, leaving_out
+    beliefs, history
         As in `adversary_gain`.
     sensitive_set : collection of values
         The set, as the attack was given it.
     r : float
         The threshold is 1/r; 1 or more.
+    leaving_out
+        As in `adversary_gain`.
 
     Returns
     -------
@@ -49,7 +51,7 @@ def breaches(
         One row per release, with ``time`` and, of the published records that are not left out:
 
         - as in the paper: ``breached``, the fraction of holders in breach (recall); ``flagged``, the fraction of the others in
-          breach; ``probability``, the mean p of the holders; and beside them ``breached_of_shares``, the fraction of holders
+          breach; ``belief_of_holders``, the mean p of the holders; and beside them ``breached_of_shares``, the fraction of holders
           whose group shows the set with more than 1/r;
         - of the respondents in breach: ``precision``, the fraction of holders; ``expected_precision``, the mean p;
           ``expected_precision_of_shares``, the mean share of the set in their groups; ``lift``, precision over ``base_rate``;
@@ -122,7 +124,7 @@ def _measured(release: SetBeliefsAndTruth, threshold: float) -> dict[str, object
         "time": by_value.time,
         "breached": mean(breach[holds]),
         "flagged": mean(breach[~holds]),
-        "probability": mean(belief[holds]),
+        "belief_of_holders": mean(belief[holds]),
         "breached_of_shares": mean(share[holds] > threshold),
         "precision": precision,
         "expected_precision": mean(belief[breach]),

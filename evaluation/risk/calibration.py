@@ -35,10 +35,12 @@ def calibration(
 
     Parameters
     ----------
-    beliefs, history, leaving_out
+    beliefs, history
         As in `adversary_gain`.
     bins : int
         Number of equal parts into which 0 to 1 is cut.
+    leaving_out
+        As in `adversary_gain`.
     sensitive_set : collection of values, optional
         Sensitive set: the beliefs are then that a respondent has one of its values. By default, the beliefs in each value.
     draws : int
@@ -51,8 +53,8 @@ def calibration(
     Returns
     -------
     DataFrame
-        One row per bin that holds a belief. Columns ``low`` and ``high``, its ends (a belief on an end belongs to the higher
-        bin, 1 to the last); ``believed``, the mean belief; ``observed``, the fraction of the beliefs whose value (or set) is
+        One row per bin that holds a belief. Columns ``bin_low`` and ``bin_high``, its ends (a belief on an end belongs to the
+        higher bin, 1 to the last); ``believed``, the mean belief; ``observed``, the fraction of the beliefs whose value (or set) is
         the respondent's; ``beliefs``, their number: one for each published respondent and value or, of a set, for each
         published respondent. Releases are pooled; suppressed records are left out. With ``draws``, also ``observed_low`` and
         ``observed_high``, the percentile interval of ``observed``.
@@ -78,8 +80,8 @@ def calibration(
     pooled = pd.DataFrame({"bin": number, "believed": found.belief, "observed": found.outcome.astype(np.float64)})
     grouped = pooled.groupby("bin")
     table = grouped.mean()
-    table.insert(0, "low", table.index / number_of_bins)
-    table.insert(1, "high", (table.index + 1) / number_of_bins)
+    table.insert(0, "bin_low", table.index / number_of_bins)
+    table.insert(1, "bin_high", (table.index + 1) / number_of_bins)
     table = table.assign(beliefs=grouped.size()).reset_index(drop=True)
     if not bootstrap.draws:
         return table

@@ -60,9 +60,9 @@ def consistency_test(
     Returns
     -------
     DataFrame
-        One row for ``miscalibration`` and one for ``calibration_error``. Columns ``term``; ``value``, that of the true values;
-        ``expected``, the mean over the draws; ``high``, their quantile of probability ``level``; ``p_value``, the share of the
-        draws, counting the true values as one, that reach the value. NaN where no record is published.
+        One row for ``miscalibration`` and one for ``calibration_error``. Columns ``term``; ``amount``, that of the true values;
+        ``calibrated``, the mean over the draws; ``calibrated_high``, their quantile of probability ``level``; ``p_value``, the
+        share of the draws, counting the true values as one, that reach the amount. NaN where no record is published.
 
     Raises
     ------
@@ -90,9 +90,9 @@ def consistency_test(
     >>> beliefs = SnapshotAttack(Adversary(GivenPrior(prior), estimator=Omega()))([Release(view, np.zeros(40, int))])
     >>> table = consistency_test(beliefs, History([view]), rng=1)
     >>> table.round(3)
-                    term  value  expected  high  p_value
-    0     miscalibration   0.18     0.008  0.02    0.005
-    1  calibration_error   0.30     0.048  0.10    0.005
+                    term  amount  calibrated  calibrated_high  p_value
+    0     miscalibration    0.18       0.008             0.02    0.005
+    1  calibration_error    0.30       0.048             0.10    0.005
     """
     owner = "consistency_test"
     check_choice(owner, "dependence", dependence, ("respondents", "records"))
@@ -116,9 +116,9 @@ def consistency_test(
     return pd.DataFrame(
         {
             "term": MEASURES,
-            "value": value,
-            "expected": drawn.mean(axis=0),
-            "high": np.quantile(drawn, settings.level, axis=0),
+            "amount": value,
+            "calibrated": drawn.mean(axis=0),
+            "calibrated_high": np.quantile(drawn, settings.level, axis=0),
             "p_value": np.where(np.isnan(value), np.nan, reached),
         }
     )

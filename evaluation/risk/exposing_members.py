@@ -50,8 +50,8 @@ def exposing_members(
     Returns
     -------
     DataFrame
-        One row per member, in decreasing order of the absolute contribution. Columns ``member``; ``contribution``, positive
-        where the knowledge of the member raises the belief; ``belief``, that with all revised priors; ``belief_without``;
+        One row per member, in decreasing order of the absolute contribution. Columns ``respondent``, the member; ``contribution``,
+        positive where the knowledge of the member raises the belief; ``belief``, that with all revised priors; ``belief_without``;
         ``certainty``, the highest revised prior of the member. Empty if the respondent is suppressed or alone in the group.
 
     Raises
@@ -83,9 +83,9 @@ def exposing_members(
     >>> attack = SequentialAttack(Adversary(UniformPrior(), MarkovChain(1, np.array([[0.9, 0.1], [0.1, 0.9]]))))
     >>> beliefs = attack([Release(history[0], [0]), Release(history[1], [0, 0, 0])])
     >>> exposing_members(beliefs, "A", 2, value="ill").round(3)
-      member  contribution  belief  belief_without  certainty
-    0      B          0.14   0.474           0.333        0.9
-    1      C          0.00   0.474           0.474        0.5
+      respondent  contribution  belief  belief_without  certainty
+    0          B          0.14   0.474           0.333        0.9
+    1          C          0.00   0.474           0.474        0.5
     """
     owner = "exposing_members"
     check_beliefs(owner, beliefs)
@@ -104,7 +104,7 @@ def exposing_members(
     names = release.observation.people.respondents
     return pd.DataFrame(
         {
-            "member": as_objects([names[member] for member in members[order]]),
+            "respondent": as_objects([names[member] for member in members[order]]),
             "contribution": contribution[order],
             "belief": np.full(len(order), believed),
             "belief_without": changed[order],

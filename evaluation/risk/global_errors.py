@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import ForegroundBeliefs
+from foreknow.evaluation.release_table import release_table
 from foreknow.evaluation.risk.beliefs_and_truth import mean, original_view
 from foreknow.evaluation.risk.mined_distributions import (
     attribute_names,
@@ -20,6 +21,7 @@ from foreknow.models.settings import check_flag
 from foreknow.models.tables.sensitive_set import as_sensitive_values, sensitive_codes
 
 COLUMNS = ("time", "attributes", "signature", "support", "probability", "frequency")
+ERRORS = ("relative_error", "absolute_error", "signatures", "zeros")
 
 
 def global_probabilities(
@@ -89,9 +91,9 @@ def global_errors(
     Returns
     -------
     DataFrame
-        Columns ``time``, and ``attributes`` with a row per attribute set; ``relative`` and ``absolute``, the mean relative error
-        and the mean of ``|p - f|``; ``signatures``, their number; ``zeros``, the number of signatures of frequency 0, which are
-        left out of the relative error. It is NaN where none remains.
+        Columns ``time``, and ``attributes`` with a row per attribute set; ``relative_error`` and ``absolute_error``, the mean
+        relative error and the mean of ``|p - f|``; ``signatures``, their number; ``zeros``, the number of signatures of frequency
+        0, which are left out of the relative error. It is NaN where none remains.
 
     Raises
     ------
@@ -105,7 +107,7 @@ def global_errors(
         view = original_view(history, observation)
         pairs = {attribute_names(one): _pairs("global_errors", one, view, checked) for one in distributions}
         rows += release_rows(observation.time, pairs, _errors, by_attribute_set)
-    return pd.DataFrame(rows)
+    return release_table(rows, ["time", *["attributes"] * by_attribute_set, *ERRORS])
 
 
 def signature_table(
@@ -134,8 +136,8 @@ def _errors(pairs: FloatArray) -> dict[str, object]:
     probability, frequency = pairs.T
     error, positive = np.abs(probability - frequency), frequency > 0
     return {
-        "relative": mean(error[positive] / frequency[positive]),
-        "absolute": mean(error),
+        "relative_error": mean(error[positive] / frequency[positive]),
+        "absolute_error": mean(error),
         "signatures": len(error),
         "zeros": int((~positive).sum()),
     }

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import ForegroundBeliefs
+from foreknow.evaluation.release_table import release_table
 from foreknow.evaluation.risk.beliefs_and_truth import mean
 from foreknow.evaluation.risk.mined_distributions import (
     attribute_names,
@@ -17,6 +18,8 @@ from foreknow.models import GlobalDistribution, Observation
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_flag
 from foreknow.models.tables.sensitive_set import as_sensitive_values
+
+COLUMNS = ("greatest_difference", "compared", "left_out")
 
 
 def greatest_differences(
@@ -39,9 +42,9 @@ def greatest_differences(
     Returns
     -------
     DataFrame
-        Columns ``time``, and ``attributes`` with a row per attribute set; ``difference``, the mean over pairs of a group and an
-        attribute set; ``groups``, the number of these pairs; ``left_out``, the number of pairs in which no member's signature has
-        enough support. Only members whose signature has it are compared; a single one has the difference 0.
+        Columns ``time``, and ``attributes`` with a row per attribute set; ``greatest_difference``, the mean over pairs of a group
+        and an attribute set; ``compared``, the number of these pairs; ``left_out``, the number of pairs in which no member's
+        signature has enough support. Only members whose signature has it are compared; a single one has the difference 0.
 
     Raises
     ------
@@ -66,8 +69,8 @@ def greatest_differences(
     ...     sensitive="X",
     ... )
     >>> greatest_differences(ForegroundAttack(sensitive_set={"x"}, support=1)([table])).round(6)
-       time  difference  groups  left_out
-    0     0    0.222222       3         0
+       time  greatest_difference  compared  left_out
+    0     0             0.222222         3         0
     """
     check_flag("greatest_differences", "by_attribute_set", by_attribute_set)
     checked = None if sensitive_set is None else as_sensitive_values("greatest_differences", sensitive_set)
@@ -75,14 +78,18 @@ def greatest_differences(
     for observation, distributions in global_distributions("greatest_differences", beliefs):
         pairs = {attribute_names(one): _extremes(one, observation, checked) for one in distributions}
         rows += release_rows(observation.time, pairs, _differences, by_attribute_set)
-    return pd.DataFrame(rows)
+    return release_table(rows, ["time", *["attributes"] * by_attribute_set, *COLUMNS])
 
 
 def _differences(extremes: FloatArray) -> dict[str, object]:
     """Columns of `greatest_differences` from the extremes of groups."""
     difference = extremes[:, 1] - extremes[:, 0]
     compared = ~np.isnan(difference)
-    return {"difference": mean(difference[compared]), "groups": int(compared.sum()), "left_out": int((~compared).sum())}
+    return {
+        "greatest_difference": mean(difference[compared]),
+        "compared": int(compared.sum()),
+        "left_out": int((~compared).sum()),
+    }
 
 
 def _extremes(

@@ -5,8 +5,11 @@ import pandas as pd
 
 from foreknow.attacks import LabelBeliefs
 from foreknow.attacks.label_beliefs import BELIEF_TOLERANCE
+from foreknow.evaluation.release_table import release_table
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_range
+
+COLUMNS = ("time", "sure_share", "highest_belief", "labels", "none", "distance_from_prior", "measured", "suppressed")
 
 
 def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
@@ -25,12 +28,12 @@ def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
         One row per release, with the columns
 
         - ``time``;
-        - ``sure``: fraction of respondents whose likeliest label reaches the threshold;
-        - ``belief``: mean belief in the likeliest label;
+        - ``sure_share``: fraction of respondents whose likeliest label reaches the threshold;
+        - ``highest_belief``: mean belief in the likeliest label;
         - ``labels``: mean number of labels with a belief above 0;
         - ``none``: mean belief in none, which is the fraction of records that link to no label;
-        - ``distance``: mean Euclidean distance of the posterior from the prior (Definition 4);
-        - ``records``: number of respondents averaged;
+        - ``distance_from_prior``: mean Euclidean distance of the posterior from the prior (Definition 4);
+        - ``measured``: number of respondents averaged;
         - ``suppressed``: number of suppressed respondents, who are left out.
 
         The means are NaN in a release without published records.
@@ -62,16 +65,16 @@ def label_disclosure(beliefs: LabelBeliefs, sure: float = 0.9) -> pd.DataFrame:
         rows.append(
             {
                 "time": release.observation.time,
-                "sure": _mean((belief >= sure - BELIEF_TOLERANCE).astype(np.float64), kept),
-                "belief": _mean(belief, kept),
+                "sure_share": _mean((belief >= sure - BELIEF_TOLERANCE).astype(np.float64), kept),
+                "highest_belief": _mean(belief, kept),
                 "labels": _mean(labels, kept),
                 "none": _mean(release.posterior[:, -1], kept),
-                "distance": _mean(distance, kept),
-                "records": len(kept),
+                "distance_from_prior": _mean(distance, kept),
+                "measured": len(kept),
                 "suppressed": len(group) - len(kept),
             }
         )
-    return pd.DataFrame(rows)
+    return release_table(rows, COLUMNS)
 
 
 def _mean(by_group: "FloatArray | IntArray", group: IntArray) -> float:

@@ -50,7 +50,7 @@ def respondent_risk(
         that samples, otherwise NaN; ``time``, the release
         (the first of several with the same belief); ``value``, the true value there; ``before``, the belief in it before that
         release, and ``prior``, before any release; ``rise``, belief less ``before``; ``share``, the value's share of the
-        published group; ``members``, the number of group members; ``published``, the number of releases with a record.
+        published group; ``members``, the number of group members; ``releases``, the number of releases with a record.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def respondent_risk(
     highest = highest[np.argsort(-records["belief"][highest], kind="stable")]
     highest = highest if most is None else highest[: int(most)]
     table = pd.DataFrame({name: column[highest] for name, column in records.items()}).infer_objects()
-    table["published"] = published[number[highest]] if len(highest) else np.zeros(0, dtype=np.int64)
+    table["releases"] = published[number[highest]] if len(highest) else np.zeros(0, dtype=np.int64)
     return table if show_values else table.drop(columns="value")
 
 

@@ -113,7 +113,7 @@ def score_decomposition(
     Returns
     -------
     DataFrame
-        One row per term. Columns ``term`` and ``value``; with ``draws``, ``corrected``, the value less its bootstrap bias, and
+        One row per term. Columns ``term`` and ``amount``; with ``draws``, ``corrected``, the amount less its bootstrap bias, and
         ``low`` and ``high``, the basic interval. The terms, per record:
 
         - ``score``, the mean loss;
@@ -136,7 +136,7 @@ def score_decomposition(
     ``1 - 1/m``. Beliefs that agree to nine decimals are one.
 
     The miscalibration and the expected calibration error are over 0 for calibrated beliefs too, because they are fitted to the
-    same records; the more so, the fewer the records. ``corrected`` and the interval reduce this bias, so that the value may
+    same records; the more so, the fewer the records. ``corrected`` and the interval reduce this bias, so that the amount may
     lie over ``high``. A negative end counts as 0; the interval of ``within_bins``, which may be negative, is the percentile
     interval. The bias is not removed: of 120,000 simulated records with calibrated, continuous beliefs the interval of the
     isotonic miscalibration was 0.9e-4 to 1.7e-4, without 0. A small positive ``low`` is no evidence of miscalibration.
@@ -155,11 +155,11 @@ def score_decomposition(
         by_name = decomposed(distinct.tallies(weights), score, decomposition, parts, least)
         return _per_record(by_name, found)
 
-    table = pd.DataFrame({"term": TERMS, "value": terms(None)})
+    table = pd.DataFrame({"term": TERMS, "amount": terms(None)})
     if not bootstrap.draws:
         return table
     drawn = [terms(weights) for batch in bootstrap.weights(found.respondents) for weights in batch]
-    estimate, drawn_terms = table["value"].to_numpy(), np.array(drawn).reshape(-1, len(TERMS))
+    estimate, drawn_terms = table["amount"].to_numpy(), np.array(drawn).reshape(-1, len(TERMS))
     table["corrected"], table["low"], table["high"] = bootstrap.reflected(estimate, drawn_terms)
     # The terms within bins are the only ones that may be negative: their interval is the percentile interval.
     row = TERMS.index("within_bins")

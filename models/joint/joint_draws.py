@@ -1,5 +1,6 @@
 """Markov chains over joint assignments: starts, annealing, and one pass over the records for each draw."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -153,12 +154,27 @@ def values_beside(at: Layout, own: IntArray) -> IntArray:
     return np.stack([np.where(record >= 0, own[record], -1) for record in (at.previous, at.following)], axis=1)
 
 
+def annealing_levels(sweeps: int) -> int:
+    """Number of weights of the uniform distribution in an annealed start of some sweeps."""
+    return min(sweeps, LEVELS)
+
+
 def anneal_start(
-    f: PathFactors, state: Assignment, sweeps: int, moves: Moves, rng: np.random.Generator, softest: float = SOFTEST
+    f: PathFactors,
+    state: Assignment,
+    sweeps: int,
+    moves: Moves,
+    rng: np.random.Generator,
+    softest: float = SOFTEST,
+    step: Callable[[], None] = lambda: None,
 ) -> None:
-    """Sweeps under laws in which every factor is mixed with the uniform distribution, of a weight that falls geometrically."""
-    levels = min(sweeps, LEVELS)
+    """Sweeps under laws in which every factor is mixed with the uniform distribution, of a weight that falls geometrically.
+
+    ``step`` is called before the sweeps of each weight.
+    """
+    levels = annealing_levels(sweeps)
     for level, weight in enumerate(np.geomspace(softest, HARDEST, levels)):
+        step()
         length = sweeps * (level + 1) // levels - sweeps * level // levels
         advance(softened(f, float(weight)), state, length, moves, rng)
 
@@ -204,17 +220,18 @@ def record_draw(
 
 
 @compiled
-def record_chain(
+def record_batch(
     f: PathFactors,
     state: Assignment,
     moves: Moves,
     starts: IntArray,
     places: IntArray,
     trace: Trace,
+    batch: int,
     rng: np.random.Generator,
 ) -> None:
-    """One sweep and one recorded draw for each place of ``trace.log_density``."""
-    draws, batches = len(trace.log_density), len(trace.counts)
-    for draw in range(draws):
+    """One sweep and one recorded draw for each draw of a batch; ``trace.log_density`` has equally many for each."""
+    length = len(trace.log_density) // len(trace.counts)
+    for draw in range(batch * length, (batch + 1) * length):
         advance(f, state, 1, moves, rng)
-        record_draw(f, state, starts, places, draw * batches // draws, draw, trace)
+        record_draw(f, state, starts, places, batch, draw, trace)

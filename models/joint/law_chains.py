@@ -1,5 +1,6 @@
 """Markov chains over joint assignments and the unknown law of their values: data augmentation."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from foreknow.models.joint.joint_draws import (
     Trace,
     advance,
     anneal_start,
+    annealing_levels,
     independent_start,
     moves,
     record_draw,
@@ -32,6 +34,7 @@ from foreknow.models.joint.path_sampler import BATCHES, PathSampler
 from foreknow.models.joint.posterior import belief_starts
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.knowledge.dirichlet_rows import drawn_rows
+from foreknow.models.progress import stepping
 from foreknow.models.settings import as_generator, check_array_size
 
 START_CONCENTRATION = 20.0
@@ -116,10 +119,13 @@ def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
     doubtful, mean, totals = np.zeros(len(problem.counts), dtype=np.int64), np.zeros(shape), np.zeros(shape[0])
     mover = moves(problem, sampler.redraws)
     seeds = as_generator("PathSampler", sampler.rng).integers(2**63, size=(chains, 2))
+    step = stepping(sampler.progress, range(chains * (annealing_levels(sampler.annealing_sweeps) + 1 + BATCHES)))
     for c, rng in enumerate(map(np.random.default_rng, seeds)):
-        state = _warm_state(unknown, sampler, cells, mover, rng)
+        state = _warm_state(unknown, sampler, cells, mover, rng, step)
         trace = Trace(values[c], np.zeros(1), doubtful)
         for draw in range(length * BATCHES):
+            if draw % length == 0:
+                step()
             state = _next_state(state, unknown, cells, mover, rng)
             record_draw(state.factors, state.assignment, starts, places, draw // length, 0, trace)
             rows[c, draw] = rows_of_law(state.law)
@@ -132,17 +138,21 @@ def law_draws(unknown: UnknownLaw, sampler: PathSampler) -> LawDraws:
 
 
 def _warm_state(
-    unknown: UnknownLaw, sampler: PathSampler, cells: LawCells, mover: Moves, rng: np.random.Generator
+    unknown: UnknownLaw,
+    sampler: PathSampler,
+    cells: LawCells,
+    mover: Moves,
+    rng: np.random.Generator,
+    step: Callable[[], None],
 ) -> LawState:
     """State of a chain after annealing, with the law of its start, and warm-up."""
-    half = int(sampler.sweeps) // 2
-    warmup = half if sampler.warmup is None else int(sampler.warmup)
-    anneal = half if sampler.anneal is None else int(sampler.anneal)
+    warmup = int(sampler.sweeps) // 2 if sampler.warmup is None else int(sampler.warmup)
     start = START_CONCENTRATION * rows_of_law(unknown.start) + unknown.pseudo_count
     law = law_of_rows(drawn_rows(start, rng), cells)
     factors = with_factors(path_factors(unknown.problem), unknown.problem, law, unknown.classes, unknown.powers)
     state = LawState(law, factors, independent_start(unknown.problem, rng), np.zeros(start.shape))
-    anneal_start(state.factors, state.assignment, anneal, mover, rng)
+    anneal_start(state.factors, state.assignment, sampler.annealing_sweeps, mover, rng, step=step)
+    step()
     for _ in range(warmup):
         state = _next_state(state, unknown, cells, mover, rng)
     return state

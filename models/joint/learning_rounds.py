@@ -1,5 +1,6 @@
 """Rounds of expectation-maximization: with expected counts, then with messages of exact counts."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -71,14 +72,19 @@ class Learned(NamedTuple):
     trace: list[LearningRound]
 
 
-def learn_law(data: LearningData, settings: LearningSettings) -> Learned:
-    """Law of highest penalized likelihood of the published counts, by rounds of expectation-maximization."""
+def learn_law(data: LearningData, settings: LearningSettings, step: Callable[[], None] = lambda: None) -> Learned:
+    """Law of highest penalized likelihood of the published counts, by rounds of expectation-maximization.
+
+    ``step`` is called before each round.
+    """
     last = settings.tolerance if settings.counts == "expected" else max(settings.tolerance, FIRST_TOLERANCE)
-    learned, messages = _with_expected_counts(data, settings, last)
-    return learned if settings.counts == "expected" else _with_exact_counts(data, settings, learned, messages)
+    learned, messages = _with_expected_counts(data, settings, last, step)
+    return learned if settings.counts == "expected" else _with_exact_counts(data, settings, learned, messages, step)
 
 
-def _with_expected_counts(data: LearningData, settings: LearningSettings, tolerance: float) -> tuple[Learned, Messages]:
+def _with_expected_counts(
+    data: LearningData, settings: LearningSettings, tolerance: float, step: Callable[[], None]
+) -> tuple[Learned, Messages]:
     """Rounds with the law of `MaxEntropy`; the tilts of one round start the next."""
     law, change, loose = data.start, np.inf, LOOSEST
     trace: list[LearningRound] = []
@@ -86,6 +92,7 @@ def _with_expected_counts(data: LearningData, settings: LearningSettings, tolera
     while not trace or (
         len(trace) < settings.rounds and (change > tolerance or loose > max(settings.solver.tolerance, tolerance))
     ):
+        step()
         prior, tables = with_law(data.problem, law, data.classes, data.powers)
         problem = replace(data.problem, prior=prior, tables=tables if law.tables else data.problem.tables)
         loose = max(settings.solver.tolerance, min(LOOSEST, change))
@@ -102,11 +109,14 @@ def _objective(problem: JointProblem, tilt: FloatArray) -> float:
     return log_weight(doubted.layout, factors_of(doubted), tilt)
 
 
-def _with_exact_counts(data: LearningData, settings: LearningSettings, start: Learned, messages: Messages) -> Learned:
+def _with_exact_counts(
+    data: LearningData, settings: LearningSettings, start: Learned, messages: Messages, step: Callable[[], None]
+) -> Learned:
     """Law after rounds with exact counts, appended to the trace; that before where the rounds do not converge."""
     law, counts, trace = start
     now, change, least, since = tilted_messages(data.problem, messages), LOOSEST, np.inf, 0
     while change > settings.tolerance and len(trace) < settings.rounds and since < PATIENCE:
+        step()
         tilted, now = _exact_round(data, law, now, SKIPPED * change)
         law, counts, change = _maximized(data, settings, tilted, law)
         trace.append(LearningRound(np.nan, change))

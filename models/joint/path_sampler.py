@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -19,9 +19,10 @@ from foreknow.models.joint.joint_draws import (
     Trace,
     advance,
     anneal_start,
+    annealing_levels,
     independent_start,
     moves,
-    record_chain,
+    record_batch,
     value_places,
 )
 from foreknow.models.joint.path_factors import PathFactors, path_factors
@@ -30,6 +31,7 @@ from foreknow.models.joint.posterior import JointPosterior, belief_starts
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.solver import forward_by_prefixes
 from foreknow.models.problem import CONTRADICTED, UNCONVERGED
+from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import as_generator, check_choice, check_range, check_whole, is_whole
 
 BATCHES = 20
@@ -49,6 +51,8 @@ class SampledPosterior(JointPosterior):
 
     Attributes
     ----------
+    problem, beliefs, status, gap, rounds, standard_error, ess, rhat, rule, log_evidence, log_tilted
+        As in `JointPosterior`.
     log_density : float array, shape (chains, sweeps)
         Logarithm of the joint density of own and published values of each draw, without its constant. Chains that have converged
         have the same mean.
@@ -93,6 +97,10 @@ class PathSampler:
         and chains of order 1 with zeros (`path_starts`).
     threads : int, optional
         Number of chains that run at the same time; one for each processor by default. Results do not depend on it.
+    progress : callable
+        Function of the steps of all chains that returns an iterable of the same length, as ``rich.progress.track``. One item is
+        taken before each step: a level of annealing, the warm-up, or one of `BATCHES` batches of draws. `forward` has one step for
+        each release. Results do not depend on it.
     rng : numpy.random.Generator or int
         Random generator, or an integer seed that makes one. Each call continues the generator, so that two calls differ.
 
@@ -134,10 +142,12 @@ class PathSampler:
     redraws: float = 0.25
     start: Literal["random", "paths"] = "random"
     threads: int | None = None
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        check_progress("PathSampler", self.progress, "the steps of all chains")
         object.__setattr__(self, "rng", as_generator("PathSampler", self.rng))
         check_whole("PathSampler", "chains", self.chains, "chains")
         if self.threads is not None:
@@ -151,6 +161,11 @@ class PathSampler:
         check_choice("PathSampler", "start", self.start, ("random", "paths"))
         check_range("PathSampler", "redraws", self.redraws, 0, 1000, "a share of the records")
 
+    @property
+    def annealing_sweeps(self) -> int:
+        """Number of sweeps of the annealed start."""
+        return int(self.sweeps) // 2 if self.anneal is None else int(self.anneal)
+
     def __call__(self, problem: JointProblem) -> SampledPosterior:
         """Posterior of a whole history."""
         check_joint_problem(self, problem)
@@ -159,7 +174,7 @@ class PathSampler:
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it; each prefix is sampled anew."""
         check_joint_problem(self, problem)
-        return forward_by_prefixes(self, problem)
+        return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
 
     def draws(self, problem: JointProblem, number: int) -> IntArray:
         """Joint assignments of own values: int array, shape ``(number, R)``.
@@ -171,10 +186,11 @@ class PathSampler:
         check_whole("PathSampler.draws", "number", number, "draws")
         number, chains = int(number), int(self.chains)
         factors, start = path_factors(problem), start_of(self, problem)
+        step = stepping(self.progress, range(chains * (annealing_levels(self.annealing_sweeps) + 1)))
 
         def of_chain(c: int, rng: np.random.Generator) -> IntArray:
             made = np.zeros((number // chains + (c < number % chains), len(problem.path)), dtype=np.int64)
-            state, mover = warm_chain(self, problem, factors, start, True, rng)
+            state, mover = warm_chain(self, problem, factors, start, True, rng, step)
             for line in made:
                 advance(factors, state, max(int(self.sweeps) // len(made), 1), mover, rng)
                 line[:] = state.own
@@ -206,12 +222,14 @@ def warm_chain(
     start: Callable[[np.random.Generator], Assignment],
     runs: bool,
     rng: np.random.Generator,
+    step: Callable[[], None],
 ) -> tuple[Assignment, Moves]:
     """State and moves of a chain after annealing and warm-up."""
     warmup = int(sampler.sweeps) // 4 if sampler.warmup is None else int(sampler.warmup)
-    anneal = int(sampler.sweeps) // 2 if sampler.anneal is None else int(sampler.anneal)
     state, mover = start(rng), moves(problem, sampler.redraws, runs)
-    anneal_start(factors, state, anneal, mover, rng, SOFTEST if sampler.start == "random" else PATHS_SOFTEST)
+    softest = SOFTEST if sampler.start == "random" else PATHS_SOFTEST
+    anneal_start(factors, state, sampler.annealing_sweeps, mover, rng, softest, step)
+    step()
     advance(factors, state, warmup, mover, rng)
     return state, mover
 
@@ -224,10 +242,14 @@ def sampled_posterior(sampler: PathSampler, problem: JointProblem, runs: bool = 
     log_density = np.zeros((chains, length * BATCHES))
     doubtful = np.zeros((chains, len(problem.counts)), dtype=np.int64)
     factors, start = path_factors(problem), start_of(sampler, problem)
+    step = stepping(sampler.progress, range(chains * (annealing_levels(sampler.annealing_sweeps) + 1 + BATCHES)))
 
     def of_chain(c: int, rng: np.random.Generator) -> None:
-        state, mover = warm_chain(sampler, problem, factors, start, runs, rng)
-        record_chain(factors, state, mover, starts, places, Trace(counts[c], log_density[c], doubtful[c]), rng)
+        state, mover = warm_chain(sampler, problem, factors, start, runs, rng, step)
+        trace = Trace(counts[c], log_density[c], doubtful[c])
+        for batch in range(BATCHES):
+            step()
+            record_batch(factors, state, mover, starts, places, trace, batch, rng)
 
     each_chain(sampler, of_chain)
     found = chain_diagnostics(counts, starts, length)

@@ -82,8 +82,8 @@ class SampledKnowledge:
         releases : iterable of Release or Observation
             In the order of time. Only observations are read, which hold no true value.
         sampler : PathSampler
-            Number of chains and of draws, moves, and random generator. Warm-up and annealing are half of ``sweeps`` each by
-            default.
+            Number of chains and of draws, moves, progress, and random generator. Warm-up and annealing are half of ``sweeps`` each
+            by default.
         classes : mapping of str to int or None, optional
             Attributes that define classes, each with a prior of its own, as for `ClassFrequencies.fit`. One prior for all by
             default.

@@ -7,6 +7,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray
 from foreknow.models.joint.posterior import JointPosterior
 from foreknow.models.joint.problem import JointProblem, first_releases
+from foreknow.models.progress import Progress
 from foreknow.models.settings import shown
 
 
@@ -33,12 +34,16 @@ def check_is_solver(owner: str, name: str, value: Any) -> None:
         )
 
 
-def forward_by_prefixes(solver: JointSolver, problem: JointProblem) -> JointPosterior:
-    """Posterior of each release given the releases up to it, by a solution of each prefix: T times the cost of a solver."""
+def forward_by_prefixes(solver: JointSolver, problem: JointProblem, progress: Progress = iter) -> JointPosterior:
+    """Posterior of each release given the releases up to it, by a solution of each prefix: T times the cost of a solver.
+
+    One item of ``progress`` is taken before each prefix.
+    """
     if not problem.releases:
         return solver(problem)
     at = problem.layout
-    parts = [solver(first_releases(problem, t + 1)) for t in range(problem.releases)]
+    numbers = range(problem.releases)
+    parts = [solver(first_releases(problem, t + 1)) for t, _ in zip(numbers, progress(numbers), strict=True)]
     groups = [slice(at.release_starts[t], at.release_starts[t + 1]) for t in range(len(parts))]
     beliefs = [slice(*part.starts[at.group_starts[[g.start, g.stop]]]) for part, g in zip(parts, groups, strict=True)]
 

@@ -84,11 +84,13 @@ class InhomogeneousChain:
         ----------
         sequences : History, or iterable of sequences of int
             As for `MarkovChain.fit`, with the same start and the same distance between visits for all respondents.
-        order, pseudo_count, values, gaps
+        order, pseudo_count
             As for `MarkovChain.fit`, which computes the pooled chain.
         shrinkage : float
             Number of observations that the pooled row counts as. With 0, a row has the frequencies of the step, and is the pooled
             row where the step has no observation. Steps with fewer respondents need a larger number.
+        values, gaps
+            As for `MarkovChain.fit`.
 
         Raises
         ------

@@ -190,12 +190,14 @@ class KernelPrior:
             With the group ``posterior``, as `pymc.sample` returns it.
         people : People
             Respondents of the corpus, in the order of the model, as ``release.observation.people``.
-        bandwidth, leave_one_out
+        bandwidth
             As for `fit`.
         variable : str
             With the dimensions chain and draw, and ``respondent, value``; or ``release, respondent, value`` with one release.
         values : sequence, optional
             Sensitive domain, as for `MarkovChain.from_posterior`. By default that of the people.
+        leave_one_out : bool
+            As for `fit`.
 
         Raises
         ------

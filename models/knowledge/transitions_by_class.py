@@ -120,10 +120,12 @@ class TransitionsByClass:
         classes : mapping of str to int or None
             Attributes that define classes, as for `ClassFrequencies.fit`. A transition is counted in the class at its later
             record.
-        order, pseudo_count, gaps
+        order, pseudo_count
             As for `MarkovChain.fit`.
         shrinkage : float
             Number of observations that the pooled row counts as. `hierarchical_markov_model` learns it.
+        gaps
+            As for `MarkovChain.fit`.
 
         Raises
         ------

@@ -18,6 +18,7 @@ from foreknow.models.programs.part_summary import BeliefDraws, PartSummary, cont
 from foreknow.models.programs.program_cache import ProgramCache
 from foreknow.models.programs.program_checks import check_rows, check_shape, errors_named_for, model_of
 from foreknow.models.programs.release_parts import Part, parts_of
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import (
     as_generator,
     check_choice,
@@ -67,6 +68,9 @@ class ProgramEstimator:
     reads_evidence : bool
         True if ``build`` reads `Problem.evidence`, as `permutation_model` does. Otherwise a problem that has evidence is
         refused.
+    progress : callable
+        Function of the numbers of the different groups that returns an iterable of the same length, as ``rich.progress.track``. One
+        item is taken before each is sampled. Results do not depend on it.
     rng : numpy.random.Generator or int
         Random generator, or an integer seed that makes one. Each call continues the generator, so that two calls differ.
 
@@ -132,12 +136,14 @@ class ProgramEstimator:
     target_accept: float = 0.9
     max_groups: int = 200
     reads_evidence: bool = False
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
     exact: ClassVar[bool] = False
     _programs: ProgramCache = field(init=False, repr=False, compare=False, default_factory=ProgramCache)
 
     def __post_init__(self) -> None:
         _check_build(self.build)
+        check_progress("ProgramEstimator", self.progress, "the groups")
         _check_lengths(self.draws, self.chains, self.warmup)
         check_choice("ProgramEstimator", "per", self.per, ("group", "release"))
         check_choice("ProgramEstimator", "nuts_sampler", self.nuts_sampler, ("pymc", "nutpie"))
@@ -163,10 +169,10 @@ class ProgramEstimator:
         status, divergences = (np.zeros(len(problem.counts), dtype=np.int64) for _ in range(2))
         defaults = (0.0, float(self.draws * self.chains), 1.0)
         answer = [problem.prior.copy(), *(np.full(problem.prior.shape, default) for default in defaults)]
-        done: dict[tuple[bytes, ...], PartSummary] = {}
+        once = list({part.key: part for part in parts}.values())
+        numbered = zip(once, self.progress(range(len(once))), strict=True)
+        done = {part.key: self._summary(part) for part, _ in numbered}
         for part in parts:
-            if part.key not in done:
-                done[part.key] = self._summary(part)
             *numbers, status[part.groups], divergences[part.groups] = done[part.key]
             for target, source in zip(answer, numbers, strict=True):
                 target[part.rows] = source

@@ -52,9 +52,9 @@ def release_predictive(
     Returns
     -------
     pandas.DataFrame
-        One row for each statistic: ``statistic``; ``published``; ``simulated`` and ``standard_deviation``, the mean and standard
-        deviation over the draws; ``tail``, the smaller of the fractions of draws that are at least, and at most, as large
-        as the published one. A small tail says that the program does not explain this feature of the release.
+        One row for each statistic: ``statistic``; ``published_statistic``; ``simulated_mean`` and ``simulated_deviation``, the mean
+        and standard deviation over the draws; ``tail``, the smaller of the fractions of draws that are at least, and at most, as
+        large as the published one. A small tail says that the program does not explain this feature of the release.
 
     Raises
     ------
@@ -75,10 +75,10 @@ def release_predictive(
 
     >>> published = Problem(np.full((4, 2), 0.5), np.array([0, 0, 1, 1]), np.array([[2, 0], [0, 2]]))
     >>> simulated = np.array([[[2, 0], [1, 1]], [[1, 1], [0, 2]], [[2, 0], [2, 0]], [[1, 1], [1, 1]]])
-    >>> release_predictive(simulated, published)[["statistic", "published", "simulated", "tail"]]
-             statistic  published  simulated  tail
-    0  distinct_values        1.0       1.50  0.25
-    1    largest_share        1.0       0.75  0.25
+    >>> release_predictive(simulated, published)[["statistic", "published_statistic", "simulated_mean", "tail"]]
+             statistic  published_statistic  simulated_mean  tail
+    0  distinct_values                  1.0            1.50  0.25
+    1    largest_share                  1.0            0.75  0.25
     """
     counts = _published(problems)
     if variable is not None:
@@ -97,7 +97,9 @@ def release_predictive(
         _row(name, _values(name, function, counts[None][:, present])[0], _values(name, function, simulated[:, present]))
         for name, function in chosen.items()
     ]
-    return pd.DataFrame(rows, columns=["statistic", "published", "simulated", "standard_deviation", "tail"])
+    return pd.DataFrame(
+        rows, columns=["statistic", "published_statistic", "simulated_mean", "simulated_deviation", "tail"]
+    )
 
 
 def _published(problems: Any) -> IntArray:

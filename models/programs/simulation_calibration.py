@@ -9,6 +9,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import as_floats, as_generator, check_not_class, check_whole, shown
 
 if TYPE_CHECKING:
@@ -22,7 +23,15 @@ type Quantity = Callable[[dict[str, FloatArray], Any], float]
 
 
 class PosteriorDraws(NamedTuple):
-    """Draws of variables, arrays of shape ``(draws, ...)`` by name, and the number of divergent transitions among them."""
+    """Draws of the variables of a program.
+
+    Attributes
+    ----------
+    values : mapping of str to float array, shape (draws, ...)
+        Draws of each variable, by name.
+    divergences : int
+        Number of divergent transitions among them.
+    """
 
     values: Values
     divergences: int = 0
@@ -51,7 +60,7 @@ class CalibrationRanks:
         Returns
         -------
         pandas.DataFrame
-            A row for each entry of each variable: ``quantity``, as ``transitions[0, 1]``; ``mean`` of the quantiles, over .5
+            A row for each entry of each variable: ``quantity``, as ``transitions[0, 1]``; ``mean_quantile``, over .5
             where the posterior is too low; ``location`` and ``dispersion``, p-values; ``adjusted``, the smaller of both, times the
             number of all p-values, at most 1 (Bonferroni). If no ``adjusted`` of a calibrated program is under x, this is
             right with a probability of at least 1 - x.
@@ -74,7 +83,7 @@ class CalibrationRanks:
         return pd.DataFrame(
             {
                 "quantity": [name for name, _ in rows],
-                "mean": [of.mean() for _, of in rows],
+                "mean_quantile": [of.mean() for _, of in rows],
                 "location": location,
                 "dispersion": dispersion,
                 "adjusted": np.minimum(1.0, 2 * len(rows) * np.minimum(location, dispersion)),
@@ -95,6 +104,7 @@ def calibration_ranks(
     simulations: int = 100,
     quantities: "Mapping[str, Quantity] | None" = None,
     *,
+    progress: Progress = iter,
     rng: "np.random.Generator | int",
 ) -> CalibrationRanks:
     """Ranks of true values among posterior draws, over simulated truths and data (simulation-based calibration).
@@ -117,6 +127,9 @@ def calibration_ranks(
         Test quantities beside the variables: ``quantity(values, data) -> float``, with the values of all variables in the truth, or
         in one draw, and of no other quantity. Those that read the data find errors that no single variable shows, as the
         log-likelihood.
+    progress : callable
+        Function of the numbers of the simulations that returns an iterable of the same length, as ``rich.progress.track``. One item
+        is taken before each simulation.
     rng : numpy.random.Generator or int
         Random generator, or an integer seed that makes one.
 
@@ -165,10 +178,12 @@ def calibration_ranks(
     """
     owner = "calibration_ranks"
     chosen = _check(owner, simulate, posterior, simulations, quantities)
+    check_progress(owner, progress, "the numbers of the simulations")
     generator = as_generator(owner, rng)
     quantiles: dict[str, list[FloatArray]] = {}
     divergences = []
-    for number in range(int(simulations)):
+    numbers = range(int(simulations))
+    for number, _ in zip(numbers, progress(numbers), strict=True):
         truth, data = _simulated(owner, simulate(generator))
         _check_names(owner, chosen, truth)
         found = _drawn(owner, posterior(data, generator), truth)

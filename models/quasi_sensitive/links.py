@@ -158,6 +158,13 @@ def links(items: Items, knowledge: ExternalKnowledge) -> Links:
 
     A record without items links to every label; with fewer items a record links to more labels. Cost: O(i e / 64) for i items.
 
+    Parameters
+    ----------
+    items : Items
+        Items of each record.
+    knowledge : ExternalKnowledge
+        The e labels and their items.
+
     Raises
     ------
     TypeError

@@ -90,7 +90,7 @@ class Release:
         facts |= {"bucketized": "yes"} if self.bucketized else {}
         sizes = self.counts.sum(axis=1)
         facts |= {"group sizes": f"{sizes.min()} to {sizes.max()}"} if self.groups else {}
-        return html_table("Release", facts, ["note"], [[note] for note in self.grouping.notes])
+        return html_table("Release", facts, notes=self.grouping.notes)
 
     def save(self, path: "str | Path", *, overwrite: bool = False) -> None:
         """Write the original records and their grouping to a Parquet file, which `load` reads.

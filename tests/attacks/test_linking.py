@@ -82,7 +82,7 @@ def test_a_belief_below_the_threshold_by_rounding_counts():
     attack = LinkingAttack(Linking(ExternalKnowledge(dict.fromkeys(range(10), "a")), "items"))
     beliefs = attack([Release(view_of_items(["a"] * 10), [0] * 10)])
     assert len(beliefs.certain(0.1)) == 10
-    assert label_disclosure(beliefs, 0.1)["sure"].tolist() == [1.0]
+    assert label_disclosure(beliefs, 0.1)["sure_share"].tolist() == [1.0]
 
 
 @given(linkable(), st.data())

@@ -35,7 +35,7 @@ class TestAcrossDraws:
         for t in range(3):
             gains = [adversary_gain(draw, SIMULATION.history)["gain"].iloc[t] for draw in beliefs.draws.beliefs]
             ranked = sorted(zip(gains, weights, strict=True))
-            for end, level in (("lower", 0.25), ("upper", 0.75)):
+            for end, level in (("low", 0.25), ("high", 0.75)):
                 wanted = next(
                     g for i, (g, _) in enumerate(ranked) if sum(w for _, w in ranked[: i + 1]) >= level - 1e-9
                 )
@@ -45,21 +45,21 @@ class TestAcrossDraws:
         beliefs = attacked(3)
         table = across_draws(log_score, beliefs, SIMULATION.history)
         assert table["log_score"].tolist() == log_score(beliefs, SIMULATION.history)["log_score"].tolist()
-        assert {"log_score_lower", "log_score_upper"} <= set(table.columns)
-        assert "measured_lower" not in table.columns
+        assert {"log_score_low", "log_score_high"} <= set(table.columns)
+        assert "measured_low" not in table.columns
 
     def test_one_draw_has_an_interval_of_no_width(self):
         table = across_draws(adversary_gain, attacked(1), SIMULATION.history)
-        assert table["gain_lower"].tolist() == pytest.approx(table["gain_upper"].tolist())
-        assert table["gain"].tolist() == pytest.approx(table["gain_upper"].tolist())
+        assert table["gain_low"].tolist() == pytest.approx(table["gain_high"].tolist())
+        assert table["gain"].tolist() == pytest.approx(table["gain_high"].tolist())
 
     def test_counts_that_depend_on_the_beliefs_have_an_interval_and_numbers_of_records_have_none(self):
         beliefs = attacked(4)
         table = across_draws(risk_table, beliefs, SIMULATION.history)
-        assert {"sure_lower", "right_upper", "gain_lower", "log_score_upper"} <= set(table.columns)
-        assert not {"published_lower", "suppressed_lower", "certain_upper", "time_lower"} & set(table.columns)
+        assert {"sure_low", "right_high", "gain_low", "log_score_high"} <= set(table.columns)
+        assert not {"published_low", "suppressed_low", "certain_high", "time_low"} & set(table.columns)
         sure = [risk_table(draw, SIMULATION.history)["sure"].iloc[2] for draw in beliefs.draws.beliefs]
-        assert table[["sure_lower", "sure_upper"]].iloc[2].tolist() == [min(sure), max(sure)]
+        assert table[["sure_low", "sure_high"]].iloc[2].tolist() == [min(sure), max(sure)]
 
     @pytest.mark.parametrize("measure", [calibration, respondent_risk])
     def test_a_measure_over_all_releases_is_refused(self, measure):

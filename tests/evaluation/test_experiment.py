@@ -124,7 +124,7 @@ class TestCost:
         cost = comparison.cost()
         assert list(cost.columns) == [
             "defense", "time", "records", "suppressed", "suppressed_share", "distorted", "counterfeits", "groups",
-            "total", "normalized", "per_group", "penalized", "linkage", "discernibility", "group_size",
+            "gcp_total", "gcp", "gcp_per_group", "penalized", "linkage", "discernibility", "group_size",
         ]  # fmt: skip
         assert list(cost[["defense", "time"]].itertuples(index=False, name=None)) == [
             (d, t) for d in DEFENSES for t in (1, 2, 3)
@@ -137,12 +137,12 @@ class TestCost:
         assert pairs["groups"].tolist() == [3, 2, 2]
         assert pairs["suppressed"].tolist() == [0, 0, 1]
         assert pairs["distorted"].tolist() == [0, 0, 1]  # D's b is published as a; E's c would be, but E is not
-        assert pairs["total"].tolist() == pytest.approx([6 / 99, 4 / 99, 4 * 2 / 99])
-        assert pairs["normalized"].tolist() == pytest.approx([1 / 99, 1 / 99, 2 / 99])
+        assert pairs["gcp_total"].tolist() == pytest.approx([6 / 99, 4 / 99, 4 * 2 / 99])
+        assert pairs["gcp"].tolist() == pytest.approx([1 / 99, 1 / 99, 2 / 99])
         some = cost.loc["sometimes"]
-        assert some["total"].tolist() == pytest.approx([4 * 4 / 99, 0, 0])  # A to E, and B alone
-        assert some["normalized"].tolist() == pytest.approx([16 / 99 / 5, np.nan, np.nan], nan_ok=True)
-        assert some["per_group"].tolist() == pytest.approx([4 / 99 / 2, np.nan, np.nan], nan_ok=True)
+        assert some["gcp_total"].tolist() == pytest.approx([4 * 4 / 99, 0, 0])  # A to E, and B alone
+        assert some["gcp"].tolist() == pytest.approx([16 / 99 / 5, np.nan, np.nan], nan_ok=True)
+        assert some["gcp_per_group"].tolist() == pytest.approx([4 / 99 / 2, np.nan, np.nan], nan_ok=True)
         assert cost.loc["never"]["suppressed_share"].tolist() == [1, 1, 1]
         assert pairs["discernibility"].tolist() == [3 * 4, 2 * 4, 2 * 4 + 5]
         assert pairs["group_size"].tolist() == [2, 2, 2]
@@ -152,7 +152,7 @@ class TestCost:
     def test_penalized_is_one_for_each_suppressed_record(self, comparison):
         cost = comparison.cost()
         published = cost["records"] - cost["suppressed"]
-        expected = (cost["normalized"].fillna(0) * published + cost["suppressed"]) / cost["records"]
+        expected = (cost["gcp"].fillna(0) * published + cost["suppressed"]) / cost["records"]
         assert cost["penalized"].tolist() == pytest.approx(expected.tolist())
         assert (cost.loc[cost["defense"] == "never", "penalized"] == 1).all()
 
@@ -274,7 +274,7 @@ class TestCompare:
             [False] * 3,
             [True] * 3,
         ]
-        assert (found[1].cost()["total"] == 0).all()
+        assert (found[1].cost()["gcp_total"] == 0).all()
 
     def test_attacks_see_the_releases_alone(self):
         """An attack is handed what was published, in order, and once per defense."""

@@ -30,7 +30,7 @@ ADVERSARIES = {
 
 @pytest.mark.parametrize("attack", [JointAttack, SequentialAttack, lambda adversary: SnapshotAttack(adversary)])
 def test_scores_are_means_over_the_records_of_all_releases(attack):
-    table = compare_knowledge(RELEASES, ADVERSARIES, attack, draws=0).set_index("knowledge")
+    table = compare_knowledge(RELEASES, ADVERSARIES, attack, draws=0).set_index("adversary")
     for name, adversary in ADVERSARIES.items():
         each = log_score(attack(adversary)(RELEASES), HISTORY)
         expected = (each["log_score"] * each["measured"]).sum() / 6
@@ -44,7 +44,7 @@ def test_scores_are_means_over_the_records_of_all_releases(attack):
 def test_two_members_by_hand():
     """A group of A and B that shows a and b: the weight of the truth is .9 * .9 beside .1 * .1, or .2 * .2 beside .8 * .8."""
     releases = [Release(history_of(("AB", "ab"), domain="ab")[0], [0, 0])]
-    table = compare_knowledge(releases, ADVERSARIES, SnapshotAttack, draws=0).set_index("knowledge")["log_score"]
+    table = compare_knowledge(releases, ADVERSARIES, SnapshotAttack, draws=0).set_index("adversary")["log_score"]
     assert table["right"] == pytest.approx(np.log2(0.81 / 0.82))
     assert table["wrong"] == pytest.approx(np.log2(0.04 / 0.68))
     assert table["nothing"] == pytest.approx(-1)
@@ -53,7 +53,7 @@ def test_two_members_by_hand():
 def test_intervals_are_those_of_resampled_respondents():
     """Draws of respondents with replacement, all records of one together, by an own loop."""
     table = compare_knowledge(RELEASES, ADVERSARIES, SnapshotAttack, draws=4000, level=0.8, rng=1).set_index(
-        "knowledge"
+        "adversary"
     )
     logs = {}
     for name, adversary in ADVERSARIES.items():
@@ -82,7 +82,7 @@ def test_an_average_is_knowledge_too_and_a_seed_repeats_it():
     adversaries = {"averaged": Averaged([ADVERSARIES["right"], ADVERSARIES["wrong"]])} | ADVERSARIES
     once, again = (compare_knowledge(RELEASES, adversaries, SnapshotAttack, rng=3) for _ in range(2))
     pd.testing.assert_frame_equal(once, again)
-    assert set(once["knowledge"]) == set(adversaries)
+    assert set(once["adversary"]) == set(adversaries)
 
 
 def test_respondents_left_out_are_not_measured():

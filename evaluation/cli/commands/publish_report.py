@@ -28,9 +28,9 @@ def notice_codes(schema: Schema, table: pd.DataFrame) -> None:
 
 def cost_per_release(releases: Sequence[Release]) -> pd.DataFrame:
     """Groups, suppressed records and generalization, one row per release."""
-    cost = suppressed(releases).merge(gcp(releases)[["time", "normalized"]], on="time")
+    cost = suppressed(releases).merge(gcp(releases)[["time", "gcp"]], on="time")
     cost.insert(1, "groups", [release.groups for release in releases])
-    return cost.rename(columns={"normalized": "gcp"})
+    return cost
 
 
 def suppressed_share(releases: Sequence[Release]) -> float:

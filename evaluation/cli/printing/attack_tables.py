@@ -17,7 +17,7 @@ from foreknow.models.arrays import BoolArray
 HEADINGS = {
     "total_risk": "total risk",
     "log_score": "log score",
-    "probability": "p",
+    "belief_of_holders": "p",
     "auc_within": "auc",
     "published": "records",
 }
@@ -135,7 +135,17 @@ def breaches_per_release(
     """Numbers of respondents linked to a sensitive set, and of those linked correctly, one row per release."""
     table = breaches(beliefs, history, sensitive_set, r)
     of_shares = "expected_precision_of_shares"
-    names = ["time", "measured", "holders", "breached", "flagged", "probability", "precision", of_shares, "auc_within"]
+    names = [
+        "time",
+        "measured",
+        "holders",
+        "breached",
+        "flagged",
+        "belief_of_holders",
+        "precision",
+        of_shares,
+        "auc_within",
+    ]
     return table[names].rename(columns={**HEADINGS, "measured": "records", of_shares: "counted"})
 
 

@@ -22,7 +22,15 @@ TAKES_ROLES = "is the roles of the columns, as ColumnRoles('diagnosis', ['age'])
 
 
 class CleanedTable(NamedTuple):
-    """A cleaned table, and the changes that were made; no change is made without an entry."""
+    """A cleaned table, and the changes that were made; no change is made without an entry.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The records, with one spelling, notation and type of each value.
+    changes : tuple of Change
+        Each column that was changed, with the number of records.
+    """
 
     table: pd.DataFrame
     changes: tuple[Change, ...]

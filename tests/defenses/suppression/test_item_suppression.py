@@ -74,7 +74,7 @@ def check_report(release, linking, found):
     for row in found.groups.itertuples():
         members = np.flatnonzero(release.group == row.group)
         before, after = original.sizes[members], published.sizes[members]
-        assert (row.records, row.items, row.removed) == (len(members), before.sum(), (before - after).sum())
+        assert (row.members, row.items, row.removed) == (len(members), before.sum(), (before - after).sum())
         assert row.cost == removal_cost(before, after)
         assert (row.removed == 0) == row.satisfied
         assert row.first_cost >= row.cost - 1e-12 or math.isnan(row.first_cost)

@@ -63,9 +63,9 @@ class TestCertaintyPenalty:
     def test_the_three_normalizations(self):
         assert only(gcp([Release(VIEW, LABELS)])) == {
             "time": 4,
-            "total": pytest.approx(TOTAL),
-            "normalized": pytest.approx(TOTAL / (3 * 7)),
-            "per_group": pytest.approx((2.25 + 0.5 + 0) / 3),
+            "gcp_total": pytest.approx(TOTAL),
+            "gcp": pytest.approx(TOTAL / (3 * 7)),
+            "gcp_per_group": pytest.approx((2.25 + 0.5 + 0) / 3),
             "measured": 7,
             "suppressed": 1,
         }
@@ -73,9 +73,9 @@ class TestCertaintyPenalty:
     def test_a_suppressed_record_may_count_as_blurred_completely(self):
         assert only(gcp([Release(VIEW, LABELS)], penalize_suppressed=True)) == {
             "time": 4,
-            "total": pytest.approx(TOTAL + 3),
-            "normalized": pytest.approx((TOTAL + 3) / (3 * 8)),
-            "per_group": pytest.approx((2.25 + 0.5 + 0) / 3),
+            "gcp_total": pytest.approx(TOTAL + 3),
+            "gcp": pytest.approx((TOTAL + 3) / (3 * 8)),
+            "gcp_per_group": pytest.approx((2.25 + 0.5 + 0) / 3),
             "measured": 8,
             "suppressed": 1,
         }
@@ -94,24 +94,24 @@ class TestCertaintyPenalty:
 
     def test_groups_of_one_record_lose_nothing(self):
         found = only(gcp([Release(VIEW, range(8))]))
-        assert (found["total"], found["normalized"], found["per_group"]) == (0, 0, 0)
+        assert (found["gcp_total"], found["gcp"], found["gcp_per_group"]) == (0, 0, 0)
 
     @pytest.mark.parametrize(("penalize", "total", "normalized"), [(False, 0, np.nan), (True, 24, 1)])
     def test_nothing_published(self, penalize, total, normalized):
         found = only(gcp([Release(VIEW, [-1] * 8)], penalize_suppressed=penalize))
-        assert found["total"] == total
-        np.testing.assert_equal([found["normalized"], found["per_group"]], [normalized, np.nan])
+        assert found["gcp_total"] == total
+        np.testing.assert_equal([found["gcp"], found["gcp_per_group"]], [normalized, np.nan])
         assert found["suppressed"] == 8
 
     def test_an_attribute_with_one_value_costs_nothing(self):
         schema = Schema({"age": Numeric(), "sex": Categorical(("f",))}, "result", ("a",))
         view = View(pd.DataFrame({"id": [1, 2], "age": [30, 30], "sex": ["f", "f"], "result": ["a", "a"]}), schema)
-        assert only(gcp([Release(view, [0, 0])]))["total"] == 0
+        assert only(gcp([Release(view, [0, 0])]))["gcp_total"] == 0
 
     def test_an_open_domain_is_the_view_s(self):
         schema = Schema({"age": Numeric()}, "result", ("a",))
         view = View(pd.DataFrame({"id": [1, 2, 3], "age": [30, 40, 70], "result": ["a"] * 3}), schema)
-        assert only(gcp([Release(view, [0, 0, 1])]))["total"] == pytest.approx(2 * 10 / 40)
+        assert only(gcp([Release(view, [0, 0, 1])]))["gcp_total"] == pytest.approx(2 * 10 / 40)
 
     def test_a_label_that_repeats_the_value_below_it(self):
         """A short branch, filled up: x, x, *; x alone is not generalized, x and y are."""
@@ -129,7 +129,7 @@ class TestCertaintyPenalty:
         """The ages of all eight records, F's too, go from 20 to 99, and are 20, 30, 40, 50, 65, 99."""
         expected = [ages[0] + 2, ages[1] + 2 / 5, 0]
         np.testing.assert_allclose(certainty_penalty(Release(VIEW, LABELS), width), expected)
-        assert only(gcp([Release(VIEW, LABELS)], width=width))["total"] == pytest.approx(
+        assert only(gcp([Release(VIEW, LABELS)], width=width))["gcp_total"] == pytest.approx(
             3 * expected[0] + 2 * expected[1]
         )
 
@@ -139,13 +139,17 @@ class TestCertaintyPenalty:
 
     def test_bucketized_blurs_nothing(self):
         found = only(gcp([Release(VIEW, Grouping(np.array(LABELS), bucketized=True))], penalize_suppressed=True))
-        assert (found["total"], found["per_group"], found["suppressed"]) == (3, 0, 1)  # and one record is not there
+        assert (found["gcp_total"], found["gcp_per_group"], found["suppressed"]) == (
+            3,
+            0,
+            1,
+        )  # and one record is not there
 
     def test_one_row_per_release(self):
         later = View(VIEW.frame, SCHEMA, time=5)
         table = gcp([Release(VIEW, LABELS), Release(later, range(8))])
         assert table["time"].tolist() == [4, 5]
-        assert table["total"].tolist() == pytest.approx([TOTAL, 0])
+        assert table["gcp_total"].tolist() == pytest.approx([TOTAL, 0])
 
     @given(drawn=tables(), data=st.data())
     def test_read_off_the_published_intervals(self, drawn, data):
@@ -163,9 +167,9 @@ class TestCertaintyPenalty:
             total += penalty
             groups[row["group"]] = penalty
         found = only(gcp([release]))
-        assert found["total"] == pytest.approx(total)
+        assert found["gcp_total"] == pytest.approx(total)
         mean = sum(groups.values()) / len(groups) if groups else float("nan")
-        assert found["per_group"] == pytest.approx(mean, nan_ok=True)
+        assert found["gcp_per_group"] == pytest.approx(mean, nan_ok=True)
         assert found["measured"] == len(labels) - labels.count(-1)
 
 

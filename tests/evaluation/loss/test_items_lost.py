@@ -30,10 +30,10 @@ def test_by_hand():
     """Ann loses 2 of 3 items: 1/3 + 1/2. All her items cost 11/6, those of each other record 3/2."""
     removed = [True, True, False] + [False] * 6
     row = items_lost([item_release(patients(), FIGURE_1D, LINKING, removed)]).iloc[0]
-    assert (row["time"], row["items"], row["lost"], row["records"], row["suppressed"]) == (1, 9, 2, 4, 0)
-    assert row["share"] == pytest.approx(2 / 9)
+    assert (row["time"], row["items"], row["removed"], row["measured"], row["suppressed"]) == (1, 9, 2, 4, 0)
+    assert row["removed_share"] == pytest.approx(2 / 9)
     assert row["cost"] == pytest.approx((5 / 6) / (11 / 6 + 3 * 3 / 2))
-    assert row["per_group"] == pytest.approx((5 / 6) / (11 / 6 + 3 / 2) / 2)
+    assert row["cost_per_group"] == pytest.approx((5 / 6) / (11 / 6 + 3 / 2) / 2)
 
 
 def test_the_last_item_costs_most():
@@ -50,7 +50,7 @@ def test_the_last_item_costs_most():
 
 def test_records_that_are_suppressed_are_left_out():
     row = items_lost([item_release(patients(), [0, 0, -1, -1], LINKING, [False] * 5 + [True] * 4)]).iloc[0]
-    assert row[["items", "lost", "share", "cost", "per_group", "records", "suppressed"]].tolist() == [
+    assert row[["items", "removed", "removed_share", "cost", "cost_per_group", "measured", "suppressed"]].tolist() == [
         5,
         0,
         0,
@@ -63,15 +63,15 @@ def test_records_that_are_suppressed_are_left_out():
 
 def test_without_items_the_loss_is_0():
     row = items_lost([item_release(view_of_items(["", "a"]), [0, 1], LINK_ITEMS, [True])]).iloc[0]
-    assert (row["share"], row["cost"], row["per_group"]) == (1, 1, 0.5)
+    assert (row["removed_share"], row["cost"], row["cost_per_group"]) == (1, 1, 0.5)
     row = items_lost([item_release(view_of_items([""]), [0], LINK_ITEMS, [])]).iloc[0]
-    assert (row["share"], row["cost"], row["per_group"]) == (0, 0, 0)
+    assert (row["removed_share"], row["cost"], row["cost_per_group"]) == (0, 0, 0)
 
 
 def test_without_published_records():
     row = items_lost([item_release(view_of_items(["a"]), [-1], LINK_ITEMS, [False])]).iloc[0]
-    assert (row["items"], row["cost"], row["records"], row["suppressed"]) == (0, 0, 0, 1)
-    assert np.isnan(row["per_group"])
+    assert (row["items"], row["cost"], row["measured"], row["suppressed"]) == (0, 0, 0, 1)
+    assert np.isnan(row["cost_per_group"])
 
 
 def test_one_release_is_no_list():
@@ -90,5 +90,5 @@ def test_equation_1(data):
     pairs = list(zip(sizes, lost, strict=True))
     of = [[pair for pair, place in zip(pairs, groups, strict=True) if place == g] for g in set(groups)]
     assert row["cost"] == pytest.approx(float(equation_1(pairs)))
-    assert row["per_group"] == pytest.approx(float(sum(map(equation_1, of)) / len(of)))
-    assert (row["items"], row["lost"]) == (sum(sizes), sum(lost))
+    assert row["cost_per_group"] == pytest.approx(float(sum(map(equation_1, of)) / len(of)))
+    assert (row["items"], row["removed"]) == (sum(sizes), sum(lost))

@@ -97,7 +97,7 @@ class TestReliability:
             np.testing.assert_array_equal(line.get_ydata(), table["observed"])
             assert [bar.get_height() for bar in bars] == table["beliefs"].tolist()
             for bar, row in zip(bars, table.itertuples(), strict=True):
-                assert row.low < bar.get_x() < bar.get_x() + bar.get_width() < row.high
+                assert row.bin_low < bar.get_x() < bar.get_x() + bar.get_width() < row.bin_high
         assert [text.get_text() for text in axes.get_legend().texts] == ["calibrated", "set", "values"]
         assert drawn([axes], tmp_path).std() > 0
 

@@ -75,7 +75,7 @@ def learned():
 
 
 def calibrations():
-    table = pd.DataFrame({"low": [0.0], "high": [1.0], "believed": [0.4], "observed": [0.5], "beliefs": [9]})
+    table = pd.DataFrame({"bin_low": [0.0], "bin_high": [1.0], "believed": [0.4], "observed": [0.5], "beliefs": [9]})
     return reliability_diagram(dict.fromkeys(WORDS, table))
 
 

@@ -212,7 +212,7 @@ class TestAsTheMeasures:
         forward, hindsight = (JointAttack(informed, hindsight=each)(releases) for each in (False, True))
         if contents.details.name == "informed":
             pd.testing.assert_frame_equal(contents.leak, retroactive_leak(forward, hindsight, history))
-        columns = ["low", "high", "believed", "observed", "beliefs"]
+        columns = ["bin_low", "bin_high", "believed", "observed", "beliefs"]
         shown = contents.calibration.query("adversary == 'informed'")[columns].reset_index(drop=True)
         pd.testing.assert_frame_equal(shown, calibration(hindsight, history)[columns])
         row = contents.attacks.query("attack == 'Informed adversary, release by release'").iloc[0]
@@ -222,7 +222,7 @@ class TestAsTheMeasures:
     def test_utility_and_the_present_setting(self, simulated):
         contents, releases, _ = simulated
         assert contents.utility["suppressed"].tolist() == suppressed(releases)["suppressed"].tolist()
-        np.testing.assert_allclose(contents.utility["gcp"], gcp(releases)["normalized"])
+        np.testing.assert_allclose(contents.utility["gcp"], gcp(releases)["gcp"])
         now, new = contents.stricter.iloc[0], contents.stricter.iloc[1]
         assert (now["setting"], new["setting"]) == ("as published", "k = 6")
         assert now["exposed_informed"] == contents.headlines["informed"].exposed

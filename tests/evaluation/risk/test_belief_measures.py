@@ -377,7 +377,7 @@ class TestProperScores:
         posterior, truth = beliefs.posterior(1), history[0].frame.set_index("id")["result"]
         cells = [(p, truth[i] == v) for i in IDS[:7] for v, p in posterior.loc[i].items()]
         for row in table.itertuples():
-            inside = [(p, hit) for p, hit in cells if row.low <= p < row.high or (row.high == 1 and p == 1)]
+            inside = [(p, hit) for p, hit in cells if row.bin_low <= p < row.bin_high or (row.bin_high == 1 and p == 1)]
             assert row.beliefs == len(inside)
             assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
             assert row.observed == pytest.approx(np.mean([hit for _, hit in inside]))
@@ -390,7 +390,9 @@ class TestProperScores:
         people = [(1 - posterior.loc[i, "b"], truth[i] != "b") for i in IDS[:7]]
         assert table["beliefs"].sum() == 7
         for row in table.itertuples():
-            inside = [(p, has) for p, has in people if row.low <= p < row.high or (row.high == 1 and p == 1)]
+            inside = [
+                (p, has) for p, has in people if row.bin_low <= p < row.bin_high or (row.bin_high == 1 and p == 1)
+            ]
             assert row.beliefs == len(inside)
             assert row.believed == pytest.approx(np.mean([p for p, _ in inside]))
             assert row.observed == pytest.approx(np.mean([has for _, has in inside]))

@@ -61,7 +61,7 @@ class TestByHand:
         found = only(breaches(*example(), {"x"}, 2))
         assert found["breached"] == pytest.approx(1 / 3)  # of A, C and F
         assert found["flagged"] == pytest.approx(1 / 4)  # of B, D, E and G
-        assert found["probability"] == pytest.approx((0.9 + 0.5 + 0.5) / 3)
+        assert found["belief_of_holders"] == pytest.approx((0.9 + 0.5 + 0.5) / 3)
 
     def test_what_they_hide(self):
         found = only(breaches(*example(), {"x"}, 2))
@@ -91,7 +91,9 @@ class TestByHand:
     def test_a_set_of_two_values_is_the_sum(self):
         """Of {x, y}: the others have z with (1 - P) / 2, so p is (1 + P) / 2."""
         found = only(breaches(*example(), {"x", "y"}, 4 / 3))  # over 3/4 are A and B, who have x and y
-        assert found["probability"] == pytest.approx(np.mean([(1 + p) / 2 for p in (0.9, 0.6, 0.5, 0.0, 0.5, 0.5)]))
+        assert found["belief_of_holders"] == pytest.approx(
+            np.mean([(1 + p) / 2 for p in (0.9, 0.6, 0.5, 0.0, 0.5, 0.5)])
+        )
         assert (found["breached"], found["flagged"], found["precision"]) == (pytest.approx(2 / 6), 0, 1)
 
     @pytest.mark.parametrize(("r", "over"), [(1, ""), (1.5, "A"), (2, "AB"), (2.5, "ABCFG"), (1e6, "ABCFG")])
@@ -122,7 +124,7 @@ class TestNothingToMeasure:
         assert found["brier"] == pytest.approx(np.mean(np.array(P[:7]) ** 2))
         missing = {name for name, value in found.items() if isinstance(value, float) and math.isnan(value)}
         assert missing == {
-            "breached", "probability", "breached_of_shares", "lift", "auc", "auc_of_shares", "auc_within", "top_c_precision",
+            "breached", "belief_of_holders", "breached_of_shares", "lift", "auc", "auc_of_shares", "auc_within", "top_c_precision",
             "top_c_by_chance",
         }  # fmt: skip
 
@@ -205,7 +207,7 @@ class TestLaws:
         expected = {
             "breached": mean([p > 1 / r + 1e-9 for p, has, _, _ in people if has]),
             "flagged": mean([p > 1 / r + 1e-9 for p, has, _, _ in people if not has]),
-            "probability": mean([p for p, has, _, _ in people if has]),
+            "belief_of_holders": mean([p for p, has, _, _ in people if has]),
             "breached_of_shares": mean([share > 1 / r + 1e-9 for _, has, share, _ in people if has]),
             "base_rate": mean([has for _, has, _, _ in people]),
             "precision": mean([has for _, has, _, _ in over]),
@@ -265,7 +267,7 @@ def test_the_paper_s_first_example():
     prior = GivenPrior(pd.DataFrame({"x": [0.5, 0.5, 0.2, 0.2], "y": [0.5, 0.5, 0.8, 0.8]}, index=list("ABCD")))
     beliefs = SnapshotAttack(Adversary(prior))([Release(view, [0] * 4)])
     found = only(breaches(beliefs, History([view]), {"x"}, 2))
-    assert found["probability"] == found["expected_precision"] == pytest.approx(8 / 11)
+    assert found["belief_of_holders"] == found["expected_precision"] == pytest.approx(8 / 11)
     assert (found["breached"], found["flagged"], found["precision"], found["auc_within"]) == (1, 0, 1, 1)
     assert found["brier"] == pytest.approx((3 / 11) ** 2)
 

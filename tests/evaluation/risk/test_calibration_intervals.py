@@ -33,7 +33,7 @@ def test_the_interval_is_that_of_copied_tables():
     table = calibration(BELIEFS, HISTORY, bins=4, draws=30, level=0.8, rng=3)
     drawn = np.random.default_rng(3).multinomial(12, np.full(12, 1 / 12), size=30)
     for row in table.itertuples():
-        frequencies = [copied(weights, row.low, row.high) for weights in drawn]
+        frequencies = [copied(weights, row.bin_low, row.bin_high) for weights in drawn]
         assert row.observed_low == pytest.approx(np.nanquantile(frequencies, 0.1))
         assert row.observed_high == pytest.approx(np.nanquantile(frequencies, 0.9))
 

@@ -61,7 +61,7 @@ class TestPValues:
         sharper = rows**4 / (rows**4).sum(axis=1, keepdims=True)
         table = consistency_test(*given_beliefs([truth], [sharper]), draws=99, rng=rng).set_index("term")
         assert (table["p_value"] == 0.01).all()
-        assert (table["value"] > table["high"]).all()
+        assert (table["amount"] > table["calibrated_high"]).all()
 
     def test_the_same_values_in_all_releases_are_no_miscalibration(self):
         """Of 60 respondents with one value in four releases, independent draws reject calibrated beliefs, drawn respondents do not.
@@ -80,14 +80,14 @@ class TestTable:
     def test_the_value_is_that_of_the_decomposition(self):
         beliefs, history = calibrated(np.random.default_rng(9), releases=2)
         for options in ({}, {"score": "log"}, {"decomposition": "bins", "bins": 4}, {"sensitive_set": {"a"}}):
-            terms = score_decomposition(beliefs, history, **options).set_index("term")["value"]
+            terms = score_decomposition(beliefs, history, **options).set_index("term")["amount"]
             table = consistency_test(beliefs, history, draws=3, rng=1, **options).set_index("term")
             for term in ("miscalibration", "calibration_error"):
-                assert table["value"][term] == pytest.approx(terms[term])
+                assert table["amount"][term] == pytest.approx(terms[term])
 
     def test_no_published_record(self):
         table = consistency_test(*given_beliefs([[0, 1]], [np.eye(2)], labels=[[-1, -1]]), draws=2, rng=1)
-        assert table[["value", "expected", "p_value"]].isna().all().all()
+        assert table[["amount", "calibrated", "p_value"]].isna().all().all()
 
     @pytest.mark.parametrize(
         ("options", "words"),

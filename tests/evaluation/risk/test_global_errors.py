@@ -54,45 +54,45 @@ class TestProbabilities:
 class TestErrors:
     def test_by_hand(self):
         found = only(global_errors(beliefs_with(TOWNS), HISTORY, {"x"}))
-        assert found["relative"] == pytest.approx(
+        assert found["relative_error"] == pytest.approx(
             (0.3 / (1 / 2) + (2 / 3 - 1 / 2) / (2 / 3) + (1 / 3 - 0.3) / (1 / 3)) / 3
         )
-        assert found["absolute"] == pytest.approx((0.3 + 1 / 6 + 1 / 30) / 3)
+        assert found["absolute_error"] == pytest.approx((0.3 + 1 / 6 + 1 / 30) / 3)
         assert (found["time"], found["signatures"], found["zeros"]) == (1, 3, 0)
 
     def test_frequencies_of_zero_are_left_out_and_counted(self):
         towns = mined(["town"], [0.8, 0.5, 0.3], sensitive_set=("y",))
         found = only(global_errors(beliefs_with(towns), HISTORY, {"y"}))  # none in Como
-        assert found["relative"] == pytest.approx(((0.5 - 1 / 3) / (1 / 3) + (1 / 3 - 0.3) / (1 / 3)) / 2)
-        assert found["absolute"] == pytest.approx((0.8 + 1 / 6 + 1 / 30) / 3)
+        assert found["relative_error"] == pytest.approx(((0.5 - 1 / 3) / (1 / 3) + (1 / 3 - 0.3) / (1 / 3)) / 2)
+        assert found["absolute_error"] == pytest.approx((0.8 + 1 / 6 + 1 / 30) / 3)
         assert (found["signatures"], found["zeros"]) == (3, 1)
 
     def test_only_zeros(self):
         young = mined(["age"], [0.5], min_support=4, sensitive_set=("y",))
         found = only(global_errors(beliefs_with(young), HISTORY, {"y"}))  # A, C, F, G, H
-        assert math.isnan(found["relative"])
-        assert (found["absolute"], found["zeros"]) == (0.5, 1)
+        assert math.isnan(found["relative_error"])
+        assert (found["absolute_error"], found["zeros"]) == (0.5, 1)
 
     def test_a_row_per_attribute_set_and_one_over_all(self):
         several = beliefs_with(TOWNS, mined(["age"], [0.25, 0.5]))
         table = global_errors(several, HISTORY, {"x"}, by_attribute_set=True)
         assert table["attributes"].tolist() == ["town", "age"]
         assert table["signatures"].tolist() == [3, 2]
-        assert table["absolute"].iloc[1] == pytest.approx((abs(0.25 - 3 / 5) + abs(0.5 - 1 / 3)) / 2)
+        assert table["absolute_error"].iloc[1] == pytest.approx((abs(0.25 - 3 / 5) + abs(0.5 - 1 / 3)) / 2)
         whole = only(global_errors(several, HISTORY, {"x"}))
-        for name in ("relative", "absolute"):
+        for name in ("relative_error", "absolute_error"):
             assert whole[name] == pytest.approx(np.average(table[name], weights=[3, 2]))
 
     def test_nothing_mined(self):
         found = only(global_errors(beliefs_with(), HISTORY, {"x"}))
         assert (found["signatures"], found["zeros"]) == (0, 0)
-        assert math.isnan(found["relative"])
+        assert math.isnan(found["relative_error"])
 
     def test_groups_of_one_teach_the_truth(self):
         """For every attribute set the mined probabilities are the frequencies."""
         alone = ForegroundAttack(sensitive_set={"x"}, support=1)([Release(VIEW, np.arange(8))])
         found = only(global_errors(alone, HISTORY, {"x"}))
-        assert found["absolute"] == pytest.approx(0, abs=1e-9)
+        assert found["absolute_error"] == pytest.approx(0, abs=1e-9)
         assert found["signatures"] == 3 + 2 + 5
 
 

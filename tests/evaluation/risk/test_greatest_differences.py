@@ -19,7 +19,7 @@ def only(table):
 def test_by_hand():
     """A B C have .3 .3 .5, D E F .5 .5 .3, and G alone .8."""
     assert only(greatest_differences(beliefs_with(TOWNS))) == {
-        "time": 1, "difference": pytest.approx((0.2 + 0.2 + 0) / 3), "groups": 3, "left_out": 0,
+        "time": 1, "greatest_difference": pytest.approx((0.2 + 0.2 + 0) / 3), "compared": 3, "left_out": 0,
     }  # fmt: skip
 
 
@@ -29,17 +29,17 @@ def test_records_without_support_are_not_compared():
     pairs = mined(["town", "age"], [0.9, 0.4], min_support=2)
     table = greatest_differences(beliefs_with(some, pairs), by_attribute_set=True)
     assert table["attributes"].tolist() == ["town", "town, age"]
-    np.testing.assert_allclose(table["difference"], [(0.2 + 0.2) / 2, (0 + 0.5) / 2])  # A alone; D, E and F
+    np.testing.assert_allclose(table["greatest_difference"], [(0.2 + 0.2) / 2, (0 + 0.5) / 2])  # A alone; D, E and F
     assert table["left_out"].tolist() == [1, 1]
     whole = only(greatest_differences(beliefs_with(some, pairs)))
-    assert whole["difference"] == pytest.approx((0.2 + 0.2 + 0 + 0.5) / 4)
-    assert (whole["groups"], whole["left_out"]) == (4, 2)
+    assert whole["greatest_difference"] == pytest.approx((0.2 + 0.2 + 0 + 0.5) / 4)
+    assert (whole["compared"], whole["left_out"]) == (4, 2)
 
 
 def test_of_an_attack_on_all_values_the_set_is_named():
     whole = mined(["town"], [[0.2, 0.3, 0.5], [0.1, 0.6, 0.3], [0.4, 0.4, 0.2]], sensitive_set=None)
     found = only(greatest_differences(beliefs_with(whole), {"y", "z"}))
-    assert found["difference"] == pytest.approx((0.3 + 0.3 + 0) / 3)
+    assert found["greatest_difference"] == pytest.approx((0.3 + 0.3 + 0) / 3)
     with pytest.raises(ValueError, match=r"no one sensitive set; name it, as sensitive_set=\{\.\.\.\}"):
         greatest_differences(beliefs_with(whole))
 
@@ -54,13 +54,13 @@ def test_of_an_attack_on_a_set_it_is_that_set():
 
 def test_nothing_mined():
     found = only(greatest_differences(beliefs_with()))
-    assert (found["groups"], found["left_out"]) == (0, 0)
-    assert math.isnan(found["difference"])
+    assert (found["compared"], found["left_out"]) == (0, 0)
+    assert math.isnan(found["greatest_difference"])
 
 
 def test_one_signature_has_no_difference():
     single = ForegroundAttack([["town"]], {"x"}, support=3)([Release(VIEW, [-1, -1, 0, 0, 0, -1, -1, -1])])
-    assert only(greatest_differences(single))["difference"] == 0
+    assert only(greatest_differences(single))["greatest_difference"] == 0
 
 
 def test_beliefs_that_mined_nothing():

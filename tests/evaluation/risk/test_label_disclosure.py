@@ -19,12 +19,12 @@ def test_figure_1():
     assert table.to_dict("records") == [
         {
             "time": 1,
-            "sure": 0.5,
-            "belief": 0.75,
+            "sure_share": 0.5,
+            "highest_belief": 0.75,
             "labels": 1.0,
             "none": 0.25,
-            "distance": pytest.approx(math.sqrt(1 / 2)),
-            "records": 4,
+            "distance_from_prior": pytest.approx(math.sqrt(1 / 2)),
+            "measured": 4,
             "suppressed": 0,
         }
     ]
@@ -33,18 +33,18 @@ def test_figure_1():
 def test_none_is_no_label():
     """Cleo is alone in her group and links to no label with certainty: the adversary is sure of no label."""
     row = label_disclosure(LinkingAttack(LINKING)([Release(patients(), [0, 0, 1, 0])])).iloc[0]
-    assert (row["sure"], row["belief"], row["labels"], row["none"]) == (0.75, 0.75, 0.75, 0.25)
+    assert (row["sure_share"], row["highest_belief"], row["labels"], row["none"]) == (0.75, 0.75, 0.75, 0.25)
 
 
 def test_suppressed_respondents_are_left_out():
     row = label_disclosure(LinkingAttack(LINKING)([Release(patients(), [0, 0, -1, -1])])).iloc[0]
-    assert (row["sure"], row["records"], row["suppressed"]) == (1.0, 2, 2)
+    assert (row["sure_share"], row["measured"], row["suppressed"]) == (1.0, 2, 2)
 
 
 def test_means_without_published_records_are_nan():
     row = label_disclosure(LinkingAttack(LINKING)([Release(patients(), [-1] * 4)])).iloc[0]
-    assert np.isnan(row[["sure", "belief", "labels", "none", "distance"]].astype(float)).all()
-    assert (row["records"], row["suppressed"]) == (0, 4)
+    assert np.isnan(row[["sure_share", "highest_belief", "labels", "none", "distance_from_prior"]].astype(float)).all()
+    assert (row["measured"], row["suppressed"]) == (0, 4)
 
 
 def test_a_release_is_no_belief():
@@ -55,7 +55,7 @@ def test_a_release_is_no_belief():
 def test_a_row_per_release():
     releases = [Release(patients(1), FIGURE_1D), Release(patients(2), [0] * 4)]
     table = label_disclosure(LinkingAttack(LINKING)(releases), sure=0.75)
-    assert table[["time", "sure"]].to_numpy().tolist() == [[1, 0.5], [2, 1.0]]
+    assert table[["time", "sure_share"]].to_numpy().tolist() == [[1, 0.5], [2, 1.0]]
 
 
 @given(linkable(), st.data())
@@ -74,8 +74,8 @@ def test_means_over_respondents_are_those_of_the_definition(case, data):
     greatest = [max([b for label, b in of[g].items() if label is not None], default=0) for g in kept]
     distance = [math.dist([float(of[g].get(label, 0)) for label in alpha], alpha.values()) for g in kept]
     mean = len(kept)
-    assert row["sure"] == pytest.approx(sum(b >= 0.5 for b in greatest) / mean)
-    assert row["belief"] == pytest.approx(float(sum(greatest) / mean))
+    assert row["sure_share"] == pytest.approx(sum(b >= 0.5 for b in greatest) / mean)
+    assert row["highest_belief"] == pytest.approx(float(sum(greatest) / mean))
     assert row["labels"] == pytest.approx(sum(len(set(of[g]) - {None}) for g in kept) / mean)
     assert row["none"] == pytest.approx(float(sum(of[g].get(None, 0) for g in kept) / mean))
-    assert row["distance"] == pytest.approx(sum(distance) / mean, abs=1e-9)
+    assert row["distance_from_prior"] == pytest.approx(sum(distance) / mean, abs=1e-9)

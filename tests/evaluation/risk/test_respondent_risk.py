@@ -30,13 +30,13 @@ def risks():
             together = [j for j in range(len(view)) if grouping.labels[j] == grouping.labels[i]]
             share = np.mean([view.frame["result"][j] == truth for j in together])
             belief = posterior.loc[who, truth]
-            number = rows.get(who, {"published": 0})["published"] + 1
+            number = rows.get(who, {"releases": 0})["releases"] + 1
             if who not in rows or belief > rows[who]["belief"]:
                 rows[who] = {
                     "respondent": who, "belief": belief, "time": view.time, "value": truth, "before": revised.loc[who, truth],
                     "prior": PRIOR.loc[who, truth], "share": share, "members": len(together),
                 }  # fmt: skip
-            rows[who]["published"] = number
+            rows[who]["releases"] = number
         assert release.time == view.time
     return sorted(rows.values(), key=lambda row: -row["belief"])
 
@@ -89,7 +89,7 @@ class TestExposingMembers:
         counts = release.observation.counts[release.observation.group[0]]
         revised = release.revised[rows]
         full = oracle.product_posterior(revised, counts)[0, value]
-        table = exposing_members(BELIEFS, "A", 3, value="c", estimator=Exact(), without=without).set_index("member")
+        table = exposing_members(BELIEFS, "A", 3, value="c", estimator=Exact(), without=without).set_index("respondent")
         assert set(table.index) == {"B", "E"}
         for place, member in ((1, "B"), (2, "E")):
             changed = revised.copy()

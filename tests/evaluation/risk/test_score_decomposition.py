@@ -29,7 +29,7 @@ def cells():
 
 
 def terms(**options):
-    return score_decomposition(BELIEFS, HISTORY, **options).set_index("term")["value"]
+    return score_decomposition(BELIEFS, HISTORY, **options).set_index("term")["amount"]
 
 
 def min_max(tallies):
@@ -119,7 +119,7 @@ def test_a_row_per_release_is_the_same_decomposition():
     table = brier_score(BELIEFS, HISTORY, decomposition="bins", bins=4)
     for number, row in table.iterrows():
         alone, history = given_beliefs([TRUTHS[number]], [POSTERIORS[number]])
-        found = score_decomposition(alone, history, decomposition="bins", bins=4).set_index("term")["value"]
+        found = score_decomposition(alone, history, decomposition="bins", bins=4).set_index("term")["amount"]
         assert row["brier_score"] == pytest.approx(found["score"])
         for name in ("miscalibration", "discrimination", "uncertainty", "within_bins", "calibration_error"):
             assert row[name] == pytest.approx(found[name])
@@ -133,10 +133,10 @@ class TestIntervals:
         for weights in np.random.default_rng(4).multinomial(40, np.full(40, 1 / 40), size=12):
             rows = np.repeat(np.arange(40), weights)
             copies = given_beliefs([true[rows] for true in TRUTHS], [some[rows] for some in POSTERIORS])
-            drawn.append(score_decomposition(*copies).set_index("term")["value"])
+            drawn.append(score_decomposition(*copies).set_index("term")["amount"])
         drawn = pd.DataFrame(drawn)
         for name in ("score", "miscalibration", "discrimination"):
-            value = table.loc[name, "value"]
+            value = table.loc[name, "amount"]
             ends = 2 * value - np.quantile(drawn[name], [0.75, 0.25])
             np.testing.assert_allclose(table.loc[name, ["low", "high"]].to_numpy(float), np.maximum(ends, 0))
             assert table.loc[name, "corrected"] == pytest.approx(max(2 * value - drawn[name].mean(), 0))
@@ -187,6 +187,6 @@ class TestCurve:
 
 def test_nothing_published():
     nothing = given_beliefs([[0, 1]], [np.eye(2)], labels=[[-1, -1]])
-    assert score_decomposition(*nothing, draws=2, rng=1)[["value", "low", "high"]].isna().all(axis=None)
+    assert score_decomposition(*nothing, draws=2, rng=1)[["amount", "low", "high"]].isna().all(axis=None)
     assert len(reliability_curve(*nothing, draws=2, rng=1)) == 0
     assert brier_score(*nothing).drop(columns=["time", "measured", "suppressed"]).isna().all(axis=None)

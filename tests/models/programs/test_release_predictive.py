@@ -25,9 +25,9 @@ def test_tails_by_hand():
     expected = pd.DataFrame(
         {
             "statistic": ["first", "groups"],
-            "published": [2.0, 2.0],
-            "simulated": [1.75, 2.0],
-            "standard_deviation": [math.sqrt(3) / 4, 0.0],
+            "published_statistic": [2.0, 2.0],
+            "simulated_mean": [1.75, 2.0],
+            "simulated_deviation": [math.sqrt(3) / 4, 0.0],
             "tail": [0.75, 1.0],
         }
     )
@@ -44,8 +44,8 @@ def test_the_prior_predictive_of_a_program():
     share = np.array([(2 if a == b else 1) / 4 + (2 if c == d else 1) / 4 for a, b, c, d in worlds])
     for name, values, published in (("distinct_values", distinct, 1.0), ("largest_share", share, 1.0)):
         row = table.loc[name]
-        assert row["published"] == published
-        assert abs(row["simulated"] - values.mean()) < 4 * values.std() / math.sqrt(2000)
+        assert row["published_statistic"] == published
+        assert abs(row["simulated_mean"] - values.mean()) < 4 * values.std() / math.sqrt(2000)
         tail = min((values >= published).mean(), (values <= published).mean())
         assert abs(row["tail"] - tail) < 4 * math.sqrt(tail * (1 - tail) / 2000)
 
@@ -60,7 +60,7 @@ def tree_of(group="posterior_predictive", **variables):
 
 
 def distinct(tree, **settings):
-    return release_predictive(tree, PROBLEM, **settings).set_index("statistic").loc["distinct_values", "simulated"]
+    return release_predictive(tree, PROBLEM, **settings).set_index("statistic").loc["distinct_values", "simulated_mean"]
 
 
 class TestNameOfTheVariable:

@@ -52,7 +52,7 @@ class TestPower:
         assert table[found].item() < 1e-3
         assert table[found].item() < table[other].item()
         if "shift" in wrong:
-            assert (table["mean"].item() < 0.5) == (wrong["shift"] > 0)
+            assert (table["mean_quantile"].item() < 0.5) == (wrong["shift"] > 0)
 
     def test_a_quantity_that_reads_the_data_finds_a_posterior_that_does_not(self):
         """The prior in place of the posterior has uniform ranks: Modrák et al., section 3."""
@@ -99,7 +99,7 @@ class TestNumbers:
         ranks = CalibrationRanks({"a": np.array([[0.9, 0.4]]), "b": np.array([0.5])}, np.zeros(1, dtype=int))
         table = ranks.uniformity()
         assert table["quantity"].tolist() == ["a[0]", "a[1]", "b"]
-        np.testing.assert_allclose(table["mean"], [0.9, 0.4, 0.5])
+        np.testing.assert_allclose(table["mean_quantile"], [0.9, 0.4, 0.5])
         np.testing.assert_allclose(table["location"], [0.2, 0.8, 1.0])
         np.testing.assert_allclose(table["dispersion"], [0.4, 0.4, 0.0])
         np.testing.assert_allclose(table["adjusted"], [1.0, 1.0, 0.0])

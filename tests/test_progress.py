@@ -1,0 +1,98 @@
+"""Progress of long calls: results do not depend on it, and each step takes one item."""
+
+import pytest
+from public_objects import ADVERSARY, HISTORY, ITEM_RELEASE, JOINT, LINKING, PROBLEM, RELEASES
+
+from foreknow.attacks import JointAttack, SnapshotAttack
+from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSDiversity, publish
+from foreknow.evaluation import compare, compare_knowledge, worst_case
+from foreknow.models import (
+    Adversary,
+    LearnedKnowledge,
+    PathSampler,
+    ProgramEstimator,
+    SampledKnowledge,
+    UniformPrior,
+    calibration_ranks,
+)
+from foreknow.models.equality import same
+
+ATTACK = SnapshotAttack(ADVERSARY)
+OBSERVATIONS = [release.observation for release in RELEASES]
+
+
+def known(problem):
+    """A program without unknown quantities."""
+    import pymc as pm
+
+    with pm.Model() as model:
+        pm.Deterministic("belief", pm.Data("rows", problem.prior))
+    return model
+
+
+def sampler(progress):
+    return PathSampler(20, 2, 4, rng=1, progress=progress)
+
+
+CALLS = {
+    "publish": lambda progress: publish(HISTORY, Mondrian(KAnonymity(2)), rng=1, progress=progress),
+    "compare": lambda progress: compare(
+        HISTORY, {"m": Mondrian(KAnonymity(2))}, {"s": ATTACK}, rng=1, progress=progress
+    ),
+    "worst_case": lambda progress: worst_case(RELEASES, {"s": ATTACK, "t": ATTACK}, progress=progress),
+    "compare_knowledge": lambda progress: compare_knowledge(
+        RELEASES, {"a": ADVERSARY, "b": Adversary(UniformPrior())}, draws=0, progress=progress
+    ),
+    "ItemSuppression": lambda progress: (
+        ItemSuppression(QSDiversity(2.0, 2, LINKING), nodes=9)(ITEM_RELEASE.release, progress).release
+    ),
+    "LearnedKnowledge.fit": lambda progress: LearnedKnowledge.fit(OBSERVATIONS, rounds=9, progress=progress),
+    "SampledKnowledge.fit": lambda progress: SampledKnowledge.fit(OBSERVATIONS, sampler=sampler(progress)).posterior,
+    "PathSampler": lambda progress: sampler(progress)(JOINT.problem),
+    "PathSampler.forward": lambda progress: sampler(progress).forward(JOINT.problem),
+    "PathSampler.draws": lambda progress: sampler(progress).draws(JOINT.problem, 3),
+    "JointAttack": lambda progress: JointAttack(ADVERSARY, sampler(progress))(RELEASES),
+    "ProgramEstimator": lambda progress: ProgramEstimator(known, rng=1, progress=progress)(PROBLEM),
+    "calibration_ranks": lambda progress: calibration_ranks(
+        lambda rng: ({"a": rng.random()}, None), lambda _, rng: {"a": rng.random(9)}, 3, rng=1, progress=progress
+    ),
+}
+STEPS = {
+    "publish": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "SampledKnowledge.fit": 2 * (10 + 1 + 20),
+    "PathSampler": 2 * (10 + 1 + 20), "PathSampler.forward": 2, "PathSampler.draws": 2 * (10 + 1),
+    "JointAttack": 2 * (10 + 1 + 20), "ProgramEstimator": 2, "calibration_ranks": 3,
+}  # fmt: skip
+"""Number of steps: views, names, pairs, adversaries; two chains of 10 levels of annealing, the warm-up and 20 batches; releases;
+groups; simulations."""
+
+
+class Watched:
+    """A progress that counts its steps and the items that are taken."""
+
+    def __init__(self):
+        self.taken, self.promised = 0, 0
+
+    def __call__(self, steps):
+        self.promised += len(steps)
+        for step in steps:
+            self.taken += 1
+            yield step
+
+
+SLOW = {"ProgramEstimator": pytest.mark.slow}
+"""Calls that compile a program."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW.get(name, ())) for name in CALLS])
+def test_results_do_not_depend_on_progress(name):
+    watched = Watched()
+    assert same(CALLS[name](watched), CALLS[name](iter))
+    assert 0 < watched.taken <= watched.promised
+    if name in STEPS:
+        assert watched.taken == watched.promised == STEPS[name]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_progress_is_a_function(name):
+    with pytest.raises(TypeError, match="progress is 3; it is a function of"):
+        CALLS[name](3)

@@ -5,18 +5,24 @@ from pathlib import Path
 import typer
 
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
-from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS, SAMPLER_SEED, attack_options
+from foreknow.evaluation.cli.attack_choices import SAMPLER_SEED
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.at_risk import at_risk
-from foreknow.evaluation.cli.commands.attack_making import Attacked, AttackSettings, chosen_attack
+from foreknow.evaluation.cli.commands.attack_making import (
+    Attacked,
+    AttackSettings,
+    beliefs_of,
+    check_attack_options,
+    chosen_attack,
+)
 from foreknow.evaluation.cli.commands.attack_options import (
     AttackOptions,
     Corpus,
     Forward,
     Groups,
     Knowledge,
-    KnowledgeSource,
     Out,
+    PublishedOptions,
     Seed,
 )
 from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
@@ -29,6 +35,7 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
     verdict_line,
 )
 from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.published_attack import PublishedRun, check_not_published, published_attack
 from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_suppression, suppressed_share
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
@@ -37,15 +44,16 @@ from foreknow.evaluation.cli.files.release_files import read_releases
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
-from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, refuse_unread_options
+from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table, risk_per_release
-from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, tracked
+from foreknow.evaluation.cli.printing.terminal import notice, say, tracked
 from foreknow.models import Beliefs, History, Release
 
 
 def attack_command(
     context: typer.Context,
     table: TableOptions,
+    tables: PublishedOptions,
     chosen: AttackOptions,
     known: KnowledgeOptions,
     groups: Groups = None,
@@ -75,10 +83,21 @@ def attack_command(
 
     A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
     file are compared.
+
+    With --published, RECORDS is a published table found elsewhere, and there are no originals: no truth to compare with. Beliefs
+    are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups
+    determine it. Nobody else is linked, and their records are those of unknown persons.
     """
+    if tables.alone:
+        return published_attack(
+            PublishedRun(
+                context, table, tables, chosen, known, groups, sure, fail_over, seed, forward, corpus, knowledge, out, overwrite
+            )
+        )
+    check_not_published(tables)
     # Options and output folders are refused before a file is read, files before anything is computed.
     check_sure(sure)
-    _check_options(context, chosen.attack, chosen.statements, corpus, knowledge)
+    check_attack_options(context, chosen.attack, chosen.statements, corpus, knowledge)
     keep = [path for path in (*table.files, corpus, groups, chosen.statements) if path is not None]
     names = output_names(table.records)
     if out is not None:
@@ -88,7 +107,7 @@ def attack_command(
     source = None if knowledge is None else knowledge.value
     settings = AttackSettings.of(chosen, forward, source, known.learning, seed)
     attacker = chosen_attack(settings, read)
-    beliefs = _beliefs(chosen.attack, attacker, read.releases)
+    beliefs = beliefs_of(chosen.attack, attacker, read.releases)
     sequential = _sequential_beside(attacker, read.releases)
     found = exposure(beliefs, read.history, sure)
     report_attack(settings, attacker, beliefs, sequential, read.history)
@@ -97,7 +116,7 @@ def attack_command(
         used = run_settings(context, keep, seed)
         write_attack(out, names, posterior_table(beliefs, columns.time), risky, used, keep, overwrite)
     notice_suppression(read.releases)
-    say(verdict_line(found), *fail_over_lines(found, fail_over))
+    say(verdict_line(found), *fail_over_lines(found.share, fail_over))
     if chosen.solver == "path-sampler":
         say(f"Seed: {seed}.")
     if out is not None:
@@ -110,25 +129,6 @@ def attack_command(
         | files_content(out, names),
         is_over(found, fail_over),
     )
-
-
-def _check_options(
-    context: typer.Context,
-    attack: str,
-    statements: Path | None,
-    corpus: Path | None,
-    knowledge: KnowledgeSource | None,
-) -> None:
-    """Raise ValueError if an option is given that the attack does not read, or options do not fit together."""
-    refuse_unread_options(context, "attack", attack, {**ATTACK_OPTIONS, attack: attack_options(attack)})
-    if attack == "maxent" and statements is None:
-        raise ValueError(
-            "maxent takes --statements, and none are given; without them, beliefs are the shares of each group."
-        )
-    if corpus is not None and knowledge is not None:
-        raise ValueError(
-            f"--corpus and --knowledge {knowledge.value} exclude each other: with a corpus, the adversary learned from it."
-        )
 
 
 def _read(
@@ -155,23 +155,6 @@ def _notice_unchecked_key(groups: Path | None, records: Path) -> None:
     """
     if groups is not None and not check_key(groups, records):
         notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {records}.")
-
-
-def _beliefs(name: str, attack: Attack, releases: tuple[Release, ...]) -> Beliefs:
-    """The beliefs of an attack.
-
-    Raises
-    ------
-    ValueError
-        If an attack of another package returns something else.
-    """
-    if isinstance(attack, JointAttack):
-        with error_console.status("computing the joint law of all releases"):
-            return attack(releases)
-    beliefs = attack(tracked(releases, "attacking"))
-    if not isinstance(beliefs, Beliefs):
-        raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
-    return beliefs
 
 
 def _sequential_beside(attack: Attack, releases: tuple[Release, ...]) -> Beliefs | None:

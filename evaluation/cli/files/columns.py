@@ -17,6 +17,7 @@ from foreknow.evaluation.cli.files.column_checks import (
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.evaluation.cli.printing.terminal import notice
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
+from foreknow.models.tables.cleaning.faults import Places
 from foreknow.models.tables.cleaning.spellings import common_spelling
 from foreknow.models.tables.cleaning.times_of_cells import ordered_times
 from foreknow.models.tables.files.table_files import read_table
@@ -114,9 +115,13 @@ class Columns:
             check_encoding_used(self.encoding, paths)
         files = InputFiles(self.encoding, self.separator, self.missing)
         tables = files.read(paths, [self.respondent, self.time, *self.categories], self.names, self.time)
+        return self.clean(tables, files.places(paths, tables))
+
+    def clean(self, tables: tuple[pd.DataFrame, ...], places: Places) -> tuple[pd.DataFrame, ...]:
+        """Clean tables that were read; as `read`."""
         for table in tables:
             check_roles(table, self.names)
-        tables, changes = self.cleaning.together(tables, self.roles, files.places(paths, tables))
+        tables, changes = self.cleaning.together(tables, self.roles, places)
         for change in changes:
             notice(change.sentence)
         for name in self.categories:

@@ -30,7 +30,7 @@ OPTIONS = {
         "--quote-formulas", "--corpus", "--overwrite", "--json", "--config",
     ],
     "attack": [
-        *TABLE, *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed", "--forward", "--corpus", "--knowledge",
+        *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed", "--forward", "--corpus", "--knowledge",
         "--out", "--overwrite", "--json", "--config",
     ],
     "compare": [
@@ -41,7 +41,7 @@ OPTIONS = {
         *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--stricter", "--seed", "--corpus",
         "--knowledge", "--overwrite", "--json", "--config",
     ],
-    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value", "--separator",
+    "check": ["--sensitive", "--qi", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value", "--separator",
               "--equal-values", "--missing", "--time-format", "--out", "--overwrite", "--json", "--config"],
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import pandas as pd
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation.cli.files.atomic_output import write_table
+from foreknow.evaluation.cli.pictures import BELIEF, GAIN, GROUP_SIZES, save_picture
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
 from foreknow.evaluation.plots.belief_plots import belief_over_time, gain_over_time
@@ -42,7 +43,7 @@ ATTACK_TERMS = {
 MIN_PATIENTS = 20
 """Least number of patients of a year that is published."""
 
-FILES = ("gain.png", "belief.png", "groups.png", "summary.csv", "risk.csv", "cost.csv")
+FILES = (GAIN, BELIEF, GROUP_SIZES, "summary.csv", "risk.csv", "cost.csv")
 """Files that `write_output` writes."""
 
 
@@ -110,12 +111,11 @@ def attacks(adversary: Adversary) -> dict[str, Attack]:
 def write_output(demo: Demo, folder: Path) -> None:
     """Write the plots and tables of the demo into a folder."""
     comparison = demo.comparison
-    gain_over_time(comparison.risk(), "year of follow-up").savefig(folder / "gain.png", dpi=130)
+    save_picture(gain_over_time(comparison.risk(), "year of follow-up"), folder / GAIN)
     beliefs = {name: comparison.beliefs[name, STRONGEST_ATTACK] for name in comparison.releases}
-    belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up").savefig(
-        folder / "belief.png", dpi=130
-    )
-    group_sizes(comparison.releases).savefig(folder / "groups.png", dpi=130)
+    drawn = belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up")
+    save_picture(drawn, folder / BELIEF)
+    save_picture(group_sizes(comparison.releases), folder / GROUP_SIZES)
     write_table(comparison.summary(), folder / "summary.csv")
     write_table(comparison.risk(), folder / "risk.csv")
     write_table(comparison.cost(), folder / "cost.csv")

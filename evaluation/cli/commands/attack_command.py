@@ -1,5 +1,7 @@
 """The command `foreknow attack`: the beliefs of an adversary in published groups, and their risk."""
 
+from collections.abc import Hashable
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -28,6 +30,7 @@ from foreknow.evaluation.cli.commands.attack_options import (
 from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
 from foreknow.evaluation.cli.commands.attack_report import report_attack
 from foreknow.evaluation.cli.commands.exposure_verdict import (
+    Exposure,
     exposure,
     exposure_content,
     fail_over_lines,
@@ -45,8 +48,10 @@ from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure
+from foreknow.evaluation.cli.pictures import BELIEF, GAIN, Pictures, check_pictures, draw_attack
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table, risk_per_release
 from foreknow.evaluation.cli.printing.terminal import notice, say, tracked
+from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Beliefs, History, Release
 
 
@@ -64,6 +69,7 @@ def attack_command(
     corpus: Corpus = None,
     knowledge: Knowledge = None,
     out: Out = None,
+    pictures: Pictures = False,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Attack published groups, and print the risk at each release: the adversary's gain, confidence and success.
@@ -91,17 +97,18 @@ def attack_command(
     if tables.alone:
         return published_attack(
             PublishedRun(
-                context, table, tables, chosen, known, groups, sure, fail_over, seed, forward, corpus, knowledge, out, overwrite
+                context, table, tables, chosen, known, groups, sure, fail_over, seed, forward, corpus, knowledge, out, pictures, overwrite
             )
         )
     check_not_published(tables)
     # Options and output folders are refused before a file is read, files before anything is computed.
     check_sure(sure)
+    check_pictures(pictures, out)
     check_attack_options(context, chosen.attack, chosen.statements, corpus, knowledge)
     keep = [path for path in (*table.files, corpus, groups, chosen.statements) if path is not None]
     names = output_names(table.records)
     if out is not None:
-        check_output(out, names, keep, overwrite)
+        check_output(out, [*names, *((GAIN, BELIEF) if pictures else ())], keep, overwrite)
     columns = table.columns
     read = _read(columns, table.records, groups, corpus, chosen.statements)
     source = None if knowledge is None else knowledge.value
@@ -114,13 +121,17 @@ def attack_command(
     if out is not None:
         risky = at_risk(found, attacker, beliefs, sequential, read)
         used = run_settings(context, keep, seed)
-        write_attack(out, names, posterior_table(beliefs, columns.time), risky, used, keep, overwrite)
+        drawn = {chosen.attack: beliefs} | ({} if sequential is None else {"sequential": sequential})
+        person = _most_exposed(found, beliefs, read.history)
+        draw = partial(draw_attack, attacks=drawn, history=read.history, person=person, time=columns.time)
+        tables_of = (posterior_table(beliefs, columns.time), risky)
+        write_attack(out, names, *tables_of, used, keep, overwrite, draw if pictures else None)
     notice_suppression(read.releases)
     say(verdict_line(found), *fail_over_lines(found.share, fail_over))
     if chosen.solver == "path-sampler":
         say(f"Seed: {seed}.")
     if out is not None:
-        say_files(out, names)
+        say_files(out, names, pictures)
     say(*next_lines(context, "report", "--out report.html", also=("groups", "corpus")))
     return Outcome(
         exposure_content(found, fail_over)
@@ -129,6 +140,12 @@ def attack_command(
         | files_content(out, names),
         is_over(found, fail_over),
     )
+
+
+def _most_exposed(found: Exposure, beliefs: Beliefs, history: History) -> Hashable | None:
+    """The respondent with the highest belief in the true value: an exposed one, if there is any."""
+    people = found.people if len(found.people) else respondent_risk(beliefs, history, most=1)
+    return people["respondent"].tolist()[0] if len(people) else None
 
 
 def _read(

@@ -38,6 +38,8 @@ from foreknow.evaluation.cli.options import (
     least_values,
     output_folder,
 )
+from foreknow.evaluation.cli.pictures import LEVELS as LEVELS_PICTURE
+from foreknow.evaluation.cli.pictures import Pictures, check_pictures, draw_levels
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import continued, say, show
 from foreknow.evaluation.cli.published.tables import GROUP, PublishedFiles
@@ -95,6 +97,7 @@ def check_command(
     missing: MissingChoice = MissingCells["refuse"],
     time_format: TimeFormat = None,
     out: Out = None,
+    pictures: Pictures = False,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Recompute requirements from a published table alone; the exit status is 1 if one fails.
@@ -103,17 +106,19 @@ def check_command(
     the worst level of a group, the threshold, the number of failing groups and the first of them.
     """
     check_encoding_used(encoding, published)
+    check_pictures(pictures, out)
     if out is not None:
-        check_output(out, [LEVELS, SETTINGS], published, overwrite)
+        check_output(out, [LEVELS, SETTINGS, *([LEVELS_PICTURE] if pictures else [])], published, overwrite)
     rules = cleaning(equal_values, missing, Duplicates["refuse"], time_format, None)
     files = InputFiles(encoding, separator_character(separator), tuple(missing_value))
     table, time = PublishedFiles(tuple(published), sensitive, tuple(qi), group, time, files, rules).read()
     requirement = _requirement(k, l, t, beta)
     values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
-    rows = []
+    rows, by_group = [], []
     for when, release in [("all", table)] if time is None else list(table.groupby(time, sort=True)):
         groups = release[[GROUP, sensitive]].set_axis(["group", "value"], axis=1)
         levels = verify_table(groups, "value", values, requirement)
+        by_group.append(levels.assign(release=when))
         rows += [
             _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
@@ -125,6 +130,8 @@ def check_command(
         with atomic_output(out, published, overwrite) as folder:
             write_table(found, folder / LEVELS)
             write_settings(folder / SETTINGS, run_settings(context, published))
+            if pictures:
+                draw_levels(folder, pd.concat(by_group, ignore_index=True))
         say(f"The table: {out / LEVELS}. How it was made: {SETTINGS} beside it.")
     say(*_next(published, sensitive, qi))
     return Outcome({"failed": failed, "verdict": _verdict(found), "requirements": found}, failed)

@@ -2,9 +2,11 @@
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import typer
 
@@ -27,6 +29,7 @@ from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, w
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import check_sure, given_options
+from foreknow.evaluation.cli.pictures import BELIEFS, check_pictures, draw_beliefs
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.evaluation.cli.printing.terminal import continued, notice, say, show, tracked
@@ -44,7 +47,7 @@ from foreknow.evaluation.cli.published.tables import PublishedFiles, PublishedRe
 
 READ_WITHOUT_PEOPLE = {
     "records", "later", "alone", "group", "qi", "sensitive", "time", "encoding", "missing_value", "separator", "equal_values",
-    "missing", "time_format", "sure", "fail_over", "out", "overwrite", "as_json", "config",
+    "missing", "time_format", "sure", "fail_over", "out", "pictures", "overwrite", "as_json", "config",
 }  # fmt: skip
 """Parameters that are read without a register of persons."""
 
@@ -68,6 +71,7 @@ class PublishedRun(NamedTuple):
     corpus: Path | None
     knowledge: KnowledgeSource | None
     out: Path | None
+    pictures: bool
     overwrite: bool
 
     @property
@@ -102,9 +106,10 @@ def check_not_published(tables: PublishedOptions) -> None:
 def published_attack(run: PublishedRun) -> Outcome:
     """Attack published tables with a register of persons, or measure the risk of an unknown member of each group."""
     check_sure(run.sure)
+    check_pictures(run.pictures, run.out)
     _check_options(run)
     if run.out is not None:
-        check_output(run.out, run.names, run.inputs, run.overwrite)
+        check_output(run.out, [*run.names, *([BELIEFS] if run.pictures else [])], run.inputs, run.overwrite)
     columns = run.table.columns_at(run.table.time or ONE_RELEASE)
     files = InputFiles(columns.encoding, columns.separator, columns.missing)
     read = PublishedFiles(
@@ -158,8 +163,12 @@ def _persons(run: PublishedRun, register: Register, published: Sequence[Publishe
     if run.out is not None:
         used = run_settings(run.context, run.inputs, run.seed)
         beliefs_table = posterior_table(beliefs, time)
-        write_attack(run.out, run.names, beliefs_table, found.people, used, run.inputs, run.overwrite)
-        say_files(run.out, run.names)
+        highest = np.concatenate([one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs])
+        draw = partial(draw_beliefs, beliefs=highest, records=np.ones(len(highest)), sure=run.sure, what="belief in the most probable value", of="linked records")
+        write_attack(
+            run.out, run.names, beliefs_table, found.people, used, run.inputs, run.overwrite, draw if run.pictures else None
+        )
+        say_files(run.out, run.names, run.pictures)
     say(_verdict(found, run.sure))
     content = {"attack": run.chosen.attack, "seed": run.seed, "releases": table}
     return _outcome(run, _verdict(found, run.sure), found.share, {**content, **found.content})
@@ -202,6 +211,9 @@ def _unknown_members(
         with atomic_output(run.out, run.inputs, run.overwrite) as folder:
             write_table(groups.rename(columns={"time": time or ONE_RELEASE}), folder / run.names[0])
             write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
+            if run.pictures:
+                shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
+                draw_beliefs(folder, shares, weights, run.sure, "share of the most frequent value of the group", "records")
         say(f"Each group: {run.out / run.names[0]}. How it was made: {SETTINGS} beside it.")
     records, sure = int(table["records"].sum()), int(table["sure"].sum())
     verdict = (

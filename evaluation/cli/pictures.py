@@ -94,7 +94,8 @@ def draw_levels(folder: Path, levels: pd.DataFrame) -> None:
         rows = levels[levels["requirement"] == name]
         place = rows["release"].map({time: number for number, time in enumerate(times)}).to_numpy(dtype=np.float64)
         # Groups of one level would hide one another: their points are spread over the width of their release.
-        spread = rows.groupby(["release", "level"]).cumcount() / rows.groupby(["release", "level"])["level"].transform("size")
+        alike = rows.groupby(["release", "level"])["level"]
+        spread = (alike.cumcount() + 0.5) / alike.transform("size")
         place = place + 0.6 * (spread.to_numpy() - 0.5)
         holds = rows["holds"].to_numpy(dtype=np.bool_)
         for kept, color, marker, label in ((holds, COLORS[0], "o", "satisfies"), (~holds, COLORS[1], "X", "fails")):

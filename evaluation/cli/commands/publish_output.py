@@ -6,7 +6,7 @@ from typing import Any
 
 from foreknow.defenses import Defense
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
-from foreknow.evaluation.cli.files.checksums import KEY, RELEASE, settings, write_key, write_release
+from foreknow.evaluation.cli.files.checksums import KEY, RELEASE, write_key, write_release
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.formulas import formula_cells, without_formulas
 from foreknow.evaluation.cli.files.release_files import key_table, published_table
@@ -93,5 +93,5 @@ def write_output(
         write_settings(folder / PRIVATE / SETTINGS, run)
         write_key(folder / output.key, folder / output.table, output.records)
         if output.pictures:
-            draw_publication(folder / PRIVATE, releases, settings(defense))
+            draw_publication(folder / PRIVATE, releases, type(defense).__name__)
     return formula_cells(table)

@@ -57,7 +57,7 @@ def continued(command: str) -> list[str]:
     """The lines of a command as a shell reads them: broken at options, with backslashes, to the width of the terminal."""
     lines = [""]
     for part in re.split(r" (?=--)", command):
-        if len(lines[-1]) + len(part) + 4 > max(console.width, 40):
+        if lines[-1] and len(lines[-1]) + len(part) + 4 > max(console.width, 40):
             lines.append("")
         lines[-1] += f" {part}"
     return [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from foreknow.evaluation.cli.printing import terminal
-from foreknow.evaluation.cli.printing.terminal import literal, tracked, visible
+from foreknow.evaluation.cli.printing.terminal import continued, literal, tracked, visible
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,7 @@ def test_a_progress_bar_starts_no_thread(monkeypatch):
     assert threading.active_count() == before
     assert list(bar) == [1, 2]
     assert "counting" in console.file.getvalue()
+
+
+def test_a_command_with_a_long_first_part_begins_on_the_first_line():
+    assert continued(f"foreknow attack {'x' * 90} --qi age")[0] == f"  foreknow attack {'x' * 90} \\"

@@ -31,7 +31,9 @@ DOTS_PER_INCH = 130
 Pictures = Annotated[
     bool,
     typer.Option(
-        "--pictures", rich_help_panel=OUTPUT_PANEL, help="Draw pictures too, in the folder 'pictures' within that of --out."
+        "--pictures",
+        rich_help_panel=OUTPUT_PANEL,
+        help="Draw pictures too, in the folder 'pictures' within that of --out.",
     ),
 ]
 
@@ -56,9 +58,13 @@ def draw_publication(folder: Path, releases: Sequence[Release], title: str) -> N
     save_picture(group_sizes({title: releases}), folder / GROUP_SIZES, private=True)
 
 
-def draw_attack(folder: Path, attacks: Mapping[str, Beliefs], history: History, person: Hashable | None, time: str) -> None:
+def draw_attack(
+    folder: Path, attacks: Mapping[str, Beliefs], history: History, person: Hashable | None, time: str
+) -> None:
     """Draw the gain of attacks at each release and, of the first attack, the beliefs about the most exposed respondent."""
-    tables = [risk_table(beliefs, history).assign(defense="as published", attack=name) for name, beliefs in attacks.items()]
+    tables = [
+        risk_table(beliefs, history).assign(defense="as published", attack=name) for name, beliefs in attacks.items()
+    ]
     save_picture(gain_over_time(pd.concat(tables, ignore_index=True), time), folder / GAIN, private=True)
     if person is not None:
         first = next(iter(attacks))
@@ -72,7 +78,9 @@ def draw_beliefs(folder: Path, beliefs: FloatArray, records: FloatArray, sure: f
     hide_frame(axes, "y", "0.9")
     axes.hist(beliefs, np.linspace(0, 1, 21), weights=records, color=COLORS[0], edgecolor="white")
     axes.axvline(sure, color="black", linestyle="--", linewidth=1)
-    axes.text(sure, 1.01, f"--sure {sure:g}", transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=9)
+    axes.text(
+        sure, 1.01, f"--sure {sure:g}", transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=9
+    )
     axes.set(xlabel=what, ylabel=f"number of {of}", xlim=(0, 1.01))
     save_picture(figure, folder / BELIEFS, private=True)
 

@@ -38,8 +38,8 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
     verdict_line,
 )
 from foreknow.evaluation.cli.commands.next_step import next_lines
-from foreknow.evaluation.cli.commands.published_attack import PublishedRun, check_not_published, published_attack
 from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_suppression, suppressed_share
+from foreknow.evaluation.cli.commands.published_attack import PublishedRun, check_not_published, published_attack
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
 from foreknow.evaluation.cli.files.columns import Columns
@@ -97,7 +97,21 @@ def attack_command(
     if tables.alone:
         return published_attack(
             PublishedRun(
-                context, table, tables, chosen, known, groups, sure, fail_over, seed, forward, corpus, knowledge, out, pictures, overwrite
+                context,
+                table,
+                tables,
+                chosen,
+                known,
+                groups,
+                sure,
+                fail_over,
+                seed,
+                forward,
+                corpus,
+                knowledge,
+                out,
+                pictures,
+                overwrite,
             )
         )
     check_not_published(tables)

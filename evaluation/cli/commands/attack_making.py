@@ -100,7 +100,9 @@ def _adversary(chosen: AttackSettings, read: Attacked) -> Adversary:
     if read.corpus is None and source == LEARNED:
         with error_console.status("learning prior and transitions from the releases"):
             learned = learn_from_releases(read.releases, chosen.learning)
-        stronger = "" if read.history is None else " (--knowledge records: from the original records, the strongest knowledge)"
+        stronger = (
+            "" if read.history is None else " (--knowledge records: from the original records, the strongest knowledge)"
+        )
         notice(
             f"The adversary learned prior and transitions from the releases alone, in {learned.rounds} rounds{stronger}."
         )

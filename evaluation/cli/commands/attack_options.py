@@ -173,7 +173,9 @@ Seed = Annotated[
 Later = Annotated[
     list[Path],
     typer.Argument(
-        metavar="[RELEASE]...", show_default=False, help="With --published: the tables of further releases, in their order."
+        metavar="[RELEASE]...",
+        show_default=False,
+        help="With --published: the tables of further releases, in their order.",
     ),
 ]
 Alone = Annotated[
@@ -195,6 +197,8 @@ People = Annotated[
         "quasi-identifiers. Without it, the risk is that of an unknown member of each group.",
     ),
 ]
+
+
 @dataclass(frozen=True)
 class PublishedOptions:
     """Published tables without their original records."""

@@ -52,7 +52,9 @@ Out = Annotated[Path | None, output_folder("Folder for levels.csv, the table tha
 Labels = Annotated[
     list[str],
     typer.Option(
-        "--qi", metavar="COLUMN", help="Column of labels; without a column of the group, records with equal ones are a group."
+        "--qi",
+        metavar="COLUMN",
+        help="Column of labels; without a column of the group, records with equal ones are a group.",
     ),
 ]
 

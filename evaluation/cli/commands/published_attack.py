@@ -113,7 +113,13 @@ def published_attack(run: PublishedRun) -> Outcome:
     columns = run.table.columns_at(run.table.time or ONE_RELEASE)
     files = InputFiles(columns.encoding, columns.separator, columns.missing)
     read = PublishedFiles(
-        run.paths, columns.sensitive, columns.quasi_identifiers, run.tables.group, run.table.time, files, columns.cleaning
+        run.paths,
+        columns.sensitive,
+        columns.quasi_identifiers,
+        run.tables.group,
+        run.table.time,
+        files,
+        columns.cleaning,
     )
     records, time = read.read()
     if run.tables.people is None:
@@ -163,10 +169,26 @@ def _persons(run: PublishedRun, register: Register, published: Sequence[Publishe
     if run.out is not None:
         used = run_settings(run.context, run.inputs, run.seed)
         beliefs_table = posterior_table(beliefs, time)
-        highest = np.concatenate([one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs])
-        draw = partial(draw_beliefs, beliefs=highest, records=np.ones(len(highest)), sure=run.sure, what="belief in the most probable value", of="linked records")
+        highest = np.concatenate(
+            [one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs]
+        )
+        draw = partial(
+            draw_beliefs,
+            beliefs=highest,
+            records=np.ones(len(highest)),
+            sure=run.sure,
+            what="belief in the most probable value",
+            of="linked records",
+        )
         write_attack(
-            run.out, run.names, beliefs_table, found.people, used, run.inputs, run.overwrite, draw if run.pictures else None
+            run.out,
+            run.names,
+            beliefs_table,
+            found.people,
+            used,
+            run.inputs,
+            run.overwrite,
+            draw if run.pictures else None,
         )
         say_files(run.out, run.names, run.pictures)
     say(_verdict(found, run.sure))
@@ -213,11 +235,14 @@ def _unknown_members(
             write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
             if run.pictures:
                 shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
-                draw_beliefs(folder, shares, weights, run.sure, "share of the most frequent value of the group", "records")
+                draw_beliefs(
+                    folder, shares, weights, run.sure, "share of the most frequent value of the group", "records"
+                )
         say(f"Each group: {run.out / run.names[0]}. How it was made: {SETTINGS} beside it.")
     records, sure = int(table["records"].sum()), int(table["sure"].sum())
     verdict = (
-        f"{sure:,} of {records:,} records are in groups in which a member has one value with a probability of at least {run.sure:g}."
+        f"{sure:,} of {records:,} records are in groups in which a member has one value with a probability of at least "
+        f"{run.sure:g}."
     )
     say(verdict)
     share = sure / records if records else 0.0

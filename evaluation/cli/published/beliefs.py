@@ -92,9 +92,7 @@ def believed(beliefs: Beliefs, sure: float) -> Believed:
     table["sure_before"] = table.groupby("respondent")["sure_before"].transform("any")
     people = table.drop_duplicates("respondent")
     at_risk = people[(people["belief"] >= sure) & ~people["sure_before"].astype(bool)]
-    return Believed(
-        at_risk[list(PERSON_COLUMNS)].reset_index(drop=True), len(people), int(people["sure_before"].sum())
-    )
+    return Believed(at_risk[list(PERSON_COLUMNS)].reset_index(drop=True), len(people), int(people["sure_before"].sum()))
 
 
 def linked_per_release(beliefs: Beliefs, releases: Sequence[LinkedRelease], sure: float) -> pd.DataFrame:

@@ -54,7 +54,9 @@ def interval_of(text: str) -> Interval | None:
         return Interval(float(found[1]), np.inf)
     if found := _BOUND.fullmatch(text):
         bound, strict = float(found[2]), found[1] in "<>"
-        return Interval(-np.inf, bound, False, strict) if found[1] in ("<", "<=", "≤") else Interval(bound, np.inf, strict)
+        return (
+            Interval(-np.inf, bound, False, strict) if found[1] in ("<", "<=", "≤") else Interval(bound, np.inf, strict)
+        )
     return None
 
 

@@ -77,8 +77,8 @@ def linked(people: People, cells: Cells) -> Links:
     flow = _assignment(pairs, persons, size)
     if flow.sum() < len(people):
         raise ValueError(
-            f"--people: no assignment of the persons to the groups at {people.time!r} fits the labels and the sizes; name a register "
-            "of everyone in the release, or leave --people out."
+            f"--people: no assignment of the persons to the groups at {people.time!r} fits the labels and the sizes; name a "
+            "register of everyone in the release, or leave --people out."
         )
     possible = _possible(pairs, flow, persons, len(size))
     group = np.append(cells.group, -1)[pairs.cell[possible]]

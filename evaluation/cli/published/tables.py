@@ -158,7 +158,7 @@ def _check_distinct_times(paths: tuple[Path, ...], tables: tuple[pd.DataFrame, .
 
 def _check_one_release(table: pd.DataFrame, group: str, sensitive: str) -> None:
     """Raise ValueError unless the groups belong to one release."""
-    if (varying := column_varying_within_groups(table, group, sensitive)):
+    if varying := column_varying_within_groups(table, group, sensitive):
         raise ValueError(
             f"{varying!r} differs within groups, so the table holds several releases, or different groups with the same number; "
             f"name the column of the release, as --time {varying}."

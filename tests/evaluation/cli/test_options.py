@@ -30,7 +30,8 @@ OPTIONS = {
         "--quote-formulas", "--corpus", "--pictures", "--overwrite", "--json", "--config",
     ],
     "attack": [
-        *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed", "--forward", "--corpus", "--knowledge",
+        *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed",
+        "--forward", "--corpus", "--knowledge",
         "--out", "--pictures", "--overwrite", "--json", "--config",
     ],
     "compare": [
@@ -41,8 +42,9 @@ OPTIONS = {
         *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--fail-over", "--stricter", "--seed", "--corpus",
         "--knowledge", "--overwrite", "--json", "--config",
     ],
-    "check": ["--sensitive", "--qi", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value", "--separator",
-              "--equal-values", "--missing", "--time-format", "--out", "--pictures", "--overwrite", "--json", "--config"],
+    "check": ["--sensitive", "--qi", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value",
+              "--separator", "--equal-values", "--missing", "--time-format", "--out", "--pictures", "--overwrite", "--json",
+              "--config"],
 }  # fmt: skip
 
 

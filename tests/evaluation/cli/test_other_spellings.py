@@ -33,7 +33,17 @@ def test_letter_case_of_a_hierarchy(tmp_path):
     rows = [f"{town.upper() if town == 'Rome' else town};{TOWNS[town]};*" for town in sorted(set(table["town"]))]
     tree = tmp_path / "town.csv"
     tree.write_text("\n".join(rows))
-    command = ["publish", source, *ROLES, "--hierarchy", f"town={tree}", "--defense", "mondrian", "--out", str(tmp_path / "o")]
+    command = [
+        "publish",
+        source,
+        *ROLES,
+        "--hierarchy",
+        f"town={tree}",
+        "--defense",
+        "mondrian",
+        "--out",
+        str(tmp_path / "o"),
+    ]
     refused = CliRunner().invoke(command_line.app, command)
     assert "writes 'ROME', and the records 'Rome' (1 such values)" in str(refused.exception)
     merged = run(*command, "--equal-values", "merge")

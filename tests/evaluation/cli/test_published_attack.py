@@ -22,12 +22,8 @@ def two_releases(tmp_path):
 
     Ann flu, Bob cold, Cid gout, Dan flu. Ann is the only one whose groups have one value in common.
     """
-    first = pd.DataFrame(
-        {"age": ["20-29"] * 2 + ["30-39"] * 2, "town": "*", "disease": ["cold", "flu", "flu", "gout"]}
-    )
-    second = pd.DataFrame(
-        {"age": "*", "town": ["Rome"] * 2 + ["Lyon"] * 2, "disease": ["flu", "gout", "cold", "flu"]}
-    )
+    first = pd.DataFrame({"age": ["20-29"] * 2 + ["30-39"] * 2, "town": "*", "disease": ["cold", "flu", "flu", "gout"]})
+    second = pd.DataFrame({"age": "*", "town": ["Rome"] * 2 + ["Lyon"] * 2, "disease": ["flu", "gout", "cold", "flu"]})
     people = pd.DataFrame(
         {"id": ["Ann", "Bob", "Cid", "Dan"], "age": [21, 29, 30, 38], "town": ["Rome", "Lyon", "Rome", "Lyon"]}
     )
@@ -47,16 +43,21 @@ class TestWithPersons:
         run("attack", source, *towns, "--knowledge", "learned", "--out", tmp_path / "originals")
         table["age"] = table.groupby(["week", "group"])["age"].transform(lambda ages: f"{ages.min()}-{ages.max()}")
         published = write(table[["week", "group", "age", "town", "result"]], tmp_path / "published.csv")
-        people = write(read(source)[["id", "week", "age", "town"]].sample(frac=1, random_state=1), tmp_path / "people.csv")
+        people = write(
+            read(source)[["id", "week", "age", "town"]].sample(frac=1, random_state=1), tmp_path / "people.csv"
+        )
         run("attack", published, "--published", "--people", people, *towns, "--out", tmp_path / "alone")
-        beliefs = [read(tmp_path / name / "beliefs.csv").set_index(["week", "id"])[list("abc")].sort_index() for name in ("originals", "alone")]
+        beliefs = [
+            read(tmp_path / name / "beliefs.csv").set_index(["week", "id"])[list("abc")].sort_index()
+            for name in ("originals", "alone")
+        ]
         pd.testing.assert_frame_equal(*beliefs, rtol=0, atol=1e-9)
 
     def test_eight_records_by_hand(self, two_releases, tmp_path):
         *tables, people = two_releases
         result = run(
-            "attack", *tables, "--published", "--people", people, *COLUMNS, "--attack", "composition", "--out", tmp_path / "o", "--json",
-            "--fail-over", 0.2, status=1,
+            "attack", *tables, "--published", "--people", people, *COLUMNS, "--attack", "composition",
+            "--out", tmp_path / "o", "--json", "--fail-over", 0.2, status=1,
         )  # fmt: skip
         found = json.loads(result.stdout)
         assert [(row["records"], row["groups"], row["linked"]) for row in found["releases"]] == [(4, 2, 4)] * 2
@@ -112,7 +113,13 @@ class TestUnknownMembers:
         ]  # fmt: skip
         assert found["share"] == 2 / 8
         groups = read(tmp_path / "o" / "groups.csv")
-        assert groups.loc[0, ["release", "group", "records", "believed", "share"]].tolist() == [2, "*, Rome", 2, "flu", 1.0]
+        assert groups.loc[0, ["release", "group", "records", "believed", "share"]].tolist() == [
+            2,
+            "*, Rome",
+            2,
+            "flu",
+            1.0,
+        ]
 
     def test_options_about_persons_are_refused(self, two_releases):
         assert "--solver: without a register" in error(

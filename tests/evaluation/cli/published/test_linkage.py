@@ -38,9 +38,7 @@ def test_links_are_those_of_all_assignments(seed):
     high = np.minimum(low + rng.integers(0, 4, c), 3)
     town = rng.choice(["*", "Lyon", "Rome"], c, p=[0.6, 0.2, 0.2])
     code = {"*": (0, 1), "Lyon": (0,), "Rome": (1,)}
-    fits = [
-        [low[j] <= ages[i] <= high[j] and towns[i] in code[town[j]] for j in range(c)] for i in range(n)
-    ]
+    fits = [[low[j] <= ages[i] <= high[j] and towns[i] in code[town[j]] for j in range(c)] for i in range(n)]
     group, size = rng.integers(0, 2, c), np.zeros(c, dtype=int)
     for i in rng.permutation(n)[: n - int(rng.integers(0, 3))]:
         if any(fits[i]):

@@ -1,7 +1,7 @@
 """Published labels of quasi-identifiers: the values that a label stands for."""
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -75,10 +75,10 @@ def codes_of(text: str, kind: Categorical, leaves: Mapping[str, list[int]]) -> l
 def leaves_of(kind: Categorical) -> dict[str, list[int]]:
     """The codes of the values below each label of a hierarchy, and of each value itself."""
     found: dict[str, list[int]] = {}
-    by_value: dict[str, Hashable] = {str(value): code for code, value in enumerate(kind.values)}
+    by_value = {str(value): code for code, value in enumerate(kind.values)}
     for row in kind.tree.rows:
         code = by_value.get(row[0])
-        for label in dict.fromkeys(row) if isinstance(code, int) else ():
+        for label in dict.fromkeys(row) if code is not None else ():
             found.setdefault(label, []).append(code)
     return found
 

@@ -85,8 +85,9 @@ class PublishedFiles:
         tables = self._cleaned(tables, time, group)
         if time is not None:
             _check_distinct_times(self.paths, tables, time)
-        for table in tables if time is None and group is not None else ():
-            _check_one_release(table.drop(columns=list(self.quasi_identifiers)), group, self.sensitive)
+        elif group is not None:
+            for table in tables:
+                _check_one_release(table.drop(columns=list(self.quasi_identifiers)), group, self.sensitive)
         if time is None and len(tables) > 1:
             time = ONE_RELEASE
             tables = tuple(table.assign(**{time: number}) for number, table in enumerate(tables, 1))

@@ -76,7 +76,7 @@ def draw_beliefs(folder: Path, beliefs: FloatArray, records: FloatArray, sure: f
     figure = Figure(figsize=(7, 3.8), layout="constrained")
     axes = figure.subplots()
     hide_frame(axes, "y", "0.9")
-    axes.hist(beliefs, np.linspace(0, 1, 21), weights=records, color=COLORS[0], edgecolor="white")
+    axes.hist(beliefs, np.linspace(0, 1, 21).tolist(), weights=records, color=COLORS[0], edgecolor="white")
     axes.axvline(sure, color="black", linestyle="--", linewidth=1)
     axes.text(
         sure, 1.01, f"--sure {sure:g}", transform=axes.get_xaxis_transform(), ha="center", va="bottom", fontsize=9

@@ -92,7 +92,7 @@ def attack_command(
 
     With --published, RECORDS is a published table found elsewhere, and there are no originals: no truth to compare with. Beliefs
     are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups
-    determine it. Nobody else is linked, and their records are those of unknown persons.
+    determine it. Other records are those of unknown persons.
     """
     if tables.alone:
         return published_attack(

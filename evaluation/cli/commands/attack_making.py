@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import typer
 
@@ -22,7 +22,7 @@ from foreknow.evaluation.cli.attack_choices import (
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource
 from foreknow.evaluation.cli.options import refuse_unread_options
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, tracked
-from foreknow.models import Adversary, Beliefs, History, Schema
+from foreknow.models import Adversary, Beliefs, History, Release, Schema
 
 LEARNED, RECORDS = "learned", "records"
 """Sources of the adversary's knowledge without a corpus: the releases alone, and the original records."""
@@ -63,20 +63,42 @@ class AttackSettings(NamedTuple):
         )  # fmt: skip
 
 
-class Attacked(NamedTuple):
-    """Files that `foreknow attack` has read.
+class Source(Protocol):
+    """Input of an attack: the original records or None, the releases, and the corpus or None."""
 
-    Without a --corpus, ``corpus`` is None; with published tables alone, ``history``, the original records, is None.
-    """
+    @property
+    def schema(self) -> Schema: ...  # noqa: D102
+    @property
+    def history(self) -> History | None: ...  # noqa: D102
+    @property
+    def releases(self) -> Sequence[Published]: ...  # noqa: D102
+    @property
+    def corpus(self) -> History | None: ...  # noqa: D102
+    @property
+    def statements(self) -> Sequence[ConditionalProbability]: ...  # noqa: D102
+
+
+class Attacked(NamedTuple):
+    """Files that `foreknow attack` has read; without a --corpus, ``corpus`` is None."""
 
     schema: Schema
-    history: History | None
+    history: History
+    releases: tuple[Release, ...]
+    corpus: History | None
+    statements: Sequence[ConditionalProbability]
+
+
+class AttackedAlone(NamedTuple):
+    """Published tables that `foreknow attack --published` has read, with the persons of a register."""
+
+    schema: Schema
+    history: None
     releases: Sequence[Published]
     corpus: History | None
     statements: Sequence[ConditionalProbability]
 
 
-def chosen_attack(chosen: AttackSettings, read: Attacked) -> Attack:
+def chosen_attack(chosen: AttackSettings, read: Source) -> Attack:
     """The attack of some options, with the knowledge that it needs."""
     estimator = estimator_choice(chosen.estimator)
     if chosen.name == "foreground":
@@ -90,7 +112,7 @@ def chosen_attack(chosen: AttackSettings, read: Attacked) -> Attack:
     )
 
 
-def _adversary(chosen: AttackSettings, read: Attacked) -> Adversary:
+def _adversary(chosen: AttackSettings, read: Source) -> Adversary:
     """The adversary with knowledge of a corpus, of the releases or of the records, and a notice of which."""
     source, estimator = chosen.source, estimator_choice(chosen.estimator)
     if read.corpus is None and source is None:
@@ -148,7 +170,7 @@ def check_attack_options(
         )
 
 
-def beliefs_of(name: str, attack: Attack, releases: Sequence[Published]) -> Beliefs:
+def beliefs_of(name: str, attack: Attack, releases: Sequence[Any]) -> Beliefs:
     """The beliefs of an attack.
 
     Raises

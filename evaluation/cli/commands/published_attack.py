@@ -13,7 +13,7 @@ import typer
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_making import (
     RECORDS,
-    Attacked,
+    AttackedAlone,
     AttackSettings,
     beliefs_of,
     check_attack_options,
@@ -156,7 +156,7 @@ def _persons(run: PublishedRun, register: Register, published: Sequence[Publishe
     stated = [] if statements is None else read_statements(statements, register.schema, run.table.encoding)
     source = None if run.knowledge is None else run.knowledge.value
     settings = AttackSettings.of(run.chosen, run.forward, source, run.known.learning, run.seed)
-    attack = chosen_attack(settings, Attacked(register.schema, None, releases, register.corpus, stated))
+    attack = chosen_attack(settings, AttackedAlone(register.schema, None, releases, register.corpus, stated))
     beliefs = beliefs_of(run.chosen.attack, attack, releases)
     found = believed(beliefs, run.sure)
     table = linked_per_release(beliefs, releases, run.sure)

@@ -77,8 +77,10 @@ def leaves_of(kind: Categorical) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     by_value = {str(value): code for code, value in enumerate(kind.values)}
     for row in kind.tree.rows:
-        code = by_value.get(row[0])
-        for label in dict.fromkeys(row) if code is not None else ():
+        if row[0] not in by_value:
+            continue
+        code = by_value[row[0]]
+        for label in dict.fromkeys(row):
             found.setdefault(label, []).append(code)
     return found
 

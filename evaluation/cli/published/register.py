@@ -80,10 +80,8 @@ class Register:
         (persons,) = files.read([path], text, [columns.respondent, *columns.quasi_identifiers])
         has_times = columns.time in persons.columns
         persons = persons.assign(**{columns.sensitive: UNKNOWN} | ({} if has_times else {columns.time: 1}))
-        tables, paths = (persons,), [path]
-        if corpus is not None:
-            tables = (persons, *files.read([corpus], text, columns.names, columns.time))
-            paths = [path, corpus]
+        paths = [path] if corpus is None else [path, corpus]
+        tables = (persons, *files.read(paths[1:], text, columns.names, columns.time))
         persons, *others = columns.clean(tables, files.places(paths, tables))
         schema = columns.schema(persons, *others)
         values = _values(columns, published, *(table[columns.sensitive] for table in others))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foreknow.attacks import Published
 from foreknow.models import (
     Adversary,
     ClassFrequencies,
@@ -13,7 +14,6 @@ from foreknow.models import (
     MarkovChain,
     Numeric,
     Omega,
-    Release,
     Schema,
     Transitions,
 )
@@ -71,7 +71,7 @@ def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
     return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps))
 
 
-def learn_from_releases(releases: Sequence[Release], learning: Learning) -> LearnedKnowledge:
+def learn_from_releases(releases: Sequence[Published], learning: Learning) -> LearnedKnowledge:
     """Learn the prior and the transitions from releases alone, without their true values.
 
     A class has at least `MIN_RESPONDENTS` respondents on average; see `_classes`.
@@ -79,7 +79,7 @@ def learn_from_releases(releases: Sequence[Release], learning: Learning) -> Lear
     respondents = {name for release in releases for name in release.observation.people.respondents}
     schema = releases[0].observation.people.schema
     return LearnedKnowledge.fit(
-        releases,
+        [release.observation for release in releases],
         classes=_classes(schema, learning, len(respondents) // MIN_RESPONDENTS),
         pseudo_count=learning.pseudo_count,
         gaps=learning.gaps,

@@ -16,6 +16,7 @@ from foreknow.evaluation.cli.commands.describe_command import describe_command
 from foreknow.evaluation.cli.commands.publish_command import publish_command
 from foreknow.evaluation.cli.commands.report_command import report_command
 from foreknow.evaluation.cli.commands.simulate_command import simulate_command
+from foreknow.evaluation.cli.defense_choices import which_defense
 from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
 from foreknow.evaluation.cli.printing.error_messages import fault_lines, message_in_options
@@ -40,8 +41,11 @@ COMMANDS: dict[str, Callable[..., Outcome | None]] = {
 }
 """The commands, in the order of the help text."""
 
+EPILOGS = {"publish": which_defense()}
+"""Texts below the options of a command."""
+
 for _name, _command in COMMANDS.items():
-    app.command(_name, help=paragraphs(_command.__doc__))(as_command(_command))
+    app.command(_name, help=paragraphs(_command.__doc__), epilog=EPILOGS.get(_name))(as_command(_command))
 
 
 def _print_version(asked: bool) -> None:
@@ -57,9 +61,9 @@ def program(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
-    """Measure what an adversary with background knowledge can infer from published tables, and publish safer tables.
+    """Start here: foreknow describe FILE. It names the next command, as each command does. Without a file: foreknow demo.
 
-    Start here: foreknow describe FILE. It names the next command, as each command does.
+    foreknow measures what an adversary with background knowledge can infer from published tables, and publishes safer tables.
 
     Exit status: 0 done; 1 a requirement of check, or --fail-over, failed; 2 wrong input or options.
     """

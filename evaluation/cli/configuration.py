@@ -86,6 +86,7 @@ def _content(path: Path) -> dict[str, Any]:
 
 def _value(path: Path, key: str, value: Any, parameter: Any) -> Any:
     """The value of a parameter; one text is a list of one where the option can be repeated."""
-    if isinstance(value, dict) or (isinstance(value, list) and not parameter.multiple):
+    several = parameter.multiple or parameter.nargs == -1
+    if isinstance(value, dict) or (isinstance(value, list) and not several):
         raise ValueError(f"--config {path}: {key} is {value!r}; it takes one value.")
-    return [value] if parameter.multiple and not isinstance(value, list) else value
+    return [value] if several and not isinstance(value, list) else value

@@ -4,13 +4,13 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation.cli.files.atomic_output import write_table
+from foreknow.evaluation.cli.pictures import BELIEF, GAIN, GROUP_SIZES, save_picture
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
 from foreknow.evaluation.plots.belief_plots import belief_over_time
@@ -44,7 +44,7 @@ ATTACK_TERMS = {
 MIN_PATIENTS = 20
 """Least number of patients of a year that is published."""
 
-FILES = ("gain.png", "belief.png", "groups.png", "summary.csv", "risk.csv", "cost.csv")
+FILES = (GAIN, BELIEF, GROUP_SIZES, "summary.csv", "risk.csv", "cost.csv")
 """Files that `write_output` writes."""
 
 
@@ -112,15 +112,10 @@ def attacks(adversary: Adversary) -> dict[str, Attack]:
 def write_output(demo: Demo, folder: Path) -> None:
     """Write the plots and tables of the demo into a folder."""
     comparison = demo.comparison
+    save_picture(gain_over_time(comparison.risk(), "year of follow-up", panel="attack"), folder / GAIN)
     beliefs = {name: comparison.beliefs[name, STRONGEST_ATTACK] for name in comparison.releases}
-    pictures = {
-        "gain.png": gain_over_time(comparison.risk(), "year of follow-up", panel="attack")[0],
-        "belief.png": belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up")[0],
-        "groups.png": group_sizes(comparison.releases),
-    }
-    for name, axes in pictures.items():
-        axes.figure.savefig(folder / name, dpi=130)
-        plt.close(axes.figure)
+    save_picture(belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up"), folder / BELIEF)
+    save_picture(group_sizes(comparison.releases), folder / GROUP_SIZES)
     write_table(comparison.summary(), folder / "summary.csv")
     write_table(comparison.risk(), folder / "risk.csv")
     write_table(comparison.cost(), folder / "cost.csv")

@@ -66,16 +66,20 @@ class TableOptions:
     def columns(self) -> Columns:
         """The columns of the tables, with the notation of their files; the column of the time is looked up in the file."""
         mark = separator_character(self.separator)
+        return self.columns_at(time_column(self.time, self.records, self.encoding, mark))
+
+    def columns_at(self, time: str) -> Columns:
+        """The columns of the tables, with a column of the time."""
         return Columns(
             self.id_,
-            time_column(self.time, self.records, self.encoding, mark),
+            time,
             self.sensitive,
             tuple(self.qi),
             tuple(self.hierarchy),
             tuple(self.categorical),
             self.encoding,
             tuple(self.missing_value),
-            mark,
+            separator_character(self.separator),
             tuple(self.number),
             cleaning(self.equal_values, self.missing, self.duplicates, self.time_format, self.decimal),
         )

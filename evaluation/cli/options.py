@@ -17,6 +17,9 @@ Gaps = StrEnum("Gaps", ["ignore", "power"])
 INPUT_PANEL, KNOWLEDGE_PANEL, OUTPUT_PANEL = "Input", "Knowledge of the adversary", "Output"
 """Headings of the help text under which options stand."""
 
+PUBLISHED_PANEL = "Published tables alone"
+"""Heading of the help text for the options of published tables without their original records."""
+
 Records = Annotated[
     Path, typer.Argument(metavar="RECORDS", help="Original records: a CSV or Parquet file, one row per record.")
 ]
@@ -45,6 +48,15 @@ Time = Annotated[
 Sensitive = Annotated[
     str,
     typer.Option("--sensitive", metavar="COLUMN", rich_help_panel=INPUT_PANEL, help="Column of the sensitive value."),
+]
+GroupColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--group",
+        metavar="COLUMN",
+        rich_help_panel=PUBLISHED_PANEL,
+        help="Column of the group; by default 'group' if there is one, else records with equal --qi are a group.",
+    ),
 ]
 Hierarchies = Annotated[
     list[str],

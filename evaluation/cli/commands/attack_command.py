@@ -1,27 +1,36 @@
 """The command `foreknow attack`: the beliefs of an adversary in published groups, and their risk."""
 
+from collections.abc import Hashable
+from functools import partial
 from pathlib import Path
 
 import typer
 
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
-from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS, SAMPLER_SEED, attack_options
+from foreknow.evaluation.cli.attack_choices import SAMPLER_SEED
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.at_risk import at_risk
-from foreknow.evaluation.cli.commands.attack_making import Attacked, AttackSettings, chosen_attack
+from foreknow.evaluation.cli.commands.attack_making import (
+    Attacked,
+    AttackSettings,
+    beliefs_of,
+    check_attack_options,
+    chosen_attack,
+)
 from foreknow.evaluation.cli.commands.attack_options import (
     AttackOptions,
     Corpus,
     Forward,
     Groups,
     Knowledge,
-    KnowledgeSource,
     Out,
+    PublishedOptions,
     Seed,
 )
 from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
 from foreknow.evaluation.cli.commands.attack_report import report_attack
 from foreknow.evaluation.cli.commands.exposure_verdict import (
+    Exposure,
     exposure,
     exposure_content,
     fail_over_lines,
@@ -30,6 +39,7 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
 )
 from foreknow.evaluation.cli.commands.next_step import next_lines
 from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_suppression, suppressed_share
+from foreknow.evaluation.cli.commands.published_attack import PublishedRun, check_not_published, published_attack
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
 from foreknow.evaluation.cli.files.columns import Columns
@@ -37,15 +47,18 @@ from foreknow.evaluation.cli.files.release_files import read_releases
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
-from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, refuse_unread_options
+from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure
+from foreknow.evaluation.cli.pictures import BELIEF, GAIN, Pictures, check_pictures, draw_attack
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table, risk_per_release
-from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, tracked
+from foreknow.evaluation.cli.printing.terminal import notice, say, tracked
+from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Beliefs, History, Release
 
 
 def attack_command(
     context: typer.Context,
     table: TableOptions,
+    tables: PublishedOptions,
     chosen: AttackOptions,
     known: KnowledgeOptions,
     groups: Groups = None,
@@ -56,6 +69,7 @@ def attack_command(
     corpus: Corpus = None,
     knowledge: Knowledge = None,
     out: Out = None,
+    pictures: Pictures = False,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Attack published groups, and print the risk at each release: the adversary's gain, confidence and success.
@@ -75,33 +89,63 @@ def attack_command(
 
     A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
     file are compared.
+
+    With --published, RECORDS is a published table found elsewhere, and there are no originals: no truth to compare with. Beliefs
+    are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups
+    determine it. Other records are those of unknown persons.
     """
+    if tables.alone:
+        return published_attack(
+            PublishedRun(
+                context,
+                table,
+                tables,
+                chosen,
+                known,
+                groups,
+                sure,
+                fail_over,
+                seed,
+                forward,
+                corpus,
+                knowledge,
+                out,
+                pictures,
+                overwrite,
+            )
+        )
+    check_not_published(tables)
     # Options and output folders are refused before a file is read, files before anything is computed.
     check_sure(sure)
-    _check_options(context, chosen.attack, chosen.statements, corpus, knowledge)
+    check_pictures(pictures, out)
+    check_attack_options(context, chosen.attack, chosen.statements, corpus, knowledge)
     keep = [path for path in (*table.files, corpus, groups, chosen.statements) if path is not None]
     names = output_names(table.records)
     if out is not None:
-        check_output(out, names, keep, overwrite)
+        check_output(out, [*names, *((GAIN, BELIEF) if pictures else ())], keep, overwrite)
     columns = table.columns
     read = _read(columns, table.records, groups, corpus, chosen.statements)
     source = None if knowledge is None else knowledge.value
     settings = AttackSettings.of(chosen, forward, source, known.learning, seed)
     attacker = chosen_attack(settings, read)
-    beliefs = _beliefs(chosen.attack, attacker, read.releases)
+    beliefs = beliefs_of(chosen.attack, attacker, read.releases)
     sequential = _sequential_beside(attacker, read.releases)
     found = exposure(beliefs, read.history, sure)
     report_attack(settings, attacker, beliefs, sequential, read.history)
     if out is not None:
         risky = at_risk(found, attacker, beliefs, sequential, read)
         used = run_settings(context, keep, seed)
-        write_attack(out, names, posterior_table(beliefs, columns.time), risky, used, keep, overwrite)
+        drawn = {chosen.attack: beliefs} | ({} if sequential is None else {"sequential": sequential})
+        person = _most_exposed(found, beliefs, read.history)
+        draw = partial(draw_attack, attacks=drawn, history=read.history, person=person, time=columns.time)
+        tables_of = (posterior_table(beliefs, columns.time), risky)
+        write_attack(out, names, *tables_of, used, keep, overwrite, draw if pictures else None)
     notice_suppression(read.releases)
-    say(verdict_line(found), *fail_over_lines(found, fail_over))
+    say(verdict_line(found), *fail_over_lines(found.share, fail_over))
     if chosen.solver == "path-sampler":
         say(f"Seed: {seed}.")
     if out is not None:
-        say_files(out, names)
+        say_files(out, names, pictures)
     say(*next_lines(context, "report", "--out report.html", also=("groups", "corpus")))
     return Outcome(
         exposure_content(found, fail_over)
@@ -112,23 +156,10 @@ def attack_command(
     )
 
 
-def _check_options(
-    context: typer.Context,
-    attack: str,
-    statements: Path | None,
-    corpus: Path | None,
-    knowledge: KnowledgeSource | None,
-) -> None:
-    """Raise ValueError if an option is given that the attack does not read, or options do not fit together."""
-    refuse_unread_options(context, "attack", attack, {**ATTACK_OPTIONS, attack: attack_options(attack)})
-    if attack == "maxent" and statements is None:
-        raise ValueError(
-            "maxent takes --statements, and none are given; without them, beliefs are the shares of each group."
-        )
-    if corpus is not None and knowledge is not None:
-        raise ValueError(
-            f"--corpus and --knowledge {knowledge.value} exclude each other: with a corpus, the adversary learned from it."
-        )
+def _most_exposed(found: Exposure, beliefs: Beliefs, history: History) -> Hashable | None:
+    """The respondent with the highest belief in the true value: an exposed one, if there is any."""
+    people = found.people if len(found.people) else respondent_risk(beliefs, history, most=1)
+    return people["respondent"].tolist()[0] if len(people) else None
 
 
 def _read(
@@ -155,23 +186,6 @@ def _notice_unchecked_key(groups: Path | None, records: Path) -> None:
     """
     if groups is not None and not check_key(groups, records):
         notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {records}.")
-
-
-def _beliefs(name: str, attack: Attack, releases: tuple[Release, ...]) -> Beliefs:
-    """The beliefs of an attack.
-
-    Raises
-    ------
-    ValueError
-        If an attack of another package returns something else.
-    """
-    if isinstance(attack, JointAttack):
-        with error_console.status("computing the joint law of all releases"):
-            return attack(releases)
-    beliefs = attack(tracked(releases, "attacking"))
-    if not isinstance(beliefs, Beliefs):
-        raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
-    return beliefs
 
 
 def _sequential_beside(attack: Attack, releases: tuple[Release, ...]) -> Beliefs | None:

@@ -1,22 +1,28 @@
 """The attack that the options of `foreknow attack` describe."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
-from foreknow.attacks import Attack, ConditionalProbability
+import typer
+
+from foreknow.attacks import Attack, ConditionalProbability, JointAttack, Published
 from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_from_releases, learn_knowledge
 from foreknow.evaluation.cli.attack_choices import (
+    ATTACK_OPTIONS,
     SAMPLER_SEED,
     WITHOUT_ADVERSARY,
     adversary_attack,
     attack_of_releases,
+    attack_options,
     estimator_choice,
     foreground_attack,
     solver_choice,
 )
-from foreknow.evaluation.cli.commands.attack_options import AttackOptions
-from foreknow.evaluation.cli.printing.terminal import error_console, notice
-from foreknow.models import Adversary, History, Release, Schema
+from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource
+from foreknow.evaluation.cli.options import refuse_unread_options
+from foreknow.evaluation.cli.printing.terminal import error_console, notice, tracked
+from foreknow.models import Adversary, Beliefs, History, Release, Schema
 
 LEARNED, RECORDS = "learned", "records"
 """Sources of the adversary's knowledge without a corpus: the releases alone, and the original records."""
@@ -57,6 +63,21 @@ class AttackSettings(NamedTuple):
         )  # fmt: skip
 
 
+class Source(Protocol):
+    """Input of an attack: the original records or None, the releases, and the corpus or None."""
+
+    @property
+    def schema(self) -> Schema: ...  # noqa: D102
+    @property
+    def history(self) -> History | None: ...  # noqa: D102
+    @property
+    def releases(self) -> Sequence[Published]: ...  # noqa: D102
+    @property
+    def corpus(self) -> History | None: ...  # noqa: D102
+    @property
+    def statements(self) -> Sequence[ConditionalProbability]: ...  # noqa: D102
+
+
 class Attacked(NamedTuple):
     """Files that `foreknow attack` has read; without a --corpus, ``corpus`` is None."""
 
@@ -67,7 +88,17 @@ class Attacked(NamedTuple):
     statements: Sequence[ConditionalProbability]
 
 
-def chosen_attack(chosen: AttackSettings, read: Attacked) -> Attack:
+class AttackedAlone(NamedTuple):
+    """Published tables that `foreknow attack --published` has read, with the persons of a register."""
+
+    schema: Schema
+    history: None
+    releases: Sequence[Published]
+    corpus: History | None
+    statements: Sequence[ConditionalProbability]
+
+
+def chosen_attack(chosen: AttackSettings, read: Source) -> Attack:
     """The attack of some options, with the knowledge that it needs."""
     estimator = estimator_choice(chosen.estimator)
     if chosen.name == "foreground":
@@ -81,30 +112,34 @@ def chosen_attack(chosen: AttackSettings, read: Attacked) -> Attack:
     )
 
 
-def _adversary(chosen: AttackSettings, read: Attacked) -> Adversary:
+def _adversary(chosen: AttackSettings, read: Source) -> Adversary:
     """The adversary with knowledge of a corpus, of the releases or of the records, and a notice of which."""
     source, estimator = chosen.source, estimator_choice(chosen.estimator)
     if read.corpus is None and source is None:
-        source = LEARNED if _has_transitions(read.releases) else RECORDS
+        source = LEARNED if read.history is None or _has_transitions(read.releases) else RECORDS
         if source == RECORDS:
             notice("No respondent is published twice: the releases are too little data to learn transitions from.")
     if read.corpus is None and source == LEARNED:
         with error_console.status("learning prior and transitions from the releases"):
             learned = learn_from_releases(read.releases, chosen.learning)
+        stronger = (
+            "" if read.history is None else " (--knowledge records: from the original records, the strongest knowledge)"
+        )
         notice(
-            f"The adversary learned prior and transitions from the releases alone, in {learned.rounds} rounds "
-            "(--knowledge records: from the original records, the strongest knowledge)."
+            f"The adversary learned prior and transitions from the releases alone, in {learned.rounds} rounds{stronger}."
         )
         for note in learned.notes:
             notice(f"Learned knowledge: {note}")
         return chosen.learning.adversary(learned.prior, learned.transitions, estimator)
     if read.corpus is None:
         notice("No --corpus: the adversary learns from the published records themselves.")
-    knowledge = learn_knowledge(read.history if read.corpus is None else read.corpus, chosen.learning)
+    corpus = read.history if read.corpus is None else read.corpus
+    assert corpus is not None
+    knowledge = learn_knowledge(corpus, chosen.learning)
     return chosen.learning.adversary(knowledge.prior, knowledge.transitions, estimator)
 
 
-def _has_transitions(releases: Sequence[Release]) -> bool:
+def _has_transitions(releases: Sequence[Published]) -> bool:
     """True if a respondent is published in two releases."""
     seen: set[object] = set()
     for release in releases:
@@ -114,3 +149,39 @@ def _has_transitions(releases: Sequence[Release]) -> bool:
             return True
         seen |= published
     return False
+
+
+def check_attack_options(
+    context: typer.Context,
+    attack: str,
+    statements: Path | None,
+    corpus: Path | None,
+    knowledge: KnowledgeSource | None,
+) -> None:
+    """Raise ValueError if an option is given that the attack does not read, or options do not fit together."""
+    refuse_unread_options(context, "attack", attack, {**ATTACK_OPTIONS, attack: attack_options(attack)})
+    if attack == "maxent" and statements is None:
+        raise ValueError(
+            "maxent takes --statements, and none are given; without them, beliefs are the shares of each group."
+        )
+    if corpus is not None and knowledge is not None:
+        raise ValueError(
+            f"--corpus and --knowledge {knowledge.value} exclude each other: with a corpus, the adversary learned from it."
+        )
+
+
+def beliefs_of(name: str, attack: Attack, releases: Sequence[Any]) -> Beliefs:
+    """The beliefs of an attack.
+
+    Raises
+    ------
+    ValueError
+        If an attack of another package returns something else.
+    """
+    if isinstance(attack, JointAttack):
+        with error_console.status("computing the joint law of all releases"):
+            return attack(releases)
+    beliefs = attack(tracked(releases, "attacking"))
+    if not isinstance(beliefs, Beliefs):
+        raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")
+    return beliefs

@@ -12,6 +12,8 @@ from foreknow.evaluation.cli import entry_points
 from foreknow.evaluation.cli.options import (
     INPUT_PANEL,
     KNOWLEDGE_PANEL,
+    PUBLISHED_PANEL,
+    GroupColumn,
     corpus_file,
     least_records,
     least_values,
@@ -166,6 +168,45 @@ Seed = Annotated[
     int,
     typer.Option("--seed", min=0, metavar="N", help="Seed of the solver path-sampler, the one that draws."),
 ]
+
+
+Later = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="[RELEASE]...",
+        show_default=False,
+        help="With --published: the tables of further releases, in their order.",
+    ),
+]
+Alone = Annotated[
+    bool,
+    typer.Option(
+        "--published",
+        rich_help_panel=PUBLISHED_PANEL,
+        help="RECORDS is a published table, and the original records are not known: one file per release, or one with a column "
+        "of the release. Labels are numbers, intervals (20-30, [20,30), 65+), values, labels of a --hierarchy, sets {a, b}, or *.",
+    ),
+]
+People = Annotated[
+    Path | None,
+    typer.Option(
+        "--people",
+        metavar="FILE",
+        rich_help_panel=PUBLISHED_PANEL,
+        help="Register of everyone who is in the tables, and perhaps of others: one row per person, with --id and exact "
+        "quasi-identifiers. Without it, the risk is that of an unknown member of each group.",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class PublishedOptions:
+    """Published tables without their original records."""
+
+    later: Later = field(default_factory=list)
+    alone: Alone = False
+    people: People = None
+    group: GroupColumn = None
 
 
 @dataclass(frozen=True)

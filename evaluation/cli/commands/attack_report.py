@@ -20,14 +20,15 @@ def report_attack(
         _show_all(joint_and_sequential(beliefs, sequential, history, chosen.forward))
     if isinstance(attack, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
         _show_all(foreground_tables(beliefs, history, attack.sensitive_set, chosen.r or DEFAULT_R))
-    _show_all(risk_tables(beliefs, history, _title(chosen)))
+    _show_all(risk_tables(beliefs, history, attack_title(chosen)))
     for note in beliefs.notes:
         notice(note)
     for note in () if sequential is None else sequential.notes:
         notice(f"Sequential attack: {note}")
 
 
-def _title(chosen: AttackSettings) -> str:
+def attack_title(chosen: AttackSettings) -> str:
+    """Title of the tables of an attack."""
     if chosen.name == "joint":
         return f"joint attack, {chosen.solver} solver, {'forward' if chosen.forward else 'in hindsight'}"
     posterior = "" if chosen.name in READS_NO_ESTIMATOR else f", {chosen.estimator} posterior"

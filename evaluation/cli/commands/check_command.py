@@ -1,5 +1,6 @@
 """The command `foreknow check`: requirements recomputed from a published table alone."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,12 +12,8 @@ from foreknow.evaluation.checks.verify import verify_table
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.defense_choices import DefenseOptions
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
-from foreknow.evaluation.cli.files.column_checks import (
-    check_encoding_used,
-    check_roles,
-    column_varying_within_groups,
-)
-from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE, InputFiles
+from foreknow.evaluation.cli.files.column_checks import check_encoding_used
+from foreknow.evaluation.cli.files.input_files import InputFiles
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.input_options import (
     Duplicates,
@@ -32,6 +29,7 @@ from foreknow.evaluation.cli.input_options import (
 from foreknow.evaluation.cli.options import (
     Beta,
     Encoding,
+    GroupColumn,
     Missing,
     Overwrite,
     Sensitive,
@@ -40,15 +38,25 @@ from foreknow.evaluation.cli.options import (
     least_values,
     output_folder,
 )
+from foreknow.evaluation.cli.pictures import LEVELS as LEVELS_PICTURE
+from foreknow.evaluation.cli.pictures import Pictures, check_pictures, draw_levels
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import notice, say, show
-from foreknow.models import Cleaning, ColumnRoles
-from foreknow.models.tables.files.table_files import columns_of
+from foreknow.evaluation.cli.printing.terminal import continued, say, show
+from foreknow.evaluation.cli.published.tables import GROUP, PublishedFiles
 
 LEVELS = "levels.csv"
 """File of the table in --out."""
 
 Out = Annotated[Path | None, output_folder("Folder for levels.csv, the table that is printed, and settings.json.")]
+
+Labels = Annotated[
+    list[str],
+    typer.Option(
+        "--qi",
+        metavar="COLUMN",
+        help="Column of labels; without a column of the group, records with equal ones are a group.",
+    ),
+]
 
 DEFAULT_K = 3
 """The threshold of k-anonymity if no threshold is given."""
@@ -57,18 +65,21 @@ DEFAULT_K = 3
 def check_command(
     context: typer.Context,
     published: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            metavar="PUBLISHED", help="Published table: a CSV or Parquet file, one row per published record."
+            metavar="PUBLISHED...",
+            help="Published tables: CSV or Parquet files, one row per published record; one file per release, or one with a column "
+            "of the release.",
         ),
     ],
     sensitive: Sensitive,
-    group: Annotated[str, typer.Option(metavar="COLUMN", help="Column of the group.")] = "group",
+    qi: Labels = [],  # noqa: B006 - Typer reads it, nothing writes it
+    group: GroupColumn = None,
     time: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="Column of the release; by default 'week' if there is one, otherwise the table is one release.",
+            help="Column of the release; by default 'week' or 'release' if there is one, otherwise each file is one release.",
         ),
     ] = None,
     k: Annotated[
@@ -88,6 +99,7 @@ def check_command(
     missing: MissingChoice = MissingCells["refuse"],
     time_format: TimeFormat = None,
     out: Out = None,
+    pictures: Pictures = False,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Recompute requirements from a published table alone; the exit status is 1 if one fails.
@@ -95,32 +107,46 @@ def check_command(
     The levels are computed by code that is independent of the defenses. For each release and requirement, the table printed has
     the worst level of a group, the threshold, the number of failing groups and the first of them.
     """
-    check_encoding_used(encoding, [published])
+    check_encoding_used(encoding, published)
+    check_pictures(pictures, out)
     if out is not None:
-        check_output(out, [LEVELS, SETTINGS], [published], overwrite)
+        check_output(out, [LEVELS, SETTINGS, *([LEVELS_PICTURE] if pictures else [])], published, overwrite)
     rules = cleaning(equal_values, missing, Duplicates["refuse"], time_format, None)
     files = InputFiles(encoding, separator_character(separator), tuple(missing_value))
-    table, time = _read(published, files, rules, ColumnRoles(sensitive, (), None, time), group)
+    table, time = PublishedFiles(tuple(published), sensitive, tuple(qi), group, time, files, rules).read()
     requirement = _requirement(k, l, t, beta)
     values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
-    rows = []
+    rows, by_group = [], []
     for when, release in [("all", table)] if time is None else list(table.groupby(time, sort=True)):
-        groups = release[[group, sensitive]].set_axis(["group", "value"], axis=1)
+        groups = release[[GROUP, sensitive]].set_axis(["group", "value"], axis=1)
         levels = verify_table(groups, "value", values, requirement)
+        by_group.append(levels.assign(release=when))
         rows += [
             _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
     found = pd.DataFrame(rows)
-    show(PrintedTable(found, f"{published.name}, recomputed", keys=2))
+    show(PrintedTable(found, f"{', '.join(path.name for path in published)}, recomputed", keys=2))
     failed = bool((found["failing"] > 0).any())
     say(_verdict(found))
     if out is not None:
-        with atomic_output(out, [published], overwrite) as folder:
+        with atomic_output(out, published, overwrite) as folder:
             write_table(found, folder / LEVELS)
-            write_settings(folder / SETTINGS, run_settings(context, [published]))
+            write_settings(folder / SETTINGS, run_settings(context, published))
+            if pictures:
+                draw_levels(folder, pd.concat(by_group, ignore_index=True))
         say(f"The table: {out / LEVELS}. How it was made: {SETTINGS} beside it.")
-    say("Next: foreknow attack RECORDS --groups KEY, for what an adversary can infer.")
+    say(*_next(published, sensitive, qi))
     return Outcome({"failed": failed, "verdict": _verdict(found), "requirements": found}, failed)
+
+
+def _next(published: list[Path], sensitive: str, qi: list[str]) -> list[str]:
+    """Lines that name the next command: what an adversary infers from the tables alone."""
+    paths = " ".join(shlex.quote(str(path)) for path in published)
+    labels = " ".join(f"--qi {shlex.quote(name)}" for name in qi or ["COLUMN"])
+    return [
+        "Next, what an adversary infers from the tables alone (with the originals: foreknow attack RECORDS --groups KEY):",
+        *continued(f"foreknow attack {paths} --published {labels} --sensitive {shlex.quote(sensitive)}"),
+    ]
 
 
 def _verdict(found: pd.DataFrame) -> str:
@@ -137,34 +163,6 @@ def _requirement(k: int | None, l: int | None, t: float | None, beta: float | No
     if (k, l, t, beta) == (None, None, None, None):
         k = DEFAULT_K
     return DefenseOptions(k or 1, l, t, beta=beta).requirement
-
-
-def _read(
-    path: Path, files: InputFiles, rules: Cleaning, roles: ColumnRoles, group: str
-) -> tuple[pd.DataFrame, str | None]:
-    """The cleaned table, and the column of its releases: the one named, else ``week`` or ``release`` if there is one."""
-    named = [group, roles.sensitive, *([] if roles.time is None else [roles.time])]
-    time = roles.time
-    if time is None:
-        columns = columns_of(path, files.encoding, files.separator)
-        time = next((name for name in (DEFAULT_TIME, ONE_RELEASE) if name in columns and name not in named), None)
-    (table,) = files.read([path], [roles.sensitive, *([] if time is None else [time])], named)
-    check_roles(table, [group, roles.sensitive, *([] if time is None else [time])])
-    known = ColumnRoles(roles.sensitive, (group,), None, time, categorical=(group,))
-    (table,), changes = rules.together([table], known, files.places([path], [table]))
-    for change in changes:
-        notice(change.sentence)
-    _check_one_release(table, group, roles.sensitive, time)
-    return table, time
-
-
-def _check_one_release(table: pd.DataFrame, group: str, sensitive: str, time: str | None) -> None:
-    """Raise ValueError unless the groups belong to one release if there is no time."""
-    if time is None and (varying := column_varying_within_groups(table, group, sensitive)):
-        raise ValueError(
-            f"{varying!r} differs within groups, so the table holds several releases, or different groups with the same number; "
-            f"name the column of the release, as --time {varying}."
-        )
 
 
 def _requirement_row(time: Any, name: Any, groups: pd.DataFrame, requirement: Requirement) -> dict[str, object]:

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from foreknow.evaluation.cli import demo
+from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
 from foreknow.evaluation.cli.options import Overwrite, output_folder
 from foreknow.evaluation.cli.printing.attack_tables import HEADINGS
@@ -35,7 +36,7 @@ COST_TERMS = {
 def demo_command(
     out: Annotated[Path, output_folder("Folder for plots and tables.")] = Path("demo-output"),
     overwrite: Overwrite = False,
-) -> None:
+) -> Outcome:
     """Publish a medical follow-up by Mondrian with l-diversity and by JS-reduce, and attack the releases."""
     check_output(out, demo.FILES, overwrite=overwrite)
     notice(
@@ -45,10 +46,21 @@ def demo_command(
     measured = demo.run(progress=lambda names: tracked(names, "publishing and attacking"))
     with error_console.status("drawing"), atomic_output(out, overwrite=overwrite) as folder:
         demo.write_output(measured, folder)
-        names = ", ".join(sorted(file.name for file in folder.iterdir()))
     for part in demo_tables(measured):
         show(part)
-    say(f"Plots and tables are in {out}:", f"  {names}")
+    names = sorted(str(name) for name in demo.FILES)
+    say(f"Plots and tables are in {out}:", f"  {', '.join(names)}")
+    say("Next, with a file of yours (foreknow simulate --out FOLDER makes one):", "  foreknow describe FILE")
+    return Outcome(
+        {
+            "respondents": len(measured.comparison.history.respondents),
+            "records": sum(map(len, measured.comparison.history)),
+            "corpus": len(measured.corpus.respondents),
+            "summary": measured.comparison.summary(),
+            "most_exposed": measured.patient,
+            "files": [str(out / name) for name in names],
+        }
+    )
 
 
 def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:

@@ -72,13 +72,13 @@ def is_over(found: Exposure, fail_over: float | None) -> bool:
     return fail_over is not None and found.share > fail_over
 
 
-def fail_over_lines(found: Exposure, fail_over: float | None) -> list[str]:
-    """The line on --fail-over, if it was given."""
+def fail_over_lines(share: float, fail_over: float | None, of: str = "respondents") -> list[str]:
+    """The line on --fail-over, if it was given, for the share that is exposed."""
     if fail_over is None:
         return []
-    if is_over(found, fail_over):
-        return [f"FAILED: {percent(found.share)} of the respondents are exposed, over --fail-over {fail_over:g}."]
-    return [f"Passed: {percent(found.share)} of the respondents are exposed, not over --fail-over {fail_over:g}."]
+    if share > fail_over:
+        return [f"FAILED: {percent(share)} of the {of} are exposed, over --fail-over {fail_over:g}."]
+    return [f"Passed: {percent(share)} of the {of} are exposed, not over --fail-over {fail_over:g}."]
 
 
 def exposure_content(found: Exposure, fail_over: float | None) -> dict[str, Any]:

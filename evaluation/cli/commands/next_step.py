@@ -42,7 +42,7 @@ def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[
 def _argument(key: str, parameter: Any, value: Any) -> list[str]:
     """A parameter as the shell reads it."""
     if parameter.param_type_name == "argument":
-        return [shlex.quote(str(value))]
+        return [shlex.quote(str(each)) for each in (value if isinstance(value, list) else [value])]
     flag = f"-{key}" if len(key) == 1 else f"--{key}"
     if isinstance(value, bool):
         return [flag] if value else []

@@ -42,6 +42,7 @@ from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import Overwrite, given_options, refuse_unread_options
+from foreknow.evaluation.cli.pictures import PICTURES, Pictures
 from foreknow.evaluation.cli.printing.terminal import say, tracked
 from foreknow.models import History, Release
 
@@ -59,6 +60,7 @@ def publish_command(
     generalized: Generalized = False,
     quote_formulas: QuoteFormulas = False,
     corpus: Corpus = None,
+    pictures: Pictures = False,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Group the records of each release, and write the published table and the key.
@@ -76,7 +78,7 @@ def publish_command(
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
     choice = _checked_choice(context, defense)
-    output = checked_output(table.records, corpus, out, overwrite)
+    output = checked_output(table.records, corpus, out, overwrite, pictures)
     columns = table.columns
     history, learned = _read(columns, table.records, corpus)
     used = fresh_seed() if seed is None else seed
@@ -97,6 +99,8 @@ def publish_command(
     report_cost(releases, chosen)
     notice_risks(formulas, quote_formulas, seed)
     say_paths(out / output.table, out / output.key)
+    if pictures:
+        say(f"Pictures: {out / output.key.parent / PICTURES}.")
     key = f"--groups {shlex.quote(str(out / output.key))}"
     say(*next_lines(context, "attack", key, "--out risk", also=("corpus",)))
     return Outcome(publication_content(releases, chosen, out, output))

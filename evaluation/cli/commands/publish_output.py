@@ -11,6 +11,7 @@ from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.formulas import formula_cells, without_formulas
 from foreknow.evaluation.cli.files.release_files import key_table, published_table
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, write_settings
+from foreknow.evaluation.cli.pictures import GROUP_SIZES, draw_publication
 from foreknow.models import Release
 
 PUBLIC, PRIVATE = "public", "private"
@@ -29,12 +30,15 @@ class Output:
     sources : list of Path
         Input files, which are not overwritten.
     overwrite : bool
+    pictures : bool
+        Whether pictures are drawn, beside the key.
     """
 
     records: Path
     folder: Path
     sources: list[Path]
     overwrite: bool
+    pictures: bool = False
 
     @property
     def table(self) -> Path:
@@ -47,7 +51,7 @@ class Output:
         return Path(PRIVATE, f"groups{output_suffix(self.records)}")
 
 
-def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: bool) -> Output:
+def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: bool, pictures: bool) -> Output:
     """Output folder, if the published table and the key may be written there.
 
     Raises
@@ -55,11 +59,10 @@ def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: boo
     ValueError
         As `check_output`; if the public folder holds a published table in the other file format, which would remain there.
     """
-    output = Output(records, out, [path for path in (records, corpus) if path is not None], overwrite)
+    output = Output(records, out, [path for path in (records, corpus) if path is not None], overwrite, pictures)
     table, key = output.table, output.key
-    check_output(
-        out, [table, Path(PUBLIC, RELEASE), key, Path(PRIVATE, KEY), Path(PRIVATE, SETTINGS)], output.sources, overwrite
-    )
+    names = [table, Path(PUBLIC, RELEASE), key, Path(PRIVATE, KEY), Path(PRIVATE, SETTINGS)]
+    check_output(out, [*names, *([Path(PRIVATE, GROUP_SIZES)] if pictures else [])], output.sources, overwrite)
     other = out / table.with_suffix(".csv" if table.suffix == ".parquet" else ".parquet")
     if other.exists():
         raise ValueError(
@@ -89,4 +92,6 @@ def write_output(
         write_table(key_table(releases, columns), folder / output.key, private=True)
         write_settings(folder / PRIVATE / SETTINGS, run)
         write_key(folder / output.key, folder / output.table, output.records)
+        if output.pictures:
+            draw_publication(folder / PRIVATE, releases, type(defense).__name__)
     return formula_cells(table)

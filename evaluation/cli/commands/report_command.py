@@ -7,12 +7,20 @@ from pathlib import Path
 import typer
 
 from foreknow.attacks import Attack
+from foreknow.defenses import Defense
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS, attack_options, estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_making import RECORDS, Attacked, AttackSettings, chosen_attack
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, Corpus
-from foreknow.evaluation.cli.commands.report_making import informed_of, learned_of, read_or_publish
+from foreknow.evaluation.cli.commands.exposure_verdict import fail_over_lines
+from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.report_making import (
+    informed_of,
+    learned_of,
+    publish_arguments,
+    read_or_publish,
+)
 from foreknow.evaluation.cli.commands.report_options import Details, Groups, Names, Page, Seed, Stricter
 from foreknow.evaluation.cli.commands.report_output import report_content, save_report, settings_path
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
@@ -21,12 +29,13 @@ from foreknow.evaluation.cli.files.checksums import KEY, check_key
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
-from foreknow.evaluation.cli.options import Overwrite, Sure, check_sure, refuse_unread_options
-from foreknow.evaluation.cli.printing.terminal import error_console, notice, say
+from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, refuse_unread_options
+from foreknow.evaluation.cli.printing.terminal import counted, error_console, notice, say
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
 from foreknow.evaluation.report.page import check_packages
-from foreknow.evaluation.report.report import check_page_path, report
+from foreknow.evaluation.report.report import Report, check_page_path, report
 from foreknow.evaluation.report.sentences import best_settings
+from foreknow.evaluation.report.stricter import stricter_settings
 from foreknow.models import History
 
 
@@ -39,6 +48,7 @@ def report_command(
     groups: Groups = None,
     names: Names = False,
     sure: Sure = 0.9,
+    fail_over: FailOver = None,
     stricter: Stricter = 3,
     seed: Seed = None,
     corpus: Corpus = None,
@@ -73,7 +83,7 @@ def report_command(
     stated = [] if statements is None else read_statements(statements, schema, columns.encoding)
     chosen = AttackSettings.of(attacked, False, RECORDS, known)
     also = _also(chosen, Attacked(schema, made.history, made.releases, taught, stated))
-    with error_console.status("attacking, and trying stricter settings"):
+    with error_console.status("attacking by two adversaries") as status:
         found = report(
             made.releases,
             informed_of(made.history if taught is None else taught, known, estimator_choice(attacked.estimator)),
@@ -88,16 +98,28 @@ def report_command(
             stricter=stricter,
             notes=[*made.notes, _source(corpus)],
             rng=used,
+            progress=lambda settings: counted(settings, status, "publishing and attacking with stricter settings"),
         )
+        status.update("drawing the page")
         save_report(found, out, run_settings(context, inputs, used), inputs, overwrite)
     told = found.verdict
     say(f"{told.word}. {told.sentence}", *([f"What to change: {told.advice}"] if told.advice else []))
     say(f"The report, for you alone: {out}. Open it in a browser. Seed: {used}, kept in {settings_path(out).name}.")
+    share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)
+    say(*fail_over_lines(share, fail_over))
+    say(*_next(context, found, made.defense))
+    failed = fail_over is not None and share > fail_over
+    return Outcome(report_content(found, out, used) | {"fail_over": fail_over, "failed": failed}, failed)
+
+
+def _next(context: typer.Context, found: Report, defense: Defense) -> list[str]:
+    """Lines that name the next command: publish with the setting that exposes the fewest, else compare defenses."""
     best, _ = best_settings(found.contents)
-    if best is not None:
-        name, _, value = str(best["setting"]).partition(" = ")
-        say(f"Next: foreknow publish with -{name} {value}, and a report on that.")
-    return Outcome(report_content(found, out, used))
+    tried = {each.title: each.defense for each in stricter_settings(defense, found.contents.settings.stricter)}
+    arguments = None if best is None else publish_arguments(tried[str(best["setting"])])
+    if arguments is None:
+        return next_lines(context, "compare", also=("corpus",))
+    return next_lines(context, "publish", arguments, "--out safer", also=("corpus",))
 
 
 DETAILS = {RECORDS: INFORMED, LEARNED: LEARNED}

@@ -17,7 +17,8 @@ from foreknow.evaluation.cli.files.column_checks import (
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.evaluation.cli.printing.terminal import notice
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
-from foreknow.models.tables.cleaning.spellings import common_spelling
+from foreknow.models.tables.cleaning.faults import Places
+from foreknow.models.tables.cleaning.spellings import common_spelling, folded
 from foreknow.models.tables.cleaning.times_of_cells import ordered_times
 from foreknow.models.tables.files.table_files import read_table
 
@@ -114,9 +115,13 @@ class Columns:
             check_encoding_used(self.encoding, paths)
         files = InputFiles(self.encoding, self.separator, self.missing)
         tables = files.read(paths, [self.respondent, self.time, *self.categories], self.names, self.time)
+        return self.clean(tables, files.places(paths, tables))
+
+    def clean(self, tables: tuple[pd.DataFrame, ...], places: Places) -> tuple[pd.DataFrame, ...]:
+        """Clean tables that were read; as `read`."""
         for table in tables:
             check_roles(table, self.names)
-        tables, changes = self.cleaning.together(tables, self.roles, files.places(paths, tables))
+        tables, changes = self.cleaning.together(tables, self.roles, places)
         for change in changes:
             notice(change.sentence)
         for name in self.categories:
@@ -175,8 +180,25 @@ class Columns:
                 )
             if name in kinds:
                 raise ValueError(f"--hierarchy names {name!r} twice; give it one file.")
-            kinds[name] = Categorical(_distinct(everything[name]), Hierarchy.read(path, encoding=self.encoding))
+            values = _distinct(everything[name])
+            kinds[name] = Categorical(values, self._hierarchy(name, path, values))
         return kinds
+
+    def _hierarchy(self, name: str, path: str, values: tuple[Hashable, ...]) -> Hierarchy:
+        """The hierarchy of a file; values that differ from the records in spaces and letter case are treated as the rule says."""
+        read = Hierarchy.read(path, encoding=self.encoding)
+        written = {folded(str(value)): str(value) for value in values}
+        known = set(read.leaves)
+        alike = {leaf: written.get(folded(leaf), leaf) for leaf in read.leaves}
+        other = {leaf: cell for leaf, cell in alike.items() if cell not in known}
+        if self.cleaning.equal_values == "keep" or not other:
+            return read
+        leaf, cell = next(iter(other.items()))
+        said = f"--hierarchy {name}: {path} writes {leaf!r}, and the records {cell!r} ({len(other)} such values)"
+        if self.cleaning.equal_values == "refuse":
+            raise ValueError(f"{said}; write them in one way, or set --equal-values merge.")
+        notice(f"{said}; they are read as the records write them.")
+        return Hierarchy([(other.get(row[0], row[0]), *row[1:]) for row in read.rows])
 
     def _check_cells(self, table: pd.DataFrame) -> None:
         """Raise ValueError if a sensitive value or a quasi-identifier is missing or infinite."""

@@ -2,10 +2,13 @@
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 
 from rich.console import Console, RenderableType
 from rich.progress import Progress
+from rich.status import Status
 from rich.text import Text
 
 CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
@@ -57,7 +60,7 @@ def continued(command: str) -> list[str]:
     """The lines of a command as a shell reads them: broken at options, with backslashes, to the width of the terminal."""
     lines = [""]
     for part in re.split(r" (?=--)", command):
-        if len(lines[-1]) + len(part) + 4 > max(console.width, 40):
+        if lines[-1] and len(lines[-1]) + len(part) + 4 > max(console.width, 40):
             lines.append("")
         lines[-1] += f" {part}"
     return [
@@ -101,3 +104,13 @@ def tracked[T](things: Iterable[T], description: str) -> Iterator[T]:
     """
     with Progress(console=error_console, transient=True, auto_refresh=False) as bar:
         yield from bar.track(things, description=description)
+
+
+def counted[T](things: Sequence[T], status: Status, description: str) -> Iterator[T]:
+    """Yield the things one after another, with their number and the time left in the text of a status on standard error."""
+    start = time.monotonic()
+    for done, thing in enumerate(things):
+        seconds = (time.monotonic() - start) / max(done, 1) * (len(things) - done)
+        left = f", about {timedelta(seconds=round(seconds))} left" if done else ""
+        status.update(f"{description} ({done + 1} of {len(things)}{left})")
+        yield thing

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any
 
@@ -112,7 +113,7 @@ def _recognized(column: "pd.Series[Any]", found: DistinctCells) -> CleanedColumn
 
 def _mixed(found: DistinctCells, of: dict[str, list[int]]) -> Fault:
     """The fault of times in several notations, with the first cell of each."""
-    way_out = "write all times in one notation, as 2024-01"
+    way_out = "write all times in one notation, as 2024-01" + _english(found.cells[code] for code in of.get(NAME, []))
     if NAME in of:
         way_out += ", or name the text of a missing time, as missing_texts=['unknown']"
     problem = f"has times in {len(of)} notations"
@@ -193,7 +194,7 @@ def _faults_of_names(found: DistinctCells) -> list[Fault]:
     if all(re.fullmatch(MONTH_NAME, text) for text in found.cells):
         return [found.fault("has months without a year", everything, "write year and month, as 2024-01")]
     shapes = {re.sub(r"[0-9]+", "0", text) for text in found.cells}
-    way_out = "write them as numbers, or as dates with the year first: 2024-01"
+    way_out = "write them as numbers, or as dates with the year first: 2024-01" + _english(found.cells)
     if len(shapes) > 1 or not any("0" in shape for shape in shapes):
         return [found.fault(NO_ORDER, everything, way_out)]
     for one, other in zip(sorted(found.cells), sorted(found.cells, key=_with_numbers), strict=True):
@@ -201,6 +202,12 @@ def _faults_of_names(found: DistinctCells) -> list[Fault]:
             problem = f"has times that are text, and as text {shown(one)} comes before {shown(other)}"
             return [Fault(found.name, problem, (), found.records(everything), way_out)]
     return []
+
+
+def _english(texts: Iterable[str]) -> str:
+    """The rule for names of months, if a text that is not understood may hold one: a word beside a year."""
+    is_month = any(re.search(r"[^\W\d_]{3,}", text) and re.search(r"(19|20)\d\d", text) for text in texts)
+    return " (names of months are read in English alone)" if is_month else ""
 
 
 def _with_numbers(text: str) -> list[object]:

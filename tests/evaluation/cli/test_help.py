@@ -5,10 +5,13 @@ import re
 from itertools import pairwise
 
 import pytest
-from commands import run
+from commands import ROLES, records, run, write
+from rich.console import Console
 
 from foreknow.evaluation.cli.command_line import COMMANDS
+from foreknow.evaluation.cli.defense_choices import BUILT_IN
 from foreknow.evaluation.cli.options import paragraphs
+from foreknow.evaluation.cli.printing import terminal
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +25,16 @@ def test_no_word_is_cut_off(command):
     text = run(*([command] if command else []), "--help").stdout
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_help_begins_with_the_first_command_to_type():
+    first = run("--help").stdout.split("Usage:")[1].splitlines()[2]
+    assert first.strip().startswith("Start here: foreknow describe FILE")
+
+
+def test_every_defense_has_a_purpose():
+    table = run("publish", "--help").stdout.split("Which defense for what:")[1]
+    assert all(re.search(rf"  .*\b{name}\b", table) for name in BUILT_IN)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -43,3 +56,30 @@ def test_the_version():
     shown = run("--version").stdout
     assert re.fullmatch(r"foreknow \d+\.\d+\S*\n", shown)
     assert importlib.metadata.version("foreknow") in shown
+
+
+def tables(text):
+    """Lines of printed tables: from the line above a rule to the next empty line."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if "───" in line:
+            last = next((end for end in range(place, len(lines)) if not lines[end].strip()), len(lines))
+            yield from lines[place - 1 : last]
+
+
+def test_the_tables_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr(terminal, "console", Console(width=80))
+    source = write(records(people=20, present=16), tmp_path / "r.csv")
+    out = tmp_path / "out"
+    table = out / "public" / "published.csv"
+    commands = [
+        ("describe", source),
+        ("publish", source, *ROLES, "--defense", "mondrian", "--out", out),
+        ("attack", source, *ROLES, "--groups", out / "private" / "groups.csv", "--knowledge", "records"),
+        ("attack", table, "--published", *ROLES),
+        ("check", table, "--sensitive", "result", "-k", 2, "-l", 2, "-t", 1),
+    ]
+    for command in commands:
+        found = list(tables(run(*command).stdout))
+        assert found
+        assert max(map(len, found)) <= 80, command[0]

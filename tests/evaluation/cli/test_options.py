@@ -23,26 +23,28 @@ KNOWLEDGE = ["--classes", "--order", "--pseudo-count", "--revision", "--gaps"]
 
 OPTIONS = {
     "describe": ["--encoding", "--separator", "--missing-value", "--json", "--config"],
-    "demo": ["--out", "--overwrite", "--config"],
+    "demo": ["--out", "--overwrite", "--json", "--config"],
     "simulate": ["--out", "--releases", "--records", "--seed", "--overwrite", "--json", "--config"],
     "publish": [
         *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
-        "--quote-formulas", "--corpus", "--overwrite", "--json", "--config",
+        "--quote-formulas", "--corpus", "--pictures", "--overwrite", "--json", "--config",
     ],
     "attack": [
-        *TABLE, *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed", "--forward", "--corpus", "--knowledge",
-        "--out", "--overwrite", "--json", "--config",
+        *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed",
+        "--forward", "--corpus", "--knowledge",
+        "--out", "--pictures", "--overwrite", "--json", "--config",
     ],
     "compare": [
         *TABLE, *THRESHOLDS, *KNOWLEDGE, "--defense", "--sweep", "--sure", "--fail-over", "--solver", "--seed", "--corpus", "--out",
         "--overwrite", "--json", "--config",
     ],
     "report": [
-        *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--stricter", "--seed", "--corpus",
+        *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--fail-over", "--stricter", "--seed", "--corpus",
         "--knowledge", "--overwrite", "--json", "--config",
     ],
-    "check": ["--sensitive", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value", "--separator",
-              "--equal-values", "--missing", "--time-format", "--out", "--overwrite", "--json", "--config"],
+    "check": ["--sensitive", "--qi", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value",
+              "--separator", "--equal-values", "--missing", "--time-format", "--out", "--pictures", "--overwrite", "--json",
+              "--config"],
 }  # fmt: skip
 
 

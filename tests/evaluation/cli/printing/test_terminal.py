@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from foreknow.evaluation.cli.printing import terminal
-from foreknow.evaluation.cli.printing.terminal import literal, tracked, visible
+from foreknow.evaluation.cli.printing.terminal import continued, literal, tracked, visible
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,17 @@ def test_a_progress_bar_starts_no_thread(monkeypatch):
     assert threading.active_count() == before
     assert list(bar) == [1, 2]
     assert "counting" in console.file.getvalue()
+
+
+def test_a_command_with_a_long_first_part_begins_on_the_first_line():
+    assert continued(f"foreknow attack {'x' * 90} --qi age")[0] == f"  foreknow attack {'x' * 90} \\"
+
+
+def test_steps_are_counted_with_the_time_left(monkeypatch):
+    """Each step takes two seconds of a clock, so that four are left after the first of three."""
+    clock = iter([0.0, 0.0, 2.0, 4.0])
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
+    status, texts = Console(file=io.StringIO()).status("at first"), []
+    for _ in terminal.counted("abc", status, "trying"):
+        texts.append(str(status.status))
+    assert texts == ["trying (1 of 3)", "trying (2 of 3, about 0:00:04 left)", "trying (3 of 3, about 0:00:02 left)"]

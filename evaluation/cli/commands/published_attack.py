@@ -1,0 +1,268 @@
+"""Attack on published tables alone: beliefs about the persons of a register, or the risk of an unknown member of each group."""
+
+import shlex
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import typer
+
+from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.attack_making import (
+    RECORDS,
+    AttackedAlone,
+    AttackSettings,
+    beliefs_of,
+    check_attack_options,
+    chosen_attack,
+)
+from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource, PublishedOptions
+from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
+from foreknow.evaluation.cli.commands.attack_report import attack_title
+from foreknow.evaluation.cli.commands.exposure_verdict import fail_over_lines
+from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
+from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
+from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.evaluation.cli.files.statement_files import read_statements
+from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
+from foreknow.evaluation.cli.options import check_sure, given_options
+from foreknow.evaluation.cli.pictures import BELIEFS, check_pictures, draw_beliefs
+from foreknow.evaluation.cli.printing.attack_tables import posterior_table
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.evaluation.cli.printing.terminal import continued, notice, say, show, tracked
+from foreknow.evaluation.cli.published.beliefs import (
+    LINKED_TERMS,
+    MEMBER_TERMS,
+    Believed,
+    believed,
+    linked_per_release,
+    member_risk,
+    members_per_release,
+)
+from foreknow.evaluation.cli.published.register import Register
+from foreknow.evaluation.cli.published.tables import PublishedFiles, PublishedRelease
+
+READ_WITHOUT_PEOPLE = {
+    "records", "later", "alone", "group", "qi", "sensitive", "time", "encoding", "missing_value", "separator", "equal_values",
+    "missing", "time_format", "sure", "fail_over", "out", "pictures", "overwrite", "as_json", "config",
+}  # fmt: skip
+"""Parameters that are read without a register of persons."""
+
+GROUPS = "groups"
+"""Name of the file of the groups, without its ending."""
+
+
+class PublishedRun(NamedTuple):
+    """Options of an attack on published tables alone."""
+
+    context: typer.Context
+    table: TableOptions
+    tables: PublishedOptions
+    chosen: AttackOptions
+    known: KnowledgeOptions
+    groups: Path | None
+    sure: float
+    fail_over: float | None
+    seed: int
+    forward: bool
+    corpus: Path | None
+    knowledge: KnowledgeSource | None
+    out: Path | None
+    pictures: bool
+    overwrite: bool
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The published tables."""
+        return (self.table.records, *self.tables.later)
+
+    @property
+    def inputs(self) -> list[Path]:
+        """All input files."""
+        others = (self.tables.people, self.corpus, self.chosen.statements)
+        return [*self.table.files, *self.tables.later, *(path for path in others if path is not None)]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the output files."""
+        if self.tables.people is not None:
+            return output_names(self.table.records)
+        return (f"{GROUPS}{output_suffix(self.table.records)}", SETTINGS)
+
+
+def check_not_published(tables: PublishedOptions) -> None:
+    """Raise ValueError if an option of published tables alone is given without --published."""
+    given = {"a second table": tables.later, "--people": tables.people, "--group": tables.group}
+    for name, value in given.items():
+        if value:
+            raise ValueError(
+                f"{name} is read with --published alone, where RECORDS is a published table; add it, or leave it out."
+            )
+
+
+def published_attack(run: PublishedRun) -> Outcome:
+    """Attack published tables with a register of persons, or measure the risk of an unknown member of each group."""
+    check_sure(run.sure)
+    check_pictures(run.pictures, run.out)
+    _check_options(run)
+    if run.out is not None:
+        check_output(run.out, [*run.names, *([BELIEFS] if run.pictures else [])], run.inputs, run.overwrite)
+    columns = run.table.columns_at(run.table.time or ONE_RELEASE)
+    files = InputFiles(columns.encoding, columns.separator, columns.missing)
+    read = PublishedFiles(
+        run.paths,
+        columns.sensitive,
+        columns.quasi_identifiers,
+        run.tables.group,
+        run.table.time,
+        files,
+        columns.cleaning,
+    )
+    records, time = read.read()
+    if run.tables.people is None:
+        values = tuple(sorted(records[columns.sensitive].unique().tolist()))
+        return _unknown_members(run, read.releases(records, time, values), values, time)
+    columns = run.table.columns_at(time or ONE_RELEASE)
+    times = [] if time is None else records[time].unique().tolist()
+    register = Register.read(run.tables.people, run.corpus, columns, records[columns.sensitive], times)
+    return _persons(run, register, read.releases(records, time, register.schema.values), time or ONE_RELEASE)
+
+
+def _check_options(run: PublishedRun) -> None:
+    """Raise ValueError if an option is given that published tables alone, without or with persons, do not answer."""
+    if run.groups is not None:
+        raise ValueError(
+            "--groups is the key of original records, and --published has none; name the column of the group by --group."
+        )
+    if run.knowledge is not None and run.knowledge.value == RECORDS:
+        raise ValueError("--knowledge records needs the original records, and --published has none; name a --corpus.")
+    if run.tables.people is None and (given := sorted(given_options(run.context) - READ_WITHOUT_PEOPLE)):
+        flags = {parameter.name: max(parameter.opts, key=len) for parameter in run.context.command.params}
+        raise ValueError(
+            f"{', '.join(str(flags[name]) for name in given)}: without a register of persons, records are linked by their group "
+            "alone, and an unknown member has each value with its share of the group. Name the register by --people FILE, or "
+            "leave it out."
+        )
+    check_attack_options(run.context, run.chosen.attack, run.chosen.statements, run.corpus, run.knowledge)
+
+
+def _persons(run: PublishedRun, register: Register, published: Sequence[PublishedRelease], time: str) -> Outcome:
+    """The beliefs of an adversary with a register."""
+    releases = [register.link(release) for release in tracked(published, "linking persons")]
+    statements = run.chosen.statements
+    stated = [] if statements is None else read_statements(statements, register.schema, run.table.encoding)
+    source = None if run.knowledge is None else run.knowledge.value
+    settings = AttackSettings.of(run.chosen, run.forward, source, run.known.learning, run.seed)
+    attack = chosen_attack(settings, AttackedAlone(register.schema, None, releases, register.corpus, stated))
+    beliefs = beliefs_of(run.chosen.attack, attack, releases)
+    found = believed(beliefs, run.sure)
+    table = linked_per_release(beliefs, releases, run.sure)
+    show(PrintedTable(table, f"{attack_title(settings)}, published tables alone"))
+    show(definitions(LINKED_TERMS))
+    _notice_undetermined(table)
+    for note in beliefs.notes:
+        if "counterfeits" not in note:  # the records of unknown persons, of which `_notice_undetermined` speaks
+            notice(note)
+    if run.out is not None:
+        used = run_settings(run.context, run.inputs, run.seed)
+        beliefs_table = posterior_table(beliefs, time)
+        highest = np.concatenate(
+            [one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs]
+        )
+        draw = partial(
+            draw_beliefs,
+            beliefs=highest,
+            records=np.ones(len(highest)),
+            sure=run.sure,
+            what="belief in the most probable value",
+            of="linked records",
+        )
+        write_attack(
+            run.out,
+            run.names,
+            beliefs_table,
+            found.people,
+            used,
+            run.inputs,
+            run.overwrite,
+            draw if run.pictures else None,
+        )
+        say_files(run.out, run.names, run.pictures)
+    say(_verdict(found, run.sure))
+    content = {"attack": run.chosen.attack, "seed": run.seed, "releases": table}
+    return _outcome(run, _verdict(found, run.sure), found.share, {**content, **found.content})
+
+
+def _notice_undetermined(table: pd.DataFrame) -> None:
+    """Print a notice of the records that are not linked."""
+    unlinked = int((table["records"] - table["linked"]).sum())
+    if unlinked:
+        notice(
+            f"{unlinked:,} of {int(table['records'].sum()):,} records are not linked: the register and the groups do not determine "
+            "whose they are. They count as records of unknown persons, each value equally likely beforehand. Persons who are not "
+            "linked are not counted, though more may be inferred about them."
+        )
+
+
+def _verdict(found: Believed, sure: float) -> str:
+    """The verdict in one line."""
+    if not found.linked:
+        return "No person of the register is linked to a group, so nothing is inferred about one."
+    number, known = len(found.people), f" ({found.known:,} more had one before any release)" if found.known else ""
+    if not number:
+        return f"None of {found.linked:,} linked persons has a value with a belief of at least {sure:g}{known}."
+    return (
+        f"{number:,} of {found.linked:,} linked persons {'have' if number > 1 else 'has'} a value with a belief of at least "
+        f"{sure:g} at some release{known}; the adversary expects {found.expected:.1f} of these values to be true. Without the "
+        "originals this is not checked."
+    )
+
+
+def _unknown_members(
+    run: PublishedRun, published: Sequence[PublishedRelease], values: Sequence[Any], time: str | None
+) -> Outcome:
+    """The risk of an unknown member of each group."""
+    groups = member_risk(published, values, run.sure)
+    table = members_per_release(groups)
+    show(PrintedTable(table, "Unknown members of the groups, by release"))
+    show(definitions(MEMBER_TERMS))
+    if run.out is not None:
+        with atomic_output(run.out, run.inputs, run.overwrite) as folder:
+            write_table(groups.rename(columns={"time": time or ONE_RELEASE}), folder / run.names[0])
+            write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
+            if run.pictures:
+                shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
+                draw_beliefs(
+                    folder, shares, weights, run.sure, "share of the most frequent value of the group", "records"
+                )
+        say(f"Each group: {run.out / run.names[0]}. How it was made: {SETTINGS} beside it.")
+    records, sure = int(table["records"].sum()), int(table["sure"].sum())
+    verdict = (
+        f"{sure:,} of {records:,} records are in groups in which a member has one value with a probability of at least "
+        f"{run.sure:g}."
+    )
+    say(verdict)
+    share = sure / records if records else 0.0
+    return _outcome(run, verdict, share, {"releases": table, "groups": groups})
+
+
+def _outcome(run: PublishedRun, verdict: str, share: float, content: dict[str, Any]) -> Outcome:
+    """The outcome, after --fail-over and the next command."""
+    say(*fail_over_lines(share, run.fail_over, "persons" if run.tables.people else "records"))
+    failed = run.fail_over is not None and share > run.fail_over
+    paths = " ".join(shlex.quote(str(path)) for path in run.paths)
+    qi = " ".join(f"--qi {shlex.quote(name)}" for name in run.table.qi)
+    more = "" if run.tables.people else " --people FILE"
+    command = f"foreknow attack {paths} --published {qi} --sensitive {shlex.quote(run.table.sensitive)}{more}"
+    if run.tables.people:
+        command = f"foreknow check {paths} {qi} --sensitive {shlex.quote(run.table.sensitive)}"
+    say("Next:", *continued(command))
+    return Outcome(
+        {"verdict": verdict, "sure": run.sure, "share": share, "fail_over": run.fail_over, "failed": failed}
+        | content
+        | files_content(run.out, run.names),
+        failed,
+    )

@@ -576,14 +576,14 @@ def consistency(tables: dict[str, pd.DataFrame]) -> Figure:
     for row, (name, table) in enumerate(tables.items()):
         term = table.set_index("term").loc["miscalibration"]
         axes.plot(
-            [0, term["high"]],
+            [0, term["calibrated_high"]],
             [row, row],
             color="#cccccc",
             linewidth=10,
             solid_capstyle="butt",
             label="" if row else "90 % of calibrated draws",
         )
-        axes.plot(term["value"], row, "D", color=(BLUE, ORANGE)[row], label=f"{name}: p = {term['p_value']:.2f}")
+        axes.plot(term["amount"], row, "D", color=(BLUE, ORANGE)[row], label=f"{name}: p = {term['p_value']:.2f}")
     axes.set_yticks(range(len(tables)), list(tables))
     axes.set(xlabel="miscalibration", ylim=(-0.6, 2.2), xlim=(0, None))
     axes.legend(frameon=False, fontsize=8, loc="upper right")

@@ -205,7 +205,7 @@ def calibration_sentence(contents: ReportContents) -> str:
         return "No record is published."
     last = row.iloc[0]
     return (
-        f"Of the {int(last['beliefs']):,} beliefs of {percent(float(last['low']))} or more, {percent(float(last['believed']))} on "
+        f"Of the {int(last['beliefs']):,} beliefs of {percent(float(last['bin_low']))} or more, {percent(float(last['believed']))} on "
         f"average, {percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
         f"how much to trust them. {ranking_sentence(contents.ranking)}"
     )

@@ -73,6 +73,10 @@ CONVERGED = PathSampler(sweeps=400, anneal=100, warmup=100, chains=4, rng=3)
 """Sampler of the figure on convergence; its chains run on all processors."""
 
 
+SWEEPS = PathSampler(sweeps=400, anneal=0, warmup=0, chains=1, rng=3)
+"""Sampler of the figure on the speed of a sweep: no start, so that each sweep is counted."""
+
+
 def sampler(chains: int) -> PathSampler:
     return PathSampler(sweeps=400, chains=chains, rng=3)
 
@@ -105,7 +109,13 @@ JOINT_FIGURES: dict[str, Figure] = {
     },
     **{
         f"exams 24 x 5,000: PathSampler, 400 sweeps of one chain, on {name}": Figure(
-            15.0, lambda name=name: whole(name, sampler(1))
+            15.0, lambda name=name: whole(name, SWEEPS)
+        )
+        for name in DEFENSES
+    },
+    **{
+        f"exams 24 x 5,000: PathSampler, 400 sweeps of one chain and the 300 of its start, on {name}": Figure(
+            None, lambda name=name: whole(name, sampler(1))
         )
         for name in DEFENSES
     },

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,13 @@ import typer
 
 CONFIGURATION_PANEL = "Settings from a file"
 """Heading of the help text for --config."""
+
+
+TABLE = (
+    "records", "qi", "sensitive", "id_", "time", "hierarchy", "categorical", "encoding", "missing_value", "separator",
+    "equal_values", "missing", "duplicates", "time_format", "number", "decimal",
+)  # fmt: skip
+"""Parameters that describe the user's table, which the commands have in common: the fields of `TableOptions`."""
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
@@ -27,7 +35,7 @@ Config = Annotated[
         callback=_read_config,
         rich_help_panel=CONFIGURATION_PANEL,
         help="TOML file of options, as qi = ['age', 'sex'], in a table of each command, as [publish], or above for all commands; "
-        "or the settings.json of an earlier run. Options given here override it.",
+        "or the settings.json of an earlier run; of another command, those of the table alone. Options given here override it.",
     ),
 ]
 
@@ -40,8 +48,8 @@ def settings_of(path: Path, context: typer.Context) -> dict[str, Any]:
     ValueError
         If the file cannot be read, or has a key that is no option, or a value of the wrong kind.
     """
-    content = _content(path)
-    name = str(context.info_name)
+    name, own = str(context.info_name), parameters_by_key(context.command)
+    content = _content(path, name, own)
     commands: dict[str, Any] = context.parent.command.commands if context.parent is not None else {}  # type: ignore[attr-defined]
     tables = {key: value for key, value in content.items() if isinstance(value, dict)}
     shared = {key: value for key, value in content.items() if not isinstance(value, dict)}
@@ -49,7 +57,6 @@ def settings_of(path: Path, context: typer.Context) -> dict[str, Any]:
         if key not in commands:
             raise ValueError(f"--config {path}: [{key}] is no command; there are {', '.join(commands)}.")
     everywhere = set().union(*(parameters_by_key(each) for each in commands.values()))
-    own = parameters_by_key(context.command)
     for key in shared:
         if key.replace("_", "-") not in everywhere:
             raise ValueError(f"--config {path}: {key!r} is no option of a command; see foreknow {name} --help.")
@@ -71,13 +78,16 @@ def parameters_by_key(command: Any) -> dict[str, Any]:
     }
 
 
-def _content(path: Path) -> dict[str, Any]:
+def _content(path: Path, command: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Content of a file; of the settings of another command, those that describe the table of records."""
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix.lower() != ".json":
             return tomllib.loads(text)
         settings = json.loads(text)
-        return {settings["command"]: settings["options"]}
+        if settings["command"] == command:
+            return {command: settings["options"]}
+        return {key: value for key, value in settings["options"].items() if key in own and own[key].name in TABLE}
     except OSError as error:
         raise ValueError(f"--config {path} cannot be read: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError) as error:

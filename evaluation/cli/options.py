@@ -226,7 +226,8 @@ def given_options(context: typer.Context) -> frozenset[str]:
         parameter.name
         for parameter in context.command.params
         if parameter.name in (context.default_map or {})
-        and _differs(context.params.get(str(parameter.name)), parameter.get_default(context, call=True))
+        # get_default would return the value of the file.
+        and _differs(context.params.get(str(parameter.name)), _default(parameter))
     }
     return frozenset(
         name
@@ -239,6 +240,10 @@ def check_sure(sure: float) -> None:
     """Raise ValueError unless a belief of this size is in one value only."""
     if sure <= 0.5:
         raise ValueError(f"--sure {sure:g} is not over 0.5; a belief is sure of one value only from there on, as 0.9.")
+
+
+def _default(parameter: Any) -> Any:
+    return parameter.default() if callable(parameter.default) else parameter.default
 
 
 def _differs(value: Any, default: Any) -> bool:

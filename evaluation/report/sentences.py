@@ -204,9 +204,10 @@ def calibration_sentence(contents: ReportContents) -> str:
     if row.empty:
         return "No record is published."
     last = row.iloc[0]
+    least, believed = percent(float(last["bin_low"])), percent(float(last["believed"]))
     return (
-        f"Of the {int(last['beliefs']):,} beliefs of {percent(float(last['bin_low']))} or more, {percent(float(last['believed']))} on "
-        f"average, {percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
+        f"Of the {int(last['beliefs']):,} beliefs of {least} or more, {believed} on average, "
+        f"{percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
         f"how much to trust them. {ranking_sentence(contents.ranking)}"
     )
 

@@ -2,19 +2,14 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import typer
 
-from foreknow.evaluation.cli.configuration import parameters_by_key
+from foreknow.evaluation.cli.configuration import TABLE, parameters_by_key
 from foreknow.evaluation.cli.files.run_settings import plain_option
-from foreknow.evaluation.cli.option_groups import TableOptions
 from foreknow.evaluation.cli.options import given_options
 from foreknow.evaluation.cli.printing.terminal import continued
-
-TABLE = tuple(each.name for each in fields(TableOptions))
-"""Parameters that describe the user's table, which the commands have in common."""
 
 
 def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[str] = ()) -> list[str]:

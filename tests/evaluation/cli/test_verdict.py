@@ -4,12 +4,16 @@ import hashlib
 import json
 import shlex
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from commands import ROLES, read, records, run, write
+
+from foreknow.evaluation.cli.configuration import TABLE
+from foreknow.evaluation.cli.option_groups import TableOptions
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -86,6 +90,21 @@ class TestSettings:
         run("publish", "--config", kept, "--out", tmp_path / "b")
         for name in ("public/published.csv", "private/groups.csv"):
             assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+    def test_the_next_command_has_the_settings_of_a_file(self, tmp_path):
+        source = write(records().rename(columns={"id": "who"}), tmp_path / "r.csv")
+        out = tmp_path / "a"
+        run("publish", source, *ROLES, "--id", "who", "--defense", "anatomy", "--out", out)
+        told = run("publish", "--config", out / "private" / "settings.json", "--out", tmp_path / "b").stdout
+        assert "--id who" in told[told.index("Next:") :]
+
+    def test_an_attack_takes_the_table_of_the_settings_of_a_publication(self, tmp_path):
+        source = write(records().rename(columns={"id": "who"}), tmp_path / "r.csv")
+        out = tmp_path / "a"
+        run("publish", source, *ROLES, "--id", "who", "--defense", "anatomy", "--out", out)
+        kept = ("--config", out / "private" / "settings.json", "--groups", out / "private" / "groups.csv")
+        assert "--id who" in run("attack", *kept, *SNAPSHOT).stdout
+        assert {each.name for each in fields(TableOptions)} == set(TABLE)
 
     def test_the_public_folder_has_neither_seed_nor_checksum_of_the_records(self, tmp_path):
         source = write(records(), tmp_path / "r.csv")

@@ -12,7 +12,7 @@ from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_options import Corpus, SolverName
 from foreknow.evaluation.cli.commands.compare_making import SHOWN, best_row, measured
 from foreknow.evaluation.cli.commands.compare_options import Defenses, Out, Sweep, compared
-from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.next_step import next_lines, unused_folder
 from foreknow.evaluation.cli.commands.publish_options import ThresholdOptions
 from foreknow.evaluation.cli.commands.report_options import Seed
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
@@ -80,7 +80,7 @@ def compare_command(
         _write(out, found, run_settings(context, inputs, used), inputs, overwrite)
     say(_verdict(found, best, fail_over), f"Seed: {used}.")
     if best is not None:
-        say(*next_lines(context, "publish", tried[best].arguments, "--out release", also=("corpus",)))
+        say(*next_lines(context, "publish", tried[best].arguments, f"--out {unused_folder()}", also=("corpus",)))
     content = {"sure": sure, "fail_over": fail_over, "seed": used, "settings": found}
     return Outcome(
         content | {"best": None if best is None else tried[best].title}, best is None and fail_over is not None

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -32,6 +33,12 @@ def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[
         if parameter.name in (*TABLE, *also) and (parameter.name in given or parameter.required):
             parts += _argument(key, parameter, plain_option(value))
     return ["Next:", *continued(" ".join([*parts, *more]))]
+
+
+def unused_folder() -> str:
+    """Name of a folder for a release that does not exist: ``release``, or with a number."""
+    names = ("release", *(f"release-{number}" for number in range(2, 100)))
+    return next((name for name in names if not Path(name).exists()), "release")
 
 
 def _argument(key: str, parameter: Any, value: Any) -> list[str]:

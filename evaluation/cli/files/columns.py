@@ -181,7 +181,15 @@ class Columns:
             if name in kinds:
                 raise ValueError(f"--hierarchy names {name!r} twice; give it one file.")
             values = _distinct(everything[name])
-            kinds[name] = Categorical(values, self._hierarchy(name, path, values))
+            hierarchy = self._hierarchy(name, path, values)
+            missing = sorted({str(value) for value in values} - set(hierarchy.leaves))
+            if missing:
+                more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+                raise ValueError(
+                    f"--hierarchy {name}: {path} has no row for {', '.join(map(repr, missing[:5]))}{more}, which the column has; add "
+                    "the rows, or correct the records."
+                )
+            kinds[name] = Categorical(values, hierarchy)
         return kinds
 
     def _hierarchy(self, name: str, path: str, values: tuple[Hashable, ...]) -> Hierarchy:

@@ -186,8 +186,8 @@ class Columns:
             if missing:
                 more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
                 raise ValueError(
-                    f"--hierarchy {name}: {path} has no row for {', '.join(map(repr, missing[:5]))}{more}, which the column has; add "
-                    "the rows, or correct the records."
+                    f"--hierarchy {name}: {path} has no row for {', '.join(map(repr, missing[:5]))}{more}, which the column has; "
+                    "add the rows, or correct the records."
                 )
             kinds[name] = Categorical(values, hierarchy)
         return kinds

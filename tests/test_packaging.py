@@ -171,12 +171,13 @@ def test_its_metadata(installed):
     assert needed == set(SETTINGS["project"]["dependencies"])
 
 
+@pytest.mark.slow
 def test_the_demo_runs_from_the_wheel(installed):
     """The command that was installed, with nothing compiled yet, far from the tree."""
-    printed = installed.run("foreknow", "demo", "--out", "pictures")
-    pictures = installed.elsewhere / "pictures"
-    assert {path.name for path in pictures.iterdir()} >= {"gain.png", "belief.png", "groups.png", "summary.csv"}
+    printed = installed.run("foreknow", "demo", "--out", "demo")
+    assert (installed.elsewhere / "demo" / "summary.csv").exists()
+    pictures = installed.elsewhere / "demo" / "pictures"
     for name in ("gain.png", "belief.png", "groups.png"):
         assert (pictures / name).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
         assert (pictures / name).stat().st_size > 10_000
-    assert "Plots and tables are in pictures" in printed
+    assert "demo" in printed

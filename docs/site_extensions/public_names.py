@@ -85,7 +85,7 @@ def _has_attributes(found: ModuleType | Any, names: list[str]) -> bool:
 
 
 def choices() -> dict[str, tuple[Path, dict[str, str]]]:
-    """Page and row of each name in the first column of a table of docs/reference: the cells by the heads of their columns."""
+    """Page and row of each name in a table of choices of docs/reference: the cells by the heads of their columns."""
     found: dict[str, tuple[Path, dict[str, str]]] = {}
     for page in sorted((DOCS / "reference").glob("*.md")):
         heads: list[str] = []
@@ -96,6 +96,6 @@ def choices() -> dict[str, tuple[Path, dict[str, str]]]:
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip().strip("|"))]
             if not heads:
                 heads = cells
-            elif name := re.match(r"`(\w+)", cells[0]):
+            elif "use it when" in heads and (name := re.match(r"`(\w+)", cells[0])):
                 found[name[1]] = (page, dict(zip(heads[1:], cells[1:], strict=True)))
     return found

@@ -185,7 +185,7 @@ def _check_arguments(table: object, defense: object, adversary: Adversary | None
 def _settings(
     table: LargeTable, defense: Defense, adversary: Adversary | None, block: int, times: list[Any]
 ) -> dict[str, Any]:
-    """What the result depends on, but for the seed."""
+    """Settings on which the result depends, but for the seed."""
     return {
         "program": f"foreknow {importlib.metadata.version('foreknow')}",
         "files": {str(path): checksum(path) for path in table.files},

@@ -19,7 +19,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 
 
 class PublishJob(NamedTuple):
-    """What all blocks of a publication have in common; ``folder`` is the output."""
+    """Settings that all blocks of a publication share; ``folder`` is the output."""
 
     schema: Schema
     defense: Defense

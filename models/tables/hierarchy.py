@@ -108,6 +108,7 @@ class Hierarchy:
 
         Examples
         --------
+        >>> import networkx as nx
         >>> Hierarchy.from_graph(nx.DiGraph([("*", "airways"), ("airways", "flu"), ("airways", "cold"), ("*", "grief")])).rows
         (('flu', 'airways', '*'), ('cold', 'airways', '*'), ('grief', 'grief', '*'))
         """

@@ -8,6 +8,8 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.settings import check_kind
+from foreknow.models.tables.arguments import as_integers
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER, describe_missing, plain_columns
@@ -95,7 +97,7 @@ class View:
 
     @classmethod
     def from_codes(cls, people: People, sensitive: IntArray, table_counts: IntArray | None = None) -> "View":
-        """View of records that are already codes, as a part of a larger table; nothing is checked.
+        """View of records that are already codes, as a part of a larger table.
 
         Parameters
         ----------
@@ -105,13 +107,31 @@ class View:
             Codes of the sensitive values.
         table_counts : int array, shape (m,), optional
             Number of records of each value in the whole table; by default, in the view.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an argument is of another kind or shape, or a value has no such code.
+
+        Notes
+        -----
+        That respondents are distinct is not checked. Cost: O(n d).
         """
+        check_kind("View.from_codes", "people", people, People, "is a People, as view.people")
         view, schema = object.__new__(cls), people.schema
+        n, m = len(people), len(schema.values)
+        sensitive = as_integers(
+            "the sensitive codes of a view", sensitive, (n,), f"one for each of the {n} respondents"
+        )
+        if n == 0 or sensitive.min() < 0 or sensitive.max() >= m:
+            raise ValueError(f"View.from_codes: sensitive holds codes other than 0 to {m - 1}, or there is no record.")
+        if table_counts is not None:
+            table_counts = as_integers("the counts of a table", table_counts, (m,), f"one for each of the {m} values")
         frame = people.frame.reset_index()
         cells = np.empty(len(schema.values), dtype=object)
         cells[:] = schema.values
         frame[schema.sensitive] = cells[sensitive]
-        counts = np.bincount(sensitive, minlength=len(schema.values)) if table_counts is None else table_counts
+        counts = np.bincount(sensitive, minlength=m) if table_counts is None else table_counts
         content = {"frame": frame, "schema": schema, "time": people.time, "people": people, "sensitive": sensitive}
         for name, value in (content | {"table_counts": counts}).items():
             object.__setattr__(view, name, value)

@@ -8,11 +8,12 @@ from latex2mathml import converter as latex2mathml
 from places import ROOT
 
 from foreknow import attacks, defenses, evaluation, models, testing
+from foreknow.evaluation import large
 
 sys.path.insert(0, str(ROOT / "docs"))
 from site_extensions import api_pages, member_sections, public_names
 
-PACKAGES = (models, attacks, defenses, evaluation, testing)
+PACKAGES = (models, attacks, defenses, evaluation, large, testing)
 
 FAMILIES = {
     "attacks": {rule.__name__ for rule in attacks.ATTACKS.values()},

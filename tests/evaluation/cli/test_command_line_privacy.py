@@ -274,7 +274,8 @@ class TestOlderOutput:
         run(*command)
         assert "beliefs.csv is already there" in refused(*command)
         run(*command, "--overwrite")
-        (tmp_path / "gain.png").write_text("mine")
+        (tmp_path / "pictures").mkdir()
+        (tmp_path / "pictures" / "gain.png").write_text("mine")
         assert "gain.png is already there" in refused("demo", "--out", tmp_path)
 
 

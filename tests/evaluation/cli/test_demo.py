@@ -91,7 +91,7 @@ class TestReleases:
 
 
 class TestPictures:
-    @pytest.mark.parametrize("name", ["gain.png", "belief.png", "groups.png"])
+    @pytest.mark.parametrize("name", ["pictures/gain.png", "pictures/belief.png", "pictures/groups.png"])
     def test_they_show_something(self, folder, name):
         assert (folder / name).read_bytes()[:8] == PNG
         pixels = mpl.image.imread(folder / name)[..., :3]
@@ -105,8 +105,8 @@ class TestPictures:
             pd.testing.assert_frame_equal(pd.read_csv(folder / f"{name}.csv"), table, check_dtype=False)
 
     def test_nothing_else_is_written(self, folder):
-        assert {file.name for file in folder.iterdir()} == {
-            "belief.png", "gain.png", "groups.png", "summary.csv", "risk.csv", "cost.csv",
+        assert {file.relative_to(folder).as_posix() for file in folder.rglob("*.*")} == {
+            "pictures/belief.png", "pictures/gain.png", "pictures/groups.png", "summary.csv", "risk.csv", "cost.csv",
         }  # fmt: skip
 
 

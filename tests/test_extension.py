@@ -51,6 +51,7 @@ def test_the_page_has_the_files():
     assert list(FILES) == ["pyproject.toml", "neighbours.py", "test_neighbours.py"]
 
 
+@pytest.mark.slow
 def test_its_own_tests_pass(package):
     source, environment = package
     shown = shell(sys.executable, "-m", "pytest", "-q", "test_neighbours.py", cwd=source, env=environment)

@@ -113,6 +113,7 @@ def test_the_wheel_holds_every_module_and_nothing_else(installed):
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_from_the_wheel(installed):
     script = (
         "import importlib, pkgutil, foreknow\n"

@@ -67,6 +67,7 @@ def ran(folder, *command):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_mypy(users):
     out = ran(users, "mypy", "--strict", "--cache-dir", str(users / "cache"), "users.py")
     errors = [line for line in out.splitlines() if ": error:" in line]

@@ -36,7 +36,7 @@ class JSimilarity(GroupPredicate):
     Notes
     -----
     Not monotone: the priors of a union may differ more than those of its parts. Exact. The divergence is a function of two
-    sums over the members, which add when groups merge; SciPy's `rel_entr` would need the members' rows. Cost of a level: O(m)
+    sums over the members, which add when groups merge; SciPy's ``rel_entr`` would need the members' rows. Cost of a level: O(m)
     for each group.
 
     References

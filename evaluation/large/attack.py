@@ -10,7 +10,7 @@ from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.blocks import people_of, read_block
 from foreknow.evaluation.large.engine import Engine
 from foreknow.evaluation.large.joined_records import joined_releases
-from foreknow.evaluation.large.parts import part_path, part_ranges, write_part
+from foreknow.evaluation.large.parts import part_path, part_ranges, write_json, write_part
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
 from foreknow.models import Adversary, Observation, Schema
@@ -43,7 +43,8 @@ def attack_large(
         With transitions of order 1 or none, and without compromised records.
     folder : path
         Folder to make. It holds one part for each block of each release: ``respondent``, ``step`` (number of the release),
-        ``values`` (codes of the values with a positive belief) and ``probabilities``.
+        ``values`` (codes of the values with a positive belief) and ``probabilities``. Its ``manifest.json``, written last, has the
+        number of groups of each release that contradict the adversary's knowledge or did not converge.
     engine : Engine, optional
         Memory and processes. Results do not depend on them.
 
@@ -69,6 +70,7 @@ def attack_large(
         raise ValueError(f"attack_large: {folder} exists; name a folder that does not.")
     work = folder / "work"
     work.mkdir(parents=True)
+    doubtful: list[int] = []
     records, releases = published.folder / "private" / "records", len(published.releases)
     with engine.connection() as connection:
         for release, joined in enumerate(joined_releases(connection, records, folder, releases, work)):
@@ -77,8 +79,9 @@ def attack_large(
                 AttackTask(joined, *ends, release, place, time, published.schema, adversary, folder)
                 for place, ends in enumerate(ranges)
             ]
-            list(engine.map(attack_block, tasks))
+            doubtful.append(sum(engine.map(attack_block, tasks)))
     shutil.rmtree(work)
+    write_json(folder / "manifest.json", {"doubtful_groups": doubtful})
     return folder
 
 

@@ -76,12 +76,13 @@ class LargeReleases:
     def __init__(self, folder: "Path | str") -> None:
         content = read_json(Path(folder) / "private" / "manifest.json")
         times = NOTATION.value(content["settings"]["times"])
-        releases = (LargeRelease(time, **numbers) for time, numbers in zip(times, content["releases"], strict=True))
+        releases = tuple(
+            LargeRelease(time, one["records"], one["groups"], one["suppressed"], tuple(one["notes"]))
+            for time, one in zip(times, content["releases"], strict=True)
+        )
         object.__setattr__(self, "folder", Path(folder))
         object.__setattr__(self, "schema", NOTATION.value(content["settings"]["schema"]))
-        object.__setattr__(
-            self, "releases", tuple(LargeRelease(**{**vars(one), "notes": tuple(one.notes)}) for one in releases)
-        )
+        object.__setattr__(self, "releases", releases)
 
 
 def publish_large(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from foreknow.defenses import Anatomy, Defense, Infeasible
@@ -14,7 +15,7 @@ from foreknow.evaluation.large.blocks import people_of, read_block
 from foreknow.evaluation.large.parts import checksum, part_path, read_json, write_json, write_part
 from foreknow.evaluation.large.revised_beliefs import revised_beliefs
 from foreknow.evaluation.large.sorted_records import SortedRecords
-from foreknow.models import Adversary, Grouping, People, Release, Schema, View
+from foreknow.models import Adversary, Grouping, Numeric, People, Release, Schema, View
 from foreknow.models.arrays import FloatArray, IntArray
 
 
@@ -119,10 +120,18 @@ def _release(task: BlockTask, view: View, prior: FloatArray) -> Release:
 
 
 def _published(release: Release, first: int) -> pa.Table:
-    """Published rows of a block; its groups are numbered from ``first``, and grow with it."""
-    table = release.table
-    table["group"] += first
-    return pa.Table.from_pandas(table, preserve_index=False)
+    """Published rows of a block, with types that are the same in all blocks; its groups are numbered from ``first``."""
+    table, schema = release.table, release.view.schema
+    columns = {"group": pa.array(table["group"] + first, pa.int64())}
+    for name, kind in schema.quasi_identifiers.items():
+        exact = pa.float64() if isinstance(kind, Numeric) else pa.array(list(kind.values)).type
+        columns[name] = _column(table[name], exact if release.bucketized else pa.string())
+    columns[schema.sensitive] = _column(table[schema.sensitive], pa.array(list(schema.values)).type)
+    return pa.table(columns)
+
+
+def _column(column: "pd.Series[Any]", kind: pa.DataType) -> pa.Array:
+    return pa.array(column.map(str) if pa.types.is_string(kind) else column, kind)
 
 
 def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:

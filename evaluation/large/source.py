@@ -58,6 +58,7 @@ class LargeTable:
         found = _existing(files)
         with duckdb.connect(":memory:") as connection:
             relation = connection.read_parquet([str(path) for path in found])
+            _check_columns(relation, [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])])
             kinds = dict(zip(relation.columns, relation.types, strict=True))
             attributes = {name: _attribute(relation, name, kinds[name]) for name in quasi_identifiers}
             values = _distinct(relation, sensitive)
@@ -65,7 +66,10 @@ class LargeTable:
 
     def relation(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
         """The records of all files, as a query that is not yet run."""
-        return connection.read_parquet([str(path) for path in self.files])
+        relation = connection.read_parquet([str(path) for path in self.files])
+        names = [*self.schema.quasi_identifiers, self.schema.sensitive, self.schema.respondent]
+        _check_columns(relation, [*names, *([] if self.time is None else [self.time])])
+        return relation
 
     def times(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
         """Times of the releases, in order; ``[0]`` without a column of times."""
@@ -95,6 +99,14 @@ def coded_query(table: LargeTable, connection: duckdb.DuckDBPyConnection, time: 
 def quoted(name: Hashable) -> str:
     """Name of a column in SQL."""
     return '"' + str(name).replace('"', '""') + '"'
+
+
+def _check_columns(relation: duckdb.DuckDBPyRelation, names: Sequence[Hashable]) -> None:
+    missing = [name for name in names if name not in relation.columns]
+    if missing:
+        raise ValueError(
+            f"LargeTable: the files have no column {missing[0]!r}; they have {', '.join(map(repr, relation.columns))}."
+        )
 
 
 def _domain(values: Sequence[Hashable]) -> pa.Table:

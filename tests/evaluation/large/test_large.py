@@ -1,5 +1,7 @@
 """Tables on disk: the same groups, beliefs and verdicts as in memory, whatever the workers and the memory."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -63,7 +65,9 @@ def test_the_publisher_assumes_what_the_adversary_believes(tmp_path):
     assert sum(one.suppressed for one in published.releases) > 0
     attack_large(published, adversary, tmp_path / "beliefs")
     assumed = bytes_of(tmp_path / "out" / "private" / "beliefs")
-    assert assumed == bytes_of(tmp_path / "beliefs")
+    found = bytes_of(tmp_path / "beliefs")
+    assert json.loads(found.pop("manifest.json")) == {"doubtful_groups": [0, 0, 0]}
+    assert assumed == found
 
 
 def test_groups_of_one_block_are_those_of_publish(tmp_path):
@@ -157,6 +161,20 @@ def test_verdicts_are_those_in_memory(tmp_path):
     assert found["failing"].sum() > 0
 
 
+def test_a_block_that_cannot_be_published_is_suppressed(tmp_path):
+    frame = visits(people=300, releases=2)
+    frame.loc[frame["age"] < 80, "result"] = "v0"
+    published = publish_large(
+        on_disk(tmp_path, frame), Mondrian(DistinctDiversity(2)), tmp_path / "out", block=30, seed=1
+    )
+    assert any("of a block are suppressed" in note for one in published.releases for note in one.notes)
+    found = verify_large(published, DistinctDiversity(2))
+    assert found["failing"].sum() == 0
+    assert found["groups"].tolist() == [one.groups for one in published.releases]
+    folder = attack_large(published, Adversary(UniformPrior(), CHAIN, estimator=Omega()), tmp_path / "beliefs")
+    assert len(beliefs_of(folder, 1, 4)) == published.releases[1].records - published.releases[1].suppressed
+
+
 def test_the_release_holds_nothing_of_the_publisher(tmp_path):
     published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=50)
     for part in (published.folder / "release").rglob("*.parquet"):
@@ -205,6 +223,8 @@ def test_bad_input_is_named(tmp_path):
     chain = MarkovChain(2, np.full((4, 4, 4), 0.25))
     with pytest.raises(ValueError, match="order 1"):
         publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "o", Adversary(UniformPrior(), chain))
+    with pytest.raises(ValueError, match="no column 'height'; they have"):
+        LargeTable.infer(tmp_path / "visits.parquet", ["height"], time="week")
     with pytest.raises(FileNotFoundError):
         LargeTable.infer(tmp_path / "none.parquet", ["age"])
     schema = Schema(dict(table.schema.quasi_identifiers), "result", ("v0", "v1"))

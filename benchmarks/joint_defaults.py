@@ -2,9 +2,9 @@
 
 python benchmarks/joint_defaults.py [part of a name ...]
 
-Each row is one attack in hindsight: sure beliefs (.9 and more), the number of these that are expected to be right and that are right,
-respondents with a sure true value at some release, log score in bits, its miscalibration (`score_decomposition`), and seconds of
-processor time, after a first run on a small history.
+Each row is one attack in hindsight: sure beliefs (.9 and more), the number of these that are expected to be right and that are
+right, respondents with a sure true value at some release, log score in bits, its miscalibration (`score_decomposition`), and
+seconds of processor time, after a first run on a small history.
 """
 
 import sys
@@ -32,6 +32,7 @@ from foreknow.defenses import (
 from foreknow.evaluation import disclosures, exams, households, log_score, pbc, respondent_risk, score_decomposition
 from foreknow.models import (
     Adversary,
+    Categorical,
     ClassFrequencies,
     GroupMessages,
     History,
@@ -40,14 +41,16 @@ from foreknow.models import (
     LearnedKnowledge,
     MarkovChain,
     MaxEntropy,
+    Numeric,
     Omega,
     Release,
+    Schema,
 )
 
 SOLVERS: Mapping[str, JointSolver] = {
     "MaxEntropy": MaxEntropy(),
     "0 passes": GroupMessages(passes=0),
-    "1 pass": GroupMessages(),
+    "1 pass": GroupMessages(passes=1),
     "JointAuto": JointAuto(),
 }
 
@@ -122,8 +125,6 @@ def on_visits(people: int, months: int, k: int, l: int) -> Case:  # noqa: E741 -
         seen = rng.random(people) < 0.85
         frame = {"id": np.arange(people), "month": month, "age": age, "city": city, "diagnosis": current}
         tables.append(pd.DataFrame(frame)[seen])
-    from foreknow.models import Categorical, Numeric, Schema
-
     schema = Schema({"age": Numeric(), "city": Categorical(("Milan", "Rome", "Turin"))}, "diagnosis", tuple(range(6)))
     history = History.read(pd.concat(tables), schema, "month")
     releases = publish(history, Mondrian(KAnonymity(k) & DistinctDiversity(l)), rng=1)
@@ -140,8 +141,9 @@ def cases() -> Iterator[tuple[str, Callable[[], Case]]]:
     for weeks in (4, 12):
         yield f"households {weeks} weeks, Mondrian k=3 l=2", partial(on_households, weeks)
     for people, months in ((400, 4), (3000, 6), (3000, 12)):
-        for k, l in ((3, 2), (5, 3)):
-            yield f"visits {people:,} x {months}, Mondrian k={k} l={l}", partial(on_visits, people, months, k, l)
+        for k, diverse in ((3, 2), (5, 3)):
+            name = f"visits {people:,} x {months}, Mondrian k={k} l={diverse}"
+            yield name, partial(on_visits, people, months, k, diverse)
 
 
 def row(case: Case, adversary: Adversary, solver: JointSolver) -> str:

@@ -51,9 +51,10 @@ class MaxEntropy:
     Notes
     -----
     An approximation: exact counts become expected ones, so that members of a group are independent given the tilts. It is
-    underconfident in small groups, which `GroupMessages`, the default of `JointAttack`, corrects. One release alone is `Sinkhorn`. The result is unique where it exists: respondents of equal knowledge and
-    equal groups have equal beliefs. Where the knowledge has zeros, a doubt of `DOUBT` is mixed into it; a group whose members take
-    impossible steps with a probability of at least `MIN_CONTRADICTION` has `Status.CONTRADICTED`.
+    underconfident in small groups, which `GroupMessages`, the default of `JointAttack`, corrects. One release alone is
+    `Sinkhorn`. The result is unique where it exists: respondents of equal knowledge and equal groups have equal beliefs.
+    Where the knowledge has zeros, a doubt of `DOUBT` is mixed into it; a group whose members take impossible steps with a
+    probability of at least `MIN_CONTRADICTION` has `Status.CONTRADICTED`.
 
     Relatives: multi-marginal Schrodinger bridges and Sinkhorn belief propagation (Singh, Haasler, Zhang, Karlsson, Chen, "Inference
     with aggregate data", 2020), collective graphical models (Sheldon, Dietterich, 2011), Privacy-MaxEnt (Du, Teng, Zhu, 2008),

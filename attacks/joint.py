@@ -14,8 +14,8 @@ from foreknow.models import (
     Adversary,
     Averaged,
     Beliefs,
+    GroupMessages,
     JointSolver,
-    MaxEntropy,
     Release,
     joint_history,
     joint_log_evidence,
@@ -40,7 +40,7 @@ class JointAttack:
         Its prior, transitions, gaps and compromised records are used. Its cascade, revision and law of counterfeits are rules of
         release-by-release inference, and are not read; its estimator reads only distorted values and signatures.
     solver : JointSolver
-        `MaxEntropy` by default; `JOINT_SOLVERS` lists all. ``PathSampler(progress=)`` shows the progress of the longest one.
+        `GroupMessages` by default; `JOINT_SOLVERS` lists all. ``PathSampler(progress=)`` shows the progress of the longest one.
     hindsight : bool
         True for beliefs about each release given all releases, False for beliefs given the releases up to it.
     signatures : bool
@@ -72,7 +72,7 @@ class JointAttack:
     """
 
     adversary: Adversary | Averaged
-    solver: JointSolver = field(default_factory=MaxEntropy)
+    solver: JointSolver = field(default_factory=GroupMessages)
     hindsight: bool = True
     signatures: bool = field(default=False, kw_only=True)
 

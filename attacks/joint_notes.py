@@ -69,7 +69,7 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[str]:
     if GroupMessages.__name__ in rule:
         return [
             f"the joint law is approximated ({rule}): each group has its exact counts, where its members are independent given the "
-            "other releases; evidence of respondents who meet again may count more than once."
+            f"other groups{', and evidence of respondents who meet again counts more than once' * ('pass' in rule)}."
         ]
     if posterior.standard_error is not None:
         return [

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from foreknow.attacks.attack import each_release
 from foreknow.attacks.joint import JointAttack
-from foreknow.models import Adversary, Beliefs, JointSolver, LearnedKnowledge, MaxEntropy, Release
+from foreknow.models import Adversary, Beliefs, GroupMessages, JointSolver, LearnedKnowledge, Release
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
@@ -44,7 +44,7 @@ class LearnedAttack:
     pseudo_count: float = 0.1
     gaps: GapRule = "ignore"
     order: int = 1
-    solver: JointSolver = field(default_factory=MaxEntropy)
+    solver: JointSolver = field(default_factory=GroupMessages)
     hindsight: bool = True
 
     def __post_init__(self) -> None:

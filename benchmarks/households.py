@@ -11,7 +11,7 @@ import pandas as pd
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, SnapshotAttack
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
 from foreknow.evaluation import households, risk_table
-from foreknow.models import Adversary, ClassFrequencies, GivenPrior, GroupMessages, History, MarkovChain
+from foreknow.models import Adversary, ClassFrequencies, GivenPrior, History, MarkovChain, MaxEntropy
 
 WEIGHT_OF_ALL = 10.0
 """Number of purchases with the frequencies of all households that each household's own are added to."""
@@ -35,7 +35,7 @@ def attacks(later: History, people: tuple[object, ...]) -> Iterator[tuple[str, A
     yield "classes and transitions", JointAttack(Adversary(classes, MarkovChain.fit(later, pseudo_count=1.0)))
     yield "habits, snapshot", SnapshotAttack(own)
     yield "habits, joint", JointAttack(own)
-    yield "habits, joint by group messages", JointAttack(own, GroupMessages())
+    yield "habits, joint by maximum entropy", JointAttack(own, MaxEntropy())
 
 
 def main() -> None:

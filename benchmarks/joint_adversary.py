@@ -8,7 +8,7 @@ import pandas as pd
 
 from foreknow.attacks import Attack, JointAttack, SequentialAttack, SignatureAttack
 from foreknow.evaluation import adversary_gain, disclosures, log_score, score_decomposition
-from foreknow.models import Adversary, Auto, Beliefs, Estimator, History, Omega, Release, Sinkhorn
+from foreknow.models import Adversary, Auto, Beliefs, Estimator, History, MaxEntropy, Omega, Release, Sinkhorn
 
 SEQUENTIAL: dict[str, Estimator] = {"Omega": Omega(), "Sinkhorn": Sinkhorn(), "Auto": Auto()}
 FORWARD, HINDSIGHT = "joint, forward", "joint, in hindsight"
@@ -18,16 +18,19 @@ type Row = dict[str, Any]
 
 
 def joint_attacks(adversary: Adversary) -> dict[str, Attack]:
-    """Joint attacks of an adversary: beliefs given the releases up to each one, and given all."""
-    return {FORWARD: JointAttack(adversary, hindsight=False), HINDSIGHT: JointAttack(adversary)}
+    """Joint attacks of an adversary by `MaxEntropy`: beliefs given the releases up to each one, and given all."""
+    return {
+        FORWARD: JointAttack(adversary, MaxEntropy(), hindsight=False),
+        HINDSIGHT: JointAttack(adversary, MaxEntropy()),
+    }
 
 
 def signature_attacks(adversary: Adversary) -> dict[str, Attack]:
     """Attacks of an adversary who knows the rule of m-invariance: sequential, and joint."""
     return {
         "signature": SignatureAttack(adversary),
-        f"{FORWARD}, rule known": JointAttack(adversary, hindsight=False, signatures=True),
-        f"{HINDSIGHT}, rule known": JointAttack(adversary, signatures=True),
+        f"{FORWARD}, rule known": JointAttack(adversary, MaxEntropy(), hindsight=False, signatures=True),
+        f"{HINDSIGHT}, rule known": JointAttack(adversary, MaxEntropy(), signatures=True),
     }
 
 

@@ -195,16 +195,16 @@ def _by_knowledge(
     exact = Adversary(prior, transitions)
     learned = LearnedKnowledge.fit(releases, classes=CLASSES)
     pooled = LearnedKnowledge.fit(releases)
-    flat = Adversary(UniformPrior(), None)
+    flat, taught = Adversary(UniformPrior(), None), Adversary(learned.prior, learned.transitions)
     adversaries = {
-        "no knowledge, snapshot": JointAttack(flat),
+        "no knowledge, snapshot": JointAttack(flat, MaxEntropy()),
         "law known, sequential": SequentialAttack(exact),
-        "law known, joint forward": JointAttack(exact, hindsight=False),
-        "law known, joint": JointAttack(exact),
-        "learned, sequential": SequentialAttack(Adversary(learned.prior, learned.transitions)),
-        "learned, joint forward": JointAttack(Adversary(learned.prior, learned.transitions), hindsight=False),
-        "learned, joint": JointAttack(Adversary(learned.prior, learned.transitions)),
-        "learned without classes, joint": JointAttack(Adversary(pooled.prior, pooled.transitions)),
+        "law known, joint forward": JointAttack(exact, MaxEntropy(), hindsight=False),
+        "law known, joint": JointAttack(exact, MaxEntropy()),
+        "learned, sequential": SequentialAttack(taught),
+        "learned, joint forward": JointAttack(taught, MaxEntropy(), hindsight=False),
+        "learned, joint": JointAttack(taught, MaxEntropy()),
+        "learned without classes, joint": JointAttack(Adversary(pooled.prior, pooled.transitions), MaxEntropy()),
     }
     found = {}
     for name, attack in adversaries.items():

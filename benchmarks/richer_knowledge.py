@@ -28,6 +28,7 @@ from foreknow.models import (
     History,
     KernelPrior,
     MarkovChain,
+    MaxEntropy,
     People,
     RegressionDesign,
     RegressionPrior,
@@ -207,7 +208,9 @@ def attack_table(
         known = {name: fit(corpus) for name, fit in fits.items()}
         adversaries = {name: adversary(knowledge, corpus) for name, knowledge in known.items()}
         adversaries["no knowledge"] = Adversary(UniformPrior(), estimator=Exact())
-        joint = compare_knowledge(releases, adversaries, JointAttack, rng=1).set_index("adversary")
+        joint = compare_knowledge(releases, adversaries, partial(JointAttack, solver=MaxEntropy()), rng=1).set_index(
+            "adversary"
+        )
         sequential = compare_knowledge(releases, adversaries, SequentialAttack, draws=0).set_index("adversary")
         scores = pd.Series({name: held_out(knowledge, others) for name, knowledge in known.items()})
         tables[size] = joint.assign(sequential=sequential["log_score"], held_out=scores)

@@ -110,9 +110,9 @@ def rows(
     yield ("evidence", ""), spread(each, truth, releases)
     for name, adversary in adversaries.items():
         yield ("sequential", name), scores(SequentialAttack(adversary)(releases), history)
-        yield ("joint", name), scores(JointAttack(adversary)(releases), history)
+        yield ("joint", name), scores(JointAttack(adversary, MaxEntropy())(releases), history)
     yield ("sequential", "moved draws"), scores(learning(releases), history)
-    yield ("joint", "moved draws"), scores(JointAttack(learning.learned(releases))(releases), history)
+    yield ("joint", "moved draws"), scores(JointAttack(learning.learned(releases), MaxEntropy())(releases), history)
 
 
 if __name__ == "__main__":

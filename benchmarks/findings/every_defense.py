@@ -33,6 +33,7 @@ from foreknow.models import (
     History,
     LearnedKnowledge,
     MarkovChain,
+    MaxEntropy,
     Omega,
     PathSampler,
     Release,
@@ -78,7 +79,7 @@ def learned_on_exams(views: int = 12, records: int = 2000) -> Iterator[str]:
     for name, defense in every_defense(50).items():
         releases = publish(simulation.history, defense, replace(exact, estimator=Omega()), rng=seeded(1))
         learned = LearnedKnowledge.fit(releases)
-        taught = JointAttack(Adversary(learned.prior, learned.transitions))
+        taught = JointAttack(Adversary(learned.prior, learned.transitions), MaxEntropy())
         attacks: dict[str, Attack] = {
             "Sinkhorn": SequentialAttack(replace(exact, estimator=Sinkhorn())),
             "Auto": SequentialAttack(replace(exact, estimator=Auto())),

@@ -25,7 +25,7 @@ from foreknow.evaluation.report.adversaries import (
 from foreknow.evaluation.report.contents import ReportContents, ReportSettings, report_contents
 from foreknow.evaluation.report.page import page
 from foreknow.evaluation.report.sentences import Verdict, verdict
-from foreknow.models import Adversary, Averaged, History, JointSolver, MaxEntropy, Release
+from foreknow.models import Adversary, Averaged, GroupMessages, History, JointSolver, Release
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.progress import Progress
@@ -151,7 +151,7 @@ def report(
     defender : Adversary or Averaged, optional
         The adversary that the defense assumes; by default as in ``foreknow publish``.
     solver : JointSolver, optional
-        Of the joint law; by default `MaxEntropy`.
+        Of the joint law; by default `GroupMessages`.
     sure : float
         Belief from which an adversary is sure, over 0.5 and at most 1.
     level : float
@@ -203,7 +203,7 @@ def report(
     settings = _settings(published, sure, level, draws, names, stricter, details, rng)
     check_kind("report", "informed", informed, (Adversary, type(None)), "is an Adversary, or None")
     _check_callables(learned, defense, progress)
-    rule = MaxEntropy() if solver is None else solver
+    rule = GroupMessages() if solver is None else solver
     check_is_solver("report", "solver", rule)
     further = {} if also is None else also
     check_named("report", "also", further, '{"snapshot": SnapshotAttack(adversary)}')

@@ -5,14 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_iteration
 from foreknow.models.estimators.auto import Auto
 from foreknow.models.joint.exact_groups import pass_along, tilted_messages
-from foreknow.models.joint.group_visit import Scratch, scratch_of, write_weights
-from foreknow.models.joint.layout import Layout
+from foreknow.models.joint.group_visit import scratch_of, write_record_weights
 from foreknow.models.joint.max_entropy import MaxEntropy, with_doubt
-from foreknow.models.joint.messages import Factors, Messages, factors_of, first_messages
+from foreknow.models.joint.messages import factors_of, first_messages
 from foreknow.models.joint.posterior import JointPosterior, belief_starts
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.solver import forward_by_prefixes
@@ -32,10 +31,11 @@ class GroupMessages:
     Parameters
     ----------
     tolerance, rounds
-        As for `MaxEntropy`, whose default tolerance is half of this one.
+        As for `MaxEntropy`.
     passes : int
-        Number of replacements of all messages. With 0 the weights are those of `MaxEntropy`. Each further pass counts evidence
-        of respondents who meet again more often (loopy belief propagation), and beliefs become overconfident.
+        Number of replacements of all messages. With 0 the weights are those of `MaxEntropy`. Each pass counts evidence of
+        respondents who meet again more often (loopy belief propagation): more values are disclosed, and beliefs become
+        overconfident.
 
     Raises
     ------
@@ -47,13 +47,14 @@ class GroupMessages:
     Notes
     -----
     Approximate. Exact for one release, as far as `Auto` is. The expected counts of each group are the published ones. Groups
-    with distorted values keep the law of `MaxEntropy`. Cost: that of `MaxEntropy`, and for each pass that of `Auto` on all groups
-    and O(S d). ``forward`` solves each prefix, at T times this cost.
+    with distorted values keep the law of `MaxEntropy`. Cost: that of `MaxEntropy`, that of `Auto` on all groups and O(S d), and
+    the latter two again for each pass. ``forward`` costs a small multiple of it; with passes it solves each prefix, at T times the
+    cost.
     """
 
     tolerance: float = 5e-3
     rounds: int = 1000
-    passes: int = 1
+    passes: int = 0
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -66,91 +67,119 @@ class GroupMessages:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
         check_joint_problem(self, problem)
-        fit, starts = MaxEntropy(self.tolerance, self.rounds).fit(problem), belief_starts(problem)
+        fit = MaxEntropy(self.tolerance, self.rounds).fit(problem)
         if not len(problem.path):
             return fit.posterior
         likelihoods = tilted_messages(problem, fit.messages).likelihoods
-        for _ in range(self.passes):
-            weights = weights_without_groups(problem, likelihoods)
-            _, likelihoods, _ = group_answers(problem, starts, weights, likelihoods)
         weights = weights_without_groups(problem, likelihoods)
-        beliefs, _, status = group_answers(problem, starts, weights, likelihoods)
-        status |= fit.posterior.status
-        return replace(
-            fit.posterior,
-            beliefs=beliefs,
-            status=status,
-            gap=0 * fit.posterior.gap,
-            rule="GroupMessages",
-            log_tilted=None,
-        )
+        for _ in range(self.passes):
+            likelihoods = exact_messages(problem, weights, likelihoods)
+            weights = weights_without_groups(problem, likelihoods)
+        return replace(_corrected(fit.posterior, weights, weights * likelihoods), rule=self._rule)
+
+    @property
+    def _rule(self) -> str:
+        return f"GroupMessages, {self.passes} pass{'es' * (self.passes > 1)}" if self.passes else "GroupMessages"
 
     def forward(self, problem: JointProblem) -> JointPosterior:
-        """Posterior of each release given the releases up to it: T times the cost of one solution."""
+        """Posterior of each release given the releases up to it."""
         check_joint_problem(self, problem)
-        return forward_by_prefixes(self, problem)
+        if self.passes:
+            return forward_by_prefixes(self, problem)
+        posterior, weights = MaxEntropy(self.tolerance, self.rounds).fit_forward(problem)
+        return _corrected(posterior, weights, posterior.beliefs) if len(problem.path) else posterior
 
 
-def group_answers(
-    problem: JointProblem, starts: IntArray, weights: FloatArray, old: FloatArray
-) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Posterior of each record in its group with exact counts, the message of the group to it, and the status of each group.
+def _corrected(relaxed: JointPosterior, weights: FloatArray, otherwise: FloatArray) -> JointPosterior:
+    """Posterior with exact counts, and that of `MaxEntropy` from which it comes.
+
+    Groups without exact counts have the law ``otherwise``, shape ``(B,)``, which need not be normalized.
+    """
+    problem = relaxed.problem
+    beliefs, status = exact_beliefs(problem, weights)
+    starts = belief_starts(problem)
+    totals = np.maximum(np.add.reduceat(otherwise, starts[:-1]), np.finfo(float).tiny)
+    beliefs = np.where(_has_counts(problem), beliefs, otherwise / np.repeat(totals, np.diff(starts)))
+    return replace(
+        relaxed,
+        beliefs=beliefs,
+        status=status | relaxed.status,
+        gap=0 * relaxed.gap,
+        rule="GroupMessages",
+        log_tilted=None,
+        relaxed=relaxed,
+    )
+
+
+def exact_messages(problem: JointProblem, weights: FloatArray, old: FloatArray) -> FloatArray:
+    """Message of each group to its records with exact counts: posterior over weight, shape ``(B,)``.
+
+    Groups without counts and those with distorted values keep their old messages.
+    """
+    beliefs, _ = exact_beliefs(problem, weights)
+    return np.where(_has_counts(problem), beliefs / _doubted(problem, weights), old)
+
+
+def exact_beliefs(problem: JointProblem, weights: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Posterior of each record in its group with exact counts, and the status of each group.
 
     Parameters
     ----------
     problem : JointProblem
-    starts : int array, shape (R + 1,)
-        Result of `belief_starts`.
     weights : float array, shape (B,)
         Weight of each possible value of each record without the message of its group. Members are independent with them.
-    old : float array, shape (B,)
-        Messages that are kept in groups without counts and in those with distorted values.
 
     Returns
     -------
-    beliefs, messages : float array, shape (B,)
+    beliefs : float array, shape (B,)
+        The weights, where a group has no counts or distorted values.
     status : int array, shape (G,)
 
     Notes
     -----
-    As exact as `Auto` for each group. Cost: that of `Auto`.
+    As exact as `Auto` for each group, release by release. Cost: that of `Auto`; memory O(n m) for the records of one release.
     """
-    at, width = problem.layout, np.diff(starts)
-    counted = problem.constrained & (problem.emission_row < 0)
-    record = np.repeat(np.arange(len(width)), width)
-    place = np.arange(len(record)) - starts[record]
-    value = at.values[at.value_starts[problem.group[record]] + place]
-    prior = np.zeros((len(width), problem.values))
-    prior[record, value] = (1 - DOUBT) * weights + DOUBT / width[record]
-    group = np.where(counted[problem.group], problem.group, -1)
-    answer = Auto()(Problem(prior, group, np.where(counted[:, None], problem.counts, 0)))
-    posterior, own = answer.probabilities[record, value], counted[problem.group[record]]
-    free = weights * old
-    free /= np.repeat(np.maximum(np.add.reduceat(free, starts[:-1]), np.finfo(float).tiny), width)
-    message = np.where(own, posterior / prior[record, value], old)
-    return np.where(own, posterior, free), message, np.where(counted, answer.status, 0)
+    at, starts = problem.layout, belief_starts(problem)
+    counted, weights = _counted(problem), _doubted(problem, weights)
+    beliefs, status = np.zeros(len(weights)), np.zeros(len(problem.counts), dtype=np.int64)
+    for t in range(problem.releases):
+        groups = slice(at.release_starts[t], at.release_starts[t + 1])
+        records = slice(at.group_starts[groups.start], at.group_starts[groups.stop])
+        width, group = np.diff(starts[records.start : records.stop + 1]), problem.group[records]
+        row = np.repeat(np.arange(len(width)), width)
+        place = np.arange(starts[records.start], starts[records.stop])
+        value = at.values[at.value_starts[group][row] + place - starts[records][row]]
+        prior = np.zeros((len(width), problem.values))
+        prior[row, value] = weights[place]
+        own = np.where(counted[group], group - groups.start, -1)
+        answer = Auto()(Problem(prior, own, np.where(counted[groups, None], problem.counts[groups], 0)))
+        beliefs[place] = answer.probabilities[row, value]
+        status[groups] = answer.status
+    return beliefs, status
+
+
+def _counted(problem: JointProblem) -> BoolArray:
+    """Groups that show the counts of their own values: shape ``(G,)``."""
+    return np.asarray(problem.constrained & (problem.emission_row < 0))
+
+
+def _has_counts(problem: JointProblem) -> BoolArray:
+    """Beliefs of the records of these groups: shape ``(B,)``."""
+    return np.repeat(_counted(problem)[problem.group], np.diff(belief_starts(problem)))
+
+
+def _doubted(problem: JointProblem, weights: FloatArray) -> FloatArray:
+    """Weights with a uniform distribution of weight `DOUBT` mixed in: shape ``(B,)``."""
+    width = np.diff(belief_starts(problem))
+    return np.asarray((1 - DOUBT) * weights + DOUBT / np.repeat(width, width))
 
 
 def weights_without_groups(problem: JointProblem, likelihoods: FloatArray) -> FloatArray:
     """Weight of each possible value of each record by its chain and the messages of all other groups: shape ``(B,)``."""
     law, _ = with_doubt(problem)
-    starts, scratch, messages, factors = belief_starts(law), scratch_of(law), first_messages(law), factors_of(law)
-    pass_along(law.layout, factors, messages, likelihoods, starts, scratch)
+    at, factors, messages = law.layout, factors_of(law), first_messages(law)
+    starts, scratch = belief_starts(law), scratch_of(law)
+    pass_along(at, factors, messages, likelihoods, starts, scratch)
     weights = np.zeros(int(starts[-1]))
-    _write_record_weights(weights, law.layout, factors, messages, scratch)
+    write_record_weights(weights, (0, len(law.counts)), starts, at, factors, messages, scratch)
     return weights
-
-
-@compiled
-def _write_record_weights(
-    weights: FloatArray, at: Layout, factors: Factors, messages: Messages, scratch: Scratch
-) -> None:
-    """Write the weights of the records of all groups, in record order."""
-    place = 0
-    for g in range(len(at.group_starts) - 1):
-        first, members = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
-        width = at.value_starts[g + 1] - at.value_starts[g]
-        of_group = scratch.weights[:members, :width]
-        write_weights(of_group, first, at, factors, messages, scratch.predicted)
-        weights[place : place + members * width] = of_group.copy().reshape(-1)
-        place += members * width

@@ -122,6 +122,36 @@ def write_weights(
             weights[i, s] = weights[i, s] / total if total > 0.0 else 1.0 / width
 
 
+@compiled
+def write_record_weights(
+    record_weights: FloatArray,
+    groups: tuple[int, int],
+    starts: IntArray,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    scratch: Scratch,
+) -> None:
+    """Weight of each possible value of the records of some groups given all other releases.
+
+    Parameters
+    ----------
+    record_weights : float array, shape (B,)
+        Overwritten at the records of the groups.
+    groups : tuple of int
+        The first group, and the one after the last.
+    starts : int array, shape (R + 1,)
+        Position of the first possible value of each record.
+    at, factors, messages, scratch
+        ``scratch`` is overwritten.
+    """
+    for g in range(groups[0], groups[1]):
+        first, last = at.group_starts[g], at.group_starts[g + 1]
+        width = at.value_starts[g + 1] - at.value_starts[g]
+        weights = record_weights[starts[first] : starts[last]].reshape((last - first, width))
+        write_weights(weights, first, at, factors, messages, scratch.predicted)
+
+
 @inlined
 def _through_channel(
     published: FloatArray, weights: FloatArray, row: int, emission: FloatArray, values: IntArray

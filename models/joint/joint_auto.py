@@ -9,7 +9,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_state_limit
 from foreknow.models.joint.components import sub_problem
 from foreknow.models.joint.enumeration import enumerate_components
-from foreknow.models.joint.max_entropy import MaxEntropy
+from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.joint.posterior import JointPosterior, belief_starts
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.solver import JointSolver, check_is_solver, forward_by_prefixes
@@ -27,7 +27,7 @@ class JointAuto:
     limit : int
         Largest number of transitions of a component for `Enumeration`; 2^16 take some 20 milliseconds.
     otherwise : joint solver
-        Solver of the other components, all together: `MaxEntropy`, or ``PathSampler(rng=...)``.
+        Solver of the other components, all together: `GroupMessages`, `MaxEntropy` or ``PathSampler(rng=...)``.
 
     Raises
     ------
@@ -45,7 +45,7 @@ class JointAuto:
     """
 
     limit: int = 2**16
-    otherwise: JointSolver = field(default_factory=MaxEntropy)
+    otherwise: JointSolver = field(default_factory=GroupMessages)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

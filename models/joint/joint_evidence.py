@@ -15,7 +15,8 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     Parameters
     ----------
     posterior : JointPosterior
-        Of an exact solver, or of `MaxEntropy`. For the posterior of another solver, `MaxEntropy` solves the problem.
+        Of an exact solver, of `MaxEntropy`, or of a solver that starts with it and keeps its posterior. For the posterior of
+        another solver, `MaxEntropy` solves the problem.
 
     Raises
     ------
@@ -33,7 +34,7 @@ def joint_log_evidence(posterior: JointPosterior) -> float:
     if posterior.log_evidence is not None:
         return posterior.log_evidence
     if posterior.log_tilted is None:
-        posterior = MaxEntropy()(posterior.problem)
+        posterior = posterior.relaxed or MaxEntropy()(posterior.problem)
     assert posterior.log_tilted is not None
     problem = posterior.problem
     published = np.where(problem.constrained[problem.group], problem.group, -1)

@@ -8,10 +8,10 @@ import numpy as np
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_iteration
 from foreknow.models.joint.expected_steps import expected_steps
-from foreknow.models.joint.group_visit import scratch_of
+from foreknow.models.joint.group_visit import scratch_of, write_record_weights
 from foreknow.models.joint.log_weight import log_weight
 from foreknow.models.joint.messages import Factors, Messages, copied, factors_of, first_messages
-from foreknow.models.joint.posterior import JointPosterior, record_beliefs
+from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.sweeps import fit_tilts
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED
@@ -50,10 +50,11 @@ class MaxEntropy:
 
     Notes
     -----
-    An approximation: exact counts become expected ones, so that members of a group are independent given the tilts. It tends to
-    be underconfident. One release alone is `Sinkhorn`. The result is unique where it exists: respondents of equal knowledge and
-    equal groups have equal beliefs. Where the knowledge has zeros, a doubt of `DOUBT` is mixed into it; a group whose members take
-    impossible steps with a probability of at least `MIN_CONTRADICTION` has `Status.CONTRADICTED`.
+    An approximation: exact counts become expected ones, so that members of a group are independent given the tilts. It is
+    underconfident in small groups, which `GroupMessages`, the default of `JointAttack`, corrects. One release alone is
+    `Sinkhorn`. The result is unique where it exists: respondents of equal knowledge and equal groups have equal beliefs.
+    Where the knowledge has zeros, a doubt of `DOUBT` is mixed into it; a group whose members take impossible steps with a
+    probability of at least `MIN_CONTRADICTION` has `Status.CONTRADICTED`.
 
     Relatives: multi-marginal Schrodinger bridges and Sinkhorn belief propagation (Singh, Haasler, Zhang, Karlsson, Chen, "Inference
     with aggregate data", 2020), collective graphical models (Sheldon, Dietterich, 2011), Privacy-MaxEnt (Du, Teng, Zhu, 2008),
@@ -98,26 +99,32 @@ class MaxEntropy:
         Cost: a small multiple of that of the whole history, as the tilts of earlier releases change little.
         """
         check_joint_problem(self, problem)
+        return self.fit_forward(problem).posterior
+
+    def fit_forward(self, problem: JointProblem) -> "ForwardLaw":
+        """Posterior of each release given the releases up to it, and the weights of its records without their groups."""
         law, impossible = with_doubt(problem)
-        at, factors, messages = law.layout, factors_of(law), first_messages(law)
+        at, factors, messages, scratch = law.layout, factors_of(law), first_messages(law), scratch_of(law)
         gap, pending, kept = (
             np.zeros(len(law.counts)),
             np.full(len(law.counts), np.inf),
             np.zeros(len(messages.forward)),
         )
-        final, ruled_out, visits = np.zeros(len(gap)), np.zeros(len(law.path)), 0
+        starts = belief_starts(law)
+        final, ruled_out, weights, visits = np.zeros(len(gap)), np.zeros(len(law.path)), np.zeros(int(starts[-1])), 0
         for t in range(law.releases):
-            first, last = at.release_starts[t], at.release_starts[t + 1]
-            visits += self._fit(law, factors, messages, pending, gap, int(last))
+            first, last = int(at.release_starts[t]), int(at.release_starts[t + 1])
+            visits += self._fit(law, factors, messages, pending, gap, last)
             records = (int(at.group_starts[first]), int(at.group_starts[last]))
             ruled_out += expected_steps(at, factors, messages, impossible, records)[1]
+            write_record_weights(weights, (first, last), starts, at, factors, messages, scratch)
             states = slice(at.state_starts[records[0]], at.state_starts[records[1]])
             kept[states] = messages.forward[states]
             final[first:last] = gap[first:last]
         beliefs = record_beliefs(law, kept)
         status = np.where(final > self.tolerance, UNCONVERGED, 0) | _contradicted(problem, law, ruled_out, beliefs)
         rounds = -(-visits // max(len(gap), 1))
-        return JointPosterior(problem, beliefs, status, final, rounds, rule="MaxEntropy")
+        return ForwardLaw(JointPosterior(problem, beliefs, status, final, rounds, rule="MaxEntropy"), weights)
 
     def _fit(
         self,
@@ -152,6 +159,21 @@ class TiltedLaw(NamedTuple):
     posterior: JointPosterior
     steps: FloatArray
     messages: Messages
+
+
+class ForwardLaw(NamedTuple):
+    """Laws of minimum relative entropy of all prefixes of a history.
+
+    Attributes
+    ----------
+    posterior : JointPosterior
+        Of each release given the releases up to it.
+    weights : float array, shape (B,)
+        Weight of each possible value of each record given the releases before, without its group; sums to 1 for each record.
+    """
+
+    posterior: JointPosterior
+    weights: FloatArray
 
 
 def with_doubt(problem: JointProblem) -> tuple[JointProblem, BoolArray]:

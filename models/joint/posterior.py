@@ -34,6 +34,8 @@ class JointPosterior:
         Logarithm of the probability of all published counts, from exact solvers.
     log_tilted : float, optional
         Negative dual of minimum relative entropy, from `MaxEntropy`. `joint_log_evidence` completes it.
+    relaxed : JointPosterior, optional
+        Posterior of `MaxEntropy` with which the solver started; `joint_log_evidence` reads it.
     """
 
     problem: JointProblem
@@ -47,6 +49,7 @@ class JointPosterior:
     rule: str = ""
     log_evidence: float | None = None
     log_tilted: float | None = None
+    relaxed: "JointPosterior | None" = None
 
     @property
     def starts(self) -> IntArray:

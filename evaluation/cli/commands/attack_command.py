@@ -149,7 +149,8 @@ def attack_command(
     say(*next_lines(context, "report", "--out report.html", also=("groups", "corpus")))
     return Outcome(
         exposure_content(found, fail_over)
-        | {"attack": chosen.attack, "seed": seed, "suppressed": suppressed_share(read.releases)}
+        | {"attack": chosen.attack, "solver": chosen.solver if chosen.attack == "joint" else None, "seed": seed}
+        | {"suppressed": suppressed_share(read.releases)}
         | {"releases": risk_per_release(beliefs, read.history)}
         | files_content(out, names),
         is_over(found, fail_over),

@@ -214,7 +214,7 @@ class AttackOptions:
     """The attack, and the options that some attacks read."""
 
     attack: AttackName = "joint"
-    solver: SolverName = "max-entropy"
+    solver: SolverName = "group-messages"
     estimator: EstimatorName = "auto"
     sensitive_set: SensitiveSetValues = field(default_factory=list)
     attribute_set: AttributeSets = field(default_factory=list)

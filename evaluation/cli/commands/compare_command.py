@@ -47,7 +47,7 @@ def compare_command(
     sweep: Sweep = None,
     sure: Sure = 0.9,
     fail_over: FailOver = None,
-    solver: SolverName = "max-entropy",
+    solver: SolverName = "group-messages",
     seed: Seed = None,
     corpus: Corpus = None,
     out: Out = None,
@@ -81,7 +81,7 @@ def compare_command(
     say(_verdict(found, best, fail_over), f"Seed: {used}.")
     if best is not None:
         say(*next_lines(context, "publish", tried[best].arguments, f"--out {unused_folder()}", also=("corpus",)))
-    content = {"sure": sure, "fail_over": fail_over, "seed": used, "settings": found}
+    content = {"sure": sure, "fail_over": fail_over, "solver": solver, "seed": used, "settings": found}
     return Outcome(
         content | {"best": None if best is None else tried[best].title}, best is None and fail_over is not None
     )

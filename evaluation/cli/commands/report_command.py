@@ -109,7 +109,8 @@ def report_command(
     say(*fail_over_lines(share, fail_over))
     say(*_next(context, found, made.defense))
     failed = fail_over is not None and share > fail_over
-    return Outcome(report_content(found, out, used) | {"fail_over": fail_over, "failed": failed}, failed)
+    content = report_content(found, out, used) | {"solver": attacked.solver, "fail_over": fail_over, "failed": failed}
+    return Outcome(content, failed)
 
 
 def _next(context: typer.Context, found: Report, defense: Defense) -> list[str]:

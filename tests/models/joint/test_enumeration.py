@@ -8,6 +8,7 @@ from foreknow.models.estimators import TooLarge
 from foreknow.models.joint.components import components, sub_problem
 from foreknow.models.joint.elimination import _row_numbers, eliminate, log_factors
 from foreknow.models.joint.enumeration import Enumeration
+from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.joint.joint_auto import JointAuto
 from foreknow.models.joint.max_entropy import MaxEntropy
 from foreknow.models.joint.problem import JointProblem
@@ -253,10 +254,10 @@ class TestJointAuto:
     def test_is_exact_where_components_fit(self):
         problem = JointProblem(**self.two_parts())
         posterior = JointAuto(limit=100)(problem)
-        assert posterior.rule == "Enumeration: 2 records in 1 group; MaxEntropy: 10 records in 2 groups"
+        assert posterior.rule == "Enumeration: 2 records in 1 group; GroupMessages: 10 records in 2 groups"
         assert np.array_equal(all_rows(posterior)[5:7], np.eye(5)[[1, 0]])
         rest = np.array([0, 1, 2, 3, 4, 7, 8, 9, 10, 11])
-        relaxed = MaxEntropy()(sub_problem(problem, rest))
+        relaxed = GroupMessages()(sub_problem(problem, rest))
         assert np.array_equal(all_rows(posterior)[rest], all_rows(relaxed))
         assert posterior.gap[[0, 2]].tolist() == relaxed.gap.tolist()
         assert (posterior.gap[1], posterior.rounds) == (0, relaxed.rounds)
@@ -268,8 +269,8 @@ class TestJointAuto:
 
     def test_is_the_other_solver_of_large_ones(self):
         posterior = JointAuto(limit=1)(problem := JointProblem(**self.two_parts()))
-        assert posterior.rule == "MaxEntropy: 12 records in 3 groups"
-        assert np.array_equal(posterior.beliefs, MaxEntropy()(problem).beliefs)
+        assert posterior.rule == "GroupMessages: 12 records in 3 groups"
+        assert np.array_equal(posterior.beliefs, GroupMessages()(problem).beliefs)
 
     def test_keeps_the_diagnostics_of_a_sampler(self):
         class Sampler:

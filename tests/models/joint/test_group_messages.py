@@ -39,17 +39,19 @@ def test_beliefs_are_distributions_and_keep_the_published_counts():
 
 def test_nearer_to_the_exact_law_than_maximum_entropy():
     """Mean total variation from enumeration, over histories without contradiction."""
-    errors = {MaxEntropy: [], GroupMessages: []}
+    errors = {MaxEntropy(): [], GroupMessages(): [], GroupMessages(passes=1): []}
     for arrays in problems(30, seed=1):
         problem = JointProblem(**arrays)
         records = np.arange(len(problem.path))
         if Enumeration(2**20)(problem).status.any():
             continue
         exact = joint_oracle.joint_beliefs(arrays)
-        for kind, found in errors.items():
-            found.append(np.abs(kind()(problem).rows(records) - exact).sum(axis=1).mean() / 2)
-    assert len(errors[MaxEntropy]) > 10
-    assert np.mean(errors[GroupMessages]) < 0.7 * np.mean(errors[MaxEntropy])
+        for solver, found in errors.items():
+            found.append(np.abs(solver(problem).rows(records) - exact).sum(axis=1).mean() / 2)
+    relaxed, default, one_pass = errors.values()
+    assert len(relaxed) > 10
+    assert np.mean(default) < 0.7 * np.mean(relaxed)
+    assert np.mean(one_pass) < 0.7 * np.mean(relaxed)
 
 
 def pairs(rng, groups, releases=4):
@@ -105,14 +107,17 @@ def test_exact_where_no_respondents_meet_again():
         np.testing.assert_allclose(found, exact, atol=1e-9)
 
 
-def test_forward_beliefs_are_those_of_the_prefixes():
+@pytest.mark.parametrize("passes", [0, 1])
+def test_forward_beliefs_are_those_of_the_prefixes(passes):
+    """Without passes the laws of the prefixes are fitted one from the other, to the tolerance."""
+    solver = GroupMessages(tolerance=1e-7, passes=passes)
     simulation = exams(3, 60, rng=1)
     adversary = Adversary(simulation.prior, simulation.transitions)
     releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
-    forward = JointAttack(adversary, GroupMessages(), hindsight=False)(releases)
+    forward = JointAttack(adversary, solver, hindsight=False)(releases)
     for t, time in enumerate(forward.times):
-        prefix = JointAttack(adversary, GroupMessages())(releases[: t + 1])
-        np.testing.assert_allclose(forward.posterior(time), prefix.posterior(time), atol=1e-9)
+        prefix = JointAttack(adversary, solver)(releases[: t + 1])
+        np.testing.assert_allclose(forward.posterior(time), prefix.posterior(time), atol=1e-5)
 
 
 @pytest.mark.parametrize("passes", [-1, 1.5, "2", None])

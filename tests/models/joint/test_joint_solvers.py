@@ -9,7 +9,7 @@ from foreknow.models import JOINT_SOLVERS, JointProblem, Status
 NEEDS_GENERATOR = {"path-sampler"}
 """Solvers that draw; they get a seed."""
 
-ITERATES = {"max-entropy": 1e-6}
+ITERATES = {"max-entropy": 1e-6, "group-messages": 1e-6}
 """Solvers that iterate to a tolerance, with the settings of the tests below."""
 
 SAMPLES = {"path-sampler"}

@@ -41,7 +41,7 @@ from foreknow.evaluation.cli.options import (
 from foreknow.evaluation.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.evaluation.cli.pictures import Pictures, check_pictures, draw_levels
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import continued, say, show
+from foreknow.evaluation.cli.printing.terminal import continued, say, say_verdict, show
 from foreknow.evaluation.cli.published.tables import GROUP, PublishedFiles
 
 LEVELS = "levels.csv"
@@ -125,6 +125,7 @@ def check_command(
             _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
     found = pd.DataFrame(rows)
+    say_verdict(_verdict(found))
     show(PrintedTable(found, f"{', '.join(path.name for path in published)}, recomputed", keys=2))
     failed = bool((found["failing"] > 0).any())
     say(_verdict(found))

@@ -68,6 +68,26 @@ class TestVerdict:
         assert risky["reason"].str.contains("The group").all()
 
 
+def told_twice(text):
+    """The first line of a text, if it is there again before the next command."""
+    first = text.splitlines()[0]
+    assert text[: text.index("\nNext")].splitlines().count(first) == 2
+    return first
+
+
+def test_the_verdict_stands_above_and_below_the_tables(grouped, tmp_path):
+    """The top of the first screen, and the end of the terminal."""
+    attacked = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--fail-over", 0.6).stdout
+    assert told_twice(attacked).startswith("4 of 8 respondents")
+    assert attacked.splitlines()[1].startswith("Passed: 50%")
+    assert told_twice(run("check", grouped, "--sensitive", "result", "-k", 2).stdout).startswith("Passed")
+    labels = ["--published", "--qi", "age", "--sensitive", "result"]
+    assert "records are in groups" in told_twice(run("attack", grouped, *labels).stdout)
+    source = write(records(), tmp_path / "x.csv")
+    compared = run("compare", source, *ROLES, "--defense", "anatomy", "--seed", 1).stdout
+    assert told_twice(compared).startswith("The least risk")
+
+
 def test_most_records_suppressed_is_a_warning(grouped, tmp_path):
     table = pd.read_csv(grouped)
     table.loc[table["week"] == 1, "group"] = -1

@@ -1,6 +1,5 @@
 """Attack on published tables alone: beliefs about the persons of a register, or the risk of an unknown member of each group."""
 
-import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from foreknow.evaluation.cli.commands.attack_options import AttackOptions, Knowl
 from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
 from foreknow.evaluation.cli.commands.attack_report import attack_title
 from foreknow.evaluation.cli.commands.exposure_verdict import fail_over_lines
+from foreknow.evaluation.cli.commands.next_step import paths_of, table_options
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
@@ -261,12 +261,10 @@ def _outcome(run: PublishedRun, verdict: str, share: float, content: dict[str, A
     """The outcome, after --fail-over and the next command."""
     say(*_fail_over_lines(run, share))
     failed = run.fail_over is not None and share > run.fail_over
-    paths = " ".join(shlex.quote(str(path)) for path in run.paths)
-    qi = " ".join(f"--qi {shlex.quote(name)}" for name in run.table.qi)
-    more = "" if run.tables.people else " --people FILE"
-    command = f"foreknow attack {paths} --published {qi} --sensitive {shlex.quote(run.table.sensitive)}{more}"
+    paths, options = paths_of(run.paths), table_options(run.context.params)
+    command = f"foreknow attack {paths} --published {options} --people FILE"
     if run.tables.people:
-        command = f"foreknow check {paths} {qi} --sensitive {shlex.quote(run.table.sensitive)}"
+        command = f"foreknow check {paths} {options}"
     say("Next:", *continued(command))
     return Outcome(
         {"verdict": verdict, "sure": run.sure, "share": share, "fail_over": run.fail_over, "failed": failed}

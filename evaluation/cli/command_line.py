@@ -83,4 +83,6 @@ def main() -> None:
         for line in others:
             show_hanging(line)
         show_error(last)
+        for note in getattr(error, "__notes__", ()):
+            show_hanging(note)
         sys.exit(2)

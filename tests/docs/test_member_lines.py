@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pymc
 import pytest
 from places import ROOT
 
@@ -38,6 +39,8 @@ def names(shown: Example) -> dict[str, object]:
     }
     return public | {
         "np": np,
+        "pd": pd,
+        "pymc": pymc,
         "history": shown.history,
         "prior": shown.prior,
         "chain": shown.chain,

@@ -61,7 +61,7 @@ def test_a_name_that_does_not_exist_is_noticed() -> None:
     assert not public_names.is_importable("foreknow.nothing")
 
 
-PARTS = ("attacks", "defenses", "estimators", "joint-solvers", "programs", "measures")
+PARTS = ("attacks", "defenses", "estimators", "joint-solvers", "programs", "measures", "requirements", "knowledge")
 """Families whose members have a page with six parts."""
 
 MEMBERS = sorted(name for name, (path, _) in public_names.choices().items() if path.stem in PARTS)

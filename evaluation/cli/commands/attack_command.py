@@ -43,6 +43,7 @@ from foreknow.evaluation.cli.commands.published_attack import PublishedRun, chec
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
 from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.publication_settings import cleaned_as_published
 from foreknow.evaluation.cli.files.release_files import read_releases
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
@@ -50,7 +51,7 @@ from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure
 from foreknow.evaluation.cli.pictures import BELIEF, GAIN, Pictures, check_pictures, draw_attack
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table, risk_per_release
-from foreknow.evaluation.cli.printing.terminal import notice, say, tracked
+from foreknow.evaluation.cli.printing.terminal import notice, say, say_verdict, tracked
 from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Beliefs, History, Release
 
@@ -124,13 +125,16 @@ def attack_command(
     if out is not None:
         check_output(out, [*names, *((GAIN, BELIEF) if pictures else ())], keep, overwrite)
     columns = table.columns
-    read = _read(columns, table.records, groups, corpus, chosen.statements)
+    with cleaned_as_published(groups, context):
+        read = _read(columns, table.records, groups, corpus, chosen.statements)
     source = None if knowledge is None else knowledge.value
     settings = AttackSettings.of(chosen, forward, source, known.learning, seed)
     attacker = chosen_attack(settings, read)
     beliefs = beliefs_of(chosen.attack, attacker, read.releases)
     sequential = _sequential_beside(attacker, read.releases)
     found = exposure(beliefs, read.history, sure)
+    verdict = [verdict_line(found), *fail_over_lines(found.share, fail_over)]
+    say_verdict(*verdict)
     report_attack(settings, attacker, beliefs, sequential, read.history)
     if out is not None:
         risky = at_risk(found, attacker, beliefs, sequential, read)
@@ -141,7 +145,7 @@ def attack_command(
         tables_of = (posterior_table(beliefs, columns.time), risky)
         write_attack(out, names, *tables_of, used, keep, overwrite, draw if pictures else None)
     notice_suppression(read.releases)
-    say(verdict_line(found), *fail_over_lines(found.share, fail_over))
+    say(*verdict)
     if chosen.solver == "path-sampler":
         say(f"Seed: {seed}.")
     if out is not None:

@@ -1,6 +1,6 @@
 """The command `foreknow check`: requirements recomputed from a published table alone."""
 
-import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +10,7 @@ import typer
 from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.checks.verify import verify_table
 from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.next_step import paths_of, table_options
 from foreknow.evaluation.cli.defense_choices import DefenseOptions
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
 from foreknow.evaluation.cli.files.column_checks import check_encoding_used
@@ -41,7 +42,7 @@ from foreknow.evaluation.cli.options import (
 from foreknow.evaluation.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.evaluation.cli.pictures import Pictures, check_pictures, draw_levels
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import continued, say, show
+from foreknow.evaluation.cli.printing.terminal import continued, say, say_verdict, show
 from foreknow.evaluation.cli.published.tables import GROUP, PublishedFiles
 
 LEVELS = "levels.csv"
@@ -125,6 +126,7 @@ def check_command(
             _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
     found = pd.DataFrame(rows)
+    say_verdict(_verdict(found))
     show(PrintedTable(found, f"{', '.join(path.name for path in published)}, recomputed", keys=2))
     failed = bool((found["failing"] > 0).any())
     say(_verdict(found))
@@ -135,17 +137,15 @@ def check_command(
             if pictures:
                 draw_levels(folder, pd.concat(by_group, ignore_index=True))
         say(f"The table: {out / LEVELS}. How it was made: {SETTINGS} beside it.")
-    say(*_next(published, sensitive, qi))
+    say(*_next(published, context.params))
     return Outcome({"failed": failed, "verdict": _verdict(found), "requirements": found}, failed)
 
 
-def _next(published: list[Path], sensitive: str, qi: list[str]) -> list[str]:
+def _next(published: list[Path], given: Mapping[str, Any]) -> list[str]:
     """Lines that name the next command: what an adversary infers from the tables alone."""
-    paths = " ".join(shlex.quote(str(path)) for path in published)
-    labels = " ".join(f"--qi {shlex.quote(name)}" for name in qi or ["COLUMN"])
     return [
         "Next, what an adversary infers from the tables alone (with the originals: foreknow attack RECORDS --groups KEY):",
-        *continued(f"foreknow attack {paths} --published {labels} --sensitive {shlex.quote(sensitive)}"),
+        *continued(f"foreknow attack {paths_of(published)} --published {table_options(given)}"),
     ]
 
 

@@ -20,7 +20,7 @@ from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, w
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, given_options
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.evaluation.cli.printing.terminal import notice, say, show
+from foreknow.evaluation.cli.printing.terminal import notice, say, say_verdict, show
 from foreknow.models import History
 
 COMPARISON = "comparison.csv"
@@ -71,11 +71,12 @@ def compare_command(
     history, *others = (History.read(each, schema, columns.time) for each in tables)
     taught = others[0] if others else None
     found = measured(history, taught, tried, known.learning, solver_choice(solver, used), sure, used)
+    best = best_row(found, fail_over)
+    say_verdict(_verdict(found, best, fail_over))
     show(PrintedTable(found.dropna(subset=["exposed"])[list(SHOWN)].rename(columns=SHOWN), "Risk and price"))
     show(definitions(TERMS))
     for row in found[found["exposed"].isna()].itertuples():
         notice(f"{row.setting}: {row.problem}")
-    best = best_row(found, fail_over)
     if out is not None:
         _write(out, found, run_settings(context, inputs, used), inputs, overwrite)
     say(_verdict(found, best, fail_over), f"Seed: {used}.")

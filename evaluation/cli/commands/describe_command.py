@@ -8,13 +8,17 @@ import typer
 
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.description.column_facts import UNITS, ColumnFacts
-from foreknow.evaluation.cli.description.description import Description, described, next_command
+from foreknow.evaluation.cli.description.description import Description, described
+from foreknow.evaluation.cli.description.hierarchy_file import hierarchy_in
+from foreknow.evaluation.cli.description.proposed_commands import hierarchy_command, next_commands
 from foreknow.evaluation.cli.description.proposed_roles import IDENTIFIER, UNUSED
+from foreknow.evaluation.cli.files.input_files import InputFiles
 from foreknow.evaluation.cli.input_options import Separator, separator_character
 from foreknow.evaluation.cli.options import Encoding, Missing
 from foreknow.evaluation.cli.printing.error_messages import message_in_options
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import continued, paragraph, say, show
+from foreknow.models import Hierarchy
 
 MAX_EXAMPLE = 20
 """Characters of the example of a column."""
@@ -32,13 +36,53 @@ def describe_command(
     publishing would refuse follow, with the options that settle them, and the next command to type.
 
     Roles are proposed by the names and the contents of columns. They are guesses: check them. Nothing is written.
+
+    A published table and a generalization hierarchy are recognized; the next command checks and attacks the one, or uses the
+    other.
     """
-    description = described(file, encoding, separator_character(separator), tuple(missing_value))
+    files = InputFiles(encoding, separator_character(separator), tuple(missing_value))
+    if (hierarchy := hierarchy_in(file, files)) is not None:
+        return _hierarchy(file, hierarchy)
+    description = described(file, files.encoding, files.separator, files.missing)
     show(PrintedTable(_columns(description), description.headline))
     for text in _notes(description):
         paragraph(text)
-    say("Next:" if description.run and not description.run.left else "Then:", *continued(next_command(description)))
+    first, *others = next_commands(description)
+    say(_before_next(description), *continued(first))
+    for command in others:
+        say(ATTACK_NEXT, *continued(command))
     return Outcome(_as_json(description))
+
+
+def _hierarchy(path: Path, hierarchy: Hierarchy) -> Outcome:
+    """Print the levels of a hierarchy, and the option with which it is used."""
+    levels = pd.DataFrame(
+        [
+            {"level": level, "labels": len(set(labels)), "example": labels[0]}
+            for level, labels in enumerate(zip(*hierarchy.rows, strict=True))
+        ]
+    )
+    show(PrintedTable(levels, f"{path.name}: {len(hierarchy.leaves):,} values, {len(levels)} levels"))
+    paragraph(
+        f"This looks like a generalization hierarchy in ARX format, not like records: no header, and each row ends with the root "
+        f"{hierarchy.rows[0][-1]!r}. It is used with records, for the column that has its values of level 0: --hierarchy "
+        f"COLUMN={path}. foreknow describe RECORDS proposes the other options."
+    )
+    command = hierarchy_command(path)
+    say("Next:", *continued(command))
+    content = {"file": str(path), "looks like": "hierarchy", "values": len(hierarchy.leaves)}
+    return Outcome(content | {"levels": levels, "next": command})
+
+
+ATTACK_NEXT = "Then, what an adversary infers from it (with a register of persons: --people FILE):"
+"""Line before the attack on a published table."""
+
+
+def _before_next(description: Description) -> str:
+    """Line before the first command."""
+    if description.published is not None:
+        return "Next, the requirements that it satisfies:"
+    return "Next:" if description.run and not description.run.left else "Then:"
 
 
 def _columns(description: Description) -> pd.DataFrame:
@@ -62,6 +106,10 @@ def _notes(description: Description) -> list[str]:
     """Paragraphs below the table: identifiers, unused columns, marks of missing cells, faults."""
     roles, run = description.roles, description.run
     notes = []
+    if description.published is not None:
+        notes.append(
+            f"This looks like a published table, not like records: {description.published.signs}; no respondent."
+        )
     if names := roles.of(IDENTIFIER):
         notes.append(f"Identifiers are not published: {', '.join(names)}.")
     if names := roles.of(UNUSED):
@@ -69,7 +117,7 @@ def _notes(description: Description) -> list[str]:
     for fact in description.facts:
         if fact.marks:
             notes.append(f"{fact.name}: {', '.join(map(repr, fact.marks))} probably means a missing value.")
-        if fact.kind == UNITS:
+        if fact.kind == UNITS and description.published is None:
             notes.append(f"{fact.name}: numbers with a unit, as {fact.example!r}.")
     if missing := description.roles_not_found:
         notes.append(f"No column was recognized as {' or '.join(missing)}; name one in the command below.")
@@ -86,6 +134,7 @@ def _as_json(description: Description) -> dict[str, object]:
     run = description.run
     return {
         "file": str(description.path),
+        "looks like": "records" if description.published is None else "published table",
         "records": description.records,
         "encoding": description.encoding,
         "separator": description.separator,
@@ -108,5 +157,5 @@ def _as_json(description: Description) -> dict[str, object]:
             for fault, line in zip(run.faults, run.lines, strict=True)
         ],
         "unsettled": 0 if run is None else len(run.left),
-        "next": next_command(description),
+        **dict(zip(("next", "then"), next_commands(description), strict=False)),
     }

@@ -1,7 +1,7 @@
 """The next command to type, with the options of the present one."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,26 @@ def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[
         if parameter.name in (*TABLE, *also) and (parameter.name in given or parameter.required):
             parts += _argument(key, parameter, plain_option(value))
     return ["Next:", *continued(" ".join([*parts, *more]))]
+
+
+def paths_of(paths: Iterable[Path]) -> str:
+    """Paths as the shell reads them."""
+    return " ".join(shlex.quote(str(path)) for path in paths)
+
+
+def table_options(given: Mapping[str, Any]) -> str:
+    """The options that describe a published table, as the shell reads them.
+
+    Parameters
+    ----------
+    given : mapping
+        Parameters of `foreknow check` or `foreknow attack` by their names in Python.
+    """
+    rules = {name: plain_option(given.get(name)) for name in ("equal_values", "missing")}
+    flags = {f"--{name.replace('_', '-')}": [rule] for name, rule in rules.items() if rule not in (None, "refuse")}
+    columns = {"--qi": given.get("qi") or ["COLUMN"], "--sensitive": [given["sensitive"]]}
+    columns |= {f"--{name}": [given[name]] for name in ("group", "time") if given.get(name)}
+    return " ".join(f"{flag} {shlex.quote(str(each))}" for flag, values in (columns | flags).items() for each in values)
 
 
 def unused_folder() -> str:

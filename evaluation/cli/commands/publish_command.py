@@ -39,11 +39,12 @@ from foreknow.evaluation.cli.defense_choices import (
 )
 from foreknow.evaluation.cli.files.checksums import settings
 from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import Overwrite, given_options, refuse_unread_options
 from foreknow.evaluation.cli.pictures import PICTURES, Pictures
-from foreknow.evaluation.cli.printing.terminal import say, tracked
+from foreknow.evaluation.cli.printing.terminal import continued, say, tracked
 from foreknow.models import History, Release
 
 
@@ -101,6 +102,7 @@ def publish_command(
     say_paths(out / output.table, out / output.key)
     if pictures:
         say(f"Pictures: {out / output.key.parent / PICTURES}.")
+    say(*_check_lines(table, columns, out / output.table, thresholds, choice))
     key = f"--groups {shlex.quote(str(out / output.key))}"
     say(*next_lines(context, "attack", key, "--out risk", also=("corpus",)))
     return Outcome(publication_content(releases, chosen, out, output))
@@ -118,6 +120,18 @@ def _checked_choice(context: typer.Context, defense: str) -> DefenseChoice:
     options = {name: built_in.options for name, built_in in BUILT_IN.items()} | {defense: choice.options}
     refuse_unread_options(context, "defense", defense, options)
     return choice
+
+
+def _check_lines(
+    table: TableOptions, columns: Columns, published: Path, thresholds: ThresholdOptions, choice: DefenseChoice
+) -> list[str]:
+    """Lines that name the command that recomputes the size of the groups; none for a defense without -k."""
+    if "k" not in choice.options:
+        return []
+    time = [] if columns.time in (DEFAULT_TIME, ONE_RELEASE) else [f"--time {shlex.quote(columns.time)}"]
+    parts = ["foreknow check", shlex.quote(str(published)), *time, f"--sensitive {shlex.quote(table.sensitive)}"]
+    parts += [f"-k {thresholds.k}"]
+    return ["To recompute the size of the groups from the table alone:", *continued(" ".join(parts))]
 
 
 def _read(columns: Columns, records: Path, corpus: Path | None) -> tuple[History, History | None]:

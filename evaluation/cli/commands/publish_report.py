@@ -13,6 +13,7 @@ from foreknow.evaluation.cli.files.run_settings import SETTINGS
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import notice, say, show
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
+from foreknow.evaluation.report.exposure import percent
 from foreknow.models import Release, Schema
 
 SUPPRESSION_TO_REPORT, MOST = 0.2, 0.5
@@ -45,8 +46,8 @@ def notice_suppression(releases: Sequence[Release]) -> None:
     lost, records = int(cost["suppressed"].sum()), int(cost["records"].sum())
     if lost > MOST * records:
         notice(
-            f"WARNING: {lost:,} of {records:,} records ({lost / records:.0%}) are suppressed. The table tells little, and a low "
-            "risk is that of the few records that are left."
+            f"WARNING: {lost:,} of {records:,} records ({percent(lost / records)}) are suppressed. The table tells little, and a "
+            "low risk is that of the few records that are left."
         )
 
 
@@ -58,7 +59,7 @@ def report_cost(releases: tuple[Release, ...], defense: Defense) -> None:
     share = cost["suppressed"].sum() / cost["records"].sum()
     if share > SUPPRESSION_TO_REPORT:
         notice(
-            f"{share:.0%} of the records are suppressed; choose weaker thresholds, another defense, --patience or --leftovers."
+            f"{percent(share)} of the records are suppressed; choose weaker thresholds, another defense, --patience or --leftovers."
         )
     notice_suppression(releases)
     if any(release.bucketized for release in releases):

@@ -1,6 +1,5 @@
 """Attack on published tables alone: beliefs about the persons of a register, or the risk of an unknown member of each group."""
 
-import shlex
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from foreknow.evaluation.cli.commands.attack_options import AttackOptions, Knowl
 from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
 from foreknow.evaluation.cli.commands.attack_report import attack_title
 from foreknow.evaluation.cli.commands.exposure_verdict import fail_over_lines
+from foreknow.evaluation.cli.commands.next_step import paths_of, table_options
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
@@ -32,7 +32,7 @@ from foreknow.evaluation.cli.options import check_sure, given_options
 from foreknow.evaluation.cli.pictures import BELIEFS, check_pictures, draw_beliefs
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.evaluation.cli.printing.terminal import continued, notice, say, show, tracked
+from foreknow.evaluation.cli.printing.terminal import continued, notice, say, say_verdict, show, tracked
 from foreknow.evaluation.cli.published.beliefs import (
     LINKED_TERMS,
     MEMBER_TERMS,
@@ -160,6 +160,8 @@ def _persons(run: PublishedRun, register: Register, published: Sequence[Publishe
     beliefs = beliefs_of(run.chosen.attack, attack, releases)
     found = believed(beliefs, run.sure)
     table = linked_per_release(beliefs, releases, run.sure)
+    verdict = _verdict(found, run.sure)
+    say_verdict(verdict, *_fail_over_lines(run, found.share))
     show(PrintedTable(table, f"{attack_title(settings)}, published tables alone"))
     show(definitions(LINKED_TERMS))
     _notice_undetermined(table)
@@ -191,9 +193,9 @@ def _persons(run: PublishedRun, register: Register, published: Sequence[Publishe
             draw if run.pictures else None,
         )
         say_files(run.out, run.names, run.pictures)
-    say(_verdict(found, run.sure))
+    say(verdict)
     content = {"attack": run.chosen.attack, "seed": run.seed, "releases": table}
-    return _outcome(run, _verdict(found, run.sure), found.share, {**content, **found.content})
+    return _outcome(run, verdict, found.share, {**content, **found.content})
 
 
 def _notice_undetermined(table: pd.DataFrame) -> None:
@@ -227,6 +229,13 @@ def _unknown_members(
     """The risk of an unknown member of each group."""
     groups = member_risk(published, values, run.sure)
     table = members_per_release(groups)
+    records, sure = int(table["records"].sum()), int(table["sure"].sum())
+    share = sure / records if records else 0.0
+    verdict = (
+        f"{sure:,} of {records:,} records are in groups in which a member has one value with a probability of at least "
+        f"{run.sure:g}."
+    )
+    say_verdict(verdict, *_fail_over_lines(run, share))
     show(PrintedTable(table, "Unknown members of the groups, by release"))
     show(definitions(MEMBER_TERMS))
     if run.out is not None:
@@ -239,26 +248,23 @@ def _unknown_members(
                     folder, shares, weights, run.sure, "share of the most frequent value of the group", "records"
                 )
         say(f"Each group: {run.out / run.names[0]}. How it was made: {SETTINGS} beside it.")
-    records, sure = int(table["records"].sum()), int(table["sure"].sum())
-    verdict = (
-        f"{sure:,} of {records:,} records are in groups in which a member has one value with a probability of at least "
-        f"{run.sure:g}."
-    )
     say(verdict)
-    share = sure / records if records else 0.0
     return _outcome(run, verdict, share, {"releases": table, "groups": groups})
+
+
+def _fail_over_lines(run: PublishedRun, share: float) -> list[str]:
+    """The line on --fail-over, if it was given."""
+    return fail_over_lines(share, run.fail_over, "persons" if run.tables.people else "records")
 
 
 def _outcome(run: PublishedRun, verdict: str, share: float, content: dict[str, Any]) -> Outcome:
     """The outcome, after --fail-over and the next command."""
-    say(*fail_over_lines(share, run.fail_over, "persons" if run.tables.people else "records"))
+    say(*_fail_over_lines(run, share))
     failed = run.fail_over is not None and share > run.fail_over
-    paths = " ".join(shlex.quote(str(path)) for path in run.paths)
-    qi = " ".join(f"--qi {shlex.quote(name)}" for name in run.table.qi)
-    more = "" if run.tables.people else " --people FILE"
-    command = f"foreknow attack {paths} --published {qi} --sensitive {shlex.quote(run.table.sensitive)}{more}"
+    paths, options = paths_of(run.paths), table_options(run.context.params)
+    command = f"foreknow attack {paths} --published {options} --people FILE"
     if run.tables.people:
-        command = f"foreknow check {paths} {qi} --sensitive {shlex.quote(run.table.sensitive)}"
+        command = f"foreknow check {paths} {options}"
     say("Next:", *continued(command))
     return Outcome(
         {"verdict": verdict, "sure": run.sure, "share": share, "fail_over": run.fail_over, "failed": failed}

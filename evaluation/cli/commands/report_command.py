@@ -26,11 +26,12 @@ from foreknow.evaluation.cli.commands.report_output import report_content, save_
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import KEY, check_key
+from foreknow.evaluation.cli.files.publication_settings import cleaned_as_published
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, refuse_unread_options
-from foreknow.evaluation.cli.printing.terminal import counted, error_console, notice, say
+from foreknow.evaluation.cli.printing.terminal import counted, error_console, notice, say, say_verdict
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
 from foreknow.evaluation.report.page import check_packages
 from foreknow.evaluation.report.report import Report, check_page_path, report
@@ -72,14 +73,15 @@ def report_command(
     _check_output(out, overwrite, inputs)
     check_packages()
     columns = table.columns
-    tables = columns.read(*(path for path in (table.records, corpus) if path is not None))
-    schema = columns.schema(*tables)
-    taught = None if corpus is None else History.read(tables[1], schema, columns.time)
-    if groups is not None and not check_key(groups, table.records):
-        notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {table.records}.")
     known = known_by.learning
     used = secrets.randbits(32) if seed is None else seed
-    made = read_or_publish(tables[0], groups, columns, schema, taught, known, used)
+    with cleaned_as_published(groups, context):
+        tables = columns.read(*(path for path in (table.records, corpus) if path is not None))
+        schema = columns.schema(*tables)
+        taught = None if corpus is None else History.read(tables[1], schema, columns.time)
+        if groups is not None and not check_key(groups, table.records):
+            notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {table.records}.")
+        made = read_or_publish(tables[0], groups, columns, schema, taught, known, used)
     stated = [] if statements is None else read_statements(statements, schema, columns.encoding)
     chosen = AttackSettings.of(attacked, False, RECORDS, known)
     also = _also(chosen, Attacked(schema, made.history, made.releases, taught, stated))
@@ -103,10 +105,13 @@ def report_command(
         status.update("drawing the page")
         save_report(found, out, run_settings(context, inputs, used), inputs, overwrite)
     told = found.verdict
-    say(f"{told.word}. {told.sentence}", *([f"What to change: {told.advice}"] if told.advice else []))
-    say(f"The report, for you alone: {out}. Open it in a browser. Seed: {used}, kept in {settings_path(out).name}.")
     share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)
-    say(*fail_over_lines(share, fail_over))
+    say_verdict(
+        f"{told.word}. {told.sentence}",
+        *fail_over_lines(share, fail_over),
+        *([f"What to change: {told.advice}"] if told.advice else []),
+    )
+    say(f"The report, for you alone: {out}. Open it in a browser. Seed: {used}, kept in {settings_path(out).name}.")
     say(*_next(context, found, made.defense))
     failed = fail_over is not None and share > fail_over
     content = report_content(found, out, used) | {"solver": attacked.solver, "fail_over": fail_over, "failed": failed}

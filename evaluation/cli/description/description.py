@@ -1,12 +1,14 @@
-"""A description of a file: facts, proposed roles, a dry run of its cleaning, and the next command."""
+"""A description of a table: facts, proposed roles, signs of a published table, and a dry run of its cleaning."""
 
-import shlex
 from pathlib import Path
 from typing import NamedTuple
 
-from foreknow.evaluation.cli.description.column_facts import NAMES, UNITS, ColumnFacts, column_facts
+import pandas as pd
+
+from foreknow.evaluation.cli.description.column_facts import NAMES, ColumnFacts, column_facts
 from foreknow.evaluation.cli.description.dry_run import DryRun, dry_run
 from foreknow.evaluation.cli.description.proposed_roles import (
+    GROUP_ROLE,
     QUASI_IDENTIFIER,
     RESPONDENT,
     SENSITIVE,
@@ -14,6 +16,7 @@ from foreknow.evaluation.cli.description.proposed_roles import (
     Roles,
     proposed_roles,
 )
+from foreknow.evaluation.cli.description.published_shape import PublishedShape, group_column, published_shape
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.models import ColumnRoles
 from foreknow.models.tables.files.separators import SEPARATORS
@@ -22,7 +25,10 @@ from foreknow.models.tables.files.text_encodings import likely_encoding
 
 
 class Description(NamedTuple):
-    """Everything that `foreknow describe` says about a file; ``run`` is None if no sensitive column is known."""
+    """Everything that `foreknow describe` says about a table.
+
+    ``run`` is None if no sensitive column is known; ``published`` holds the signs of a published table, or is None.
+    """
 
     path: Path
     records: int
@@ -32,6 +38,7 @@ class Description(NamedTuple):
     roles: Roles
     run: DryRun | None
     missing: tuple[str, ...]
+    published: PublishedShape | None
 
     @property
     def headline(self) -> str:
@@ -45,7 +52,8 @@ class Description(NamedTuple):
     @property
     def roles_not_found(self) -> list[str]:
         """Names of the roles without a column, of those that a publication needs."""
-        return [role for role in (RESPONDENT, QUASI_IDENTIFIER, SENSITIVE) if not self.roles.of(role)]
+        needed = (QUASI_IDENTIFIER, SENSITIVE) if self.published else (RESPONDENT, QUASI_IDENTIFIER, SENSITIVE)
+        return [role for role in needed if not self.roles.of(role)]
 
 
 def described(path: Path, encoding: str, separator: str | None, missing: tuple[str, ...]) -> Description:
@@ -65,28 +73,21 @@ def described(path: Path, encoding: str, separator: str | None, missing: tuple[s
     if table.empty:
         raise ValueError(f"{path} has no record.")
     facts = tuple(column_facts(table[name]) for name in table.columns)
-    roles = proposed_roles(table, facts)
+    roles, published = _roles(table, facts)
     marks = tuple(dict.fromkeys([*missing, *(text for fact in facts for text in fact.marks if _is_used(fact, roles))]))
     run = _tried(path, facts, roles, InputFiles(encoding, mark, marks))
-    return Description(path, len(table), codec, mark, facts, roles, run, marks)
+    return Description(path, len(table), codec, mark, facts, roles, run, marks, published)
 
 
-def next_command(description: Description) -> str:
-    """The command that publishes a file with its proposed roles and the options that settle its faults."""
-    roles, facts = description.roles, {fact.name: fact for fact in description.facts}
-    parts = ["foreknow publish", shlex.quote(str(description.path))]
-    parts += ["--id", shlex.quote(roles.one(RESPONDENT) or "COLUMN")]
-    parts += ["--time", shlex.quote(time)] if (time := roles.one(TIME)) else []
-    for name in roles.of(QUASI_IDENTIFIER) or ["COLUMN"]:
-        parts += ["--qi", shlex.quote(name)]
-    parts += ["--sensitive", shlex.quote(roles.one(SENSITIVE) or "COLUMN")]
-    parts += ["--encoding", description.encoding] if description.encoding not in (None, "utf-8") else []
-    for text in description.missing:
-        parts += ["--missing-value", shlex.quote(text)]
-    for name in roles.of(QUASI_IDENTIFIER):
-        parts += ["--number", shlex.quote(name)] if facts[name].kind == UNITS else []
-    parts += list(description.run.options) if description.run else []
-    return " ".join([*(part for part in parts if part is not None), "--out release"])
+def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[Roles, PublishedShape | None]:
+    """The proposed roles, and the signs of a published table: of one without a respondent."""
+    group = group_column(facts)
+    roles = proposed_roles(table, [fact for fact in facts if fact.name != group])
+    published = None if roles.one(RESPONDENT) else published_shape(table, facts, group)
+    if published is None:
+        return proposed_roles(table, facts), None
+    named = roles.roles | ({} if group is None else {group: GROUP_ROLE})
+    return Roles({fact.name: named[fact.name] for fact in facts}), published
 
 
 def _is_used(fact: ColumnFacts, roles: Roles) -> bool:

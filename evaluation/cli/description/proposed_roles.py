@@ -10,6 +10,8 @@ from foreknow.evaluation.cli.description.column_facts import DATES, NAMES, NUMBE
 
 RESPONDENT, TIME, SENSITIVE = "respondent", "time", "sensitive"
 QUASI_IDENTIFIER, IDENTIFIER, UNUSED = "quasi-identifier", "identifier", "not used"
+GROUP_ROLE = "group"
+"""Role of a column of the group in a published table."""
 
 # fmt: off
 PERSONS = (

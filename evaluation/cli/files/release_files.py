@@ -94,13 +94,30 @@ def _with_groups(records: pd.DataFrame, key: pd.DataFrame, path: Path, columns: 
             f"{path} has no group for respondent {missing[record[0]].tolist()[0]!r} at {missing[record[1]].tolist()[0]!r}; give "
             "every record a group, -1 for a suppressed record."
         )
+    _check_no_other_member(key, records, record, path)
     return merged
+
+
+def _check_no_other_member(key: pd.DataFrame, records: pd.DataFrame, record: list[str], path: Path) -> None:
+    """Raise ValueError if a group has a member without a record at a time of the records: its counts would be too small."""
+    members = key[key["group"].notna() & ~_is_suppressed(key["group"]) & key[record[1]].isin(records[record[1]])]
+    found = members.merge(records[record], on=record, how="left", indicator=True)
+    other = found[found["_merge"] == "left_only"]
+    if len(other):
+        raise ValueError(
+            f"{path} has a group for respondent {other[record[0]].tolist()[0]!r} at {other[record[1]].tolist()[0]!r}, who has no "
+            f"record then ({len(other):,} such rows); give all records that were published, or leave these groups out."
+        )
+
+
+def _is_suppressed(groups: "pd.Series[Any]") -> "pd.Series[bool]":
+    return groups.astype(str).isin(["-1", "-1.0"])
 
 
 def _grouping(view: View, counterfeits: pd.DataFrame | None = None) -> Grouping:
     """The grouping of a view by its columns ``group`` and ``published``, with the counterfeits of a file of groups."""
     column = view.frame["group"]
-    suppressed = column.isna() | (column.astype(str).isin(["-1", "-1.0"]))
+    suppressed = column.isna() | _is_suppressed(column)
     codes, names = pd.factorize(column, sort=True)
     labels = np.where(suppressed, -1, codes)
     group_and_value = None if counterfeits is None else _counterfeit_codes(view, pd.Index(names), counterfeits)

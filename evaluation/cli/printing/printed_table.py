@@ -13,13 +13,16 @@ from rich.text import Text
 
 from foreknow.evaluation.cli.printing.terminal import literal
 
+SMALL, ZERO = 1e-2, 1e-9
+"""Absolute values below which a fraction has two significant digits, and below which it is a rounding error of 0."""
+
 COLUMN_GAP = 2
 """Spaces between two columns: the padding of a cell, and the box's empty divider."""
 
 
 @dataclass(frozen=True, eq=False)
 class PrintedTable:
-    """A data frame as Rich prints it: numbers to the right, fractions with three digits.
+    """A data frame as Rich prints it: numbers to the right, fractions with three digits, small ones with two significant ones.
 
     Cells and headings wrap at spaces only. If the longest words of all columns are wider together than the terminal, the columns
     are printed in several tables, each with the key columns. If the key columns and one other do not fit, each row is printed as
@@ -85,12 +88,23 @@ def definitions(terms: Mapping[str, str]) -> Table:
 
 
 def _as_text(cell: object) -> str:
-    """A cell as text: three digits of a fraction, the day of a time at midnight."""
+    """A cell as text: a fraction as `_fraction`, the day of a time at midnight."""
     if isinstance(cell, float):
-        return f"{cell:.3f}"
+        return _fraction(cell)
     if isinstance(cell, pd.Timestamp) and cell == cell.normalize():
         return str(cell.date())
     return str(cell)
+
+
+def _fraction(number: float) -> str:
+    """Three digits of a fraction; two significant digits of a small one.
+
+    >>> [_fraction(number) for number in (0.3333, 0.0023, 0.00002, -1e-17)]
+    ['0.333', '0.0023', '2.0e-05', '0.000']
+    """
+    if abs(number) < ZERO:
+        return "0.000"
+    return f"{number:#.2g}" if abs(number) < SMALL else f"{number:.3f}"
 
 
 def _table(columns: Sequence[_Column], width: int) -> Table:

@@ -75,6 +75,11 @@ def say(*lines: str) -> None:
         console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
 
 
+def say_verdict(*lines: str) -> None:
+    """Print the verdict of a command above its tables, where its reader begins; `say` repeats it below them, before the end."""
+    say(*lines, "")
+
+
 def notice(line: str) -> None:
     """Print a line on standard error, with control characters escaped and without wrapping."""
     error_console.print(visible(line), markup=False, highlight=False, soft_wrap=True)

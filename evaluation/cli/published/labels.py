@@ -60,6 +60,17 @@ def interval_of(text: str) -> Interval | None:
     return None
 
 
+def is_generalized(text: str) -> bool:
+    """Return whether a label stands for several values by its form: an interval, a set, a masked text or ``*``.
+
+    >>> [text for text in ("[20,30)", "{a, b}", "131**", "*", "65+", "20", "flu") if is_generalized(text)]
+    ['[20,30)', '{a, b}', '131**', '*', '65+']
+    """
+    interval = interval_of(text)
+    is_interval = interval is not None and interval.low < interval.high
+    return is_interval or text.endswith(ANY) or (text.startswith("{") and text.endswith("}"))
+
+
 def codes_of(text: str, kind: Categorical, leaves: Mapping[str, list[int]]) -> list[int] | None:
     """The codes of the values that a label stands for, or None if it is unknown; a set is written ``{a, b}``."""
     if text == ANY:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from foreknow.evaluation.cli.files.column_checks import check_roles, column_varying_within_groups
 from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE, InputFiles
+from foreknow.evaluation.cli.printing.error_messages import quoted
 from foreknow.evaluation.cli.printing.terminal import notice
 from foreknow.evaluation.cli.published.linkage import Cells
 from foreknow.models import Cleaning, ColumnRoles
@@ -162,5 +163,5 @@ def _check_one_release(table: pd.DataFrame, group: str, sensitive: str) -> None:
     if varying := column_varying_within_groups(table, group, sensitive):
         raise ValueError(
             f"{varying!r} differs within groups, so the table holds several releases, or different groups with the same number; "
-            f"name the column of the release, as --time {varying}."
+            f"name the column of the release, as --time {quoted(str(varying))}."
         )

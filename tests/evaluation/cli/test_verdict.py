@@ -13,6 +13,7 @@ import pytest
 from commands import ROLES, read, records, run, write
 
 from foreknow.evaluation.cli.configuration import TABLE
+from foreknow.evaluation.cli.defense_choices import BUILT_IN
 from foreknow.evaluation.cli.option_groups import TableOptions
 
 pytestmark = pytest.mark.usefixtures("wide")
@@ -66,6 +67,26 @@ class TestVerdict:
         np.testing.assert_allclose(risky["belief"], highest[risky["respondent"]])
         assert all(str(row.time) in row.releases.split(", ") for row in risky.itertuples())
         assert risky["reason"].str.contains("The group").all()
+
+
+def told_twice(text):
+    """The first line of a text, if it is there again before the next command."""
+    first = text.splitlines()[0]
+    assert text[: text.index("\nNext")].splitlines().count(first) == 2
+    return first
+
+
+def test_the_verdict_stands_above_and_below_the_tables(grouped, tmp_path):
+    """The top of the first screen, and the end of the terminal."""
+    attacked = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--fail-over", 0.6).stdout
+    assert told_twice(attacked).startswith("4 of 8 respondents")
+    assert attacked.splitlines()[1].startswith("Passed: 50%")
+    assert told_twice(run("check", grouped, "--sensitive", "result", "-k", 2).stdout).startswith("Passed")
+    labels = ["--published", "--qi", "age", "--sensitive", "result"]
+    assert "records are in groups" in told_twice(run("attack", grouped, *labels).stdout)
+    source = write(records(), tmp_path / "x.csv")
+    compared = run("compare", source, *ROLES, "--defense", "anatomy", "--seed", 1).stdout
+    assert told_twice(compared).startswith("The least risk")
 
 
 def test_most_records_suppressed_is_a_warning(grouped, tmp_path):
@@ -180,3 +201,23 @@ def test_the_next_command_can_be_typed(tmp_path):
     words = shlex.split(told.split("Next:")[1].replace("\\\n", " "))
     assert words[:2] == ["foreknow", "attack"]
     run(*words[1:-1], tmp_path / "risk")
+
+
+@pytest.mark.parametrize("defense", [name for name, choice in BUILT_IN.items() if "k" in choice.options])
+def test_the_check_that_publish_names_passes(tmp_path, defense):
+    """With a column of the time whose name needs quotes."""
+    source = write(records().rename(columns={"week": "month of visit"}), tmp_path / "r.csv")
+    more = ["--time", "month of visit", "--defense", defense, "--out", tmp_path / "o"]
+    told = run("publish", source, *ROLES, *more).stdout
+    named = told.split("from the table alone:")[1].split("Next:")[0]
+    assert "Passed" in run(*shlex.split(named.replace("\\\n", " "))[1:]).stdout
+
+
+def test_commands_about_published_tables_carry_their_columns_on(tmp_path):
+    rows = [("flu", "20-29", "a", 2), ("ulcer", "20-29", "a", 2), ("flu", "*", "b", 1), ("ulcer", "*", "b", 1)]
+    path = write(pd.DataFrame(rows, columns=["disease", "age", "class of", "visit no"]), tmp_path / "p.csv")
+    columns = ["--group", "class of", "--time", "visit no"]
+    told = run("check", path, "--qi", "age", "--sensitive", "disease", "-k", 2, *columns).stdout
+    words = shlex.split(told.split("KEY):")[1].replace("\\\n", " "))
+    assert words[-4:] == columns
+    assert "--group 'class of' --time 'visit no'" in run(*words[1:]).stdout.replace("\\\n   ", "")

@@ -28,7 +28,11 @@ def printed(part, width=WIDTH):
 
 def words_of(frame):
     """Each word of the headings and cells, as a reader expects it."""
-    cells = [f"{cell:.3f}" if isinstance(cell, float) else str(cell) for cell in frame.to_numpy(dtype=object).ravel()]
+    cells = [
+        f"{cell:.3f}" if isinstance(cell, float) else str(cell)
+        for cell in frame.to_numpy(dtype=object).ravel()
+        if not (isinstance(cell, float) and abs(cell) < 0.01)
+    ]
     return [word for text in [*map(str, frame.columns), *cells] for word in terminal.visible(text).split()]
 
 
@@ -65,6 +69,12 @@ class TestWords:
 
     def test_midnight_is_a_day(self):
         assert "00:00" not in printed(PrintedTable(pd.DataFrame({"time": [pd.Timestamp("2024-01-31")]}), "t"))
+
+    @given(st.floats(-1e6, 1e6))
+    def test_two_significant_digits_or_more(self, number):
+        """Half a unit of the second digit is at most a twentieth of the number; a rounding error is zero."""
+        shown = float(printed(PrintedTable(pd.DataFrame({"share": [number]}), "t")).split()[-1])
+        assert abs(shown - number) <= (abs(number) / 19 if abs(number) >= 1e-9 else 1e-9)
 
     def test_a_word_longer_than_the_terminal(self):
         """Each row is printed as lines, and nothing is lost."""

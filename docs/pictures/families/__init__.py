@@ -1,0 +1,1 @@
+"""Pictures of the members of each family, one module per family."""

@@ -36,6 +36,7 @@ from foreknow.evaluation.cli.defense_choices import (
     defense_choice,
     fresh_seed,
     seeded_generator,
+    which_defense,
 )
 from foreknow.evaluation.cli.files.checksums import settings
 from foreknow.evaluation.cli.files.columns import Columns
@@ -45,6 +46,9 @@ from foreknow.evaluation.cli.options import Overwrite, given_options, refuse_unr
 from foreknow.evaluation.cli.pictures import PICTURES, Pictures
 from foreknow.evaluation.cli.printing.terminal import say, tracked
 from foreknow.models import History, Release
+
+EPILOG = which_defense()
+"""Text below the options."""
 
 
 def publish_command(

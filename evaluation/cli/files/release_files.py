@@ -12,16 +12,24 @@ from foreknow.evaluation.cli.files.columns import RESERVED_COLUMNS, Columns
 from foreknow.models import Grouping, History, Release, Schema, View
 from foreknow.models.arrays import IntArray
 from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.generalization import number_text
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
-    """The published table of all releases; generalized values are text, because a Parquet column has one type."""
+    """The published table of all releases; quasi-identifiers are text, because a Parquet column has one type."""
     tables = []
     for release in releases:
-        table = release.table.astype(dict.fromkeys(release.view.schema.quasi_identifiers, str))
+        table = release.table.astype({release.view.schema.sensitive: object})
+        for name in release.view.schema.quasi_identifiers:
+            table[name] = table[name].map(_text, na_action="ignore").astype("str")
         table.insert(0, time, release.time)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def _text(cell: Any) -> str:
+    """A published quasi-identifier as text; numbers as in the intervals of generalized ones."""
+    return number_text(cell) if isinstance(cell, float) else str(cell)
 
 
 def key_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:

@@ -39,7 +39,7 @@ def import_lazily(package: str) -> None:
         Its ``__name__``. The module of each name is read from the statements under ``if TYPE_CHECKING:`` in its source.
     """
     module = sys.modules[package]
-    source = module.__loader__.get_source(package)  # type: ignore[union-attr, attr-defined]
+    source = module.__loader__.get_source(package)  # type: ignore[union-attr]
     module.__dict__["_places"] = dict(_typed_imports(source))
     module.__class__ = LazyPackage
 

@@ -53,7 +53,7 @@ def _made(name: str) -> Any:
 def _first_paragraph(name: str) -> str:
     """First paragraph of the docstring of a command, read from its source."""
     spec = find_spec(f"{FOLDER}.{name}_command")
-    source = spec.loader.get_source(spec.name)  # type: ignore[union-attr, attr-defined]
+    source = spec.loader.get_source(spec.name)  # type: ignore[union-attr]
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.FunctionDef) and statement.name == f"{name}_command":
             return " ".join((ast.get_docstring(statement) or "").split("\n\n")[0].split())

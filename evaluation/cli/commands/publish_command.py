@@ -22,7 +22,7 @@ from foreknow.evaluation.cli.commands.publish_options import (
     Seed,
     ThresholdOptions,
 )
-from foreknow.evaluation.cli.commands.publish_output import checked_output, write_output
+from foreknow.evaluation.cli.commands.publish_output import checked_output, quotes_formulas, write_output
 from foreknow.evaluation.cli.commands.publish_report import (
     notice_codes,
     notice_risks,
@@ -62,7 +62,7 @@ def publish_command(
     infeasible: InfeasibleRule = Infeasible["raise"],
     bucketized: Bucketized = False,
     generalized: Generalized = False,
-    quote_formulas: QuoteFormulas = False,
+    quote_formulas: QuoteFormulas = None,
     corpus: Corpus = None,
     pictures: Pictures = False,
     overwrite: Overwrite = False,
@@ -101,7 +101,7 @@ def publish_command(
     run = run_settings(context, [*table.files, corpus], used)
     formulas = write_output(output, releases, chosen, columns, quote_formulas, run)
     report_cost(releases, chosen)
-    notice_risks(formulas, quote_formulas, seed)
+    notice_risks(formulas, quotes_formulas(output, quote_formulas), seed)
     say_paths(out / output.table, out / output.key)
     if pictures:
         say(f"Pictures: {out / output.key.parent / PICTURES}.")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from foreknow.evaluation.cli.files.column_checks import check_roles
 from foreknow.evaluation.cli.files.columns import RESERVED_COLUMNS, Columns
+from foreknow.evaluation.cli.files.formulas import quoted_formula
 from foreknow.models import Grouping, History, Release, Schema, View
 from foreknow.models.arrays import IntArray
 from foreknow.models.tables.columns.required_columns import check_columns
@@ -130,7 +131,8 @@ def _counterfeit_codes(view: View, names: "pd.Index[Any]", counterfeits: pd.Data
 
 def _published_codes(view: View, cells: "pd.Series[Any]", own: IntArray | None) -> IntArray:
     """Codes of published values; a missing cell has the record's own value, if ``own`` gives one."""
-    named = {str(value): value for value in view.schema.values}
+    named = {quoted_formula(str(value)): value for value in view.schema.values}
+    named |= {str(value): value for value in view.schema.values}
     codes = view.schema.codes(cells.map(lambda cell: named.get(cell, cell)))
     unknown = cells[np.isnan(codes) & (cells.notna().to_numpy() if own is not None else True)]
     if len(unknown):

@@ -65,7 +65,7 @@ MADE = {
 }
 """Every defense of `DEFENSES`, by its name; a new one adds its row."""
 
-HISTORIES, PEOPLE = 20, 24
+HISTORIES, PEOPLE = 12, 24
 MAX_DEVIATIONS = 4.5
 """Standard deviations: under the null hypothesis one in 10^5 of these sums is farther from its mean."""
 

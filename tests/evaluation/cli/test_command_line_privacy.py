@@ -39,7 +39,9 @@ def refused(*arguments):
 
 
 class TestSeed:
-    @pytest.mark.parametrize("defense", list(BUILT_IN))
+    @pytest.mark.parametrize(
+        ("defense", "kind"), [*((name, "csv") for name in BUILT_IN), ("anatomy", "parquet")], indirect=["kind"]
+    )
     def test_it_is_written_beside_the_key_alone(self, tmp_path, kind, defense):
         source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
         out = tmp_path / "out"

@@ -1,7 +1,7 @@
 """Most probable assignment of the values of each group to its members."""
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from foreknow.models import Observation
 from foreknow.models.arrays import FloatArray, IntArray
@@ -28,7 +28,7 @@ def best_assignment(observation: Observation, prior: FloatArray) -> FloatArray:
     for j, counts in enumerate(observation.counts):
         rows = order[starts[j] : starts[j + 1]]
         values = np.repeat(np.arange(len(counts)), counts)
-        members, places = linear_sum_assignment(cost[np.ix_(rows, values)])
+        members, places = scipy.optimize.linear_sum_assignment(cost[np.ix_(rows, values)])
         chosen[rows[members], values[places]] = 1.0
     return chosen
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import pandas as pd
 
 from foreknow.attacks.attack import check_adversary, each_release
@@ -13,6 +12,9 @@ from foreknow.models import Adversary, Beliefs, CompromisedRecords, Release
 from foreknow.models.divergence import jensen_shannon
 from foreknow.models.knowledge.personal_transitions import chains_at
 from foreknow.models.settings import check_range, is_number
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 MIN_REPORTED_BITS = 1e-6
 """Default threshold in bits; smaller divergences are rounding errors."""
@@ -135,6 +137,8 @@ def _graph(
     for place, data in places.items():
         if data["bits"] >= least and data["group"] >= 0:
             mates.setdefault((data["release"], data["group"]), []).append(place)
+    import networkx as nx
+
     graph: nx.DiGraph[Any] = nx.DiGraph(source=source)
     graph.add_node(source, **places[source], distance=0)
     # A node reached through time passes influence to its group; a node reached through the group does not.

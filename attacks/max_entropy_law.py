@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+import scipy
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, compiled
 
@@ -182,12 +182,14 @@ def _minimized(cells: _Cells, constraints: LinearConstraints) -> FloatArray:
         return value - float(low @ below) + float(high @ above), slope
 
     limit = MAX_MULTIPLIER * unit
-    bounds = Bounds(
+    bounds = scipy.optimize.Bounds(
         np.concatenate([np.where(is_exact, -limit, 0.0), np.zeros(c)]),
         np.concatenate([limit, np.where(is_exact, 0.0, limit)]),
     )
     options = {"maxiter": 1000, "maxfun": 5000, "ftol": 1e-15, "gtol": 1e-8}
-    found = minimize(dual, np.zeros(2 * c), jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    found = scipy.optimize.minimize(
+        dual, np.zeros(2 * c), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    ).x
     return np.asarray((found[:c] - found[c:]) / unit)
 
 

@@ -1,8 +1,11 @@
 """Measure the figures, each in a process of its own, and write them to benchmarks/results.md, in the section of this machine.
 
-``python benchmarks/run.py`` measures all figures. With an argument it measures those whose name contains it, and prints them.
+``python benchmarks/run.py`` measures all figures and keeps them in benchmarks/kept.json. With an argument it measures those whose
+name contains it, and prints them; ``--keep`` keeps them too. ``--guard RATIO`` ends with status 1 if the cost or the memory of a
+figure is over RATIO times that of the kept run. A cost is processor time over that of a reference kernel in the same process.
 """
 
+import argparse
 import json
 import platform
 import resource
@@ -15,6 +18,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from figures import FIGURES
+from measured_figures import HEAD, Measured, keep_run, kept_run, regressions, rows
+from reference_kernel import reference_seconds
 from rich.console import Console
 from rich.progress import track
 from subjects import MissingData
@@ -24,85 +29,116 @@ RUNS = 5
 LONG, RUNS_OF_LONG = 15.0, 3
 """Seconds of a first run, including compilation, from which a figure has fewer runs."""
 
+PEERS = {
+    "Adult 45,222: Mondrian k=5": "k",
+    "Adult 45,222: Mondrian k=5, l=2": "k, l",
+    "Adult 45,222: Mondrian k=5, t=.5": "k, t",
+}
+"""Figures that anjana publishes too, from the same records for the same requirement: its call for each."""
 
-def timed(name: str) -> dict[str, object]:
-    """Time one figure: one run that compiles, then `RUNS` runs; returns seconds and the peak memory of the process in MiB."""
+
+def timed(name: str) -> Measured:
+    """Measure one figure: one run that compiles, then `RUNS` runs, beside the reference kernel."""
     figure = FIGURES[name]
     try:
         work = figure.prepare()
     except MissingData as absent:
-        return {"name": name, "skipped": str(absent)}
+        return Measured(name, skipped=str(absent))
     start = time.perf_counter()
     work()
     long = time.perf_counter() - start > LONG
-    seconds = []
+    reference, seconds, processor = reference_seconds(), [], []
     for _ in range(RUNS_OF_LONG if long else RUNS):
-        start = time.perf_counter()
+        start, of_processor = time.perf_counter(), time.process_time()
         found = work()
+        processor.append(time.process_time() - of_processor)
         seconds.append(found if figure.own_clock else time.perf_counter() - start)
+    reference = min(reference, reference_seconds())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {
-        "name": name,
-        "median": statistics.median(seconds),
-        "least": min(seconds),
-        "most": max(seconds),
-        "peak": peak,
-    }
+    spent = statistics.median(seconds if figure.own_clock else processor)
+    return Measured(name, statistics.median(seconds), spent / reference, peak)
 
 
 def machine() -> str:
-    """Description of the machine: processor, cores, memory, versions."""
+    """Description of the machine: processor, cores, versions."""
+    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pandas"))
+    return f"{hardware()}; Python {platform.python_version()}, {packages}"
+
+
+def hardware() -> str:
+    """Processor and cores of the machine: runs are compared whatever the versions of the programs."""
     described = Path("/proc/cpuinfo").read_text().split("\n") if Path("/proc/cpuinfo").exists() else []
     model = next(
         (line.split(":")[1].strip() for line in described if line.startswith("model name")), platform.machine()
     )
-    cores = sum(line.startswith("processor") for line in described) or 1
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pandas"))
-    return f"{model}, {cores} cores; Python {platform.python_version()}, {packages}"
+    return f"{model}, {sum(line.startswith('processor') for line in described) or 1} cores"
 
 
-def row(timing: dict[str, object]) -> str:
-    """Row of the table."""
-    name = timing["name"]
-    if "skipped" in timing:
-        return f"| {name} | skipped: {timing['skipped']} | | | |"
-    limit = FIGURES[str(name)].limit
-    asked = "" if limit is None else f"{limit:g}"
-    median, least, most = (shown(timing[which]) for which in ("median", "least", "most"))
-    return f"| {name} | {median} | {least}-{most} | {asked} | {timing['peak']:.0f} |"
+def peer_seconds(names: list[str]) -> dict[str, tuple[str, float]]:
+    """Seconds of anjana on the figures that it publishes too; empty where its environment cannot be made."""
+    if not set(names) & set(PEERS):
+        return {}
+    from peers import DATA, HERE, PROGRAMS, Unavailable, output_of, prepare, python_of
+
+    program = PROGRAMS["anjana"]
+    try:
+        prepare()
+        runner = [python_of(program), str(HERE / "peers" / program.runner), str(DATA)]
+        found = {
+            name: json.loads(output_of([*runner, PEERS[name]]).splitlines()[-1]) for name in names if name in PEERS
+        }
+    except (Unavailable, OSError) as why:
+        print(f"anjana is not run: {why}", file=sys.stderr)
+        return {}
+    return {name: (program.name, statistics.median(answer["seconds"])) for name, answer in found.items()}
 
 
-def shown(seconds: float) -> str:
-    """Seconds with four decimals, or six for small numbers."""
-    return f"{seconds:.4f}" if seconds >= 0.001 else f"{seconds:.6f}"
+def section(figures: list[Measured]) -> str:
+    """Section of the results for this machine."""
+    limits = {name: figure.limit for name, figure in FIGURES.items()}
+    peers = peer_seconds([each.name for each in figures])
+    return "\n".join(
+        [
+            f"## {machine()}",
+            "",
+            f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs ({RUNS_OF_LONG} of long ones) after one that",
+            "compiles. Each figure has a process of its own; its peak memory includes imports and data. Growth is the slope of",
+            "log seconds on log records by least squares, over the sizes of the same method. The cost is processor time over",
+            "that of a reference kernel in the same process; its ratio to the last kept run of this machine is shown.",
+            "",
+            *HEAD,
+            *rows(figures, kept_run(hardware()), limits, peers),
+            "",
+        ]
+    )
 
 
-def main() -> None:
-    """Measure the figures named on the command line."""
-    if sys.argv[1:2] == ["--one"]:
-        print(json.dumps(timed(sys.argv[2])))
-        return
-    wanted = [name for name in FIGURES if not sys.argv[1:] or sys.argv[1] in name]
-    rows = []
+def main() -> int:
+    """Measure the figures named on the command line; return the exit status."""
+    parser = argparse.ArgumentParser(description="Measure the figures.")
+    parser.add_argument("name", nargs="?", default="", help="part of the names of the figures")
+    parser.add_argument("--guard", type=float, metavar="RATIO", help="fail over RATIO times the kept cost or memory")
+    parser.add_argument("--keep", action="store_true", help="keep the figures of a part, too")
+    parser.add_argument("--one", action="store_true", help="measure the one figure of this name, and print it as JSON")
+    asked = parser.parse_args()
+    if asked.one:
+        print(json.dumps(timed(asked.name)))
+        return 0
+    figures = []
+    wanted = [name for name in FIGURES if asked.name in name]
     for name in track(wanted, "measuring", console=Console(stderr=True), transient=True):
         done = subprocess.run([sys.executable, __file__, "--one", name], capture_output=True, text=True, check=True)
-        rows.append(row(json.loads(done.stdout)))
-    lines = [
-        f"## {machine()}",
-        "",
-        f"Taken {date.today().isoformat()}: seconds, median of {RUNS} runs ({RUNS_OF_LONG} of long ones) after one that",
-        "compiles. Each figure has a process of its own; its peak memory includes imports and data. JSReduce as printed suppresses",
-        "85 % of the exams (docs/findings.md); with patience it publishes half of them, and takes longer. A figure of the median",
-        "group is the time for this group within the run.",
-        "",
-        "| figure | median | least-most | at most | MiB |",
-        "|---|---|---|---|---|",
-        *rows,
-        "",
-    ]
-    print("\n".join(lines))
-    if not sys.argv[1:]:
-        keep("\n".join(lines))
+        figures.append(Measured(*json.loads(done.stdout)))
+    print(written := section(figures))
+    kept = kept_run(hardware())
+    if asked.guard is not None:
+        print("\n".join(found := regressions(figures, kept, asked.guard)), file=sys.stderr)
+        return 1 if found or not kept else 0
+    if not asked.name:
+        keep(written)
+    if asked.keep or not asked.name:
+        keep_run(hardware(), figures)
+    return 0
 
 
 def keep(section: str) -> None:
@@ -119,4 +155,4 @@ def keep(section: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any
 
-import networkx as nx
 import pandas as pd
 
 from foreknow.attacks import LabelBeliefs
@@ -70,6 +69,8 @@ def check_history(history: Any) -> None:
 
 def check_influence(owner: str, graph: Any) -> None:
     """Raise TypeError or ValueError unless a graph is one that `foreknow.attacks.Influence` returns."""
+    import networkx as nx
+
     if not isinstance(graph, nx.DiGraph):
         raise TypeError(
             f"{owner}: graph is a {type(graph).__name__}; it takes the directed graph that an Influence returns, as "

@@ -3,10 +3,15 @@
 n records of a release, m values of the sensitive domain, g groups, t releases, d quasi-identifiers.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from foreknow.models.compilation_cache import compiled, inlined
+from foreknow.models.lazy_names import import_lazily
+
+if TYPE_CHECKING:
+    from foreknow.models.compilation_cache import compiled, inlined
 
 __all__ = ["BoolArray", "FloatArray", "IntArray", "ObjectArray", "compiled", "inlined"]
 
@@ -14,3 +19,6 @@ type FloatArray = NDArray[np.float64]
 type IntArray = NDArray[np.int64]
 type BoolArray = NDArray[np.bool_]
 type ObjectArray = NDArray[np.object_]
+
+# Numba is imported by the first module that compiles a kernel: tables have none.
+import_lazily(__name__)

@@ -9,14 +9,12 @@ import sys
 import zipfile
 
 import pytest
-from commands import ROLES, read, records, write
+from commands import ROLES, read, records, run, write
 from places import ROOT
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("**A complete package**")[1]
 FILES = dict(re.findall(r"`([\w.]+)`:\n\n```\w+\n(.*?)```", PAGE, re.DOTALL))
 """The files of the page by name."""
-
-COMMAND = "from foreknow.evaluation.cli.command_line import main; main()"
 
 # One worker builds; the others would do it again.
 pytestmark = pytest.mark.xdist_group("packaging")
@@ -58,19 +56,16 @@ def test_its_own_tests_pass(package):
     assert "2 passed" in shown
 
 
-def test_the_command_line_uses_its_names(package, tmp_path):
-    _, environment = package
+def test_the_command_line_uses_its_names(package, tmp_path, monkeypatch):
+    """In this process: the metadata of the package are found where its modules are."""
+    monkeypatch.syspath_prepend(str(package[0].parent / "site"))
     source, out = write(records(), tmp_path / "records.csv"), tmp_path / "out"
-
-    def foreknow(*arguments):
-        shell(sys.executable, "-c", COMMAND, *arguments, env=environment, cwd=tmp_path)
-
-    foreknow("publish", source, *ROLES, "--out", out, "--defense", "neighbours", "-k", 4)
+    run("publish", source, *ROLES, "--out", out, "--defense", "neighbours", "-k", 4)
     groups = read(out / "private" / "groups.csv")
     assert groups.groupby(["week", "group"]).size().ge(4).all()
     assert "Neighbours(k=4)" in json.dumps(json.loads((out / "public" / "release.json").read_text()))
     beliefs = tmp_path / "beliefs"
-    foreknow(
+    run(
         "attack",
         source,
         *ROLES,

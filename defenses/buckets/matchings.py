@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -92,6 +91,8 @@ def _as_array(name: str, given: ArrayLike, takes: str) -> NDArray[Any]:
 
 def _completes(allowed: BoolArray, record: int, copy: int) -> bool:
     """Return whether all other records can be matched with all other copies."""
+    import networkx as nx
+
     rest = np.delete(np.delete(allowed, record, axis=0), copy, axis=1)
     graph = nx.Graph()
     records = [("record", i) for i in range(len(rest))]

@@ -4,8 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial import cKDTree
+import scipy
 
 from foreknow.defenses.clusters.pairwise_divergence import pairwise_divergence
 from foreknow.defenses.requirements.drawn_prior import DrawnPrior
@@ -86,8 +85,10 @@ def prior_clusters(prior: FloatArray, j: float, base: float = 2.0, tolerance: fl
         return np.zeros(len(prior), dtype=np.int64)
     most = (j + LEVEL_TOLERANCE) * math.log2(base)
     apart = [pairwise_divergence(block[leaders.rows], most + LEVEL_TOLERANCE, leaders.radius) for block in each]
-    merges = linkage(np.maximum.reduce(apart), method="complete")
-    cluster = fcluster(merges, most, criterion="distance")[leaders.leader_of[row_of.reshape(-1)]]
+    merges = scipy.cluster.hierarchy.linkage(np.maximum.reduce(apart), method="complete")
+    cluster = scipy.cluster.hierarchy.fcluster(merges, most, criterion="distance")[
+        leaders.leader_of[row_of.reshape(-1)]
+    ]
     _, first, number = np.unique(cluster, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[number])
 
@@ -144,7 +145,7 @@ def assign_leaders(rows: FloatArray, tolerance: float, blocks: int = 1) -> Leade
     if tolerance == 0:
         return Leaders(every_row, every_row, np.zeros(len(rows)))
     roots, leader = np.sqrt(rows), np.full(len(rows), -1)
-    tree = cKDTree(roots)
+    tree = scipy.spatial.cKDTree(roots)
     for row in every_row:
         if leader[row] < 0:
             near = np.array(tree.query_ball_point(roots[row], math.sqrt(tolerance)))

@@ -5,7 +5,7 @@ that must grow takes the nearest free records; where none is left it joins the n
 """
 
 import numpy as np
-from scipy.spatial import cKDTree
+import scipy
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
@@ -112,7 +112,7 @@ class FreeRecordIndex:
 
     def __init__(self, points: FloatArray, free: BoolArray) -> None:
         self._rows = np.flatnonzero(free)
-        self._tree = cKDTree(points[self._rows])
+        self._tree = scipy.spatial.cKDTree(points[self._rows])
 
     def distances(self, points: FloatArray, number: int) -> FloatArray:
         """Distance of each point to its ``number``-th nearest record."""

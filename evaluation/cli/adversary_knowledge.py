@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from foreknow.attacks import Published
 from foreknow.models import (
     Adversary,
     ClassFrequencies,
@@ -19,6 +19,9 @@ from foreknow.models import (
 )
 from foreknow.models.knowledge.sequences import GapRule
 from foreknow.models.memory import Revision
+
+if TYPE_CHECKING:
+    from foreknow.attacks import Published
 
 MIN_RESPONDENTS = 10
 """Least mean number of respondents of a class, where its prior is learned from releases."""
@@ -71,7 +74,7 @@ def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
     return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps))
 
 
-def learn_from_releases(releases: Sequence[Published], learning: Learning) -> LearnedKnowledge:
+def learn_from_releases(releases: "Sequence[Published]", learning: Learning) -> LearnedKnowledge:
     """Learn the prior and the transitions from releases alone, without their true values.
 
     A class has at least `MIN_RESPONDENTS` respondents on average; see `_classes`.

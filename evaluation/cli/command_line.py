@@ -2,50 +2,32 @@
 
 import sys
 import warnings
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
-from foreknow.evaluation.cli.command_shape import Outcome, as_command
-from foreknow.evaluation.cli.commands.attack_command import attack_command
-from foreknow.evaluation.cli.commands.check_command import check_command
-from foreknow.evaluation.cli.commands.compare_command import compare_command
-from foreknow.evaluation.cli.commands.demo_command import demo_command
-from foreknow.evaluation.cli.commands.describe_command import describe_command
-from foreknow.evaluation.cli.commands.publish_command import publish_command
-from foreknow.evaluation.cli.commands.report_command import report_command
-from foreknow.evaluation.cli.commands.simulate_command import simulate_command
-from foreknow.evaluation.cli.defense_choices import which_defense
-from foreknow.evaluation.cli.files.checksums import program_version
-from foreknow.evaluation.cli.options import paragraphs
-from foreknow.evaluation.cli.printing.error_messages import fault_lines, message_in_options
+from foreknow.evaluation.cli.lazy_commands import LazyCommands
 from foreknow.evaluation.cli.printing.terminal import notice, say, show_error, show_hanging
-from foreknow.models import InputFaults
+from foreknow.evaluation.cli.program_version import program_version
+
+COMMANDS = ("describe", "demo", "simulate", "publish", "attack", "check", "compare", "report")
+"""The commands, in the order of the help text; see `LazyCommands`."""
+
+
+class Commands(LazyCommands):
+    """The commands of the program."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.offer(COMMANDS)
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-
-COMMANDS: dict[str, Callable[..., Outcome | None]] = {
-    "describe": describe_command,
-    "demo": demo_command,
-    "simulate": simulate_command,
-    "publish": publish_command,
-    "attack": attack_command,
-    "check": check_command,
-    "compare": compare_command,
-    "report": report_command,
-}
-"""The commands, in the order of the help text."""
-
-EPILOGS = {"publish": which_defense()}
-"""Texts below the options of a command."""
-
-for _name, _command in COMMANDS.items():
-    app.command(_name, help=paragraphs(_command.__doc__), epilog=EPILOGS.get(_name))(as_command(_command))
 
 
 def _print_version(asked: bool) -> None:
@@ -79,7 +61,10 @@ def main() -> None:
     try:
         app()
     except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
-        *others, last = fault_lines(error) if isinstance(error, InputFaults) else [message_in_options(error)]
+        # Imported here: the help of the program needs no tables.
+        from foreknow.evaluation.cli.printing.error_messages import error_lines
+
+        *others, last = error_lines(error)
         for line in others:
             show_hanging(line)
         show_error(last)

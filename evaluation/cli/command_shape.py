@@ -60,6 +60,11 @@ def as_command(command: Callable[..., Outcome | None]) -> Callable[..., None]:
     return run
 
 
+def paragraphs(docstring: str | None) -> str:
+    """A docstring as help text: the lines of each paragraph are joined, so that the terminal wraps them."""
+    return "\n\n".join(" ".join(part.split()) for part in (docstring or "").split("\n\n"))
+
+
 def plain(cell: Any) -> Any:
     """A value as JSON has it: arrays and tables as lists, a number that is not finite as null, anything else as text."""
     if isinstance(cell, pd.DataFrame):

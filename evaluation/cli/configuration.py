@@ -50,7 +50,7 @@ def settings_of(path: Path, context: typer.Context) -> dict[str, Any]:
     """
     name, own = str(context.info_name), parameters_by_key(context.command)
     content = _content(path, name, own)
-    commands: dict[str, Any] = context.parent.command.commands if context.parent is not None else {}  # type: ignore[attr-defined]
+    commands = _commands(context)
     tables = {key: value for key, value in content.items() if isinstance(value, dict)}
     shared = {key: value for key, value in content.items() if not isinstance(value, dict)}
     for key in tables:
@@ -66,6 +66,14 @@ def settings_of(path: Path, context: typer.Context) -> dict[str, Any]:
     chosen = {**shared, **tables.get(name, {})}
     chosen = {key.replace("_", "-"): value for key, value in chosen.items()}
     return {str(own[key].name): _value(path, key, value, own[key]) for key, value in chosen.items() if key in own}
+
+
+def _commands(context: typer.Context) -> dict[str, Any]:
+    """All commands of the program, with their parameters."""
+    if context.parent is None:
+        return {}
+    program: Any = context.parent.command
+    return {name: program.loaded(name) for name in program.commands}
 
 
 def parameters_by_key(command: Any) -> dict[str, Any]:

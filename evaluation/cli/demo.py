@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from foreknow import evaluation
 from foreknow.attacks import Attack, JointAttack, LearnedAttack, SequentialAttack, SnapshotAttack
 from foreknow.defenses import Defense, DistinctDiversity, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation.cli.files.atomic_output import write_table
 from foreknow.evaluation.cli.pictures import BELIEF, GAIN, GROUP_SIZES, save_picture
 from foreknow.evaluation.datasets.pbc import pbc
 from foreknow.evaluation.experiment import Comparison, compare
-from foreknow.evaluation.plots.belief_plots import belief_over_time
-from foreknow.evaluation.plots.gain_plot import gain_over_time
-from foreknow.evaluation.plots.group_sizes import group_sizes
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.models import Adversary, ClassFrequencies, Exact, History, MarkovChain, Omega
 
@@ -112,10 +110,12 @@ def attacks(adversary: Adversary) -> dict[str, Attack]:
 def write_output(demo: Demo, folder: Path) -> None:
     """Write the plots and tables of the demo into a folder."""
     comparison = demo.comparison
-    save_picture(gain_over_time(comparison.risk(), "year of follow-up", panel="attack"), folder / GAIN)
+    save_picture(evaluation.gain_over_time(comparison.risk(), "year of follow-up", panel="attack"), folder / GAIN)
     beliefs = {name: comparison.beliefs[name, STRONGEST_ATTACK] for name in comparison.releases}
-    save_picture(belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up"), folder / BELIEF)
-    save_picture(group_sizes(comparison.releases), folder / GROUP_SIZES)
+    save_picture(
+        evaluation.belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up"), folder / BELIEF
+    )
+    save_picture(evaluation.group_sizes(comparison.releases), folder / GROUP_SIZES)
     write_table(comparison.summary(), folder / "summary.csv")
     write_table(comparison.risk(), folder / "risk.csv")
     write_table(comparison.cost(), folder / "cost.csv")

@@ -268,8 +268,3 @@ def refuse_unread_options(context: typer.Context, kind: str, chosen: str, option
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         readers = ", ".join(other for other, names in options.items() if name in names)
         raise ValueError(f"{chosen} does not read {flag}; leave it out, or choose --{kind} {readers}.")
-
-
-def paragraphs(docstring: str | None) -> str:
-    """A docstring as help text: the lines of each paragraph are joined, so that the terminal wraps them."""
-    return "\n\n".join(" ".join(part.split()) for part in (docstring or "").split("\n\n"))

@@ -1,21 +1,15 @@
-"""Pictures of publish, attack and check: files beside the tables of --out."""
+"""Pictures of publish, attack and check: files beside the tables of --out. Matplotlib is imported when one is drawn."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import typer
-from matplotlib.figure import Figure
 
+from foreknow import evaluation
 from foreknow.evaluation.cli.options import OUTPUT_PANEL
-from foreknow.evaluation.plots.belief_plots import belief_over_time
-from foreknow.evaluation.plots.gain_plot import gain_over_time
-from foreknow.evaluation.plots.group_sizes import group_sizes
-from foreknow.evaluation.plots.style import COLORS, hide_frame, without_mathtext
-from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.models import Beliefs, History, Release
 from foreknow.models.arrays import FloatArray
 
@@ -48,6 +42,9 @@ def check_pictures(pictures: bool, out: Path | None) -> None:
 
 def save_picture(drawn: Any, path: Path, private: bool = False) -> None:
     """Write what a plot returned, a figure or axes, as a PNG file; its folder is created."""
+    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
+
     path.parent.mkdir(mode=0o700 if private else 0o755, exist_ok=True)
     if private:
         path.touch(mode=0o600)
@@ -58,7 +55,7 @@ def save_picture(drawn: Any, path: Path, private: bool = False) -> None:
 
 def draw_publication(folder: Path, releases: Sequence[Release], title: str) -> None:
     """Draw the sizes of the published groups."""
-    save_picture(group_sizes({title: releases}), folder / GROUP_SIZES, private=True)
+    save_picture(evaluation.group_sizes({title: releases}), folder / GROUP_SIZES, private=True)
 
 
 def draw_attack(
@@ -66,16 +63,23 @@ def draw_attack(
 ) -> None:
     """Draw the gain of attacks at each release and, of the first attack, the beliefs about the most exposed respondent."""
     tables = [
-        risk_table(beliefs, history).assign(defense="as published", attack=name) for name, beliefs in attacks.items()
+        evaluation.risk_table(beliefs, history).assign(defense="as published", attack=name)
+        for name, beliefs in attacks.items()
     ]
-    save_picture(gain_over_time(pd.concat(tables, ignore_index=True), time), folder / GAIN, private=True)
+    save_picture(evaluation.gain_over_time(pd.concat(tables, ignore_index=True), time), folder / GAIN, private=True)
     if person is not None:
         first = next(iter(attacks))
-        save_picture(belief_over_time({first: attacks[first]}, history, person, time), folder / BELIEF, private=True)
+        save_picture(
+            evaluation.belief_over_time({first: attacks[first]}, history, person, time), folder / BELIEF, private=True
+        )
 
 
 def draw_beliefs(folder: Path, beliefs: FloatArray, records: FloatArray, sure: float, what: str, of: str) -> None:
     """Draw a histogram of the highest beliefs of published tables alone: ``of`` are counted, ``what`` is believed."""
+    from matplotlib.figure import Figure
+
+    from foreknow.evaluation.plots.style import COLORS, hide_frame
+
     figure = Figure(figsize=(7, 3.8), layout="constrained")
     axes = figure.subplots()
     hide_frame(axes, "y", "0.9")
@@ -97,6 +101,10 @@ def draw_levels(folder: Path, levels: pd.DataFrame) -> None:
     levels : DataFrame
         Columns ``release``, ``requirement``, ``level``, ``bound`` and ``holds``, one row per group.
     """
+    from matplotlib.figure import Figure
+
+    from foreknow.evaluation.plots.style import COLORS, hide_frame, without_mathtext
+
     names, times = list(levels["requirement"].unique()), list(levels["release"].unique())
     figure = Figure(figsize=(max(4.0, 1.2 + 0.5 * len(times)) * len(names), 3.8), layout="constrained")
     panels = figure.subplots(1, len(names), squeeze=False)[0]

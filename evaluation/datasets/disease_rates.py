@@ -6,7 +6,7 @@ are assumed, and marked as such. A rate is the same at every age, gender and wei
 """
 
 import numpy as np
-from scipy.linalg import expm, logm
+import scipy
 
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
@@ -116,7 +116,7 @@ def exam_transitions(weeks_per_step: float = 1.0) -> MarkovChain:
     weekly = _generator(_matrix(LIVER_PER_YEAR, ALZHEIMER_PER_YEAR)) / WEEKS_PER_YEAR + _hiv_generator()
     sepsis = _matrix(SEPSIS_PER_DAY, SEPSIS_PER_DAY_ASSUMED)
     # Each factor leaves the stages of the other diseases unchanged, so the product is the chain of all diseases.
-    chain = expm(weekly * weeks_per_step) @ _power(sepsis, DAYS_PER_WEEK * weeks_per_step)
+    chain = scipy.linalg.expm(weekly * weeks_per_step) @ _power(sepsis, DAYS_PER_WEEK * weeks_per_step)
     return MarkovChain(1, np.clip(chain, 0.0, None))
 
 
@@ -141,7 +141,7 @@ def _hiv_generator() -> FloatArray:
 
 def _generator(matrix: FloatArray) -> FloatArray:
     """Logarithm of a transition matrix, with negative rates set to 0."""
-    rates = np.clip(np.real(logm(matrix)), 0.0, None)
+    rates = np.clip(np.real(scipy.linalg.logm(matrix)), 0.0, None)
     np.fill_diagonal(rates, 0.0)
     return np.asarray(rates - np.diag(rates.sum(axis=1)))
 
@@ -149,4 +149,4 @@ def _generator(matrix: FloatArray) -> FloatArray:
 def _power(matrix: FloatArray, exponent: float) -> FloatArray:
     whole, rest = divmod(round(exponent, 9), 1.0)
     power = np.linalg.matrix_power(matrix, int(whole))
-    return np.asarray(power @ expm(_generator(matrix) * rest)) if rest else power
+    return np.asarray(power @ scipy.linalg.expm(_generator(matrix) * rest)) if rest else power

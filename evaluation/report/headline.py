@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+import scipy
 
 from foreknow.evaluation.report.adversaries import Inference
 from foreknow.evaluation.risk.belief_accuracy import RELATIVE_TIE
@@ -71,7 +71,7 @@ def headline(one: Inference, history: History, sure: float, bootstrap: Bootstrap
     n, number = len(people), int(exposed.sum())
     low, high = (0.0, 1.0)
     if n:
-        interval = binomtest(number, n).proportion_ci(bootstrap.level, "exact")
+        interval = scipy.stats.binomtest(number, n).proportion_ci(bootstrap.level, "exact")
         low, high = float(interval.low), float(interval.high)
     rows = [("exposed", number / n if n else np.nan, low, high)]
     value = sums[:, 1:].sum(axis=0) / max(sums[:, 0].sum(), 1)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
+import scipy
 
 from foreknow.evaluation.risk.beliefs_and_truth import LeftOut
 from foreknow.evaluation.risk.forecasts import Forecasts, forecasts
@@ -100,8 +100,8 @@ def _drawn_frequencies(found: Forecasts, place: IntArray, bootstrap: Bootstrap) 
     """Observed frequency of each occupied bin in each draw, NaN where a draw has none of its beliefs: ``(draws, bins)``."""
     shape = (found.respondents, int(place.max(initial=-1)) + 1)
     ones = np.ones(len(place))
-    number = csr_array((ones, (found.respondent, place)), shape=shape)
-    right = csr_array((found.outcome.astype(np.float64), (found.respondent, place)), shape=shape)
+    number = scipy.sparse.csr_array((ones, (found.respondent, place)), shape=shape)
+    right = scipy.sparse.csr_array((found.outcome.astype(np.float64), (found.respondent, place)), shape=shape)
     drawn = [np.zeros((0, shape[1]))]
     for weights in bootstrap.weights(found.respondents):
         total = np.asarray(weights @ number)

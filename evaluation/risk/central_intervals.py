@@ -4,7 +4,7 @@ from types import EllipsisType
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
+import scipy
 
 from foreknow.evaluation.risk.across_draws import weighted_quantiles
 from foreknow.models import Beliefs
@@ -35,5 +35,5 @@ def interval_of(
     belief = posterior.probabilities[entries]
     if posterior.standard_error is None:
         return BeliefInterval(belief, belief)
-    reach = float(ndtri(upper)) * posterior.standard_error[entries]
+    reach = float(scipy.special.ndtri(upper)) * posterior.standard_error[entries]
     return BeliefInterval(*(np.clip(belief + sign * reach, 0, 1) for sign in (-1, 1)))

@@ -1,11 +1,13 @@
 """Influence of one compromised record, by distance and by release."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import pandas as pd
 
 from foreknow.evaluation.arguments import check_influence
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 def influence_by_distance(graph: "nx.DiGraph[Any]") -> pd.DataFrame:

@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
-from scipy.spatial import cKDTree
+import scipy
 
 from foreknow.models import Categorical, People
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -35,7 +34,7 @@ class Points(NamedTuple):
     """
 
     dense: FloatArray
-    sparse: csr_array
+    sparse: "scipy.sparse.csr_array"
 
     def take(self, rows: IntArray) -> "Points":
         """Points of some rows."""
@@ -48,7 +47,7 @@ class Points(NamedTuple):
     def means(self, group: IntArray, groups: int) -> "Points":
         """Mean point of each group."""
         shares = _rows(group, 1 / np.bincount(group, minlength=groups)[group], groups).T.tocsr()
-        return Points(np.asarray(shares @ self.dense), csr_array(shares @ self.sparse))
+        return Points(np.asarray(shares @ self.dense), scipy.sparse.csr_array(shares @ self.sparse))
 
 
 def points_of(people: People, like: People) -> Points:
@@ -58,7 +57,7 @@ def points_of(people: People, like: People) -> Points:
     """
     dense: list[FloatArray] = []
     n = len(people.quasi_identifiers)
-    sparse: list[csr_array] = [csr_array((n, 0))]
+    sparse: list[scipy.sparse.csr_array] = [scipy.sparse.csr_array((n, 0))]
     for a, kind in enumerate(people.schema.quasi_identifiers.values()):
         codes = people.quasi_identifiers[:, a]
         if not isinstance(kind, Categorical):
@@ -71,7 +70,7 @@ def points_of(people: People, like: People) -> Points:
             frequent = np.bincount(others, minlength=number) >= DENSE_SHARE * len(others)
             dense.append(level[:, frequent].toarray())
             sparse.append(level[:, ~frequent].tocsr())
-    return Points(np.hstack(dense), csr_array(hstack(sparse, format="csr")))
+    return Points(np.hstack(dense), scipy.sparse.csr_array(scipy.sparse.hstack(sparse, format="csr")))
 
 
 def nearest_groups(
@@ -109,7 +108,7 @@ def nearest_groups(
     vectors = points.take(first)
     constant = _norms(vectors.sparse)
     places = np.column_stack([centres.dense, np.sqrt(_norms(centres.sparse))])
-    tree = cKDTree(places, balanced_tree=False, compact_nodes=False)
+    tree = scipy.spatial.cKDTree(places, balanced_tree=False, compact_nodes=False)
     start = np.column_stack([vectors.dense, np.zeros(len(first))])
     least = np.sqrt(tree.query(start)[0] ** 2 + constant)
     pairs = _closest_pairs(vectors, centres, least)
@@ -155,14 +154,14 @@ def _closest_pairs(vectors: Points, centres: Points, least: FloatArray) -> _Pair
     return _Pairs(*map(np.concatenate, zip(*closest, strict=True)))
 
 
-def _rows(columns: IntArray, entries: FloatArray, number: int) -> csr_array:
+def _rows(columns: IntArray, entries: FloatArray, number: int) -> "scipy.sparse.csr_array":
     """Sparse array with one entry per row."""
-    return csr_array((entries, columns, np.arange(len(columns) + 1)), shape=(len(columns), number))
+    return scipy.sparse.csr_array((entries, columns, np.arange(len(columns) + 1)), shape=(len(columns), number))
 
 
 def _squares(rows: FloatArray) -> FloatArray:
     return np.asarray((rows**2).sum(axis=1))
 
 
-def _norms(rows: csr_array) -> FloatArray:
+def _norms(rows: "scipy.sparse.csr_array") -> FloatArray:
     return np.asarray(rows.power(2).sum(axis=1)).ravel()

@@ -1,7 +1,7 @@
 """Rankings of beliefs: area under the ROC curve within groups, and precision of the top c."""
 
 import numpy as np
-from scipy.stats import rankdata
+import scipy
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
@@ -43,7 +43,7 @@ def within_group_auc(belief: FloatArray, holds: BoolArray, group: IntArray) -> f
     level, levels = _levels(belief)
     # A rank within a group is the overall rank, less the number of respondents of the groups before.
     before = (np.cumsum(sizes) - sizes)[group[holds]]
-    rank = rankdata(group * levels + level)[holds] - before
+    rank = scipy.stats.rankdata(group * levels + level)[holds] - before
     return float((rank.sum() - (holders * (holders + 1) / 2).sum()) / pairs)
 
 

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+import scipy
 
 from foreknow.evaluation.risk.forecasts import Forecasts
 from foreknow.evaluation.risk.ranking import BELIEF_DECIMALS
@@ -87,7 +87,7 @@ def recalibrated(tallies: Tallies) -> FloatArray:
     if not len(tallies.belief):
         return np.zeros(0)
     total = tallies.total
-    return np.asarray(np.clip(isotonic_regression(tallies.events / total, weights=total).x, 0, 1))
+    return np.asarray(np.clip(scipy.optimize.isotonic_regression(tallies.events / total, weights=total).x, 0, 1))
 
 
 def decomposed(

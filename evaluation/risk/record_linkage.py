@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, hstack
+import scipy
 
 from foreknow.evaluation.arguments import check_releases
 from foreknow.evaluation.boxes import published_hulls
@@ -105,8 +105,8 @@ def _midpoints(release: Release, people: People) -> Points:
         _middle(_column(people, name, people.quasi_identifiers[:, a]), hull.low[:, a], hull.high[:, a])
         for a, name in enumerate(people.schema.quasi_identifiers)
     ]
-    sparse = hstack([middle.sparse for middle in middles], format="csr")
-    return Points(np.hstack([middle.dense for middle in middles]), csr_array(sparse))
+    sparse = scipy.sparse.hstack([middle.sparse for middle in middles], format="csr")
+    return Points(np.hstack([middle.dense for middle in middles]), scipy.sparse.csr_array(sparse))
 
 
 def _middle(people: People, low: FloatArray, high: FloatArray) -> Points:
@@ -118,8 +118,10 @@ def _middle(people: People, low: FloatArray, high: FloatArray) -> Points:
     sizes = (high - low).astype(np.int64) + 1
     ends = np.cumsum(sizes)
     codes = np.arange(ends[-1]) - np.repeat(ends - sizes - low.astype(np.int64), sizes)
-    under = csr_array((np.repeat(1 / sizes, sizes), codes, np.append(0, ends)), shape=(len(sizes), len(kind.values)))
-    return Points(np.asarray(under @ values.dense), csr_array(under @ values.sparse))
+    under = scipy.sparse.csr_array(
+        (np.repeat(1 / sizes, sizes), codes, np.append(0, ends)), shape=(len(sizes), len(kind.values))
+    )
+    return Points(np.asarray(under @ values.dense), scipy.sparse.csr_array(under @ values.sparse))
 
 
 def _column(people: People, name: str, codes: FloatArray) -> People:

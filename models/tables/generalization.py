@@ -1,6 +1,7 @@
 """Generalized quasi-identifiers of groups: interval hulls as codes, and published labels."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,18 @@ def published_labels(people: People, group: IntArray, groups: int) -> dict[str, 
     return published
 
 
+def exact_cells(people: People, rows: IntArray) -> dict[str, "list[Any] | IntArray | FloatArray"]:
+    """Return the quasi-identifiers of some records as cells, by attribute; numbers are integers if all of them are whole."""
+    cells: dict[str, list[Any] | IntArray | FloatArray] = {}
+    for (name, kind), column in zip(people.schema.quasi_identifiers.items(), people.quasi_identifiers.T, strict=True):
+        codes = column[rows]
+        if isinstance(kind, Categorical):
+            cells[name] = [kind.values[code] for code in codes.astype(np.int64).tolist()]
+        else:
+            cells[name] = codes.astype(np.int64) if (codes == np.floor(codes)).all() else codes
+    return cells
+
+
 def common_level(kind: Categorical, codes: FloatArray, group: IntArray, groups: int) -> IntArray:
     """Return the lowest generalization level at which each group's members have one label: int array, shape ``(g,)``."""
     members, starts = _by_group(group, groups)
@@ -77,9 +90,9 @@ def _common_ancestors(kind: Categorical, codes: FloatArray, group: IntArray, gro
 
 
 def _interval(low: float, high: float) -> str:
-    return _number(low) if low == high else f"[{_number(low)},{_number(high)}]"
+    return number_text(low) if low == high else f"[{number_text(low)},{number_text(high)}]"
 
 
-def _number(number: float) -> str:
-    """The shortest text that reads back as the same number."""
+def number_text(number: float) -> str:
+    """Return the shortest text that reads back as the same number."""
     return str(int(number)) if float(number).is_integer() and abs(number) < 1e16 else repr(float(number))

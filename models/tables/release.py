@@ -13,7 +13,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.files.view_files import read_views, write_views
-from foreknow.models.tables.generalization import published_labels
+from foreknow.models.tables.generalization import exact_cells, published_labels
 from foreknow.models.tables.grouping import Grouping
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.schema import Schema
@@ -203,13 +203,15 @@ class Release:
         return (self._exact_identifiers() if self.bucketized else self._generalized_identifiers()), values
 
     def _exact_identifiers(self) -> pd.DataFrame:
-        """The group and the exact quasi-identifiers of each published record, sorted."""
+        """The group and the exact quasi-identifiers of each published record, sorted.
+
+        They are made from codes: the spelling, types and attributes of the view's columns are those of suppressed records too.
+        """
         people = self.view.people
         kept = np.flatnonzero(self.group >= 0)
         order = kept[np.lexsort((*people.quasi_identifiers[kept].T[::-1], self.group[kept]))]
-        identifiers = self.view.frame.iloc[order][list(people.schema.quasi_identifiers)].reset_index(drop=True)
-        identifiers.insert(0, "group", self.group[order])
-        return identifiers
+        cells = exact_cells(people, order)
+        return pd.DataFrame({"group": self.group[order], **cells})
 
     def _generalized_identifiers(self) -> pd.DataFrame:
         """Each group and its generalized quasi-identifiers."""
@@ -221,7 +223,7 @@ class Release:
 def _cells(schema: Schema, codes: IntArray) -> "pd.Series[Any]":
     """Sensitive values as a column; values of several types keep theirs, as 1 beside 0.5."""
     cells = [schema.values[code] for code in codes]
-    return pd.Series(cells, dtype=None if len(set(map(type, schema.values))) == 1 else object)
+    return pd.Series(cells, dtype=None if len(set(map(type, cells))) == 1 else object)
 
 
 def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) -> IntArray:

@@ -22,7 +22,7 @@ from foreknow.evaluation.cli.commands.publish_options import (
     Seed,
     ThresholdOptions,
 )
-from foreknow.evaluation.cli.commands.publish_output import checked_output, write_output
+from foreknow.evaluation.cli.commands.publish_output import checked_output, quotes_formulas, write_output
 from foreknow.evaluation.cli.commands.publish_report import (
     notice_codes,
     notice_risks,
@@ -36,6 +36,7 @@ from foreknow.evaluation.cli.defense_choices import (
     defense_choice,
     fresh_seed,
     seeded_generator,
+    which_defense,
 )
 from foreknow.evaluation.cli.files.checksums import settings
 from foreknow.evaluation.cli.files.columns import Columns
@@ -46,6 +47,9 @@ from foreknow.evaluation.cli.options import Overwrite, given_options, refuse_unr
 from foreknow.evaluation.cli.pictures import PICTURES, Pictures
 from foreknow.evaluation.cli.printing.terminal import continued, say, tracked
 from foreknow.models import History, Release
+
+EPILOG = which_defense()
+"""Text below the options."""
 
 
 def publish_command(
@@ -59,7 +63,7 @@ def publish_command(
     infeasible: InfeasibleRule = Infeasible["raise"],
     bucketized: Bucketized = False,
     generalized: Generalized = False,
-    quote_formulas: QuoteFormulas = False,
+    quote_formulas: QuoteFormulas = None,
     corpus: Corpus = None,
     pictures: Pictures = False,
     overwrite: Overwrite = False,
@@ -98,7 +102,7 @@ def publish_command(
     run = run_settings(context, [*table.files, corpus], used)
     formulas = write_output(output, releases, chosen, columns, quote_formulas, run)
     report_cost(releases, chosen)
-    notice_risks(formulas, quote_formulas, seed)
+    notice_risks(formulas, quotes_formulas(output, quote_formulas), seed)
     say_paths(out / output.table, out / output.key)
     if pictures:
         say(f"Pictures: {out / output.key.parent / PICTURES}.")

@@ -138,12 +138,13 @@ Generalized = Annotated[
     ),
 ]
 QuoteFormulas = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--quote-formulas",
+        "--quote-formulas/--keep-formulas",
         rich_help_panel=OUTPUT_PANEL,
-        help="Write an apostrophe before published cells that a spreadsheet would run as formulas: those that begin with =, +, "
-        "- or @.",
+        show_default=False,
+        help="Write an apostrophe before published cells that a spreadsheet would run as formulas, those that begin with =, +, - "
+        "or @, or write them unchanged. By default they get one in CSV files, and stay in Parquet files.",
     ),
 ]
 

@@ -8,7 +8,7 @@ from foreknow.defenses import Defense
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.evaluation.cli.files.checksums import KEY, RELEASE, write_key, write_release
 from foreknow.evaluation.cli.files.columns import Columns
-from foreknow.evaluation.cli.files.formulas import formula_cells, without_formulas
+from foreknow.evaluation.cli.files.formulas import formula_cells
 from foreknow.evaluation.cli.files.release_files import key_table, published_table
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, write_settings
 from foreknow.evaluation.cli.pictures import GROUP_SIZES, draw_publication
@@ -71,12 +71,17 @@ def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: boo
     return output
 
 
+def quotes_formulas(output: Output, asked: bool | None) -> bool:
+    """Whether formulas of the published table get an apostrophe: as asked, or by default in a CSV file."""
+    return output.table.suffix == ".csv" if asked is None else asked
+
+
 def write_output(
     output: Output,
     releases: tuple[Release, ...],
     defense: Defense,
     columns: Columns,
-    quote_formulas: bool,
+    quote_formulas: bool | None,
     run: dict[str, Any],
 ) -> int:
     """Write the published table, its description, the key and the settings of the run.
@@ -87,7 +92,7 @@ def write_output(
     with atomic_output(output.folder, output.sources, output.overwrite) as folder:
         (folder / PUBLIC).mkdir(mode=0o755)
         (folder / PRIVATE).mkdir(mode=0o700)
-        write_table(without_formulas(table) if quote_formulas else table, folder / output.table)
+        write_table(table, folder / output.table, formulas=not quotes_formulas(output, quote_formulas))
         write_release(folder / output.table, releases, defense)
         write_table(key_table(releases, columns), folder / output.key, private=True)
         write_settings(folder / PRIVATE / SETTINGS, run)

@@ -16,6 +16,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.evaluation.cli.files.formulas import without_formulas
+
 SCRATCH_NAME = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
 """Name of a scratch folder: the machine and the process that write in it."""
 
@@ -87,7 +89,7 @@ def check_output(
             raise ValueError(f"{target} is already there; name another folder, or replace it with --overwrite.")
 
 
-def write_table(table: pd.DataFrame, path: Path, private: bool = False) -> None:
+def write_table(table: pd.DataFrame, path: Path, private: bool = False, formulas: bool | None = None) -> None:
     """Write a CSV or Parquet file, by the ending of its name.
 
     Parameters
@@ -97,6 +99,9 @@ def write_table(table: pd.DataFrame, path: Path, private: bool = False) -> None:
     path : path
     private : bool
         Create the file with mode 0600, so that only its owner can read it.
+    formulas : bool, optional
+        Whether cells that a spreadsheet would run are written unchanged; otherwise with an apostrophe before them. By default in
+        Parquet files alone, which spreadsheets do not open.
 
     Raises
     ------
@@ -105,7 +110,10 @@ def write_table(table: pd.DataFrame, path: Path, private: bool = False) -> None:
     """
     if private:
         path.touch(mode=0o600)
-    if path.suffix.lower() == ".parquet":
+    is_parquet = path.suffix.lower() == ".parquet"
+    if not (is_parquet if formulas is None else formulas):
+        table = without_formulas(table)
+    if is_parquet:
         names = [str(name) for name in table.columns]
         pq.write_table(pa.table([_plain(table[name]) for name in table.columns], names=names), path)
     else:

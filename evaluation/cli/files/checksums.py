@@ -6,13 +6,13 @@ of the records or of the key, which would confirm a guess. ``key.json``, beside 
 
 import dataclasses
 import hashlib
-import importlib.metadata
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from foreknow.defenses import Defense
+from foreknow.evaluation.cli.program_version import program_version
 from foreknow.models import Release
 
 RELEASE, KEY = "release.json", "key.json"
@@ -91,14 +91,6 @@ def checksum(path: Path) -> str:
     """SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def program_version() -> str:
-    """Name and version of the program."""
-    try:
-        return f"foreknow {importlib.metadata.version('foreknow')}"
-    except importlib.metadata.PackageNotFoundError:
-        return "foreknow"
 
 
 def _setting(value: Any) -> str:

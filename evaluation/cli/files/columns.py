@@ -14,6 +14,7 @@ from foreknow.evaluation.cli.files.column_checks import (
     check_roles,
     holds_whole_numbers,
 )
+from foreknow.evaluation.cli.files.formulas import unquoted_formulas
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.evaluation.cli.printing.terminal import notice
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
@@ -138,6 +139,9 @@ class Columns:
             times, faults, _ = ordered_times(key[self.time], self.cleaning.time_format)
             if not faults:
                 key = key.assign(**{self.time: times})
+        if records is not None:
+            shared = [name for name in (self.respondent, self.time) if name in key.columns and name in records.columns]
+            key = key.assign(**{name: unquoted_formulas(key[name], records[name]) for name in shared})
         if records is not None and self.respondent in key.columns and self.cleaning.equal_values != "keep":
             key = key.assign(**{self.respondent: common_spelling(key[self.respondent], records[self.respondent])})
         return key

@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""First characters of a formula in a spreadsheet (OWASP, *CSV Injection*)."""
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""First characters of a formula in a spreadsheet (OWASP, *CSV Injection*); the last four are the full-width = + - @."""
 
 
 def formula_cells(table: pd.DataFrame) -> int:
@@ -28,9 +28,28 @@ def without_formulas(table: pd.DataFrame) -> pd.DataFrame:
         for name in table.columns
         if (mask := _is_formula(table[name])).any()
     }
-    return table.assign(**columns).rename(
-        columns={name: f"'{name}" for name in table.columns if _begins_like_formula(name)}
-    )
+    return table.assign(**columns).rename(columns={name: quoted_formula(name) for name in table.columns})
+
+
+def quoted_formula(cell: Any) -> Any:
+    """A cell with an apostrophe before it, if it begins like a formula.
+
+    >>> quoted_formula("=1+1"), quoted_formula("clerk")
+    ("'=1+1", 'clerk')
+    """
+    return f"'{cell}" if _begins_like_formula(cell) else cell
+
+
+def unquoted_formulas(column: "pd.Series[Any]", known: "pd.Series[Any]") -> "pd.Series[Any]":
+    """A column of a file that `without_formulas` wrote, with the cells of another column as they are there."""
+    written = {quoted_formula(cell): cell for cell in known if _begins_like_formula(cell)}
+    return column.map(lambda cell: written.get(cell, cell)) if written else column
+
+
+def as_written(column: "pd.Series[Any]", written: "pd.Series[Any]") -> "pd.Series[Any]":
+    """A column with those cells quoted that a file, of which ``written`` is a column, has with an apostrophe alone."""
+    there = set(written)
+    return column.map(lambda cell: quoted if (quoted := quoted_formula(cell)) in there and cell not in there else cell)
 
 
 def _is_formula(column: "pd.Series[Any]") -> "pd.Series[bool]":
@@ -46,4 +65,4 @@ def _begins_like_formula(cell: object) -> bool:
         float(cell)
     except ValueError:
         return True
-    return cell.startswith(("\t", "\r"))
+    return cell.startswith(("\t", "\r", "\n"))

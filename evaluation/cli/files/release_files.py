@@ -9,19 +9,28 @@ import pandas as pd
 
 from foreknow.evaluation.cli.files.column_checks import check_roles
 from foreknow.evaluation.cli.files.columns import RESERVED_COLUMNS, Columns
+from foreknow.evaluation.cli.files.formulas import quoted_formula
 from foreknow.models import Grouping, History, Release, Schema, View
 from foreknow.models.arrays import IntArray
 from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.generalization import number_text
 
 
 def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
-    """The published table of all releases; generalized values are text, because a Parquet column has one type."""
+    """The published table of all releases; quasi-identifiers are text, because a Parquet column has one type."""
     tables = []
     for release in releases:
-        table = release.table.astype(dict.fromkeys(release.view.schema.quasi_identifiers, str))
+        table = release.table.astype({release.view.schema.sensitive: object})
+        for name in release.view.schema.quasi_identifiers:
+            table[name] = table[name].map(_text, na_action="ignore").astype("str")
         table.insert(0, time, release.time)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def _text(cell: Any) -> str:
+    """A published quasi-identifier as text; numbers as in the intervals of generalized ones."""
+    return number_text(cell) if isinstance(cell, float) else str(cell)
 
 
 def key_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
@@ -139,7 +148,8 @@ def _counterfeit_codes(view: View, names: "pd.Index[Any]", counterfeits: pd.Data
 
 def _published_codes(view: View, cells: "pd.Series[Any]", own: IntArray | None) -> IntArray:
     """Codes of published values; a missing cell has the record's own value, if ``own`` gives one."""
-    named = {str(value): value for value in view.schema.values}
+    named = {quoted_formula(str(value)): value for value in view.schema.values}
+    named |= {str(value): value for value in view.schema.values}
     codes = view.schema.codes(cells.map(lambda cell: named.get(cell, cell)))
     unknown = cells[np.isnan(codes) & (cells.notna().to_numpy() if own is not None else True)]
     if len(unknown):

@@ -35,6 +35,11 @@ MAX_MESSAGE_LENGTH = 1000
 """Characters of an error message that are printed; a cell in a message may have any length."""
 
 
+def error_lines(error: Exception) -> list[str]:
+    """The message of an error, or the faults of a file, one line each."""
+    return fault_lines(error) if isinstance(error, InputFaults) else [message_in_options(error)]
+
+
 def message_in_options(error: Exception) -> str:
     """The message of an error, with settings of Python objects written as options of the command."""
     text = str(error).strip()

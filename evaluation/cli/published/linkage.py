@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_flow
+import scipy
 
 from foreknow.evaluation.cli.published.labels import Labels
 from foreknow.models import People
@@ -111,8 +110,8 @@ def _assignment(pairs: _Pairs, persons: IntArray, size: IntArray) -> IntArray:
     start = np.concatenate([pairs.kind, np.full(kinds, source), kinds + np.arange(len(size))])
     end = np.concatenate([kinds + pairs.cell, np.arange(kinds), np.full(len(size), sink)])
     capacity = np.concatenate([np.minimum(persons[pairs.kind], size[pairs.cell]), persons, size]).astype(np.int32)
-    graph = csr_array((capacity, (start, end)), shape=(nodes, nodes))
-    flow = maximum_flow(graph, source, sink).flow
+    graph = scipy.sparse.csr_array((capacity, (start, end)), shape=(nodes, nodes))
+    flow = scipy.sparse.csgraph.maximum_flow(graph, source, sink).flow
     return np.asarray(flow[pairs.kind, kinds + pairs.cell]).ravel().astype(np.int64)
 
 
@@ -122,8 +121,10 @@ def _possible(pairs: _Pairs, flow: IntArray, persons: IntArray, cells: int) -> B
     more, fewer = flow < persons[pairs.kind], flow > 0
     start = np.concatenate([pairs.kind[more], kinds + pairs.cell[fewer]])
     end = np.concatenate([kinds + pairs.cell[more], pairs.kind[fewer]])
-    graph = csr_array((np.ones(len(start), dtype=np.int8), (start, end)), shape=(kinds + cells, kinds + cells))
-    _, component = connected_components(graph, connection="strong")
+    graph = scipy.sparse.csr_array(
+        (np.ones(len(start), dtype=np.int8), (start, end)), shape=(kinds + cells, kinds + cells)
+    )
+    _, component = scipy.sparse.csgraph.connected_components(graph, connection="strong")
     return np.asarray(fewer | (component[pairs.kind] == component[kinds + pairs.cell]))
 
 

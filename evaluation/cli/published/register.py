@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.formulas import as_written
 from foreknow.evaluation.cli.files.input_files import InputFiles
 from foreknow.evaluation.cli.published.linkage import linked
 from foreknow.evaluation.cli.published.tables import PublishedRelease
@@ -83,6 +84,8 @@ class Register:
         paths = [path] if corpus is None else [path, corpus]
         tables = (persons, *files.read(paths[1:], text, columns.names, columns.time))
         persons, *others = columns.clean(tables, files.places(paths, tables))
+        name = columns.sensitive
+        others = [table.assign(**{name: as_written(table[name], published)}) for table in others]
         schema = columns.schema(persons, *others)
         values = _values(columns, published, *(table[columns.sensitive] for table in others))
         history = History.read(persons, schema, columns.time)

@@ -39,7 +39,9 @@ def refused(*arguments):
 
 
 class TestSeed:
-    @pytest.mark.parametrize("defense", list(BUILT_IN))
+    @pytest.mark.parametrize(
+        ("defense", "kind"), [*((name, "csv") for name in BUILT_IN), ("anatomy", "parquet")], indirect=["kind"]
+    )
     def test_it_is_written_beside_the_key_alone(self, tmp_path, kind, defense):
         source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
         out = tmp_path / "out"
@@ -175,24 +177,24 @@ class TestFormulas:
     def formulas(self):
         return records().replace({"result": {"a": "=1+1", "b": "-2+3"}})
 
-    def test_they_are_reported(self, tmp_path, kind):
+    @pytest.mark.parametrize(
+        ("option", "quoted"),
+        [((), {"csv": True, "parquet": False}), (("--quote-formulas",), True), (("--keep-formulas",), False)],
+    )
+    def test_csv_files_have_none_unless_asked(self, tmp_path, kind, option, quoted):
         source = write(self.formulas(), tmp_path / f"r.{kind}")
-        result = run("publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian")
+        result = run("publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian", *option)
         public = read(tmp_path / "public" / f"published.{kind}")
-        count = public["result"].isin(["=1+1", "-2+3"]).sum()
+        count = (public["result"] != "c").sum()
         assert count > 10
-        assert f"{count} published cells begin like formulas (= + - @), which a spreadsheet may run" in result.stderr
-
-    def test_they_are_quoted_on_request(self, tmp_path, kind):
-        source = write(self.formulas(), tmp_path / f"r.{kind}")
-        result = run("publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian", "--quote-formulas")
-        public = read(tmp_path / "public" / f"published.{kind}")
-        assert set(public["result"]) == {"'=1+1", "'-2+3", "c"}
-        assert (
-            f"{(public['result'] != 'c').sum()} published cells begin like formulas, and were written with an apos"
-            in result.stderr
-        )
-        run("attack", source, *ROLES, "--groups", tmp_path / "private" / f"groups.{kind}")
+        if quoted[kind] if isinstance(quoted, dict) else quoted:
+            assert set(public["result"]) == {"'=1+1", "'-2+3", "c"}
+            assert f"{count} published cells begin like formulas, and were written with an apos" in result.stderr
+        else:
+            assert set(public["result"]) == {"=1+1", "-2+3", "c"}
+            assert (
+                f"{count} published cells begin like formulas (= + - @), which a spreadsheet may run" in result.stderr
+            )
 
     def test_no_word_where_there_is_none(self, tmp_path, kind):
         source = write(records(), tmp_path / f"r.{kind}")

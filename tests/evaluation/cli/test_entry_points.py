@@ -192,14 +192,15 @@ class TestNames:
     def test_the_help_lists_them(self, tmp_path):
         """In a new process, as a shell starts it."""
         site = install(tmp_path / "site", "theirs", DECLARED)
-        code = "from foreknow.evaluation.cli.command_line import main; main()"
+        code = (
+            "from foreknow.evaluation.cli.command_line import app\n"
+            "for command in ('publish', 'attack'):\n"
+            "    app([command, '--help'], standalone_mode=False)\n"
+            "    print('---')"
+        )
         path = os.pathsep.join([str(site), *filter(None, [os.environ.get("PYTHONPATH")])])
-        for command, names in (("publish", ["blocks", "judged"]), ("attack", ["theirs", "counting"])):
-            shown = subprocess.run(
-                [sys.executable, "-c", code, command, "--help"],
-                env={**os.environ, "PYTHONPATH": path},
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
-            assert all(name in shown for name in names)
+        environment = {**os.environ, "PYTHONPATH": path}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        publish, attack, _ = done.stdout.split("---\n")
+        assert all(name in publish for name in ("blocks", "judged"))
+        assert all(name in attack for name in ("theirs", "counting"))

@@ -9,8 +9,8 @@ from commands import ROLES, records, run, write
 from rich.console import Console
 
 from foreknow.evaluation.cli.command_line import COMMANDS
+from foreknow.evaluation.cli.command_shape import paragraphs
 from foreknow.evaluation.cli.defense_choices import BUILT_IN
-from foreknow.evaluation.cli.options import paragraphs
 from foreknow.evaluation.cli.printing import terminal
 
 

@@ -56,7 +56,7 @@ class TestHelp:
     @pytest.mark.parametrize("command", OPTIONS)
     def test_every_option_is_explained(self, command):
         text = run(command, "--help").stdout
-        parameters = typer.main.get_command(command_line.app).commands[command].params
+        parameters = typer.main.get_command(command_line.app).loaded(command).params
         options = [name for p in parameters for name in p.opts if p.param_type_name == "option" and name != "--help"]
         assert options == OPTIONS[command]
         words = text.split()

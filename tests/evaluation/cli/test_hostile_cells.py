@@ -1,0 +1,96 @@
+"""Conformance of every command: no file runs in a spreadsheet, nothing that is printed commands a terminal."""
+
+import csv
+import json
+import re
+
+import pandas as pd
+import pytest
+from commands import ROLES, records, run, write
+
+from foreknow.evaluation.cli import command_line
+from foreknow.evaluation.cli.files.formulas import FORMULA_STARTS
+
+HOSTILE = "=cmd|'/C calc'!A0\x1b[2J\x1b]0;owned\x07\u202etxt"
+"""Value that a spreadsheet would run, that would clear a terminal, and that turns the direction of a line."""
+
+COMMANDING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+@pytest.fixture
+def source(tmp_path):
+    """Records whose respondents, towns and values are hostile, beside others."""
+    table = records().replace({"result": {"a": HOSTILE}, "town": {"Rome": HOSTILE}})
+    table["id"] = [
+        f"{start}{name}{HOSTILE[-24:]}" for start, name in zip("=+-@" * len(table), table["id"], strict=False)
+    ]
+    names = dict(zip(records()["id"], table["id"], strict=True))
+    return write(table.assign(id=records()["id"].map(names)), tmp_path / "r.csv")
+
+
+def check_output(result):
+    assert not COMMANDING.search(result.output.replace("\r", "")), COMMANDING.search(result.output)
+
+
+def check_files(folder):
+    """Every cell of every CSV file under a folder; returns the number of apostrophes that were needed."""
+    quoted = 0
+    for path in folder.rglob("*.csv"):
+        with path.open(newline="", encoding="utf-8") as file:
+            for cell in (cell for row in csv.reader(file) for cell in row):
+                assert not cell.startswith(FORMULA_STARTS) or is_number(cell), (path, cell)
+                quoted += cell.startswith(tuple(f"'{start}" for start in FORMULA_STARTS))
+    return quoted
+
+
+def is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def test_every_command(source, tmp_path):
+    """The key is read back with the names as they are in the records, although its cells have apostrophes."""
+    out = tmp_path / "out"
+    groups = ["--groups", out / "private" / "groups.csv"]
+    check_output(run("describe", source))
+    check_output(run("publish", source, *ROLES, "--out", out, "--defense", "mask"))
+    attack = run(
+        "attack", source, *ROLES, *groups, "--out", out / "attack", "--estimator", "omega", "--attack", "sequential"
+    )
+    check_output(attack)
+    assert "not checked" not in attack.stderr
+    public = out / "public" / "published.csv"
+    published = ["--sensitive", "result", "--time", "week", "-k", 2]
+    checked = run("check", public, *published, "--out", out / "levels", status=None)
+    check_output(checked)
+    assert check_files(out) > 100
+    told = pd.read_csv(out / "attack" / "beliefs.csv")
+    assert f"'{HOSTILE}" in told.columns
+
+
+def test_json_has_escape_codes_alone(source, tmp_path):
+    result = run("publish", source, *ROLES, "--out", tmp_path / "out", "--defense", "mondrian", "--json")
+    json.loads(result.stdout)
+    check_output(result)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "none\x1b[2J.csv", "--sensitive", "result"),
+        ("publish", "{source}", "--qi", f"a{HOSTILE}", "--sensitive", "result", "--out", "o"),
+        ("publish", "{source}", "--qi", "age", "--sensitive", "id", "--out", "o"),
+        ("attack", "{source}", *ROLES, "--attack", "x\x1b[2J"),
+        ("attack", "{source}", *ROLES, "--groups", "{source}"),
+    ],
+)
+def test_errors(source, capsys, monkeypatch, arguments):
+    monkeypatch.setattr("sys.argv", ["foreknow", *(str(each).format(source=source) for each in arguments)])
+    with pytest.raises(SystemExit):
+        command_line.main()
+    shown = capsys.readouterr()
+    assert shown.err
+    assert not COMMANDING.search(shown.out + shown.err)

@@ -1,0 +1,66 @@
+"""Table of the benchmarks: sizes in names, growth exponents, ratios to a kept run, and the guard."""
+
+import importlib
+import json
+import sys
+
+import pytest
+from places import ROOT
+
+
+@pytest.fixture(scope="module")
+def figures():
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        yield importlib.import_module("measured_figures")
+    finally:
+        sys.path.remove(str(ROOT / "benchmarks"))
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "method"),
+    [
+        ("exams 24 x 5,000: Mondrian k=2, l=2", 120_000, "exams: Mondrian k=2, l=2"),
+        ("Adult 10,000 rows: Mondrian k=5", 10_000, "Adult: Mondrian k=5"),
+        ("Adult 45,222: Mondrian k=5", 45_222, "Adult: Mondrian k=5"),
+        ("10^6 exams: Anatomy(2)", 10**6, "exams: Anatomy(2)"),
+        ("ConfidenceSum on one group of 1,000", 1000, "ConfidenceSum on one group of"),
+        ("a program", None, "a program"),
+    ],
+)
+def test_sizes_and_methods_are_in_the_names(figures, name, size, method):
+    found = figures.Measured(name)
+    assert (found.size, found.method) == (size, method)
+
+
+def test_the_exponent_of_a_power_is_found(figures):
+    measured = [figures.Measured(f"Adult {n:,}: x", 3e-6 * n**1.5) for n in (1000, 10_000, 100_000)]
+    assert figures.growth_exponents([*measured, figures.Measured("Adult 1,000: y", 1.0)]) == pytest.approx(
+        {"Adult: x": 1.5}
+    )
+
+
+def test_rows_have_every_column(figures):
+    measured = [
+        figures.Measured("Adult 1,000: x", 0.1, 4.0, 200.0),
+        figures.Measured("Adult 10,000: x", 1.0, 9.0, 300.0),
+    ]
+    kept = {"Adult 10,000: x": {"cost": 6.0, "peak": 300.0}}
+    limits, peers = {"Adult 1,000: x": 2.0}, {"Adult 10,000: x": ("anjana", 4.0)}
+    first, second = figures.rows(measured, kept, limits, peers)
+    assert first == "| Adult 1,000: x | 1,000 | 0.1000 | 2 | 200 |  |  |  |"
+    assert second == "| Adult 10,000: x | 10,000 | 1.0000 |  | 300 | 1.00 | 1.50 | 0.25 of anjana |"
+    assert all(line.count("|") == 9 for line in (*figures.HEAD, first, second))
+
+
+def test_the_guard_compares_costs_and_memory(figures, tmp_path):
+    path = tmp_path / "kept.json"
+    figures.keep_run("mine", [figures.Measured("x", 1.0, 2.0, 100.0), figures.Measured("y", skipped="no data")], path)
+    figures.keep_run("mine", [figures.Measured("z", 1.0, 1.0, 100.0)], path)
+    kept = figures.kept_run("mine", path)
+    assert set(kept) == {"x", "z"}
+    assert figures.kept_run("another", path) == {}
+    assert json.loads(path.read_text())["mine"]["x"]["cost"] == 2.0
+    slower = [figures.Measured("x", 9.0, 2.9, 140.0), figures.Measured("z", 1.0, 1.6, 160.0)]
+    assert [line.split(":")[1].split()[0] for line in figures.regressions(slower, kept, 1.5)] == ["cost", "memory"]
+    assert figures.regressions(slower[:1], kept, 1.5) == []

@@ -68,15 +68,19 @@ def fit_shared_tilts(
     In each exchange a partition fits the tilts of its own groups, given those of the shared ones, and returns the expected counts
     of its members in these. Their sums over the partitions, in the order of the partitions, scale the tilts::
 
-        tilt_gs *= (n_gs / expected_gs) ** (1 / met_g)
+        tilt_gs *= (n_gs / expected_gs) ** (1 / damping_g)
+
+    ``damping_g`` is 1 at first, and doubles, up to ``met_g``, in each exchange in which the gap of the group does not fall.
 
     Notes
     -----
-    Generalized iterative scaling (Darroch, Ratcliff 1972) with an exponent for each group. A path meets at most ``met_g`` shared
-    groups if it meets g, so that its exponents sum to at most 1. By convexity the dual then rises in each exchange,
-    although all groups are scaled at once. A partition none of whose shared groups was scaled is left out.
+    With the damping ``met_g``, generalized iterative scaling (Darroch, Ratcliff 1972) with an exponent for each group. A path that
+    meets g meets at most ``met_g`` shared groups, so that the exponents of its groups sum to at most 1. By convexity the dual then
+    rises in each exchange, although all groups are scaled at once. With the damping 1 alone, gaps may rise for ever. A partition
+    none of whose shared groups was scaled is left out of an exchange.
     """
     tilts, latest, exchange = state.tilts.copy(), list(state.latest), state.exchanges
+    damping, gap = np.ones(len(shared.met)), np.full(len(shared.met), np.inf)
     size, inside = np.maximum(shared.counts.sum(axis=1), 1.0), shared.release < releases
     expected: list[FloatArray] = [np.zeros((len(part), tilts.shape[1])) for part in shared.parts]
     due = list(range(len(partitions)))
@@ -88,16 +92,17 @@ def fit_shared_tilts(
         total = np.zeros(tilts.shape)
         for part, found in zip(shared.parts, expected, strict=True):
             total[part] += found
-        gap = np.where(inside, np.abs(total - shared.counts).sum(axis=1) / (2 * size), 0.0)
+        before, gap = gap, np.where(inside, np.abs(total - shared.counts).sum(axis=1) / (2 * size), 0.0)
         if gap.max(initial=0.0) <= solver.tolerance:
             break
         moved = gap > solver.tolerance / 2
-        tilts[moved] = _scaled(tilts[moved], shared.counts[moved], total[moved], shared.met[moved])
+        damping = np.where(moved & (gap >= before), np.minimum(2 * damping, shared.met), damping)
+        tilts[moved] = _scaled(tilts[moved], shared.counts[moved], total[moved], damping[moved])
         due = [p for p, part in enumerate(shared.parts) if moved[part].any()]
     return TiltState(tilts, gap, tuple(latest), exchange)
 
 
-def _scaled(tilts: FloatArray, counts: FloatArray, expected: FloatArray, met: IntArray) -> FloatArray:
+def _scaled(tilts: FloatArray, counts: FloatArray, expected: FloatArray, damping: FloatArray) -> FloatArray:
     ratio = counts / np.maximum(expected, np.finfo(float).tiny)
-    scaled = tilts * ratio ** (1.0 / met[:, None])
+    scaled = tilts * ratio ** (1.0 / damping[:, None])
     return np.asarray(scaled / scaled.max(axis=1, keepdims=True))

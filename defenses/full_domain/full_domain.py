@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from foreknow.defenses.publish import RequirementDefense
 from foreknow.defenses.requirements.feasibility import Infeasible, check_smallest, shortfall
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
-from foreknow.models import Grouping, Release, View
+from foreknow.models import Grouping, People, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_choice
 
@@ -100,14 +100,33 @@ class FullDomain(RequirementDefense):
         prior = prior_of(view, prior)
         check_smallest(self.requirement, view)
         requirement = self.requirement.bind(view, prior)
-        levels = generalization_levels(view.people, self.widths or {})
-        tables = _GeneralizedTables(levels, summarize_records(view, prior, requirement.reads_members))
-        best = self._best(tables, requirement, view)
+        return self.group_rows(view.people, summarize_records(view, prior, requirement.reads_members), requirement)
+
+    def group_rows(self, people: People, records: Summary, requirement: GroupPredicate) -> Grouping:
+        """Group rows of which each stands for the records that its summary counts.
+
+        Parameters
+        ----------
+        people : People
+            Quasi-identifiers of the rows.
+        records : Summary
+            Batch of one summary for each row.
+        requirement : GroupPredicate
+            Requirement of this defense, bound to the table.
+
+        Raises
+        ------
+        Infeasible
+            As when called.
+        """
+        levels = generalization_levels(people, self.widths or {})
+        tables = _GeneralizedTables(levels, records)
+        best = self._best(tables, requirement, people.time)
         labels = tables.group(best, np.array([attribute.values for attribute in levels]))[0]
         note = ", ".join(attribute.descriptions[level] for attribute, level in zip(levels, best, strict=True)) + "."
         return Grouping(labels, notes=(note,))
 
-    def _best(self, tables: "_GeneralizedTables", requirement: GroupPredicate, view: View) -> Node:
+    def _best(self, tables: "_GeneralizedTables", requirement: GroupPredicate, time: Any) -> Node:
         """Chosen minimal satisfying level vector."""
         heights = [attribute.height for attribute in tables.levels]
         nodes = minimal_nodes(heights, lambda node: bool(requirement(tables(node)).all()), requirement.is_monotone)
@@ -115,7 +134,7 @@ class FullDomain(RequirementDefense):
             return min(nodes, key=lambda node: (*self._loss(node, tables(node).size), node))
         whole = tables(tuple(heights))
         raise Infeasible(
-            f"no levels of generalization of the view at {view.time!r} satisfy {self.requirement!r}: even all records as one group "
+            f"no levels of generalization of the view at {time!r} satisfy {self.requirement!r}: even all records as one group "
             f"do not satisfy {shortfall(requirement, whole)}. Lower the requirement."
         )
 

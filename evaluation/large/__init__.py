@@ -1,17 +1,20 @@
-"""Publication, attack and check of tables larger than memory, from Parquet to Parquet, on DuckDB."""
+"""Publication, attack, measures and check of tables larger than memory, from Parquet to Parquet, on DuckDB."""
 
 from foreknow.evaluation.large.attack import attack_large
 from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.measures import LargeMeasures, measure_large
 from foreknow.evaluation.large.publication import LargeRelease, LargeReleases, publish_large
 from foreknow.evaluation.large.source import LargeTable
 from foreknow.evaluation.large.verification import verify_large
 
 __all__ = [
     "Engine",
+    "LargeMeasures",
     "LargeRelease",
     "LargeReleases",
     "LargeTable",
     "attack_large",
+    "measure_large",
     "publish_large",
     "verify_large",
 ]

@@ -1,4 +1,4 @@
-"""Sequential attack on releases on disk: beliefs stream from file to file."""
+"""Attacks on releases on disk: beliefs stream from file to file."""
 
 import shutil
 from pathlib import Path
@@ -6,15 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.blocks import people_of, read_block
 from foreknow.evaluation.large.engine import Engine
 from foreknow.evaluation.large.joined_records import joined_releases
+from foreknow.evaluation.large.joint_attack import write_joint_beliefs
 from foreknow.evaluation.large.parts import part_path, part_ranges, write_json, write_part
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
-from foreknow.models import Adversary, Observation, Schema
+from foreknow.models import Adversary, MaxEntropy, Observation, Schema
 from foreknow.models.arrays import IntArray
+from foreknow.models.settings import shown
 
 
 class AttackTask(NamedTuple):
@@ -32,19 +35,25 @@ class AttackTask(NamedTuple):
 
 
 def attack_large(
-    published: LargeReleases, adversary: Adversary, folder: "Path | str", *, engine: Engine | None = None
+    published: LargeReleases,
+    attack: SequentialAttack | JointAttack | Adversary,
+    folder: "Path | str",
+    *,
+    engine: Engine | None = None,
 ) -> Path:
-    """Attack releases on disk, as `SequentialAttack`; write the beliefs after each release as Parquet files.
+    """Attack releases on disk; write the beliefs about each release as Parquet files.
 
     Parameters
     ----------
     published : LargeReleases
-    adversary : Adversary
-        With transitions of order 1 or none, and without compromised records.
+    attack : SequentialAttack, JointAttack or Adversary
+        An adversary alone stands for its `SequentialAttack`. A `JointAttack` is one with `MaxEntropy`, without ``signatures``. The
+        adversary has transitions of order 1 or none, and no compromised records.
     folder : path
-        Folder to make. It holds one part for each block of each release: ``respondent``, ``step`` (number of the release),
-        ``values`` (codes of the values with a positive belief) and ``probabilities``. Its ``manifest.json``, written last, has the
-        number of groups of each release that contradict the adversary's knowledge or did not converge.
+        Folder to make. It holds one part for each block of each release, or for each partition of the respondents of a joint
+        attack: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values with a positive belief) and
+        ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release that contradict the
+        adversary's knowledge or did not converge.
     engine : Engine, optional
         Memory and processes. Results do not depend on them.
 
@@ -56,21 +65,64 @@ def attack_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, or the folder exists.
+        If an argument is of another kind, the attack needs all records in memory, or the folder exists.
 
     Notes
     -----
-    Reads quasi-identifiers and groups, and of the true values nothing but their numbers in each group. Cost: that of the
-    estimator, and a join and a sort on disk for each release. Memory: one block for each worker, and half of ``engine.memory``
-    for DuckDB.
+    Reads quasi-identifiers and groups, and of the true values nothing but their numbers in each group.
+
+    `SequentialAttack`: costs that of the estimator, and a join and a sort on disk for each release. Memory: one block for each
+    worker, and half of ``engine.memory`` for DuckDB.
+
+    `JointAttack`: the respondents are partitioned by the rank of their first published record, in as many partitions as the
+    largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the tilts of groups
+    with members in several partitions are exchanged by sweep (`fit_shared_tilts`). Beliefs equal those in memory up to the
+    tolerance of the solver: both laws meet all counts within it. Memory: all records of one partition of respondents for each
+    worker, and the tilts of the shared groups, m numbers each.
     """
-    check_large_adversary("attack_large", adversary)
+    attack = _checked_attack(attack)
     engine, folder = engine or Engine(), Path(folder)
     if folder.exists():
         raise ValueError(f"attack_large: {folder} exists; name a folder that does not.")
     work = folder / "work"
     work.mkdir(parents=True)
-    doubtful: list[int] = []
+    write = write_joint_beliefs if isinstance(attack, JointAttack) else _write_sequential_beliefs
+    manifest = write(published, attack, folder, work, engine)  # type: ignore[operator]
+    shutil.rmtree(work)
+    write_json(folder / "manifest.json", manifest)
+    return folder
+
+
+def _checked_attack(attack: object) -> SequentialAttack | JointAttack:
+    """Attack of an adversary whose state on disk is known.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `attack_large`.
+    """
+    if isinstance(attack, SequentialAttack | JointAttack):
+        check_large_adversary("attack_large", attack.adversary)
+        if isinstance(attack, JointAttack) and (attack.signatures or not isinstance(attack.solver, MaxEntropy)):
+            raise ValueError(
+                f"attack_large: {attack!r} needs all records in memory. From disk: JointAttack(adversary, MaxEntropy()), without "
+                "signatures."
+            )
+        return attack
+    if isinstance(attack, Adversary):
+        check_large_adversary("attack_large", attack)
+        return SequentialAttack(attack)
+    raise TypeError(
+        f"attack_large: attack is {shown(attack)}; it is an Adversary, or a SequentialAttack or JointAttack with one."
+    )
+
+
+def _write_sequential_beliefs(
+    published: LargeReleases, attack: SequentialAttack, folder: Path, work: Path, engine: Engine
+) -> dict[str, Any]:
+    """Write the beliefs of `SequentialAttack`, one part for each block."""
+    adversary, doubtful = attack.adversary, []
+    assert isinstance(adversary, Adversary)
     records, releases = published.folder / "private" / "records", len(published.releases)
     with engine.connection() as connection:
         for release, joined in enumerate(joined_releases(connection, records, folder, releases, work)):
@@ -80,9 +132,7 @@ def attack_large(
                 for place, ends in enumerate(ranges)
             ]
             doubtful.append(sum(engine.map(attack_block, tasks)))
-    shutil.rmtree(work)
-    write_json(folder / "manifest.json", {"doubtful_groups": doubtful})
-    return folder
+    return {"doubtful_groups": doubtful}
 
 
 def attack_block(task: AttackTask) -> int:

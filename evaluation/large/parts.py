@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import pickle
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -51,6 +52,23 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
         os.replace(scratch, path)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def write_object(path: Path, content: object) -> None:
+    """Write an object of this program whole or not at all. The file is for the folder of work alone."""
+    scratch = _scratch(path)
+    try:
+        with scratch.open("wb") as file:
+            pickle.dump(content, file, protocol=5)
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def read_object(path: Path) -> Any:
+    """Object that `write_object` wrote."""
+    with path.open("rb") as file:
+        return pickle.load(file)
 
 
 def read_json(path: Path) -> Any:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foreknow.defenses import Anatomy, Defense, JSReduce, Mondrian
+from foreknow.defenses import Anatomy, Defense, FullDomain, JSReduce, Mondrian
 from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
 from foreknow.evaluation.large.engine import Engine
 from foreknow.evaluation.large.joined_records import merge_beliefs
+from foreknow.evaluation.large.level_groups import check_level_requirement, whole_groups
 from foreknow.evaluation.large.parts import checksum, part_paths, read_json, write_json
 from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
@@ -27,6 +28,12 @@ CURVE_DEFENSES = (JSReduce, Mondrian)
 
 RANDOM_DEFENSES = (Anatomy,)
 """Defenses that publish exact quasi-identifiers: blocks are random, so that each shows the values of the whole table."""
+
+LEVEL_DEFENSES = (FullDomain,)
+"""Defenses whose groups are known from the number of records of each combination of values: blocks are of whole groups."""
+
+KIB_OF_A_RECORD = "1 to 2"
+"""Memory of a record of a release that is published in memory, as measured (docs/how-to/scale.md)."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ def publish_large(
     Parameters
     ----------
     table : LargeTable
-    defense : Mondrian, JSReduce or Anatomy
+    defense : Mondrian, JSReduce, Anatomy or FullDomain
     folder : path
         Folder to make, or that an interrupted run with the same arguments left.
     adversary : Adversary, optional
@@ -122,12 +129,16 @@ def publish_large(
         If an argument is of another kind.
     ValueError
         If the folder holds something else, a defense needs all records in memory, or a cell is missing or outside its domain.
+    Infeasible
+        If no level vector of `FullDomain` satisfies.
 
     Notes
     -----
     With one block the groups are those of `publish`, but for ties. Requirements on the distribution of the table, as t-closeness,
-    compare with the values of the whole release. Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost:
-    an external sort and the cost of the defense on each block.
+    compare with the values of the whole release. `FullDomain` searches the level vectors on the distinct combinations of
+    quasi-identifiers, which it keeps in memory with m counts each. Its groups are those of `publish`, and a block is extended to
+    the end of its last group. Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort
+    and the cost of the defense on each block.
     """
     engine, folder = engine or Engine(), Path(folder)
     _check_arguments(table, defense, adversary, block)
@@ -139,6 +150,8 @@ def publish_large(
         for release, time in enumerate(times):
             records = sort_records(table, connection, time, order_of(job), beliefs, job.work)
             ranges = block_ranges(int(records.counts.sum()), block)
+            if isinstance(defense, LEVEL_DEFENSES):
+                ranges = whole_groups(connection, records.path, ranges)
             tasks = [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
             made.append(_numbers(records, list(engine.map(publish_block, tasks))))
             if adversary is not None and release + 1 < len(times):
@@ -154,14 +167,15 @@ def publish_large(
 
 
 def order_of(job: PublishJob) -> RecordOrder:
-    """Order of the records: along the curve for defenses whose groups are of near records, with the secret of the seed."""
+    """Order of the records that a defense needs: along the curve, by the groups of a level vector, or by the hash alone."""
     secret = hashlib.sha256(str(job.seed).encode()).hexdigest()[:32]
-    return RecordOrder(secret, isinstance(job.defense, CURVE_DEFENSES))
+    levels = job.defense if isinstance(job.defense, LEVEL_DEFENSES) else None
+    return RecordOrder(secret, isinstance(job.defense, CURVE_DEFENSES), levels)
 
 
 def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, Any]:
     """Numbers of a release, and the notes of its blocks, each once."""
-    notes = list(dict.fromkeys(note for one in blocks for note in one["notes"]))
+    notes = list(dict.fromkeys([*records.notes, *(note for one in blocks for note in one["notes"])]))
     totals = {name: sum(one[name] for one in blocks) for name in ("groups", "suppressed")}
     return {"records": int(records.counts.sum()), **totals, "notes": notes}
 
@@ -170,12 +184,14 @@ def _check_arguments(table: object, defense: object, adversary: Adversary | None
     check_kind(
         "publish_large", "table", table, LargeTable, "is a LargeTable, as LargeTable.infer('visits.parquet', ['age'])"
     )
-    known = CURVE_DEFENSES + RANDOM_DEFENSES
+    known = CURVE_DEFENSES + RANDOM_DEFENSES + LEVEL_DEFENSES
     if not isinstance(defense, known):
         raise ValueError(
-            f"publish_large: {defense!r} needs all records of a release in memory; use publish. From disk: "
-            f"{', '.join(kind.__name__ for kind in known)}."
+            f"publish_large: {defense!r} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each; use publish. "
+            f"From disk: {', '.join(kind.__name__ for kind in known)}."
         )
+    if isinstance(defense, LEVEL_DEFENSES):
+        check_level_requirement(defense)
     check_whole("publish_large", "block", block, "records")
     if adversary is not None:
         check_large_adversary("publish_large", adversary)

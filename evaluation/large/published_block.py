@@ -68,9 +68,9 @@ def publish_block(task: BlockTask) -> dict[str, Any]:
     block = read_block(task.records.path, task.start, task.stop)
     people = people_of(block, task.job.schema, task.time)
     prior = _prior(task, people, block)
-    release = _release(
-        task, View.from_codes(people, block["value"].to_numpy().astype(np.int64), task.records.counts), prior
-    )
+    view = View.from_codes(people, block["value"].to_numpy().astype(np.int64), task.records.counts)
+    label = block["label"].to_numpy() if "label" in block.column_names else None
+    release = _release(task, view, prior, label)
     public = part_path(task.job.folder / "release", task.release, task.block)
     own = part_path(private / "records", task.release, task.block)
     write_part(public, _published(release, task.start))
@@ -97,8 +97,10 @@ def _prior(task: BlockTask, people: People, block: pa.Table) -> FloatArray:
     return revised_beliefs(task.job.adversary, people, block, task.release)
 
 
-def _release(task: BlockTask, view: View, prior: FloatArray) -> Release:
+def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | None) -> Release:
     """Release of a block, with its groups in random order; all records of a block that cannot be published are suppressed.
+
+    ``label`` holds the groups where they are known before, None where the defense groups the block.
 
     The generator of `Anatomy` is that of the block, so that the order in which blocks are published does not matter.
     """
@@ -108,7 +110,7 @@ def _release(task: BlockTask, view: View, prior: FloatArray) -> Release:
     if isinstance(defense, Anatomy):
         defense = replace(defense, rng=rng)
     try:
-        grouping = defense(view, prior, ())
+        grouping = defense(view, prior, ()) if label is None else Grouping(np.unique(label, return_inverse=True)[1])
     except Infeasible as reason:
         note = f"{len(view)} records of a block are suppressed: {reason}"
         return Release(view, Grouping(np.full(len(view), -1), notes=(note,)))

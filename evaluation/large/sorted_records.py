@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.defenses import FullDomain
 from foreknow.defenses.growing.hilbert import hilbert_words
+from foreknow.evaluation.large.level_groups import write_level_groups
 from foreknow.evaluation.large.source import LargeTable, coded_query
 from foreknow.models.arrays import FloatArray, IntArray
 
@@ -25,21 +27,28 @@ class SortedRecords(NamedTuple):
     Attributes
     ----------
     path : Path
-        Parquet file with ``respondent``, ``q0`` to ``qd``, ``value`` and, where there are earlier beliefs, ``step``, ``values`` and
-        ``probabilities``.
+        Parquet file with ``respondent``, ``q0`` to ``qd``, ``value``; where there are earlier beliefs, ``step``, ``values`` and
+        ``probabilities``; and where the groups of the whole release are known before its blocks, ``label``.
     counts : int array, shape (m,)
         Number of records of each sensitive value.
+    notes : tuple of str
+        Notes on the groups of the whole release.
     """
 
     path: Path
     counts: IntArray
+    notes: tuple[str, ...] = ()
 
 
 class RecordOrder(NamedTuple):
-    """Order of records: along the Hilbert curve if ``along_curve``, then by a hash of the ``secret`` and the respondent."""
+    """Order of records: by the groups of ``levels``, or along the Hilbert curve if ``along_curve``; then by a hash.
+
+    The hash is that of the ``secret`` and the respondent.
+    """
 
     secret: str
     along_curve: bool
+    levels: FullDomain | None = None
 
 
 def sort_records(
@@ -65,14 +74,22 @@ def sort_records(
     coded, path = folder / "coded.parquet", folder / "sorted.parquet"
     counts = _write_coded(table, connection, time, coded, order.along_curve)
     _check_respondents(connection, coded, time)
-    earlier = "" if beliefs is None else f" LEFT JOIN read_parquet('{beliefs}') b USING (respondent)"
-    columns = "c.* EXCLUDE (key)" + ("" if beliefs is None else ", b.step, b.values, b.probabilities")
+    columns, joins, key = "c.* EXCLUDE (key)", "", "key"
+    notes: tuple[str, ...] = ()
+    if order.levels is not None:
+        labels = folder / "labels.parquet"
+        notes = write_level_groups(connection, coded, table.schema, time, counts, order.levels, labels)
+        codes = ", ".join(f"q{a}" for a in range(len(table.schema.quasi_identifiers)))
+        columns, joins, key = f"{columns}, l.label", f" JOIN read_parquet('{labels}') l USING ({codes})", "label"
+    if beliefs is not None:
+        columns += ", b.step, b.values, b.probabilities"
+        joins += f" LEFT JOIN read_parquet('{beliefs}') b USING (respondent)"
     connection.execute(
-        f"COPY (SELECT {columns} FROM read_parquet('{coded}') c{earlier} "
-        f"ORDER BY key, md5_number_lower('{order.secret}' || respondent::VARCHAR), respondent) TO '{path}' (FORMAT parquet)"
+        f"COPY (SELECT {columns} FROM read_parquet('{coded}') c{joins} "
+        f"ORDER BY {key}, md5_number_lower('{order.secret}' || respondent::VARCHAR), respondent) TO '{path}' (FORMAT parquet)"
     )
     coded.unlink()
-    return SortedRecords(path, counts)
+    return SortedRecords(path, counts, notes)
 
 
 def _write_coded(

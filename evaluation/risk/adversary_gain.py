@@ -8,6 +8,7 @@ import pandas as pd
 from foreknow.evaluation.release_table import release_table
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth, LeftOut, beliefs_and_truth, mean
 from foreknow.models import Beliefs, History
+from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.settings import check_flag
 
 
@@ -66,11 +67,17 @@ def adversary_gain(
 
 
 def _gain(release: BeliefsAndTruth, absolute: bool) -> dict[str, object]:
-    certain = release.share == 1
-    gain = (release.confidence - release.share) / np.where(certain, 1.0, 1 - release.share)
+    gain, certain = gains(release)
     used = np.where(certain, np.abs(1 - release.confidence), np.abs(gain)) if absolute else gain[~certain]
     row: dict[str, object] = {"time": release.time, "gain": mean(used), "measured": len(used)}
     return row | release.excluded | {"certain": int(certain.sum())}
+
+
+def gains(release: BeliefsAndTruth) -> tuple[FloatArray, BoolArray]:
+    """Gain of each record, and True for those in groups of one value, whose gain is of no meaning: shapes ``(n',)``."""
+    certain = release.share == 1
+    gain = (release.confidence - release.share) / np.where(certain, 1.0, 1 - release.share)
+    return np.asarray(gain), np.asarray(certain)
 
 
 def total_risk(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = None) -> pd.DataFrame:

@@ -57,7 +57,7 @@ def success_rate(beliefs: Beliefs, history: History, *, leaving_out: LeftOut = N
     TypeError, ValueError
         As `adversary_gain`.
     """
-    return _averaged("success_rate", "success", _hits, beliefs, history, leaving_out)
+    return _averaged("success_rate", "success", hits, beliefs, history, leaving_out)
 
 
 def log_score(
@@ -88,10 +88,7 @@ def log_score(
     if not (is_number(least, 0, 1) and least > 0):
         raise ValueError(f"log_score: least is {least!r}; it is a probability over 0 and at most 1.")
 
-    def logarithms(release: BeliefsAndTruth) -> FloatArray:
-        return np.asarray(np.log2(np.maximum(release.confidence, least)))
-
-    return _averaged("log_score", "log_score", logarithms, beliefs, history, leaving_out)
+    return _averaged("log_score", "log_score", lambda r: log_scores(r, least), beliefs, history, leaving_out)
 
 
 def disclosures(beliefs: Beliefs, history: History, *, sure: float = 0.9, leaving_out: LeftOut = None) -> pd.DataFrame:
@@ -119,11 +116,12 @@ def disclosures(beliefs: Beliefs, history: History, *, sure: float = 0.9, leavin
         As `adversary_gain`; if ``sure`` is out of range.
     """
     check_range("disclosures", "sure", sure, 0, 1, "the belief from which the adversary is sure")
-    rows = (_sure(release, sure) for release in beliefs_and_truth("disclosures", beliefs, history, leaving_out))
+    rows = (sure_beliefs(release, sure) for release in beliefs_and_truth("disclosures", beliefs, history, leaving_out))
     return release_table(rows, ("time", "sure", "right", "expected", "measured", "suppressed"))
 
 
-def _sure(release: BeliefsAndTruth, sure: float) -> dict[str, object]:
+def sure_beliefs(release: BeliefsAndTruth, sure: float) -> dict[str, object]:
+    """Row of `disclosures`."""
     highest = release.belief.max(axis=1)
     held = highest >= sure
     right = release.belief.argmax(axis=1)[held] == release.true[held]
@@ -136,7 +134,12 @@ def _sure(release: BeliefsAndTruth, sure: float) -> dict[str, object]:
     } | release.excluded
 
 
-def _hits(release: BeliefsAndTruth) -> FloatArray:
+def log_scores(release: BeliefsAndTruth, least: float) -> FloatArray:
+    """Base-2 logarithm of the belief in each true value, of at least ``least``: shape ``(n',)``."""
+    return np.asarray(np.log2(np.maximum(release.confidence, least)))
+
+
+def hits(release: BeliefsAndTruth) -> FloatArray:
     """``1/q`` where the true value is one of q values of highest belief, else 0: shape ``(n',)``."""
     best = release.belief >= release.belief.max(axis=1, keepdims=True) * (1 - RELATIVE_TIE)
     return np.asarray(best[np.arange(len(release.true)), release.true] / best.sum(axis=1))

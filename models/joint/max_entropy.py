@@ -87,7 +87,7 @@ class MaxEntropy:
         visits = self._fit(law, factors, messages, np.full(len(gap), np.inf), gap, len(gap))
         steps, ruled_out = expected_steps(law.layout, factors, messages, impossible, (0, len(law.path)))
         beliefs = record_beliefs(law, messages.forward * messages.backward)
-        status = np.where(gap > self.tolerance, UNCONVERGED, 0) | _contradicted(problem, law, ruled_out, beliefs)
+        status = np.where(gap > self.tolerance, UNCONVERGED, 0) | contradicted_groups(problem, law, ruled_out, beliefs)
         rounds = -(-visits // max(len(gap), 1))
         log_tilted = log_weight(law.layout, factors, messages.tilt)
         posterior = JointPosterior(problem, beliefs, status, gap, rounds, rule="MaxEntropy", log_tilted=log_tilted)
@@ -122,7 +122,9 @@ class MaxEntropy:
             kept[states] = messages.forward[states]
             final[first:last] = gap[first:last]
         beliefs = record_beliefs(law, kept)
-        status = np.where(final > self.tolerance, UNCONVERGED, 0) | _contradicted(problem, law, ruled_out, beliefs)
+        status = np.where(final > self.tolerance, UNCONVERGED, 0) | contradicted_groups(
+            problem, law, ruled_out, beliefs
+        )
         rounds = -(-visits // max(len(gap), 1))
         return ForwardLaw(JointPosterior(problem, beliefs, status, final, rounds, rule="MaxEntropy"), weights)
 
@@ -189,7 +191,9 @@ def with_doubt(problem: JointProblem) -> tuple[JointProblem, BoolArray]:
     return replace(problem, prior=(1 - DOUBT) * problem.prior + DOUBT / m, tables=tables), impossible
 
 
-def _contradicted(problem: JointProblem, law: JointProblem, ruled_out: FloatArray, beliefs: FloatArray) -> IntArray:
+def contradicted_groups(
+    problem: JointProblem, law: JointProblem, ruled_out: FloatArray, beliefs: FloatArray
+) -> IntArray:
     """Status of each group: contradicted where a member takes an impossible step or starts at an impossible value."""
     first = np.flatnonzero(problem.layout.previous < 0)
     posterior = JointPosterior(law, beliefs, np.zeros(len(law.counts), dtype=np.int64), np.zeros(len(law.counts)))

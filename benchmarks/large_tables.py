@@ -1,0 +1,118 @@
+"""Times and memory of tables on disk: publication, sequential and joint attack, check and measures of a generated history.
+
+    python benchmarks/large_tables.py 1_000_000 --attack joint --defense JSReduce
+    python benchmarks/large_tables.py 10_000_000 --workers 2 --memory 6
+    python benchmarks/large_tables.py 100_000_000 --defense Mondrian --memory 8 --steps publish,attack
+
+The number is that of the records of all releases. Prints one JSON line for each step: seconds, processor seconds of this process
+and its children, and the peak memory of this process and of its largest child, in MiB.
+"""
+
+import argparse
+import json
+import resource
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.defenses import Anatomy, JSReduce, KAnonymity, Mondrian
+from foreknow.evaluation.large import Engine, LargeTable, attack_large, publish_large, verify_large
+from foreknow.models import Adversary, MarkovChain, MaxEntropy, Omega, UniformPrior
+
+VALUES = 20
+CHAIN = MarkovChain(1, 0.6 * np.eye(VALUES) + 0.4 / VALUES)
+DEFENSES = {
+    "Mondrian": Mondrian(KAnonymity(5)),
+    "JSReduce": JSReduce(3, 0.5, 0.6, patience=50),
+    "Anatomy": Anatomy(3),
+}
+
+
+def generate(path: Path, records: int, releases: int) -> None:
+    """Write a history: five quasi-identifiers, 20 values that stay from release to release with probability .62.
+
+    A respondent has a record in 9 of 10 releases, and is a year older in each than in the one before.
+    """
+    people = round(records / releases / 0.9)
+    uniform = "(hash(i * 64 + {0})::DOUBLE / 1.8446744073709552e19)"
+    first = f"(20 * pow({uniform.format(1)}, 2))::INTEGER % 20"
+    value = first
+    for week in range(1, releases):
+        kept, other = uniform.format(10 + 2 * week), uniform.format(11 + 2 * week)
+        value = f"CASE WHEN week < {week} OR {kept} < 0.6 THEN {value} ELSE (20 * {other})::INTEGER % 20 END"
+    query = f"""
+        SELECT i AS id, week, 18 + week + (72 * {uniform.format(2)})::INTEGER AS age,
+               CASE WHEN {uniform.format(3)} < 0.5 THEN 'f' ELSE 'm' END AS sex,
+               (1000 * {uniform.format(4)})::INTEGER AS place, (30 * pow({uniform.format(5)}, 3))::INTEGER AS work,
+               (100 * {uniform.format(6)})::INTEGER AS income, {value} AS result
+        FROM range({people}) people(i), range({releases}) weeks(week) WHERE hash(i * 64 + 40 + week) % 10 > 0"""
+    duckdb.sql(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+
+
+def measured(step: str, call: Callable[[], Any]) -> Any:
+    """Result of a call; prints its cost."""
+    began, before = time.perf_counter(), _processor()
+    result = call()
+    peak = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    seconds, processor = time.perf_counter() - began, _processor() - before
+    print(json.dumps({"step": step, "seconds": seconds, "processor": processor, "peak_mib": peak}), flush=True)
+    return result
+
+
+def _processor() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("records", type=int)
+    parser.add_argument("--releases", type=int, default=2)
+    parser.add_argument("--defense", choices=DEFENSES, default="JSReduce")
+    parser.add_argument("--attack", choices=["sequential", "joint"], default="sequential")
+    parser.add_argument("--tolerance", type=float, default=1e-2)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--memory", type=float, default=4)
+    parser.add_argument("--block", type=int, default=2**17)
+    parser.add_argument("--steps", default="publish,attack,verify")
+    parser.add_argument("--scratch", type=Path)
+    given = parser.parse_args()
+    adversary, defense = Adversary(UniformPrior(), CHAIN, estimator=Omega()), DEFENSES[given.defense]
+    attack = (
+        SequentialAttack(adversary)
+        if given.attack == "sequential"
+        else JointAttack(adversary, MaxEntropy(given.tolerance))
+    )
+    with TemporaryDirectory(dir=given.scratch) as name:
+        folder = Path(name)
+        engine = Engine(given.memory, given.workers, scratch=folder)
+        file = folder / "visits.parquet"
+        generate(file, given.records, given.releases)
+        table = LargeTable.infer(file, ["age", "sex", "place", "work", "income"], time="week")
+        assumed = adversary if isinstance(defense, JSReduce) else None
+        published = measured(
+            "publish",
+            lambda: publish_large(table, defense, folder / "out", assumed, block=given.block, seed=1, engine=engine),
+        )
+        steps = {
+            "attack": lambda: attack_large(published, attack, folder / "beliefs", engine=engine),
+            "verify": lambda: verify_large(published, defense.requirement, assumed, engine=engine),
+        }
+        for step in given.steps.split(","):
+            if step in steps and not (step == "verify" and isinstance(defense, Anatomy)):
+                measured(step, steps[step])
+        manifest = folder / "beliefs" / "manifest.json"
+        if manifest.exists():
+            print(json.dumps(json.loads(manifest.read_text())))
+        shutil.rmtree(folder / "out")
+
+
+if __name__ == "__main__":
+    main()

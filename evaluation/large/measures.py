@@ -1,0 +1,247 @@
+"""Measures of risk and loss of releases on disk, from the published groups, the beliefs of an attack and the true values."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from foreknow.evaluation.large.attack import groups_of
+from foreknow.evaluation.large.belief_columns import dense_beliefs
+from foreknow.evaluation.large.blocks import people_of, read_block
+from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.parts import part_path, part_paths, part_ranges, write_part
+from foreknow.evaluation.large.publication import LargeReleases
+from foreknow.evaluation.large.revised_beliefs import check_large_adversary
+from foreknow.evaluation.risk.adversary_gain import gains, with_certain
+from foreknow.evaluation.risk.belief_accuracy import hits, log_scores, sure_beliefs
+from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
+from foreknow.models import Adversary, Schema
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.settings import check_kind, check_range
+
+LEAST = 2.0**-20
+"""Smallest belief of the log score, as in `log_score`."""
+
+
+class LargeMeasures(NamedTuple):
+    """Measures of releases on disk.
+
+    Attributes
+    ----------
+    risk : DataFrame
+        One row for each release: ``time``, ``gain``, ``total_risk``, ``confidence``, ``success``, ``log_score``, ``brier_score``,
+        ``sure``, ``right``, ``expected``, ``certain``, ``measured`` and ``suppressed``, as the measures with these columns have
+        them. Means are NaN where no record is published.
+    loss : DataFrame
+        One row for each release: the columns of `discernibility`, `average_group_size` and `suppressed`.
+    respondents : int
+        Number of respondents with a published record.
+    exposed : int
+        Number of them whose highest belief in their true value is sure, where the prior belief in this value is not.
+    """
+
+    risk: pd.DataFrame
+    loss: pd.DataFrame
+    respondents: int
+    exposed: int
+
+
+class MeasureTask(NamedTuple):
+    """Block of a release to measure; fields as of `AttackTask`, with the threshold of a sure belief."""
+
+    records: Path
+    start: int
+    stop: int
+    release: int
+    block: int
+    time: Any
+    schema: Schema
+    adversary: Adversary
+    sure: float
+    folder: Path
+
+
+class Sums(NamedTuple):
+    """Sums over the records and over the groups of a block.
+
+    Attributes
+    ----------
+    records : dict of str to float
+        Sums over the published records, and their number.
+    sizes : int array, shape (4,)
+        Number of groups, sum of squared sizes, smallest and largest size; smallest 0 without groups.
+    suppressed : int
+    """
+
+    records: dict[str, float]
+    sizes: IntArray
+    suppressed: int
+
+
+def measure_large(
+    published: LargeReleases,
+    beliefs: "Path | str",
+    adversary: Adversary,
+    *,
+    sure: float = 0.9,
+    engine: Engine | None = None,
+) -> LargeMeasures:
+    """Measures of risk and loss of releases on disk.
+
+    Parameters
+    ----------
+    published : LargeReleases
+    beliefs : path
+        Folder of beliefs that `attack_large` wrote.
+    adversary : Adversary
+        The one of the attack, whose prior tells what it believed before any release.
+    sure : float
+        Threshold from 0 to 1 of a sure belief.
+    engine : Engine, optional
+        Memory and processes. Results do not depend on them.
+
+    Returns
+    -------
+    LargeMeasures
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind, or the folder holds no belief about a published record.
+
+    Notes
+    -----
+    Equal to the measures of the same names in memory but for the order of sums, which is that of the blocks. Cost: O(n m), a
+    join and a sort on disk for each release, and one aggregation by respondent. Memory: one block for each worker.
+    """
+    takes = "is the result of publish_large, or LargeReleases(folder)"
+    check_kind("measure_large", "published", published, LargeReleases, takes)
+    check_large_adversary("measure_large", adversary)
+    check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
+    engine, beliefs, rows = engine or Engine(), Path(beliefs), []
+    records = published.folder / "private" / "records"
+    with TemporaryDirectory(prefix="foreknow-", dir=engine.scratch) as name, engine.connection() as connection:
+        work = Path(name)
+        for number, release in enumerate(published.releases):
+            joined = _joined(connection, part_paths(records, number), part_paths(beliefs, number), work)
+            tasks = [
+                MeasureTask(joined, *ends, number, place, release.time, published.schema, adversary, sure, work)
+                for place, ends in enumerate(part_ranges(records, number))
+            ]
+            rows.append((release.time, list(engine.map(measure_block, tasks))))
+        respondents, exposed = _exposed(connection, work, sure)
+    risk, loss = (pd.DataFrame([row(time, sums) for time, sums in rows]) for row in (_risk, _loss))
+    return LargeMeasures(risk, loss, respondents, exposed)
+
+
+def measure_block(task: MeasureTask) -> Sums:
+    """Sums of a block; also write the belief and the prior belief in the true value of each published record."""
+    block, m = read_block(task.records, task.start, task.stop), len(task.schema.values)
+    group, counts = groups_of(block["group"].to_numpy(), block["value"].to_numpy(), m)
+    belief, rows = dense_beliefs(block, m)
+    if not np.array_equal(rows, np.flatnonzero(group >= 0)):
+        raise ValueError(
+            f"measure_large: the beliefs about the release at {task.time!r} are not those about its published records; name the "
+            "folder of an attack on these releases."
+        )
+    true = block["value"].to_numpy()[rows].astype(np.int64)
+    shares = (counts / counts.sum(axis=1, keepdims=True))[group[rows]]
+    release = BeliefsAndTruth(task.time, belief, true, shares, group[rows], rows, len(group) - len(rows))
+    prior = task.adversary.prior_rows(people_of(block, task.schema, task.time))[rows, true]
+    columns = {
+        "respondent": block["respondent"].take(pa.array(rows)),
+        "belief": pa.array(release.confidence),
+        "prior": pa.array(prior),
+    }
+    write_part(part_path(task.folder, task.release, task.block), pa.table(columns))
+    size = counts.sum(axis=1)
+    sizes = np.array([len(size), (size**2).sum(), size.min() if len(size) else 0, size.max(initial=0)])
+    return Sums(_record_sums(release, task.sure), sizes, release.suppressed)
+
+
+def _record_sums(release: BeliefsAndTruth, sure: float) -> dict[str, float]:
+    if not len(release.true):
+        return {}
+    gain, certain = gains(release)
+    held = sure_beliefs(release, sure)
+    each: dict[str, FloatArray] = {
+        "gain": gain[~certain],
+        "confidence": release.confidence,
+        "success": hits(release),
+        "log_score": log_scores(release, LEAST),
+        "brier_score": (release.belief**2).sum(axis=1) - 2 * release.confidence + 1,
+        "certain": certain,
+    }
+    sums = {name: float(numbers.sum()) for name, numbers in each.items()}
+    return sums | {name: float(held[name]) for name in ("sure", "right", "expected", "measured")}  # type: ignore[arg-type]
+
+
+def _risk(time: Any, blocks: list[Sums]) -> dict[str, object]:
+    """Row of a release; means of no record are NaN."""
+
+    def total(name: str) -> float:
+        return sum(one.records.get(name, 0.0) for one in blocks)
+
+    def mean(name: str, number: float) -> float:
+        return total(name) / number if number else float("nan")
+
+    measured, certain = total("measured"), total("certain")
+    gain = mean("gain", measured - certain)
+    row: dict[str, object] = {"time": time, "gain": gain, "total_risk": with_certain(gain, measured - certain, certain)}
+    row |= {name: mean(name, measured) for name in ("confidence", "success", "log_score", "brier_score")}
+    row |= {"sure": int(total("sure")), "right": int(total("right")), "expected": total("expected")}
+    suppressed = sum(one.suppressed for one in blocks)
+    return row | {"certain": int(certain), "measured": int(measured), "suppressed": suppressed}
+
+
+def _loss(time: Any, blocks: list[Sums]) -> dict[str, object]:
+    sizes = np.array([one.sizes for one in blocks])
+    suppressed, measured = (
+        sum(one.suppressed for one in blocks),
+        int(sum(one.records.get("measured", 0) for one in blocks)),
+    )
+    records, groups, squares = suppressed + measured, int(sizes[:, 0].sum()), int(sizes[:, 1].sum())
+    shown = sizes[sizes[:, 0] > 0]
+    return {
+        "time": time,
+        "discernibility": squares + records * suppressed,
+        "discernibility_published": squares,
+        "group_size": measured / groups if groups else float("nan"),
+        "smallest": int(shown[:, 2].min(initial=records)) if groups else 0,
+        "largest": int(sizes[:, 3].max(initial=0)),
+        "groups": groups,
+        "records": records,
+        "measured": measured,
+        "suppressed": suppressed,
+        "suppressed_share": suppressed / records,
+    }
+
+
+def _joined(connection: duckdb.DuckDBPyConnection, records: list[Path], beliefs: list[Path], work: Path) -> Path:
+    """Records of a release in the order of their ranks, with the beliefs about them."""
+    if not beliefs:
+        raise ValueError(
+            "measure_large: the folder of beliefs has none about a release; name the result of attack_large."
+        )
+    path = work / "joined.parquet"
+    connection.execute(
+        f"COPY (SELECT r.*, b.values, b.probabilities FROM read_parquet({[str(part) for part in records]}) r "
+        f"LEFT JOIN read_parquet({[str(part) for part in beliefs]}) b USING (respondent) ORDER BY r.rank) "
+        f"TO '{path}' (FORMAT parquet)"
+    )
+    return path
+
+
+def _exposed(connection: duckdb.DuckDBPyConnection, work: Path, sure: float) -> tuple[int, int]:
+    """Numbers of respondents and of exposed ones; of equal highest beliefs the first counts."""
+    files = f"{work}/release-*/part-*.parquet"
+    query = f"""
+        SELECT count(*), count(*) FILTER (belief >= $sure AND prior < $sure) FROM (
+            SELECT max(belief) AS belief, arg_min(prior, {{'a': -belief, 'b': filename}}) AS prior
+            FROM read_parquet('{files}', filename = true) GROUP BY respondent)"""
+    respondents, exposed = connection.execute(query, {"sure": float(sure)}).fetchall()[0]
+    return int(respondents), int(exposed)

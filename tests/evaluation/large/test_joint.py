@@ -1,0 +1,110 @@
+"""The joint attack by partitions of the respondents: the beliefs of one problem in memory, whatever the workers."""
+
+import json
+
+import numpy as np
+import pytest
+from large_history import beliefs_of, bytes_of, in_memory, visits
+
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.defenses import Anatomy, JSReduce, KAnonymity, Mondrian
+from foreknow.evaluation.large import Engine, LargeTable, attack_large, publish_large
+from foreknow.models import Adversary, MarkovChain, MaxEntropy, Omega, PathSampler, UniformPrior
+
+CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
+CYCLE = MarkovChain(1, np.eye(4)[[1, 2, 3, 0]])
+
+
+def published_visits(tmp_path, defense, **settings):
+    frame = visits(**settings)
+    frame.to_parquet(tmp_path / "visits.parquet")
+    table = LargeTable.infer(tmp_path / "visits.parquet", ["age", "sex", "place"], time="week")
+    assumed = Adversary(UniformPrior(), CHAIN, estimator=Omega()) if isinstance(defense, JSReduce) else None
+    return frame, publish_large(table, defense, tmp_path / "out", assumed, block=50, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("defense", "gaps", "hindsight"),
+    [
+        (Mondrian(KAnonymity(4)), "ignore", True),
+        (Mondrian(KAnonymity(4)), "power", False),
+        (Anatomy(2), "power", True),
+        (JSReduce(3, 0.6, 0.6, patience=20), "ignore", True),
+        (JSReduce(3, 0.6, 0.6, patience=20), "power", True),
+    ],
+)
+def test_the_beliefs_are_those_in_memory(tmp_path, defense, gaps, hindsight):
+    frame, published = published_visits(tmp_path, defense)
+    attack = JointAttack(Adversary(UniformPrior(), CHAIN, gaps=gaps), MaxEntropy(1e-6, 10_000), hindsight)
+    folder = attack_large(published, attack, tmp_path / "beliefs")
+    releases = in_memory(published, frame)
+    beliefs = attack(releases)
+    for number, release in enumerate(releases):
+        shown = release.group >= 0
+        found = beliefs_of(folder, number, 4)
+        assert set(found) == set(release.view.people.respondents[shown])
+        rows = np.array([found[who] for who in release.view.people.respondents[shown]])
+        np.testing.assert_allclose(rows, beliefs.releases[number].posterior.probabilities[shown], atol=1e-4)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["doubtful_groups"] == [0, 0, 0]
+    assert manifest["partitions"] == 3
+    assert manifest["shared_groups"] > 0
+    assert manifest["exchanges"] > 3
+    assert not (folder / "work").exists()
+    if isinstance(defense, JSReduce):
+        assert sum(one.suppressed for one in published.releases) > 0
+
+
+def test_without_transitions_each_release_is_sinkhorn(tmp_path):
+    _, published = published_visits(tmp_path, Mondrian(KAnonymity(4)))
+    prior = UniformPrior()
+    joint = attack_large(published, JointAttack(Adversary(prior), MaxEntropy(1e-8)), tmp_path / "joint")
+    sequential = attack_large(published, SequentialAttack(Adversary(prior, estimator=Omega())), tmp_path / "omega")
+    for number in range(3):
+        found, expected = (beliefs_of(folder, number, 4) for folder in (joint, sequential))
+        np.testing.assert_allclose([found[who] for who in expected], list(expected.values()), atol=1e-6)
+
+
+def test_contradicted_groups_are_counted_once(tmp_path):
+    frame, published = published_visits(tmp_path, Mondrian(KAnonymity(4)))
+    attack = JointAttack(Adversary(UniformPrior(), CYCLE), MaxEntropy(1e-3, 2000))
+    folder = attack_large(published, attack, tmp_path / "beliefs")
+    releases = in_memory(published, frame)
+    expected = [int((one.posterior.status & 1).sum()) for one in attack(releases)]
+    found = json.loads((folder / "manifest.json").read_text())["doubtful_groups"]
+    assert sum(expected) > 0
+    assert all(
+        number <= doubtful <= release.groups
+        for number, doubtful, release in zip(expected, found, releases, strict=True)
+    )
+
+
+def test_the_same_bytes_whatever_the_memory(tmp_path):
+    _, published = published_visits(tmp_path, Anatomy(2))
+    attack, made = JointAttack(Adversary(UniformPrior(), CHAIN)), []
+    for memory in (1, 3):
+        made.append(bytes_of(attack_large(published, attack, tmp_path / f"{memory}", engine=Engine(memory))))
+    assert made[0] == made[1]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_the_same_bytes_with_processes_and_on_a_cluster(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")
+    _, published = published_visits(tmp_path, Anatomy(2))
+    attack = JointAttack(Adversary(UniformPrior(), CHAIN))
+    made = [bytes_of(attack_large(published, attack, tmp_path / f"{n}", engine=Engine(1, n))) for n in (1, 2)]
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        engine = Engine(scheduler=cluster.scheduler_address)
+        made.append(bytes_of(attack_large(published, attack, tmp_path / "cluster", engine=engine)))
+    assert made[0] == made[1] == made[2]
+
+
+def test_attacks_that_need_the_table_in_memory_are_named(tmp_path):
+    _, published = published_visits(tmp_path, Mondrian(KAnonymity(4)))
+    adversary = Adversary(UniformPrior(), CHAIN)
+    for attack in (JointAttack(adversary, PathSampler(rng=1)), JointAttack(adversary, signatures=True)):
+        with pytest.raises(ValueError, match="needs all records in memory"):
+            attack_large(published, attack, tmp_path / "beliefs")
+    with pytest.raises(TypeError, match="attack is 'joint'"):
+        attack_large(published, "joint", tmp_path / "beliefs")

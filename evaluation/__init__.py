@@ -1,5 +1,6 @@
 """Risk and loss measures, data sets, comparisons of defenses, checks, plots, and the command line."""
 
+from foreknow.evaluation.checks.certificate import Certificate, certificate
 from foreknow.evaluation.checks.invariance import m_invariance
 from foreknow.evaluation.checks.verify import verify, verify_table
 from foreknow.evaluation.checks.verify_items import verify_items
@@ -57,6 +58,7 @@ __all__ = [
     "DATASETS",
     "MEASURES",
     "RELEASE_MEASURES",
+    "Certificate",
     "Comparison",
     "Report",
     "Workload",
@@ -72,6 +74,7 @@ __all__ = [
     "breaches",
     "brier_score",
     "calibration",
+    "certificate",
     "compare",
     "compare_knowledge",
     "consistency_test",

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from foreknow.evaluation.checks.program import program_version
 from foreknow.evaluation.cli.command_shape import Outcome, as_command
 from foreknow.evaluation.cli.commands.attack_command import attack_command
 from foreknow.evaluation.cli.commands.check_command import check_command
@@ -17,7 +18,6 @@ from foreknow.evaluation.cli.commands.publish_command import publish_command
 from foreknow.evaluation.cli.commands.report_command import report_command
 from foreknow.evaluation.cli.commands.simulate_command import simulate_command
 from foreknow.evaluation.cli.defense_choices import which_defense
-from foreknow.evaluation.cli.files.checksums import program_version
 from foreknow.evaluation.cli.options import paragraphs
 from foreknow.evaluation.cli.printing.error_messages import fault_lines, message_in_options
 from foreknow.evaluation.cli.printing.terminal import notice, say, show_error, show_hanging

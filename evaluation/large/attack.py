@@ -8,13 +8,14 @@ import numpy as np
 
 from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.parts import part_path, part_ranges, write_json, write_part
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
 from foreknow.models import Adversary, Observation, Schema
 from foreknow.models.arrays import IntArray
+from foreknow.models.settings import check_kind
 
 
 class AttackTask(NamedTuple):
@@ -64,8 +65,15 @@ def attack_large(
     estimator, and a join and a sort on disk for each release. Memory: one block for each worker, and half of ``engine.memory``
     for DuckDB.
     """
+    check_kind(
+        "attack_large",
+        "published",
+        published,
+        LargeReleases,
+        "is the result of publish_large, or LargeReleases(folder)",
+    )
     check_large_adversary("attack_large", adversary)
-    engine, folder = engine or Engine(), Path(folder)
+    engine, folder = as_engine("attack_large", engine), Path(folder)
     if folder.exists():
         raise ValueError(f"attack_large: {folder} exists; name a folder that does not.")
     work = folder / "work"

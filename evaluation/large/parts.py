@@ -1,6 +1,5 @@
 """Parts: the files of one block of a release, each whole or absent, and the record that a block is complete."""
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -67,12 +66,6 @@ def read_json(path: Path) -> Any:
         raise ValueError(
             f"{shown(str(path))} is absent or not JSON; name a folder that publish_large completed."
         ) from None
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file. Cost: one reading of the file, a bounded piece at a time."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _scratch(path: Path) -> Path:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from foreknow.defenses import Anatomy, Defense, JSReduce, Mondrian
+from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
-from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import merge_beliefs
-from foreknow.evaluation.large.parts import checksum, part_paths, read_json, write_json
+from foreknow.evaluation.large.parts import part_paths, read_json, write_json
 from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
 from foreknow.evaluation.large.sorted_records import RecordOrder, SortedRecords, sort_records
@@ -129,7 +130,7 @@ def publish_large(
     compare with the values of the whole release. Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost:
     an external sort and the cost of the defense on each block.
     """
-    engine, folder = engine or Engine(), Path(folder)
+    engine, folder = as_engine("publish_large", engine), Path(folder)
     _check_arguments(table, defense, adversary, block)
     with engine.connection() as connection:
         times = table.times(connection)

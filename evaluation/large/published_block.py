@@ -10,9 +10,10 @@ import pandas as pd
 import pyarrow as pa
 
 from foreknow.defenses import Anatomy, Defense, Infeasible
+from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.parts import checksum, part_path, read_json, write_json, write_part
+from foreknow.evaluation.large.parts import part_path, read_json, write_json, write_part
 from foreknow.evaluation.large.revised_beliefs import revised_beliefs
 from foreknow.evaluation.large.sorted_records import SortedRecords
 from foreknow.models import Adversary, Grouping, Numeric, People, Release, Schema, View

@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from foreknow.evaluation.large.engine import database_errors
 from foreknow.models import Categorical, Numeric, Schema
 from foreknow.models.settings import check_kind
 
@@ -56,7 +57,7 @@ class LargeTable:
     ) -> "LargeTable":
         """Table with a schema read from its files: numbers have the bounds of their column, other columns their values, sorted."""
         found = _existing(files)
-        with duckdb.connect(":memory:") as connection:
+        with database_errors(), duckdb.connect(":memory:") as connection:
             relation = connection.read_parquet([str(path) for path in found])
             _check_columns(relation, [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])])
             kinds = dict(zip(relation.columns, relation.types, strict=True))

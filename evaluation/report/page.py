@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from foreknow.evaluation.cli.files.checksums import program_version, settings
+from foreknow.evaluation.checks.program import program_version, settings
 from foreknow.evaluation.report.adversaries import SHORT_TITLES
 from foreknow.evaluation.report.charts import EXPLORED, EXPLORED_LINES, charts
 from foreknow.evaluation.report.contents import ReportContents

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.attack_choices import SAMPLER_SEED
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.at_risk import at_risk
@@ -41,7 +42,7 @@ from foreknow.evaluation.cli.commands.next_step import next_lines
 from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_suppression, suppressed_share
 from foreknow.evaluation.cli.commands.published_attack import PublishedRun, check_not_published, published_attack
 from foreknow.evaluation.cli.files.atomic_output import check_output
-from foreknow.evaluation.cli.files.checksums import KEY, check_key
+from foreknow.evaluation.cli.files.checksums import check_key
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.release_files import read_releases
 from foreknow.evaluation.cli.files.run_settings import run_settings
@@ -185,7 +186,7 @@ def _notice_unchecked_key(groups: Path | None, records: Path) -> None:
         As `check_key`, if the checksums are those of other files.
     """
     if groups is not None and not check_key(groups, records):
-        notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {records}.")
+        notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {records}.")
 
 
 def _sequential_beside(attack: Attack, releases: tuple[Release, ...]) -> Beliefs | None:

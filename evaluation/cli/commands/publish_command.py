@@ -7,6 +7,8 @@ from typing import Any, cast
 import typer
 
 from foreknow.defenses import Defense, publish
+from foreknow.evaluation.checks.certificate import FAILED, certificate
+from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.next_step import next_lines
@@ -17,6 +19,7 @@ from foreknow.evaluation.cli.commands.publish_options import (
     Generalized,
     Infeasible,
     InfeasibleRule,
+    NoVerify,
     Out,
     QuoteFormulas,
     Seed,
@@ -29,6 +32,7 @@ from foreknow.evaluation.cli.commands.publish_report import (
     publication_content,
     report_cost,
     say_paths,
+    verified_lines,
 )
 from foreknow.evaluation.cli.defense_choices import (
     BUILT_IN,
@@ -37,7 +41,6 @@ from foreknow.evaluation.cli.defense_choices import (
     fresh_seed,
     seeded_generator,
 )
-from foreknow.evaluation.cli.files.checksums import settings
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
@@ -59,13 +62,16 @@ def publish_command(
     bucketized: Bucketized = False,
     generalized: Generalized = False,
     quote_formulas: QuoteFormulas = False,
+    no_verify: NoVerify = False,
     corpus: Corpus = None,
     pictures: Pictures = False,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Group the records of each release, and write the published table and the key.
 
-    FOLDER/public holds published.csv, which is for the public, and release.json, which describes how it was made.
+    FOLDER/public holds published.csv, which is for the public, release.json, which describes how it was made, and certificate.json:
+    what the defense enforced, what an independent check of every group found, and what is assumed. If the check fails, the exit
+    status is 1.
 
     FOLDER/private holds the key, readable by you only: groups.csv names the group of each record (-1: suppressed; a row without
     a respondent: a counterfeit). The key undoes the publication. foreknow attack reads it.
@@ -95,15 +101,18 @@ def publish_command(
     )
     _check_any_group(releases, chosen)
     run = run_settings(context, [*table.files, corpus], used)
-    formulas = write_output(output, releases, chosen, columns, quote_formulas, run)
+    stated = certificate(releases, chosen, adversary, verified=not no_verify, seeded=seed is not None)
+    formulas = write_output(output, releases, chosen, columns, quote_formulas, run, stated)
     report_cost(releases, chosen)
     notice_risks(formulas, quote_formulas, seed)
     say_paths(out / output.table, out / output.key)
+    say(*verified_lines(stated, out / output.table.parent))
     if pictures:
         say(f"Pictures: {out / output.key.parent / PICTURES}.")
     key = f"--groups {shlex.quote(str(out / output.key))}"
     say(*next_lines(context, "attack", key, "--out risk", also=("corpus",)))
-    return Outcome(publication_content(releases, chosen, out, output))
+    content = publication_content(releases, chosen, out, output) | {"verdict": stated.verdict}
+    return Outcome(content, stated.verdict == FAILED)
 
 
 def _checked_choice(context: typer.Context, defense: str) -> DefenseChoice:

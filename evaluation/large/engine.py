@@ -78,6 +78,7 @@ class Engine:
             TemporaryDirectory(prefix="foreknow-", dir=self.scratch) as scratch,
             duckdb.connect(":memory:", config=settings | {"temp_directory": scratch}) as connection,
         ):
+            connection.execute("SET enable_progress_bar = false")
             yield connection
 
     def map[A, B](self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -12,6 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from foreknow.models.settings import shown
+
+SCRATCH_NAME = re.compile(r"\.(part-[0-9]+\.(parquet|json)|begun\.json|manifest\.json)\.[0-9]+")
+"""Name of a file that is being written."""
 
 
 def part_path(folder: Path, release: int, block: int, suffix: str = "parquet") -> Path:
@@ -66,6 +70,13 @@ def read_json(path: Path) -> Any:
         raise ValueError(
             f"{shown(str(path))} is absent or not JSON; name a folder that publish_large completed."
         ) from None
+
+
+def remove_torn(folder: Path) -> None:
+    """Remove the scratch files that a killed run left in a folder and below."""
+    for path in folder.rglob(".*"):
+        if SCRATCH_NAME.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def _scratch(path: Path) -> Path:

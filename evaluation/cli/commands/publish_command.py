@@ -12,6 +12,7 @@ from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.publish_from_disk import DiskRun, publish_from_disk
 from foreknow.evaluation.cli.commands.publish_options import (
     Bucketized,
     Corpus,
@@ -41,6 +42,7 @@ from foreknow.evaluation.cli.defense_choices import (
     fresh_seed,
     seeded_generator,
 )
+from foreknow.evaluation.cli.disk_options import Block, DiskOptions, FromDisk
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
@@ -56,6 +58,7 @@ def publish_command(
     out: Out,
     thresholds: ThresholdOptions,
     known: KnowledgeOptions,
+    disk: DiskOptions,
     defense: DefenseName = "js-reduce",
     seed: Seed = None,
     infeasible: InfeasibleRule = Infeasible["raise"],
@@ -65,6 +68,8 @@ def publish_command(
     no_verify: NoVerify = False,
     corpus: Corpus = None,
     pictures: Pictures = False,
+    from_disk: FromDisk = False,
+    block: Block = None,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Group the records of each release, and write the published table and the key.
@@ -76,6 +81,9 @@ def publish_command(
     FOLDER/private holds the key, readable by you only: groups.csv names the group of each record (-1: suppressed; a row without
     a respondent: a counterfeit). The key undoes the publication. foreknow attack reads it.
 
+    With --from-disk, FOLDER/release holds Parquet files of at least --block records each, and FOLDER/private the key in parts. The
+    defenses are mondrian, js-reduce and anatomy. The same command goes on with a run that was interrupted.
+
     Defaults of thresholds: -t 0.5 for js-reduce and uhra, --beta 5 for bkaa and k-primacy.
 
     The defenses js-reduce, bkaa, uhra and k-primacy assume an adversary who knows the class frequencies of the records, and the
@@ -84,6 +92,24 @@ def publish_command(
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
     choice = _checked_choice(context, defense)
+    if from_disk:
+        return publish_from_disk(
+            DiskRun(
+                context,
+                table,
+                out,
+                thresholds,
+                known.learning,
+                choice,
+                seed,
+                corpus,
+                disk,
+                block,
+                not no_verify,
+                overwrite,
+            )
+        )
+    disk.refuse_given("records are read into memory", block)
     output = checked_output(table.records, corpus, out, overwrite, pictures)
     columns = table.columns
     history, learned = _read(columns, table.records, corpus)

@@ -92,7 +92,7 @@ def write_output(
         (folder / PUBLIC).mkdir(mode=0o755)
         (folder / PRIVATE).mkdir(mode=0o700)
         write_table(without_formulas(table) if quote_formulas else table, folder / output.table)
-        write_release(folder / output.table, releases, defense)
+        write_release(folder / output.table, releases, defense, columns.published)
         public = [folder / output.table, folder / PUBLIC / RELEASE]
         replace(stated, files=checksums_of(public)).write(folder / PUBLIC / CERTIFICATE)
         write_table(key_table(releases, columns), folder / output.key, private=True)

@@ -17,13 +17,16 @@ from foreknow.models import Release
 RELEASE = "release.json"
 
 
-def write_release(published: Path, releases: Iterable[Release], defense: Defense) -> None:
-    """Write ``release.json`` beside a published table: program, defense, times and the table's checksum."""
+def write_release(
+    published: Path, releases: Iterable[Release], defense: Defense, columns: Mapping[str, Any] | None = None
+) -> None:
+    """Write ``release.json`` beside a published table: program, defense, times, the roles of its columns and its checksum."""
     times = [str(release.time) for release in releases]
     content = {
         "program": program_version(),
         "defense": settings(defense),
         "times": times,
+        "columns": columns or {},
         "sha256": {published.name: checksum(published)},
     }
     _write(published.parent / RELEASE, content)

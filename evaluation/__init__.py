@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
+    from foreknow.evaluation.checks.certificate import Certificate, certificate
     from foreknow.evaluation.checks.invariance import m_invariance
     from foreknow.evaluation.checks.verify import verify, verify_table
     from foreknow.evaluation.checks.verify_items import verify_items
@@ -62,6 +63,7 @@ __all__ = [
     "DATASETS",
     "MEASURES",
     "RELEASE_MEASURES",
+    "Certificate",
     "Comparison",
     "Report",
     "Workload",
@@ -77,6 +79,7 @@ __all__ = [
     "breaches",
     "brier_score",
     "calibration",
+    "certificate",
     "compare",
     "compare_knowledge",
     "consistency_test",

@@ -2,6 +2,8 @@
 
 import dataclasses
 import inspect
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,8 +14,10 @@ from strategies import MIXED, history_of
 import foreknow.attacks
 import foreknow.defenses
 import foreknow.evaluation
+import foreknow.evaluation.large
 import foreknow.models
 from foreknow import attacks, defenses, evaluation, models
+from foreknow.evaluation import large
 from foreknow.models import Adversary, MarkovChain, Release, UniformPrior, View
 
 HISTORY = history_of(("ABC", "abc"), ("AB", "ba"))
@@ -51,6 +55,12 @@ SPREADING = dataclasses.replace(ADVERSARY, cascade=models.PriorCascade())
 LINKED = attacks.LinkingAttack(LINKING)([ITEM_RELEASE])
 UNSURE = Adversary(UniformPrior(), models.DirichletChain.fit(HISTORY, 1))
 AVERAGED = models.Averaged([ADVERSARY, Adversary(UniformPrior())])
+FOLDER = tempfile.TemporaryDirectory()
+pd.concat(view.frame.assign(week=view.time) for view in HISTORY).to_parquet(Path(FOLDER.name) / "visits.parquet")
+ON_DISK = large.LargeTable.infer(Path(FOLDER.name) / "visits.parquet", ["age"], time="week")
+PUBLISHED = large.publish_large(
+    ON_DISK, defenses.Mondrian(defenses.KAnonymity(1)), Path(FOLDER.name) / "published", seed=1
+)
 
 
 def build(problem):
@@ -104,6 +114,8 @@ GIVEN = [
     defenses.ItemSuppression(defenses.QSDiversity(2.0, 2, LINKING))(ITEM_RELEASE.release),
     evaluation.Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1),
     hostile(),
+    evaluation.certificate(RELEASES[1:], defenses.Mondrian(defenses.KAnonymity(2))),
+    *(ON_DISK, PUBLISHED, *PUBLISHED.releases[:1]),
     *(models.Cleaning(), models.ColumnRoles("illness", ["sex"]), CLEANED, models.InputFaults((), ())),
 ]  # fmt: skip
 """Objects of the classes whose constructors need arguments, and results of attacks, estimators and solvers."""
@@ -116,7 +128,8 @@ BELIEFS = [
 
 def public_classes():
     """Each public class that is no interface, by name."""
-    for package in (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation):
+    packages = (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation, foreknow.evaluation.large)
+    for package in packages:
         for name in package.__all__:
             target = getattr(package, name)
             if (

@@ -65,10 +65,10 @@ class Knowledge:
 def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
     """Learn the class frequencies and the Markov chain of a corpus; there is no chain if every respondent has one record.
 
-    There are at most as many classes as records; see `_classes`.
+    There are at most as many classes as records; see `class_intervals`.
     """
     records = sum(map(len, corpus))
-    prior = ClassFrequencies.fit(corpus, _classes(corpus.schema, learning, records), learning.pseudo_count)
+    prior = ClassFrequencies.fit(corpus, class_intervals(corpus.schema, learning, records), learning.pseudo_count)
     if len(corpus.respondents) == records:
         return Knowledge(prior, None)
     return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps))
@@ -77,20 +77,20 @@ def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
 def learn_from_releases(releases: "Sequence[Published]", learning: Learning) -> LearnedKnowledge:
     """Learn the prior and the transitions from releases alone, without their true values.
 
-    A class has at least `MIN_RESPONDENTS` respondents on average; see `_classes`.
+    A class has at least `MIN_RESPONDENTS` respondents on average; see `class_intervals`.
     """
     respondents = {name for release in releases for name in release.observation.people.respondents}
     schema = releases[0].observation.people.schema
     return LearnedKnowledge.fit(
         [release.observation for release in releases],
-        classes=_classes(schema, learning, len(respondents) // MIN_RESPONDENTS),
+        classes=class_intervals(schema, learning, len(respondents) // MIN_RESPONDENTS),
         pseudo_count=learning.pseudo_count,
         gaps=learning.gaps,
         order=learning.order,
     )
 
 
-def _classes(schema: Schema, learning: Learning, most: int) -> dict[str, int | None]:
+def class_intervals(schema: Schema, learning: Learning, most: int) -> dict[str, int | None]:
     """Attributes that define classes, with the number of intervals of each.
 
     A numeric quasi-identifier has ``learning.classes`` intervals, a categorical one its values. A quasi-identifier that would make

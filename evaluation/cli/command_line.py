@@ -8,7 +8,7 @@ import typer
 
 from foreknow.evaluation.cli.lazy_commands import LazyCommands
 from foreknow.evaluation.cli.printing.terminal import notice, say, show_error, show_hanging
-from foreknow.evaluation.cli.program_version import program_version
+from foreknow.evaluation.program_version import program_version
 
 COMMANDS = ("describe", "demo", "simulate", "publish", "attack", "check", "compare", "report")
 """The commands, in the order of the help text; see `LazyCommands`."""

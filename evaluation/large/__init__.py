@@ -3,11 +3,12 @@
 from foreknow.evaluation.large.attack import attack_large
 from foreknow.evaluation.large.engine import Engine
 from foreknow.evaluation.large.measures import LargeMeasures, measure_large
-from foreknow.evaluation.large.publication import LargeRelease, LargeReleases, publish_large
+from foreknow.evaluation.large.publication import AlreadyPublished, LargeRelease, LargeReleases, publish_large
 from foreknow.evaluation.large.source import LargeTable
 from foreknow.evaluation.large.verification import verify_large
 
 __all__ = [
+    "AlreadyPublished",
     "Engine",
     "LargeMeasures",
     "LargeRelease",

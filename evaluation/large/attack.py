@@ -9,7 +9,7 @@ import numpy as np
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.joint_attack import write_joint_beliefs
 from foreknow.evaluation.large.parts import part_path, part_ranges, write_json, write_part
@@ -17,7 +17,7 @@ from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
 from foreknow.models import Adversary, MaxEntropy, Observation, Schema
 from foreknow.models.arrays import IntArray
-from foreknow.models.settings import shown
+from foreknow.models.settings import check_kind, shown
 
 
 class AttackTask(NamedTuple):
@@ -80,8 +80,15 @@ def attack_large(
     tolerance of the solver: both laws meet all counts within it. Memory: all records of one partition of respondents for each
     worker, and the tilts of the shared groups, m numbers each.
     """
+    check_kind(
+        "attack_large",
+        "published",
+        published,
+        LargeReleases,
+        "is the result of publish_large, or LargeReleases(folder)",
+    )
     attack = _checked_attack(attack)
-    engine, folder = engine or Engine(), Path(folder)
+    engine, folder = as_engine("attack_large", engine), Path(folder)
     if folder.exists():
         raise ValueError(f"attack_large: {folder} exists; name a folder that does not.")
     work = folder / "work"

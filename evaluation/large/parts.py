@@ -1,9 +1,9 @@
 """Parts: the files of one block of a release, each whole or absent, and the record that a block is complete."""
 
-import hashlib
 import json
 import os
 import pickle
+import re
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from foreknow.models.settings import shown
+
+SCRATCH_NAME = re.compile(r"\.(part-[0-9]+\.(parquet|json)|begun\.json|manifest\.json)\.[0-9]+")
+"""Name of a file that is being written."""
 
 
 def part_path(folder: Path, release: int, block: int, suffix: str = "parquet") -> Path:
@@ -87,10 +90,11 @@ def read_json(path: Path) -> Any:
         ) from None
 
 
-def checksum(path: Path) -> str:
-    """SHA-256 of a file. Cost: one reading of the file, a bounded piece at a time."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def remove_torn(folder: Path) -> None:
+    """Remove the scratch files that a killed run left in a folder and below."""
+    for path in folder.rglob(".*"):
+        if SCRATCH_NAME.fullmatch(path.name):
+            path.unlink(missing_ok=True)
 
 
 def _scratch(path: Path) -> Path:

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from foreknow.defenses import Anatomy, Defense, FullDomain, JSReduce, Mondrian
+from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.file_lock import locked
 from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
-from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import merge_beliefs
 from foreknow.evaluation.large.level_groups import check_level_requirement, whole_groups
-from foreknow.evaluation.large.parts import checksum, part_paths, read_json, write_json
+from foreknow.evaluation.large.parts import SCRATCH_NAME, part_paths, read_json, remove_torn, write_json
 from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
 from foreknow.evaluation.large.sorted_records import RecordOrder, SortedRecords, sort_records
@@ -34,6 +37,13 @@ LEVEL_DEFENSES = (FullDomain,)
 
 KIB_OF_A_RECORD = "1 to 2"
 """Memory of a record of a release that is published in memory, as measured (docs/how-to/scale.md)."""
+
+BEGUN = "begun.json"
+"""File of the settings and the seed of a run, in ``private``, written first."""
+
+
+class AlreadyPublished(ValueError):  # noqa: N818 - a state, as Infeasible is
+    """A folder holds a complete publication with the same settings."""
 
 
 @dataclass(frozen=True)
@@ -140,30 +150,38 @@ def publish_large(
     the end of its last group. Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort
     and the cost of the defense on each block.
     """
-    engine, folder = engine or Engine(), Path(folder)
+    engine, folder = as_engine("publish_large", engine), Path(folder)
     _check_arguments(table, defense, adversary, block)
-    with engine.connection() as connection:
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder), engine.connection() as connection:
         times = table.times(connection)
         settings = _settings(table, defense, adversary, block, times)
         job = PublishJob(table.schema, defense, adversary, _begin(folder, settings, seed), folder)
-        made, beliefs = [], None
+        made, sums, beliefs = [], _sum_of_begun(folder), None
         for release, time in enumerate(times):
             records = sort_records(table, connection, time, order_of(job), beliefs, job.work)
             ranges = block_ranges(int(records.counts.sum()), block)
             if isinstance(defense, LEVEL_DEFENSES):
                 ranges = whole_groups(connection, records.path, ranges)
             tasks = [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
-            made.append(_numbers(records, list(engine.map(publish_block, tasks))))
+            blocks = list(engine.map(publish_block, tasks))
+            made.append(_numbers(records, blocks))
+            sums |= {name: sum_ for one in blocks for name, sum_ in one["sha256"].items()}
             if adversary is not None and release + 1 < len(times):
                 latest, path = (
                     part_paths(folder / "private" / "beliefs", release),
                     job.work / f"beliefs-{release:04d}.parquet",
                 )
                 beliefs = merge_beliefs(connection, latest, beliefs, path)
-    manifest = {"settings": settings, "seed": str(job.seed), "releases": made}
-    write_json(folder / "private" / "manifest.json", manifest)
-    shutil.rmtree(job.work)
+        manifest = {"settings": settings, "seed": str(job.seed), "releases": made, "sha256": sums}
+        shutil.rmtree(job.work)
+        write_json(folder / "private" / MANIFEST, manifest)
     return LargeReleases(folder)
+
+
+def input_checksums(published: LargeReleases) -> set[str]:
+    """Checksums of the files that a publication was made from."""
+    return set(read_json(published.folder / "private" / MANIFEST)["settings"]["files"].values())
 
 
 def order_of(job: PublishJob) -> RecordOrder:
@@ -214,19 +232,30 @@ def _settings(
     }
 
 
+def _sum_of_begun(folder: Path) -> dict[str, str]:
+    """Checksum of the file that an interrupted run goes on from."""
+    return {BEGUN: checksum(folder / "private" / BEGUN)}
+
+
 def _begin(folder: Path, settings: dict[str, Any], seed: int | None) -> int:
     """Make the folder, or check that an interrupted run with these settings left it; return the seed."""
-    begun = folder / "private" / "begun.json"
-    if not folder.exists() or not any(folder.iterdir()):
-        (folder / "private" / "work").mkdir(parents=True)
-        (folder / "private").chmod(0o700)
+    begun = folder / "private" / BEGUN
+    if not _has_files(folder):
+        (folder / "private").mkdir(mode=0o700, exist_ok=True)
+        (folder / "private" / "work").mkdir(exist_ok=True)
         seed = secrets.randbits(128) if seed is None else seed
         write_json(begun, {"settings": settings, "seed": str(seed)})
         return seed
     kept = read_json(begun) if begun.exists() else None
     if kept is None or kept["settings"] != settings or (seed is not None and kept["seed"] != str(seed)):
         raise ValueError(f"publish_large: {folder} holds something else; name a folder that does not exist.")
-    if (folder / "private" / "manifest.json").exists():
-        raise ValueError(f"publish_large: {folder} is already published; name a folder that does not exist.")
+    if (folder / "private" / MANIFEST).exists():
+        raise AlreadyPublished(f"publish_large: {folder} is already published; name a folder that does not exist.")
     (folder / "private" / "work").mkdir(exist_ok=True)
+    remove_torn(folder)
     return int(kept["seed"])
+
+
+def _has_files(folder: Path) -> bool:
+    """True if a folder holds a file other than those that a run which was killed at once left."""
+    return any(path.is_file() and not SCRATCH_NAME.fullmatch(path.name) for path in folder.rglob("*"))

@@ -10,9 +10,10 @@ import pandas as pd
 import pyarrow as pa
 
 from foreknow.defenses import Anatomy, Defense, Infeasible
+from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.parts import checksum, part_path, read_json, write_json, write_part
+from foreknow.evaluation.large.parts import part_path, read_json, write_json, write_part
 from foreknow.evaluation.large.revised_beliefs import revised_beliefs
 from foreknow.evaluation.large.sorted_records import SortedRecords
 from foreknow.models import Adversary, Grouping, Numeric, People, Release, Schema, View
@@ -75,16 +76,17 @@ def publish_block(task: BlockTask) -> dict[str, Any]:
     own = part_path(private / "records", task.release, task.block)
     write_part(public, _published(release, task.start))
     write_part(own, _records(block, release.group, task))
+    written = [public, own]
     if task.job.adversary is not None:
         posterior = task.job.adversary.posterior(prior, release.observation).probabilities
-        beliefs = belief_part(block["respondent"], release.group, posterior, task.release)
-        write_part(part_path(private / "beliefs", task.release, task.block), beliefs)
+        beliefs = part_path(private / "beliefs", task.release, task.block)
+        write_part(beliefs, belief_part(block["respondent"], release.group, posterior, task.release))
+        written.append(beliefs)
     made = {
         "groups": release.groups,
         "suppressed": int((release.group < 0).sum()),
         "notes": list(release.grouping.notes),
-        "release": checksum(public),
-        "records": checksum(own),
+        "sha256": {path.relative_to(private, walk_up=True).as_posix(): checksum(path) for path in written},
     }
     write_json(done, made)
     return made

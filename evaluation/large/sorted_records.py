@@ -103,7 +103,7 @@ def _write_coded(
     try:
         for batch in coded_query(table, connection, time).to_arrow_reader(BATCH):
             columns = {name: batch.column(name) for name in ("respondent", *(f"q{a}" for a in range(d)), "value")}
-            _check_cells(columns, table, time)
+            check_cells(columns, table, time)
             codes = np.column_stack([columns[f"q{a}"].to_numpy() for a in range(d)])
             counts += np.bincount(columns["value"].to_numpy(), minlength=len(counts))
             key = curve_index(codes, bounds) if along_curve else np.zeros(len(codes), dtype=np.uint64)
@@ -128,7 +128,7 @@ def curve_index(codes: FloatArray, bounds: FloatArray) -> "np.ndarray[tuple[int]
     return np.asarray(hilbert_words(points, bits)[:, 0])
 
 
-def _check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> None:
+def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> None:
     """Raise ValueError unless each cell is in its domain."""
     schema = table.schema
     names = (schema.respondent, *schema.quasi_identifiers, schema.sensitive)

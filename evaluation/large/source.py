@@ -8,18 +8,20 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from foreknow.evaluation.large.engine import database_errors
+from foreknow.evaluation.large.input_files import quoted, read_files
 from foreknow.models import Categorical, Numeric, Schema
 from foreknow.models.settings import check_kind
 
 
 @dataclass(frozen=True)
 class LargeTable:
-    """A table of records on disk: Parquet files, of one release each or with a column of times.
+    """A table of records on disk: Parquet or CSV files, of one release each or with a column of times.
 
     Parameters
     ----------
     files : path or sequence of path
-        Parquet files with the same columns.
+        Parquet files with the same columns, or CSV files, of which all have the same separator.
     schema : Schema
         Roles of the columns, and domains. `LargeTable.infer` reads them from the files.
     time : str, optional
@@ -53,23 +55,41 @@ class LargeTable:
         sensitive: str = "result",
         respondent: str = "id",
         time: str | None = None,
+        categorical: Sequence[str] = (),
     ) -> "LargeTable":
-        """Table with a schema read from its files: numbers have the bounds of their column, other columns their values, sorted."""
+        """Table with a schema read from its files: numbers have the bounds of their column, other columns their values, sorted.
+
+        Quasi-identifiers of ``categorical`` have their values too, even if they are numbers.
+        """
         found = _existing(files)
-        with duckdb.connect(":memory:") as connection:
-            relation = connection.read_parquet([str(path) for path in found])
-            _check_columns(relation, [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])])
+        with database_errors(), duckdb.connect(":memory:") as connection:
+            names = [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])]
+            relation = read_files(connection, found, names, [sensitive, *categorical], respondent)
             kinds = dict(zip(relation.columns, relation.types, strict=True))
-            attributes = {name: _attribute(relation, name, kinds[name]) for name in quasi_identifiers}
+            attributes = {
+                name: Categorical(_distinct(relation, name))
+                if name in categorical
+                else _attribute(relation, name, kinds[name])
+                for name in quasi_identifiers
+            }
             values = _distinct(relation, sensitive)
         return cls(found, Schema(attributes, sensitive, values, respondent), time)
 
     def relation(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
         """The records of all files, as a query that is not yet run."""
-        relation = connection.read_parquet([str(path) for path in self.files])
-        names = [*self.schema.quasi_identifiers, self.schema.sensitive, self.schema.respondent]
-        _check_columns(relation, [*names, *([] if self.time is None else [self.time])])
-        return relation
+        schema = self.schema
+        domains = {
+            name: kind.values for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Categorical)
+        }
+        domains |= {schema.sensitive: schema.values}
+        names = [
+            *schema.quasi_identifiers,
+            schema.sensitive,
+            schema.respondent,
+            *([] if self.time is None else [self.time]),
+        ]
+        whole = [name for name, values in domains.items() if all(isinstance(value, int) for value in values)]
+        return read_files(connection, self.files, names, list(domains), schema.respondent, whole)
 
     def times(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
         """Times of the releases, in order; ``[0]`` without a column of times."""
@@ -94,19 +114,6 @@ def coded_query(table: LargeTable, connection: duckdb.DuckDBPyConnection, time: 
     table.relation(connection).create_view("records", replace=True)
     query = f"SELECT {', '.join(columns)} FROM records r{joins}{where}"
     return connection.sql(query, params=None if table.time is None else {"time": time})
-
-
-def quoted(name: Hashable) -> str:
-    """Name of a column in SQL."""
-    return '"' + str(name).replace('"', '""') + '"'
-
-
-def _check_columns(relation: duckdb.DuckDBPyRelation, names: Sequence[Hashable]) -> None:
-    missing = [name for name in names if name not in relation.columns]
-    if missing:
-        raise ValueError(
-            f"LargeTable: the files have no column {missing[0]!r}; they have {', '.join(map(repr, relation.columns))}."
-        )
 
 
 def _domain(values: Sequence[Hashable]) -> pa.Table:

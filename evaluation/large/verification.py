@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 from foreknow.defenses import AllOf, JSimilarity, Requirement
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, level_of
 from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.engine import Engine, as_engine
+from foreknow.evaluation.large.input_files import quoted
 from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.parts import part_paths, part_ranges
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
-from foreknow.evaluation.large.source import quoted
 from foreknow.models import Adversary, Schema
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind
@@ -103,7 +103,7 @@ def verify_large(
         "is the result of publish_large, or LargeReleases(folder)",
     )
     check_kind("verify_large", "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3)")
-    engine, rows = engine or Engine(), []
+    engine, rows = as_engine("verify_large", engine), []
     conjuncts = _conjuncts(requirement)
     reads_beliefs = any(isinstance(part, JSimilarity) for part in conjuncts)
     if reads_beliefs:

@@ -9,8 +9,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from foreknow.evaluation.cli.files.checksums import settings
-from foreknow.evaluation.cli.program_version import program_version
+from foreknow.evaluation.checks.program import settings
+from foreknow.evaluation.program_version import program_version
 from foreknow.evaluation.report.adversaries import SHORT_TITLES
 from foreknow.evaluation.report.charts import EXPLORED, EXPLORED_LINES, charts
 from foreknow.evaluation.report.contents import ReportContents

@@ -91,10 +91,7 @@ class ClassFrequencies:
                 f"pseudo_count is {shown(pseudo_count)}; it is added to counts, so it must be a number, 0 or more."
             )
         cuts, table = class_counts("ClassFrequencies.fit", history, classes)
-        counts = table.reshape(-1, table.shape[-1])
-        whole = counts.sum(axis=0) + pseudo_count
-        counts = np.where(counts.sum(axis=1, keepdims=True) + pseudo_count > 0, counts + pseudo_count, whole)
-        return cls(cuts, (counts / counts.sum(axis=1, keepdims=True)).reshape(table.shape))
+        return cls(cuts, frequencies_of_counts(table, pseudo_count))
 
     @classmethod
     def from_posterior(
@@ -142,6 +139,14 @@ class ClassFrequencies:
         """Class of each respondent, 0 to c - 1 in the order of ``probabilities.reshape(c, m)``: int array, shape ``(n,)``."""
         check_people("ClassFrequencies", people)
         return class_codes(self.cuts, people)
+
+
+def frequencies_of_counts(table: FloatArray, pseudo_count: float) -> FloatArray:
+    """Frequencies of the values in each class from their counts: shape ``(c_1, ..., c_a, m)``; see `ClassFrequencies.fit`."""
+    counts = table.reshape(-1, table.shape[-1])
+    whole = counts.sum(axis=0) + pseudo_count
+    counts = np.where(counts.sum(axis=1, keepdims=True) + pseudo_count > 0, counts + pseudo_count, whole)
+    return np.asarray((counts / counts.sum(axis=1, keepdims=True)).reshape(table.shape))
 
 
 def class_shape(cuts: Any) -> tuple[int, ...]:

@@ -220,6 +220,14 @@ def chain_of_counts(counted: Sequences, order: int, pseudo_count: float, as_prin
     return MarkovChain(order, tables[-1], tuple(tables[:-1]), substochastic=as_printed)
 
 
+def chain_of_pairs(pairs: FloatArray, pseudo_count: float) -> MarkovChain:
+    """Chain of order 1 of the number of times that each value follows each value, shape ``(m, m)``, as `chain_of_counts`."""
+    followed = pairs.sum(axis=0) + pseudo_count
+    counts = pairs + pseudo_count
+    totals = counts.sum(axis=1, keepdims=True)
+    return MarkovChain(1, np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), followed / followed.sum()))
+
+
 def chain_tuple(owner: str, chains: Any) -> tuple[MarkovChain, ...]:
     """Chains as a tuple; raises TypeError unless all are `MarkovChain`."""
     takes = "is a tuple of MarkovChain, one per release"

@@ -7,9 +7,11 @@ from pathlib import Path
 import typer
 
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.attack_choices import SAMPLER_SEED
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.at_risk import at_risk
+from foreknow.evaluation.cli.commands.attack_from_disk import DiskAttack, attack_from_disk
 from foreknow.evaluation.cli.commands.attack_making import (
     Attacked,
     AttackSettings,
@@ -40,8 +42,9 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
 from foreknow.evaluation.cli.commands.next_step import next_lines
 from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_suppression, suppressed_share
 from foreknow.evaluation.cli.commands.published_attack import PublishedRun, check_not_published, published_attack
+from foreknow.evaluation.cli.disk_options import DiskOptions, FromDisk
 from foreknow.evaluation.cli.files.atomic_output import check_output
-from foreknow.evaluation.cli.files.checksums import KEY, check_key
+from foreknow.evaluation.cli.files.checksums import check_key
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.publication_settings import cleaned_as_published
 from foreknow.evaluation.cli.files.release_files import read_releases
@@ -62,6 +65,7 @@ def attack_command(
     tables: PublishedOptions,
     chosen: AttackOptions,
     known: KnowledgeOptions,
+    disk: DiskOptions,
     groups: Groups = None,
     sure: Sure = 0.9,
     fail_over: FailOver = None,
@@ -71,6 +75,7 @@ def attack_command(
     knowledge: Knowledge = None,
     out: Out = None,
     pictures: Pictures = False,
+    from_disk: FromDisk = False,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Attack published groups, and print the risk at each release: the adversary's gain, confidence and success.
@@ -91,10 +96,21 @@ def attack_command(
     A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
     file are compared.
 
+    With --from-disk, --groups is the folder of foreknow publish --from-disk. The attack is sequential or snapshot, and the
+    adversary learned from --corpus or from the records.
+
     With --published, RECORDS is a published table found elsewhere, and there are no originals: no truth to compare with. Beliefs
     are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups
     determine it. Other records are those of unknown persons.
     """
+    if from_disk:
+        check_sure(sure)
+        return attack_from_disk(
+            DiskAttack(
+                context, table, chosen, known.learning, groups, sure, fail_over, corpus, knowledge, out, disk, overwrite
+            )
+        )
+    disk.refuse_given("records are read into memory")
     if tables.alone:
         return published_attack(
             PublishedRun(
@@ -190,7 +206,7 @@ def _notice_unchecked_key(groups: Path | None, records: Path) -> None:
         As `check_key`, if the checksums are those of other files.
     """
     if groups is not None and not check_key(groups, records):
-        notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {records}.")
+        notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {records}.")
 
 
 def _sequential_beside(attack: Attack, releases: tuple[Release, ...]) -> Beliefs | None:

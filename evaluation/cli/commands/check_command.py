@@ -7,12 +7,22 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from foreknow.defenses import AllOf, Requirement
+from foreknow.defenses import AllOf, KAnonymity, Requirement
 from foreknow.evaluation.checks.verify import verify_table
 from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.check_folder import (
+    Publication,
+    certified_requirement,
+    differing_files,
+    files_line,
+    large_findings,
+    publication_at,
+)
 from foreknow.evaluation.cli.commands.next_step import paths_of, table_options
 from foreknow.evaluation.cli.defense_choices import DefenseOptions
+from foreknow.evaluation.cli.disk_options import DiskOptions
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
+from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.column_checks import check_encoding_used
 from foreknow.evaluation.cli.files.input_files import InputFiles
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
@@ -33,7 +43,6 @@ from foreknow.evaluation.cli.options import (
     GroupColumn,
     Missing,
     Overwrite,
-    Sensitive,
     T,
     least_records,
     least_values,
@@ -70,10 +79,14 @@ def check_command(
         typer.Argument(
             metavar="PUBLISHED...",
             help="Published tables: CSV or Parquet files, one row per published record; one file per release, or one with a column "
-            "of the release.",
+            "of the release. Or one folder that foreknow publish wrote.",
         ),
     ],
-    sensitive: Sensitive,
+    disk: DiskOptions,
+    sensitive: Annotated[
+        str | None,
+        typer.Option("--sensitive", metavar="COLUMN", help="Column of the sensitive value; needed for files."),
+    ] = None,
     qi: Labels = [],  # noqa: B006 - Typer reads it, nothing writes it
     group: GroupColumn = None,
     time: Annotated[
@@ -105,17 +118,113 @@ def check_command(
 ) -> Outcome:
     """Recompute requirements from a published table alone; the exit status is 1 if one fails.
 
+    With the folder of a publication, its files are compared with its manifest first: changed, missing and extra files are named,
+    and the exit status is 1. Without thresholds, the requirements are those of its certificate.
+
     The levels are computed by code that is independent of the defenses. For each release and requirement, the table printed has
     the worst level of a group, the threshold, the number of failing groups and the first of them.
     """
+    folder = _folder(published, sensitive)
     check_encoding_used(encoding, published)
     check_pictures(pictures, out)
     if out is not None:
         check_output(out, [LEVELS, SETTINGS, *([LEVELS_PICTURE] if pictures else [])], published, overwrite)
+    requirement = (
+        None if (k, l, t, beta) == (None, None, None, None) else DefenseOptions(k or 1, l, t, beta=beta).requirement
+    )
+    inputs = published
+    if folder is not None:
+        publication = publication_at(folder)
+        if files := differing_files(publication):
+            say(files_line(files))
+            return Outcome(
+                {"failed": True, "verdict": files_line(files), "files": [one._asdict() for one in files]}, True
+            )
+        requirement = certified_requirement(publication) if requirement is None else requirement
+        if requirement is None:
+            say("The certificate names no requirement that published tables show.")
+            return Outcome({"failed": False, "files": []})
+        if publication.on_disk:
+            return _check_on_disk(publication, requirement, disk)
+        inputs, sensitive, qi, time = _described(publication)
+    assert sensitive is not None
+    disk.refuse_given("check reads files in memory")
     rules = cleaning(equal_values, missing, Duplicates["refuse"], time_format, None)
-    files = InputFiles(encoding, separator_character(separator), tuple(missing_value))
-    table, time = PublishedFiles(tuple(published), sensitive, tuple(qi), group, time, files, rules).read()
-    requirement = _requirement(k, l, t, beta)
+    notation = InputFiles(encoding, separator_character(separator), tuple(missing_value))
+    table, time = PublishedFiles(tuple(inputs), sensitive, tuple(qi), group, time, notation, rules).read()
+    requirement = KAnonymity(DEFAULT_K) if requirement is None else requirement
+    found, by_group = _findings(table, time, sensitive, requirement)
+    say_verdict(_verdict(found))
+    show(PrintedTable(found, f"{', '.join(path.name for path in inputs)}, recomputed", keys=2))
+    failed = bool((found["failing"] > 0).any())
+    say(_verdict(found))
+    if out is not None:
+        with atomic_output(out, published, overwrite) as scratch:
+            write_table(found, scratch / LEVELS)
+            write_settings(scratch / SETTINGS, run_settings(context, inputs))
+            if pictures:
+                draw_levels(scratch, by_group)
+        say(f"The table: {out / LEVELS}. How it was made: {SETTINGS} beside it.")
+    if folder is None:
+        say(*_next(published, context.params))
+    return Outcome({"failed": failed, "verdict": _verdict(found), "requirements": found}, failed)
+
+
+def _folder(published: list[Path], sensitive: str | None) -> Path | None:
+    """The folder to check; None for files.
+
+    Raises
+    ------
+    ValueError
+        If a folder is named beside others, or files without --sensitive.
+    """
+    folders = [path for path in published if path.is_dir()]
+    if folders and len(published) > 1:
+        raise ValueError(f"{folders[0]} is a folder; check one folder at a time, or files alone.")
+    if not folders and sensitive is None:
+        raise ValueError("Missing option '--sensitive': name the column of the sensitive value.")
+    if folders and sensitive is not None:
+        raise ValueError(
+            f"--sensitive is read for files; {folders[0]} is a folder, which names its columns. Leave it out."
+        )
+    return folders[0] if folders else None
+
+
+def _described(publication: Publication) -> tuple[list[Path], str, list[str], str | None]:
+    """Published tables of a publication, its sensitive column, its quasi-identifiers and the column of its releases."""
+    try:
+        content = publication.described
+        columns = content["columns"]
+        tables = [publication.public / name for name in content["sha256"]]
+        return tables, columns["sensitive"], columns["quasi_identifiers"], columns["time"]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"{publication.public / RELEASE} names no columns; check its tables: foreknow check TABLE --sensitive COLUMN."
+        ) from None
+
+
+def _check_on_disk(publication: Publication, requirement: Requirement, disk: DiskOptions) -> Outcome:
+    """Requirements recomputed from the parts of a publication from disk."""
+    from foreknow.evaluation.large import LargeReleases, verify_large  # DuckDB is loaded where it is used
+
+    if publication.public == publication.folder:
+        raise ValueError(
+            f"{publication.folder} is the public folder alone of a publication in parts; its files are as certified. To recompute "
+            "requirements, check the parts of each release: foreknow check release-0000/*.parquet --sensitive COLUMN."
+        )
+    published = LargeReleases(publication.folder)
+    found = large_findings(verify_large(published, requirement, engine=disk.engine("checking")), requirement)
+    say_verdict(_verdict(found))
+    show(PrintedTable(found, f"{publication.folder}, recomputed", keys=2))
+    failed = bool((found["failing"] > 0).any())
+    say(_verdict(found))
+    return Outcome({"failed": failed, "verdict": _verdict(found), "requirements": found}, failed)
+
+
+def _findings(
+    table: pd.DataFrame, time: str | None, sensitive: str, requirement: Requirement
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One row for each release and requirement, and the levels of all groups."""
     values = tuple(sorted(table[sensitive].unique().tolist(), key=str))
     rows, by_group = [], []
     for when, release in [("all", table)] if time is None else list(table.groupby(time, sort=True)):
@@ -125,20 +234,7 @@ def check_command(
         rows += [
             _requirement_row(when, name, part, requirement) for name, part in levels.groupby("requirement", sort=False)
         ]
-    found = pd.DataFrame(rows)
-    say_verdict(_verdict(found))
-    show(PrintedTable(found, f"{', '.join(path.name for path in published)}, recomputed", keys=2))
-    failed = bool((found["failing"] > 0).any())
-    say(_verdict(found))
-    if out is not None:
-        with atomic_output(out, published, overwrite) as folder:
-            write_table(found, folder / LEVELS)
-            write_settings(folder / SETTINGS, run_settings(context, published))
-            if pictures:
-                draw_levels(folder, pd.concat(by_group, ignore_index=True))
-        say(f"The table: {out / LEVELS}. How it was made: {SETTINGS} beside it.")
-    say(*_next(published, context.params))
-    return Outcome({"failed": failed, "verdict": _verdict(found), "requirements": found}, failed)
+    return pd.DataFrame(rows), pd.concat(by_group, ignore_index=True)
 
 
 def _next(published: list[Path], given: Mapping[str, Any]) -> list[str]:
@@ -156,13 +252,6 @@ def _verdict(found: pd.DataFrame) -> str:
         return "Passed: every group satisfies the requirements."
     names = ", ".join(dict.fromkeys(failing["requirement"]))
     return f"FAILED: {int(failing['failing'].sum())} groups do not satisfy {names}."
-
-
-def _requirement(k: int | None, l: int | None, t: float | None, beta: float | None) -> Requirement:  # noqa: E741
-    """The requirement of the thresholds given; k-anonymity with k = 3 if there are none."""
-    if (k, l, t, beta) == (None, None, None, None):
-        k = DEFAULT_K
-    return DefenseOptions(k or 1, l, t, beta=beta).requirement
 
 
 def _requirement_row(time: Any, name: Any, groups: pd.DataFrame, requirement: Requirement) -> dict[str, object]:

@@ -7,9 +7,12 @@ from typing import Any, cast
 import typer
 
 from foreknow.defenses import Defense, publish
+from foreknow.evaluation.checks.certificate import FAILED, certificate
+from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.publish_from_disk import DiskRun, publish_from_disk
 from foreknow.evaluation.cli.commands.publish_options import (
     Bucketized,
     Corpus,
@@ -17,6 +20,7 @@ from foreknow.evaluation.cli.commands.publish_options import (
     Generalized,
     Infeasible,
     InfeasibleRule,
+    NoVerify,
     Out,
     QuoteFormulas,
     Seed,
@@ -29,6 +33,7 @@ from foreknow.evaluation.cli.commands.publish_report import (
     publication_content,
     report_cost,
     say_paths,
+    verified_lines,
 )
 from foreknow.evaluation.cli.defense_choices import (
     BUILT_IN,
@@ -38,7 +43,7 @@ from foreknow.evaluation.cli.defense_choices import (
     seeded_generator,
     which_defense,
 )
-from foreknow.evaluation.cli.files.checksums import settings
+from foreknow.evaluation.cli.disk_options import Block, DiskOptions, FromDisk
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE
 from foreknow.evaluation.cli.files.run_settings import run_settings
@@ -58,22 +63,31 @@ def publish_command(
     out: Out,
     thresholds: ThresholdOptions,
     known: KnowledgeOptions,
+    disk: DiskOptions,
     defense: DefenseName = "js-reduce",
     seed: Seed = None,
     infeasible: InfeasibleRule = Infeasible["raise"],
     bucketized: Bucketized = False,
     generalized: Generalized = False,
     quote_formulas: QuoteFormulas = None,
+    no_verify: NoVerify = False,
     corpus: Corpus = None,
     pictures: Pictures = False,
+    from_disk: FromDisk = False,
+    block: Block = None,
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Group the records of each release, and write the published table and the key.
 
-    FOLDER/public holds published.csv, which is for the public, and release.json, which describes how it was made.
+    FOLDER/public holds published.csv, which is for the public, release.json, which describes how it was made, and certificate.json:
+    what the defense enforced, what an independent check of every group found, and what is assumed. If the check fails, the exit
+    status is 1.
 
     FOLDER/private holds the key, readable by you only: groups.csv names the group of each record (-1: suppressed; a row without
     a respondent: a counterfeit). The key undoes the publication. foreknow attack reads it.
+
+    With --from-disk, FOLDER/release holds Parquet files of at least --block records each, and FOLDER/private the key in parts. The
+    defenses are mondrian, js-reduce and anatomy. The same command goes on with a run that was interrupted.
 
     Defaults of thresholds: -t 0.5 for js-reduce and uhra, --beta 5 for bkaa and k-primacy.
 
@@ -83,6 +97,24 @@ def publish_command(
     """
     # Options and output folders are refused before a file is read, files before anything is computed.
     choice = _checked_choice(context, defense)
+    if from_disk:
+        return publish_from_disk(
+            DiskRun(
+                context,
+                table,
+                out,
+                thresholds,
+                known.learning,
+                choice,
+                seed,
+                corpus,
+                disk,
+                block,
+                not no_verify,
+                overwrite,
+            )
+        )
+    disk.refuse_given("records are read into memory", block)
     output = checked_output(table.records, corpus, out, overwrite, pictures)
     columns = table.columns
     history, learned = _read(columns, table.records, corpus)
@@ -100,16 +132,19 @@ def publish_command(
     )
     _check_any_group(releases, chosen)
     run = run_settings(context, [*table.files, corpus], used)
-    formulas = write_output(output, releases, chosen, columns, quote_formulas, run)
+    stated = certificate(releases, chosen, adversary, verified=not no_verify, seeded=seed is not None)
+    formulas = write_output(output, releases, chosen, columns, quote_formulas, run, stated)
     report_cost(releases, chosen)
     notice_risks(formulas, quotes_formulas(output, quote_formulas), seed)
     say_paths(out / output.table, out / output.key)
+    say(*verified_lines(stated, out / output.table.parent))
     if pictures:
         say(f"Pictures: {out / output.key.parent / PICTURES}.")
     say(*_check_lines(table, columns, out / output.table, thresholds, choice))
     key = f"--groups {shlex.quote(str(out / output.key))}"
     say(*next_lines(context, "attack", key, "--out risk", also=("corpus",)))
-    return Outcome(publication_content(releases, chosen, out, output))
+    content = publication_content(releases, chosen, out, output) | {"verdict": stated.verdict}
+    return Outcome(content, stated.verdict == FAILED)
 
 
 def _checked_choice(context: typer.Context, defense: str) -> DefenseChoice:

@@ -137,6 +137,14 @@ Generalized = Annotated[
         help="Publish generalized quasi-identifiers, whatever the default of the defense.",
     ),
 ]
+NoVerify = Annotated[
+    bool,
+    typer.Option(
+        "--no-verify",
+        rich_help_panel=OUTPUT_PANEL,
+        help="Do not recompute the requirements from what is published; certificate.json then says that nothing was verified.",
+    ),
+]
 QuoteFormulas = Annotated[
     bool | None,
     typer.Option(

@@ -1,12 +1,14 @@
 """Files of `foreknow publish`: the published table with its description, and the key."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from foreknow.defenses import Defense
+from foreknow.evaluation.checks.certificate import CERTIFICATE, Certificate, checksums_of
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
-from foreknow.evaluation.cli.files.checksums import KEY, RELEASE, write_key, write_release
+from foreknow.evaluation.cli.files.checksums import RELEASE, write_key, write_release
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.formulas import formula_cells
 from foreknow.evaluation.cli.files.release_files import key_table, published_table
@@ -61,7 +63,8 @@ def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: boo
     """
     output = Output(records, out, [path for path in (records, corpus) if path is not None], overwrite, pictures)
     table, key = output.table, output.key
-    names = [table, Path(PUBLIC, RELEASE), key, Path(PRIVATE, KEY), Path(PRIVATE, SETTINGS)]
+    names = [table, *(Path(PUBLIC, name) for name in (RELEASE, CERTIFICATE))]
+    names += [key, *(Path(PRIVATE, name) for name in (MANIFEST, SETTINGS))]
     check_output(out, [*names, *([Path(PRIVATE, GROUP_SIZES)] if pictures else [])], output.sources, overwrite)
     other = out / table.with_suffix(".csv" if table.suffix == ".parquet" else ".parquet")
     if other.exists():
@@ -83,8 +86,9 @@ def write_output(
     columns: Columns,
     quote_formulas: bool | None,
     run: dict[str, Any],
+    stated: Certificate,
 ) -> int:
-    """Write the published table, its description, the key and the settings of the run.
+    """Write the published table, its description, its certificate, the key and the settings of the run.
 
     Returns the number of cells that begin like formulas.
     """
@@ -93,10 +97,12 @@ def write_output(
         (folder / PUBLIC).mkdir(mode=0o755)
         (folder / PRIVATE).mkdir(mode=0o700)
         write_table(table, folder / output.table, formulas=not quotes_formulas(output, quote_formulas))
-        write_release(folder / output.table, releases, defense)
+        write_release(folder / output.table, releases, defense, columns.published)
+        public = [folder / output.table, folder / PUBLIC / RELEASE]
+        replace(stated, files=checksums_of(public)).write(folder / PUBLIC / CERTIFICATE)
         write_table(key_table(releases, columns), folder / output.key, private=True)
         write_settings(folder / PRIVATE / SETTINGS, run)
-        write_key(folder / output.key, folder / output.table, output.records)
         if output.pictures:
             draw_publication(folder / PRIVATE, releases, type(defense).__name__)
+        write_key(folder / output.key, folder / output.table, output.records)
     return formula_cells(table)

@@ -6,8 +6,10 @@ from pathlib import Path
 import pandas as pd
 
 from foreknow.defenses import Defense
+from foreknow.evaluation.checks.certificate import CERTIFICATE, FAILED, NOT_VERIFIED, Certificate
+from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.commands.publish_output import Output
-from foreknow.evaluation.cli.files.checksums import RELEASE, settings
+from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.column_checks import possible_codes
 from foreknow.evaluation.cli.files.run_settings import SETTINGS
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
@@ -94,6 +96,15 @@ def say_paths(table: Path, key: Path) -> None:
         f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
         f"The settings and the seed of this run, which undo it too: {key.parent / SETTINGS}.",
     )
+
+
+def verified_lines(stated: Certificate, folder: Path) -> list[str]:
+    """Lines on what the independent check of a publication found; a failing one names the files that are marked."""
+    path = folder / CERTIFICATE
+    if stated.verdict == NOT_VERIFIED:
+        return [f"Not verified: {path} says so."]
+    kept = f" The files are kept, and marked as failed in {path}." if stated.verdict == FAILED else f" See {path}."
+    return [*(f"Not recomputed: {promise}" for promise in stated.enforced["unchecked"]), stated.sentence + kept]
 
 
 def publication_content(

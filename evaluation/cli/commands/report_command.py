@@ -8,6 +8,7 @@ import typer
 
 from foreknow.attacks import Attack
 from foreknow.defenses import Defense
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS, attack_options, estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
@@ -25,7 +26,7 @@ from foreknow.evaluation.cli.commands.report_options import Details, Groups, Nam
 from foreknow.evaluation.cli.commands.report_output import report_content, save_report, settings_path
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.evaluation.cli.files.atomic_output import check_output
-from foreknow.evaluation.cli.files.checksums import KEY, check_key
+from foreknow.evaluation.cli.files.checksums import check_key
 from foreknow.evaluation.cli.files.publication_settings import cleaned_as_published
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
@@ -80,7 +81,7 @@ def report_command(
         schema = columns.schema(*tables)
         taught = None if corpus is None else History.read(tables[1], schema, columns.time)
         if groups is not None and not check_key(groups, table.records):
-            notice(f"No {KEY} beside {groups} lists it: it is not checked that it belongs to {table.records}.")
+            notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {table.records}.")
         made = read_or_publish(tables[0], groups, columns, schema, taught, known, used)
     stated = [] if statements is None else read_statements(statements, schema, columns.encoding)
     chosen = AttackSettings.of(attacked, False, RECORDS, known)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from foreknow.defenses import DEFENSES, Defense, DistinctDiversity, KAnonymity, Mondrian, publish
+from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.adversary_knowledge import (
     Learning,
     assumed_adversary,
@@ -16,7 +17,7 @@ from foreknow.evaluation.cli.adversary_knowledge import (
     learn_knowledge,
 )
 from foreknow.evaluation.cli.defense_choices import BUILT_IN, DefenseOptions, defense_choice, seeded_generator
-from foreknow.evaluation.cli.files.checksums import RELEASE, settings
+from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.release_files import read_releases
 from foreknow.evaluation.cli.printing.terminal import notice, tracked

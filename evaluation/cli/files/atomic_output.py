@@ -16,7 +16,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.files.formulas import without_formulas
+from foreknow.evaluation.file_lock import locked
 
 SCRATCH_NAME = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
 """Name of a scratch folder: the machine and the process that write in it."""
@@ -34,8 +36,10 @@ def output_suffix(path: Path) -> str:
 def atomic_output(folder: "str | Path", keep: Iterable[Path] = (), overwrite: bool = False) -> Iterator[Path]:
     """Context manager that yields a scratch folder, and moves its files into ``folder`` if the block ends without an error.
 
-    The scratch folder is within ``folder``, so that a file is moved in one step of the file system. Files in subfolders are moved
-    into subfolders with the same names and permissions. Scratch folders that killed runs left in ``folder`` are removed.
+    A folder that does not exist is made in one step, with all its files. Otherwise each file is moved in one step, under a lock of
+    the folder, and files named ``manifest.json`` last. The scratch folder is in the same file system: within ``folder``, or beside
+    it. Files in subfolders are moved into subfolders with the same names and permissions. Scratch folders of killed runs are
+    removed.
 
     Parameters
     ----------
@@ -49,22 +53,38 @@ def atomic_output(folder: "str | Path", keep: Iterable[Path] = (), overwrite: bo
     Raises
     ------
     ValueError
-        As `check_output`, when the block ends.
+        As `check_output`, when the block ends; or if another run writes into the folder.
     """
     folder = Path(folder)
     check_output(folder, (), keep, overwrite)
-    created = [parent for parent in [folder, *folder.parents] if not parent.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
+    is_new = not folder.exists()
+    place = folder.parent if is_new else folder
+    created = [parent for parent in [place, *place.parents] if not parent.exists()]
+    place.mkdir(parents=True, exist_ok=True)
     try:
-        _remove_abandoned(folder)
-        with TemporaryDirectory(dir=folder, prefix=f".foreknow-{_machine()}-{os.getpid()}-") as scratch:
-            yield Path(scratch)
-            _move(Path(scratch), folder, keep, overwrite)
+        _remove_abandoned(place)
+        with TemporaryDirectory(dir=place, prefix=f".foreknow-{_machine()}-{os.getpid()}-") as outer:
+            scratch = Path(outer, "files")
+            scratch.mkdir()
+            yield scratch
+            if not (is_new and _moved_whole(scratch, folder)):
+                _move(scratch, folder, keep, overwrite)
     except BaseException:
         for parent in created:
             if not any(parent.iterdir()):
                 parent.rmdir()
         raise
+
+
+def _moved_whole(scratch: Path, folder: Path) -> bool:
+    """Rename the scratch folder; False if the destination was made meanwhile."""
+    try:
+        os.rename(scratch, folder)
+    except OSError:
+        if not folder.exists():
+            raise
+        return False
+    return True
 
 
 def check_output(
@@ -131,11 +151,12 @@ def _plain(column: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
 
 def _move(scratch: Path, folder: Path, keep: Iterable[Path], overwrite: bool) -> None:
     names = [path.relative_to(scratch) for path in sorted(scratch.rglob("*")) if path.is_file()]
-    check_output(folder, names, keep, overwrite)
-    for name in names:
-        for parent in reversed(name.parents[:-1]):
-            (folder / parent).mkdir(mode=stat.S_IMODE((scratch / parent).stat().st_mode), exist_ok=True)
-        os.replace(scratch / name, folder / name)
+    with locked(folder):
+        check_output(folder, names, keep, overwrite)
+        for name in sorted(names, key=lambda name: (name.name == MANIFEST, name)):
+            for parent in reversed(name.parents[:-1]):
+                (folder / parent).mkdir(mode=stat.S_IMODE((scratch / parent).stat().st_mode), exist_ok=True)
+            os.replace(scratch / name, folder / name)
 
 
 def _remove_abandoned(folder: Path) -> None:

@@ -1,65 +1,60 @@
 """Checksums that identify the files of one publication.
 
 ``release.json``, beside the published table, describes how the table was made. It holds nothing private: no seed, and no checksum
-of the records or of the key, which would confirm a guess. ``key.json``, beside the key, holds the checksums of all files.
+of the records or of the key, which would confirm a guess. ``manifest.json``, beside the key, holds the checksums of all files.
 """
 
-import dataclasses
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from foreknow.defenses import Defense
-from foreknow.evaluation.cli.program_version import program_version
+from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.program import checksum, settings
+from foreknow.evaluation.program_version import program_version
 from foreknow.models import Release
 
-RELEASE, KEY = "release.json", "key.json"
+RELEASE = "release.json"
 
 
-def settings(defense: Defense) -> str:
-    """A defense and its settings as text, without its random generator."""
-    if not dataclasses.is_dataclass(defense):
-        return repr(defense)
-    shown = [field.name for field in dataclasses.fields(defense) if field.repr and field.name != "rng"]
-    return f"{type(defense).__name__}({', '.join(f'{name}={_setting(getattr(defense, name))}' for name in shown)})"
-
-
-def write_release(published: Path, releases: Iterable[Release], defense: Defense) -> None:
-    """Write ``release.json`` beside a published table: program, defense, times and the table's checksum."""
+def write_release(
+    published: Path, releases: Iterable[Release], defense: Defense, columns: Mapping[str, Any] | None = None
+) -> None:
+    """Write ``release.json`` beside a published table: program, defense, times, the roles of its columns and its checksum."""
     times = [str(release.time) for release in releases]
     content = {
         "program": program_version(),
         "defense": settings(defense),
         "times": times,
+        "columns": columns or {},
         "sha256": {published.name: checksum(published)},
     }
     _write(published.parent / RELEASE, content)
 
 
 def write_key(key: Path, published: Path, records: Path) -> None:
-    """Write ``key.json`` beside the key: the checksums of the key, the public files and the records."""
-    public = [published, published.parent / RELEASE]
-    sums = {key.name: checksum(key)} | {
-        path.relative_to(key.parent, walk_up=True).as_posix(): checksum(path) for path in public
-    }
-    target = key.parent / KEY
+    """Write ``manifest.json`` beside the key: the checksums of all files beside both, and of the records."""
+    target = key.parent / MANIFEST
+    written = [
+        path for folder in (key.parent, published.parent) for path in sorted(folder.rglob("*")) if path.is_file()
+    ]
+    sums = {path.relative_to(key.parent, walk_up=True).as_posix(): checksum(path) for path in written if path != target}
     target.touch(mode=0o600)
     _write(target, {"program": program_version(), "sha256": sums, "records": checksum(records)})
 
 
 def check_key(key: Path, records: Path) -> bool:
-    """Return whether ``key.json`` lists a key; if it does, compare the checksums of the key, the public files and the records.
+    """Return whether ``manifest.json`` lists a key; if it does, compare the checksums of the files of its run and of the records.
 
-    A public file that is not there is not compared.
+    A file that is not there is not compared.
 
     Raises
     ------
     ValueError
-        If a checksum differs, or ``key.json`` cannot be read.
+        If a checksum differs, or ``manifest.json`` cannot be read.
     """
-    listing = key.parent / KEY
+    listing = key.parent / MANIFEST
     if not listing.exists():
         return False
     try:
@@ -85,16 +80,6 @@ def check_key(key: Path, records: Path) -> bool:
             "file, or publish again."
         )
     return True
-
-
-def checksum(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _setting(value: Any) -> str:
-    return value.__name__ if isinstance(value, type) else repr(value)
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

@@ -88,6 +88,11 @@ class Columns:
         return (self.respondent, self.time, self.sensitive, *self.quasi_identifiers)
 
     @property
+    def published(self) -> dict[str, Any]:
+        """Roles of the columns of the published table."""
+        return {"time": self.time, "sensitive": self.sensitive, "quasi_identifiers": list(self.quasi_identifiers)}
+
+    @property
     def categories(self) -> tuple[str, ...]:
         """Columns whose cells are names of categories, even if they are written as numbers."""
         named = [*self.categorical, *(text.partition("=")[0] for text in self.hierarchies)]

@@ -4,9 +4,7 @@ With it, a run can be repeated: ``foreknow COMMAND --config settings.json``. It 
 checksums of records, which confirm a guess: it is readable by its owner alone, and never beside a published table.
 """
 
-import importlib.metadata
 import json
-import platform
 from collections.abc import Iterable
 from enum import Enum
 from pathlib import Path
@@ -14,12 +12,10 @@ from typing import Any
 
 import typer
 
+from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.cli.configuration import parameters_by_key
-from foreknow.evaluation.cli.files.checksums import checksum
 
 SETTINGS = "settings.json"
-PACKAGES = ("foreknow", "numpy", "pandas")
-"""Packages whose versions are recorded."""
 
 
 def run_settings(context: typer.Context, inputs: Iterable[Path | None], seed: int | None = None) -> dict[str, Any]:
@@ -45,17 +41,6 @@ def run_settings(context: typer.Context, inputs: Iterable[Path | None], seed: in
         "versions": versions(),
         "sha256": {str(path): checksum(path) for path in inputs if path is not None},
     }
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that compute."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = "unknown"
-    return found
 
 
 def write_settings(path: Path, settings: dict[str, Any]) -> None:

@@ -26,7 +26,8 @@ class TestPublish:
     def test_the_two_files(self, published, kind):
         _, out, result = published
         assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
-            f"public/published.{kind}", "public/release.json", f"private/groups.{kind}", "private/key.json",
+            f"public/published.{kind}", "public/release.json", "public/certificate.json",
+            f"private/groups.{kind}", "private/manifest.json",
             "private/settings.json",
         }  # fmt: skip
         assert str(out / "public" / f"published.{kind}") in result.stdout

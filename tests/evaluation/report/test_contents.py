@@ -28,7 +28,7 @@ from foreknow.evaluation import (
     risk_table,
     suppressed,
 )
-from foreknow.evaluation.cli.files.checksums import settings
+from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.report import explorer as explorer_file
 from foreknow.evaluation.report.exposure import reason

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from foreknow.defenses import MASK, Anatomy, DistinctDiversity, JSReduce
-from foreknow.evaluation.cli.files.checksums import check_key, checksum, settings, write_key, write_release
+from foreknow.evaluation.checks.program import checksum, settings
+from foreknow.evaluation.cli.files.checksums import check_key, write_key, write_release
 
 FILES = {"public/published.csv": "a", "private/groups.csv": "b", "records.csv": "c"}
 
@@ -35,7 +36,7 @@ def test_a_checksum_is_sha_256(tmp_path):
 def test_what_the_public_reads(published):
     table, key, records = published
     told = json.loads((table.parent / "release.json").read_text())
-    assert set(told) == {"program", "defense", "times", "sha256"}
+    assert set(told) == {"program", "defense", "times", "columns", "sha256"}
     assert told["times"] == ["3"]
     assert told["sha256"] == {"published.csv": hashlib.sha256(b"a").hexdigest()}
     text = (table.parent / "release.json").read_text()
@@ -47,14 +48,14 @@ def test_what_the_public_reads(published):
 def test_the_files_of_one_run_belong_together(published):
     _, key, records = published
     assert check_key(key, records)
-    assert (key.parent / "key.json").stat().st_mode & 0o077 == 0
+    assert (key.parent / "manifest.json").stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize("name", ["public/published.csv", "public/release.json", "private/groups.csv"])
 def test_a_file_of_another_run(published, tmp_path, name):
     """The state after a crash between two renames."""
     (tmp_path / name).write_text("of another run")
-    with pytest.raises(ValueError, match=f"{name.split('/')[1]} is not the file that was written with .*key.json"):
+    with pytest.raises(ValueError, match=f"{name.split('/')[1]} is not the file that was written with .*manifest.json"):
         check_key(published[1], published[2])
 
 
@@ -82,8 +83,8 @@ def test_a_key_that_nothing_lists(published, tmp_path):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"sha256": {}}', "\udcff"])
 def test_a_file_that_foreknow_did_not_write(published, content):
     _, key, records = published
-    (key.parent / "key.json").write_bytes(content.encode("utf-8", "surrogateescape"))
-    with pytest.raises(ValueError, match=r"key\.json is not a file that foreknow wrote"):
+    (key.parent / "manifest.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=r"manifest\.json is not a file that foreknow wrote"):
         check_key(key, records)
 
 

@@ -1,0 +1,141 @@
+"""`foreknow check FOLDER`: the files of a publication against its manifest, and its requirements recomputed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from foreknow.defenses import REQUIREMENTS, Requirement, all_of
+from foreknow.evaluation.checks.certificate import CERTIFICATE
+from foreknow.evaluation.checks.enforced import conjuncts
+from foreknow.evaluation.checks.findings import FINDINGS
+from foreknow.evaluation.checks.manifest import PUBLIC, Difference, Listing, differences, listing_of, read_object
+from foreknow.evaluation.cli.files.checksums import RELEASE
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable
+from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show
+
+MOST_DIFFERENCES = 20
+"""Number of files that are listed on the terminal."""
+
+
+class Publication(NamedTuple):
+    """Folder that `foreknow publish` wrote.
+
+    Attributes
+    ----------
+    folder : Path
+        As the user named it.
+    public : Path
+        Folder of the published tables.
+    listing : Listing
+    """
+
+    folder: Path
+    public: Path
+    listing: Listing
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """Content of ``release.json``: the columns of the published tables, their files and times."""
+        return read_object(self.public / RELEASE)
+
+    @property
+    def certified(self) -> dict[str, Any]:
+        """Content of ``certificate.json``."""
+        return read_object(self.public / CERTIFICATE)
+
+    @property
+    def on_disk(self) -> bool:
+        """True if it was published from disk, in parts."""
+        return "parts" in self.described
+
+
+def publication_at(folder: Path) -> Publication:
+    """Publication in a folder: that of --out, or the public folder alone.
+
+    Raises
+    ------
+    ValueError
+        As `listing_of`.
+    """
+    listing = listing_of(folder)
+    within = next((folder / name for name in PUBLIC if (folder / name).is_dir()), folder)
+    return Publication(folder, within if listing.path.parent != folder else folder, listing)
+
+
+def differing_files(publication: Publication) -> list[Difference]:
+    """Files of a publication that are changed, missing or extra; they are printed."""
+    with error_console.status("comparing checksums"):
+        found = differences(publication.folder, publication.listing)
+    if not found:
+        number = len(publication.listing.sums)
+        say(f"{number} files are as {publication.listing.path.relative_to(publication.folder)} lists them.")
+        return []
+    show(PrintedTable(pd.DataFrame(found[:MOST_DIFFERENCES]), f"Files of {publication.folder}", keys=1))
+    if len(found) > MOST_DIFFERENCES:
+        say(f"and {len(found) - MOST_DIFFERENCES} more.")
+    return found
+
+
+def files_line(found: list[Difference]) -> str:
+    """The verdict on the files in one line, which names the first of each kind."""
+    by_state: dict[str, list[str]] = {}
+    for one in found:
+        by_state.setdefault(one.state, []).append(one.file)
+    parts = [
+        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''} {'is' if len(names) == 1 else 'are'} {state}"
+        for state, names in by_state.items()
+    ]
+    return f"FAILED: {'; '.join(parts)}. The files are not those of one run of foreknow publish."
+
+
+def certified_requirement(publication: Publication) -> Requirement | None:
+    """Conjunction of the requirements of the certificate that published tables show; a notice names the others.
+
+    Raises
+    ------
+    ValueError
+        If the certificate is not one that foreknow wrote.
+    """
+    kinds = {kind.__name__: kind for kind in REQUIREMENTS.values()}
+    parts: list[Requirement] = []
+    try:
+        for one in publication.certified["enforced"]["requirements"]:
+            part = _made(kinds, one["name"], one["parameters"])
+            if part is None or part.weighs_beliefs:
+                notice(f"Not recomputed here, only at publication: {one['text']}.")
+            else:
+                parts.append(part)
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"{publication.public / CERTIFICATE} is not a certificate that foreknow wrote; publish again."
+        ) from None
+    return all_of(*parts) if parts else None
+
+
+def large_findings(found: pd.DataFrame, requirement: Requirement) -> pd.DataFrame:
+    """Findings of `verify_large` with the columns of the table that the command prints."""
+    senses = {repr(part): part.sense for part in conjuncts(requirement)}
+    assert list(found.columns) == FINDINGS
+    rows = [
+        {
+            "release": row["time"],
+            "requirement": row["requirement"],
+            "groups": row["groups"],
+            "worst": row["lowest"] if senses[row["requirement"]] == "at least" else row["highest"],
+            "threshold": f"{senses[row['requirement']]} {row['bound']:g}",
+            "failing": row["failing"],
+            "first failing": "",
+        }
+        for row in found.to_dict("records")
+    ]
+    return pd.DataFrame(rows)
+
+
+def _made(kinds: Mapping[str, type[Requirement]], name: str, parameters: Mapping[str, Any]) -> Requirement | None:
+    """A requirement of the certificate; None if it has settings that are no numbers or names."""
+    try:
+        return kinds[name](**parameters)
+    except (KeyError, TypeError, ValueError):
+        return None

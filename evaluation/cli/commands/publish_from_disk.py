@@ -1,0 +1,253 @@
+"""`foreknow publish --from-disk`: publication of a table larger than memory, its verification and its certificate."""
+
+import os
+import shlex
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+import typer
+
+from foreknow.defenses import Anatomy, Defense
+from foreknow.evaluation.checks.certificate import (
+    CERTIFICATE,
+    FAILED,
+    Certificate,
+    ReleaseNumbers,
+    certificate_of,
+)
+from foreknow.evaluation.checks.enforced import enforced_requirement
+from foreknow.evaluation.checks.manifest import MANIFEST, PRIVATE, read_object
+from foreknow.evaluation.checks.program import checksum, settings
+from foreknow.evaluation.cli.adversary_knowledge import Learning, class_intervals
+from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.publish_options import ThresholdOptions
+from foreknow.evaluation.cli.commands.publish_report import MOST, verified_lines
+from foreknow.evaluation.cli.defense_choices import DefenseChoice, fresh_seed
+from foreknow.evaluation.cli.disk_options import DiskOptions
+from foreknow.evaluation.cli.files.atomic_output import check_output
+from foreknow.evaluation.cli.files.checksums import RELEASE
+from foreknow.evaluation.cli.files.large_tables import large_tables, refuse_in_memory
+from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.evaluation.cli.option_groups import TableOptions
+from foreknow.evaluation.cli.options import given_options
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable
+from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show
+from foreknow.evaluation.program_version import program_version
+from foreknow.models import Adversary, Omega
+
+if TYPE_CHECKING:
+    from foreknow.evaluation.large import Engine, LargeReleases, LargeTable
+
+PARTS = "release"
+"""Folder of the published parts."""
+
+IN_MEMORY = ("infeasible", "bucketized", "generalized", "quote_formulas", "pictures", "deterministic")
+"""Options of `foreknow publish` that are read without --from-disk alone."""
+
+
+class DiskRun(NamedTuple):
+    """Options of `foreknow publish --from-disk`."""
+
+    context: typer.Context
+    table: TableOptions
+    out: Path
+    thresholds: ThresholdOptions
+    learning: Learning
+    choice: DefenseChoice
+    seed: int | None
+    corpus: Path | None
+    disk: DiskOptions
+    block: int | None
+    verify: bool
+    overwrite: bool
+
+
+def publish_from_disk(run: DiskRun) -> Outcome:
+    """Publish a table on disk, verify it, and write its certificate; an interrupted run goes on."""
+    from foreknow.evaluation.large import AlreadyPublished, LargeReleases, publish_large
+    from foreknow.evaluation.large.blocks import BLOCK_RECORDS
+
+    defense, engine = _checked_defense(run), run.disk.engine("publishing")
+    complete = run.out / PARTS / CERTIFICATE
+    check_output(run.out, [complete.relative_to(run.out)], (), run.overwrite)
+    if run.overwrite:
+        _remove_earlier(run.out)
+    with error_console.status("reading the domains of the columns"):
+        table, corpus = large_tables(run.table, run.corpus)
+        _check_times(table, engine)
+    adversary = _assumed(run, table, corpus, engine) if run.choice.assumes_adversary else None
+    try:
+        published = publish_large(
+            table, defense, run.out, adversary, block=run.block or BLOCK_RECORDS, seed=run.seed, engine=engine
+        )
+    except AlreadyPublished:  # The run was killed before its certificate was written.
+        published = LargeReleases(run.out)
+    if not any(release.groups for release in published.releases):
+        raise ValueError(
+            f"{settings(defense)} finds no group of these records that satisfies its thresholds; choose weaker thresholds."
+        )
+    stated = _certified(run, published, defense, adversary)
+    _report(published, defense)
+    say(
+        f"For the public: {run.out / PARTS}, with {RELEASE} and {CERTIFICATE}.",
+        f"For you alone: {run.out / PRIVATE}. It names the group of each record and undoes the publication: keep it apart.",
+        *verified_lines(stated, run.out / PARTS),
+    )
+    groups = f"--from-disk --attack sequential --groups {shlex.quote(str(run.out))}"
+    say(
+        *next_lines(
+            run.context, "attack", groups, "--out risk", also=("corpus", "memory", "workers", "scheduler", "scratch")
+        )
+    )
+    return Outcome(_content(published, defense, run.out, stated), stated.verdict == FAILED)
+
+
+def _checked_defense(run: DiskRun) -> Defense:
+    """The defense, if it and all options given are read from disk."""
+    from foreknow.evaluation.large.publication import CURVE_DEFENSES, RANDOM_DEFENSES
+
+    refuse_in_memory(run.context, *IN_MEMORY)
+    given = given_options(run.context)
+    defense: Any = run.choice.make(run.thresholds.options(fresh_seed(), given))
+    known = (*CURVE_DEFENSES, *RANDOM_DEFENSES)
+    if not isinstance(defense, known):
+        names = ", ".join(sorted(kind.__name__ for kind in known))
+        raise ValueError(
+            f"{type(defense).__name__} needs all records of a release in memory. From disk: {names}; or leave out --from-disk."
+        )
+    if run.learning.order != 1 and run.choice.assumes_adversary:
+        raise ValueError(
+            f"--order {run.learning.order} is not read with --from-disk; the assumed adversary has order 1."
+        )
+    if run.thresholds.leftovers is not None and run.thresholds.leftovers.value == "counterfeit":
+        raise ValueError("--leftovers counterfeit is not read with --from-disk; choose suppress or relax.")
+    # The generator of each block is that of its place, not one for all.
+    return replace(defense, rng=None) if isinstance(defense, Anatomy) else defense
+
+
+def _remove_earlier(out: Path) -> None:
+    """Remove the parts and the private files of an earlier publication from disk."""
+    if (out / PRIVATE / "begun.json").exists():
+        shutil.rmtree(out / PARTS, ignore_errors=True)
+        shutil.rmtree(out / PRIVATE)
+
+
+def _check_times(table: "LargeTable", engine: "Engine") -> None:
+    """Raise ValueError if times are text, whose alphabetical order need not be that of time."""
+    with engine.connection() as connection:
+        text = [time for time in table.times(connection) if isinstance(time, str)]
+    if text:
+        raise ValueError(
+            f"--time {table.time} holds {text[0]!r}, a text; write times as whole numbers or as dates (2026-01-31), whose order is "
+            "that of time."
+        )
+
+
+def _assumed(run: DiskRun, table: "LargeTable", corpus: "LargeTable | None", engine: "Engine") -> Adversary:
+    """The adversary that the defense assumes, as without --from-disk."""
+    learned = learned_from(table if corpus is None else corpus, run.learning, engine)
+    return run.learning.adversary(learned.prior, learned.before if corpus is None else learned.transitions, Omega())
+
+
+def learned_from(table: "LargeTable", learning: Learning, engine: "Engine") -> Any:
+    """Knowledge learned from a table on disk, with the classes of the command line."""
+    from foreknow.evaluation.large.knowledge import learn_from_disk
+
+    with error_console.status("learning what the adversary knows"):
+        with engine.connection() as connection:
+            records = int(table.relation(connection).aggregate("count(*)").fetchall()[0][0])
+        classes = class_intervals(table.schema, learning, records)
+        return learn_from_disk(table, classes, learning.pseudo_count, learning.gaps, engine)
+
+
+def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adversary: Adversary | None) -> Certificate:
+    """Verify the parts; write their description, the settings of the run and, last, the certificate."""
+    from foreknow.evaluation.large import verify_large
+
+    requirement = enforced_requirement(defense)
+    found: pd.DataFrame | None = None
+    if run.verify and requirement is not None:
+        found = verify_large(published, requirement, adversary, engine=run.disk.engine("verifying"))
+    manifest_path, public = run.out / PRIVATE / MANIFEST, run.out / PARTS
+    manifest = read_object(manifest_path)
+    parts = {
+        name.removeprefix(f"../{PARTS}/"): sum_ for name, sum_ in manifest["sha256"].items() if name.startswith("..")
+    }
+    _write_release(public / RELEASE, published, defense, run.table, parts)
+    numbers = [ReleaseNumbers(one.time, one.records, one.groups, one.suppressed) for one in published.releases]
+    files = parts | {RELEASE: checksum(public / RELEASE)}
+    stated = certificate_of(defense, adversary, numbers, found, run.seed is not None, files)
+    inputs = [*run.table.files, run.corpus]
+    write_settings(run.out / PRIVATE / SETTINGS, run_settings(run.context, inputs, int(manifest["seed"])))
+    unfinished = public / f".{CERTIFICATE}"
+    stated.write(unfinished)
+    sums = {SETTINGS: run.out / PRIVATE / SETTINGS, f"../{PARTS}/{RELEASE}": public / RELEASE}
+    sums_of = {name: checksum(path) for name, path in sums.items()} | {
+        f"../{PARTS}/{CERTIFICATE}": checksum(unfinished)
+    }
+    write_object(manifest_path, manifest | {"sha256": manifest["sha256"] | sums_of})
+    os.replace(unfinished, public / CERTIFICATE)
+    return stated
+
+
+def _write_release(
+    path: Path, published: "LargeReleases", defense: Defense, table: TableOptions, parts: dict[str, str]
+) -> None:
+    """Write ``release.json``: program, defense, times, roles of the columns, and the parts of each release."""
+    times = [str(one.time) for one in published.releases]
+    folders = [f"release-{number:04d}" for number in range(len(times))]
+    columns = {"time": table.time, "sensitive": table.sensitive, "quasi_identifiers": list(table.qi)}
+    content = {"program": program_version(), "defense": settings(defense), "times": times, "columns": columns}
+    write_object(path, content | {"parts": dict(zip(folders, times, strict=True)), "sha256": parts})
+
+
+def write_object(path: Path, content: dict[str, Any]) -> None:
+    """Write a JSON file whole or not at all."""
+    from foreknow.evaluation.large.parts import write_json
+
+    write_json(path, content)
+
+
+def _report(published: "LargeReleases", defense: Defense) -> None:
+    """Print groups and suppressed records of each release, and the notes of the defense."""
+    show(PrintedTable(pd.DataFrame(_cost(published)), settings(defense)))
+    lost, records = (sum(getattr(one, name) for one in published.releases) for name in ("suppressed", "records"))
+    if lost > MOST * records:
+        notice(
+            f"WARNING: {lost:,} of {records:,} records ({lost / records:.0%}) are suppressed; the table tells little."
+        )
+    for release in published.releases:
+        for note in release.notes:
+            notice(f"at {release.time}: {note}")
+
+
+def _cost(published: "LargeReleases") -> list[dict[str, Any]]:
+    return [
+        {
+            "time": one.time,
+            "groups": one.groups,
+            "records": one.records,
+            "suppressed": one.suppressed,
+            "share": one.suppressed / max(one.records, 1),
+        }
+        for one in published.releases
+    ]
+
+
+def _content(published: "LargeReleases", defense: Defense, out: Path, stated: Certificate) -> dict[str, Any]:
+    """A publication as JSON has it."""
+    records = sum(one.records for one in published.releases)
+    return {
+        "defense": settings(defense),
+        "suppressed": sum(one.suppressed for one in published.releases) / max(records, 1),
+        "releases": _cost(published),
+        "notes": [f"at {one.time}: {note}" for one in published.releases for note in one.notes],
+        "published": str(out / PARTS),
+        "key": str(out / PRIVATE),
+        "settings": str(out / PRIVATE / SETTINGS),
+        "verdict": stated.verdict,
+    }

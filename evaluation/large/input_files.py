@@ -1,0 +1,89 @@
+"""Files of records as queries of DuckDB: Parquet as it is, CSV with the types of its columns."""
+
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from foreknow.evaluation.large.engine import database_errors
+
+PARQUET = (".parquet", ".pq")
+"""Endings of Parquet files; all others are text."""
+
+
+def read_files(
+    connection: duckdb.DuckDBPyConnection,
+    files: Sequence[Path],
+    names: Sequence[Hashable],
+    categories: Sequence[Hashable],
+    respondent: Hashable,
+    whole: Sequence[Hashable] | None = None,
+) -> duckdb.DuckDBPyRelation:
+    """The records of some files, as a query that is not yet run.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+    files : sequence of Path
+    names : sequence of str
+        Columns that the files must have.
+    categories : sequence of str
+        Columns whose cells are names: of a CSV file, they are text as it is written, as 042, or whole numbers.
+    respondent : str
+        Column of the respondent, text in a CSV file.
+    whole : sequence of str, optional
+        Categories that are whole numbers; by default those of which all cells are, without leading zeros.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing.
+    """
+    # A list of paths is allowed, but not in the annotations of DuckDB.
+    paths: Any = [str(path) for path in files]
+    if all(path.suffix.lower() in PARQUET for path in files):
+        relation = connection.read_parquet(paths)
+        _check_columns(relation, names)
+        return relation
+    _check_columns(connection.read_csv(paths, header=True, all_varchar=True), names)
+    text = dict.fromkeys([str(respondent), *map(str, categories)], "VARCHAR")
+    relation = connection.read_csv(paths, header=True, dtype=text)
+    numbers = [name for name in map(str, categories) if _is_whole(relation, name)] if whole is None else map(str, whole)
+    return connection.read_csv(paths, header=True, dtype=text | dict.fromkeys(numbers, "BIGINT"))
+
+
+def quoted(name: Hashable) -> str:
+    """Name of a column in SQL."""
+    return '"' + str(name).replace('"', '""') + '"'
+
+
+def _is_whole(relation: duckdb.DuckDBPyRelation, name: str) -> bool:
+    """True if all cells of a text column are whole numbers without leading zeros."""
+    cell = quoted(name)
+    other = relation.filter(f"{cell} IS NOT NULL AND NOT regexp_full_match({cell}, '0|-?[1-9][0-9]{{0,17}}')")
+    return not other.limit(1).fetchall()
+
+
+def _check_columns(relation: duckdb.DuckDBPyRelation, names: Sequence[Hashable]) -> None:
+    missing = [name for name in names if name not in relation.columns]
+    if missing:
+        raise ValueError(
+            f"LargeTable: the files have no column {missing[0]!r}; they have {', '.join(map(repr, relation.columns))}."
+        )
+
+
+def columns_of_file(path: Path) -> list[str]:
+    """Names of the columns of a file.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is no such file, or it cannot be read.
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path}.")
+    with database_errors(), duckdb.connect(":memory:") as connection:
+        is_parquet = path.suffix.lower() in PARQUET
+        read = connection.read_parquet(str(path)) if is_parquet else connection.read_csv(str(path), header=True)
+        return list(read.columns)

@@ -1,0 +1,128 @@
+"""A certificate says what verify finds, and depends on nothing that the published tables do not show."""
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from foreknow.defenses import (
+    MASK,
+    UHRA,
+    Anatomy,
+    BTPrivacy,
+    JSReduce,
+    KAnonymity,
+    MInvariance,
+    Mondrian,
+    TCloseness,
+    publish,
+)
+from foreknow.evaluation import certificate, exams, verify
+from foreknow.evaluation.checks.assumptions import NOT_COVERED
+from foreknow.models import Adversary, History, Omega, Release, UniformPrior, View
+
+SIMULATED = exams(views=2, records=60, rng=5)
+HISTORY = SIMULATED.history
+ADVERSARY = Adversary(UniformPrior(), SIMULATED.transitions, estimator=Omega())
+
+
+def permuted(history, groups, rng):
+    """The same history with the true values permuted within the groups of each view."""
+    views = []
+    for view, labels in zip(history, groups, strict=True):
+        frame = view.frame.copy()
+        values = frame[view.schema.sensitive].to_numpy(copy=True)
+        for group in np.unique(labels):
+            values[labels == group] = rng.permutation(values[labels == group])
+        views.append(View(frame.assign(**{view.schema.sensitive: values}), view.schema, view.time))
+    return History(views)
+
+
+def test_what_was_enforced_measured_and_assumed():
+    defense = JSReduce(3, 0.7, 0.6, patience=20)
+    releases = publish(HISTORY, defense, ADVERSARY)
+    found = certificate(releases, defense, ADVERSARY)
+    assert found.verdict == "passed"
+    assert [one["parameters"] for one in found.enforced["requirements"]] == [
+        {"k": 3},
+        {"t": 0.7, "distance": "equal"},
+        {"j": 0.6, "base": 2.0},
+    ]
+    assert found.enforced["unchecked"] == []
+    for release, stated in zip(releases, found.measured["releases"], strict=True):
+        levels = verify(release, KAnonymity(3) & TCloseness(0.7)).groupby("requirement")["level"]
+        rows = {row["requirement"]: row for row in stated["requirements"]}
+        assert rows["KAnonymity(k=3)"]["worst"] == levels.min()["KAnonymity(k=3)"]
+        closeness = next(row for name, row in rows.items() if name.startswith("TCloseness"))
+        assert closeness["worst"] == pytest.approx(levels.max()[closeness["requirement"]])
+        beliefs = next(row for name, row in rows.items() if name.startswith("JSimilarity"))
+        assert (beliefs["failing"], beliefs["worst"]) == (0, None)
+        assert stated["records"] == 60
+        assert stated["suppressed"] == (release.group < 0).sum()
+    assert found.assumed["adversary"]["order"] == 1
+    assert set(NOT_COVERED) <= set(found.assumed["not_covered"])
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6))
+def test_it_does_not_depend_on_who_has_which_value(seed):
+    rng = np.random.default_rng(seed)
+    releases = publish(HISTORY, Mondrian(KAnonymity(4)), rng=rng)
+    groups = [release.group for release in releases]
+    others = [
+        Release(view, release.grouping) for view, release in zip(permuted(HISTORY, groups, rng), releases, strict=True)
+    ]
+    for defense, adversary in ((JSReduce(3, 0.5, 0.6), ADVERSARY), (Mondrian(KAnonymity(4)), None)):
+        one, other = (certificate(some, defense, adversary).content for some in (releases, others))
+        assert one == other
+
+
+@pytest.mark.parametrize("defense", [Anatomy(2), MInvariance(2), MASK(3, 2), UHRA(3, 0.7, 0.6)], ids=repr)
+def test_every_defense_has_what_the_checker_knows(defense):
+    releases = publish(HISTORY, defense, ADVERSARY)
+    found = certificate(releases, defense, ADVERSARY)
+    assert found.verdict == "passed"
+    assert all(release["requirements"] for release in found.measured["releases"])
+    assert bool(found.enforced["unchecked"]) == isinstance(defense, UHRA)
+
+
+def test_failing_relaxed_and_not_verified():
+    releases = publish(HISTORY, Mondrian(KAnonymity(2)))
+    failed = certificate(releases, Mondrian(KAnonymity(50)))
+    assert failed.verdict == "failed"
+    groups = sum(release.groups for release in releases)
+    assert failed.failing == {"KAnonymity(k=50)": groups}
+    assert (
+        failed.sentence
+        == f"FAILED: published groups do not satisfy KAnonymity(k=50) ({groups} groups); do not publish."
+    )
+    relaxed = certificate(releases, JSReduce(50, 0.5, 0.6, leftovers="relax"), ADVERSARY)
+    assert relaxed.verdict == "relaxed"
+    unverified = certificate(releases, Mondrian(KAnonymity(2)), verified=False)
+    assert unverified.verdict == "not verified"
+    assert unverified.enforced["unchecked"] == ["KAnonymity(k=2) was not recomputed."]
+    assert unverified.sentence == "Not verified."
+
+
+def test_a_level_of_a_kernel_prior_is_not_told():
+    """The prior of (B, t)-privacy is fitted to the true values."""
+    releases = publish(HISTORY, Mondrian(KAnonymity(4)))
+    rows = certificate(releases, Mondrian(BTPrivacy(1.0, 0.5))).measured["releases"][0]["requirements"]
+    assert [row["worst"] for row in rows] == [None]
+
+
+def test_files_and_seed(tmp_path):
+    (tmp_path / "published.csv").write_text("a")
+    defense = Anatomy(2, rng=np.random.default_rng(987654321))
+    found = certificate(publish(HISTORY, defense), defense, seeded=True, files=[tmp_path / "published.csv"])
+    assert found.files == {"published.csv": hashlib.sha256(b"a").hexdigest()}
+    found.write(tmp_path / "certificate.json")
+    text = (tmp_path / "certificate.json").read_text()
+    assert json.loads(text) == found.content
+    assert "987654321" not in text
+    assert "chosen by the publisher" in found.enforced["seed"]
+    with pytest.raises(TypeError, match=r"certificate: files is 3; it is a list of paths\."):
+        certificate([], defense, files=3)

@@ -1,0 +1,155 @@
+"""The command line from disk to disk: publish, attack, check, and what it refuses."""
+
+import json
+
+import pandas as pd
+import pytest
+from commands import ROLES, records, run, write
+from printed_tables import printed
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+DISK = ["--from-disk", "--block", 20]
+
+
+def refused(*arguments):
+    return str(run(*arguments, status=1).exception)
+
+
+def rows(folder, columns):
+    """Published rows of all parts in sorted order, as text."""
+    parts = [pd.read_parquet(part) for part in sorted(folder.rglob("part-*.parquet"))]
+    return sorted(map(tuple, pd.concat(parts)[columns].astype(str).to_numpy().tolist()))
+
+
+@pytest.fixture
+def published(tmp_path):
+    source, out = write(records(), tmp_path / "r.parquet"), tmp_path / "out"
+    return source, out, run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--seed", 3, "--out", out)
+
+
+def test_the_files_and_what_they_say(published):
+    source, out, result = published
+    stated = json.loads((out / "release" / "certificate.json").read_text())
+    assert stated["verdict"] == "passed"
+    assert [one["records"] for one in stated["measured"]["releases"]] == [24, 24, 24]
+    told = json.loads((out / "release" / "release.json").read_text())
+    assert told["parts"] == {f"release-{n:04d}": str(n + 1) for n in range(3)}
+    settings = json.loads((out / "private" / "settings.json").read_text())
+    assert settings["options"]["seed"] == 3
+    public = b"".join(path.read_bytes() for path in (out / "release").rglob("*") if path.is_file())
+    assert b"p07" not in public
+    assert (out / "private").stat().st_mode & 0o077 == 0
+    assert f"--from-disk --attack sequential --groups {out} --out risk" in " ".join(result.stdout.split())
+    assert "is already there" in refused("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--out", out)
+
+
+def test_csv_is_read_as_parquet_is(published, tmp_path):
+    _, out, _ = published
+    source = write(records(), tmp_path / "r.csv")
+    run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--seed", 3, "--out", tmp_path / "csv")
+    columns = ["group", "age", "town", "result"]
+    assert rows(tmp_path / "csv" / "release", columns) == rows(out / "release", columns)
+
+
+def test_codes_of_a_csv_stay_as_written(tmp_path):
+    table = records().assign(result=lambda rows: rows["result"].map({"a": "042", "b": "10", "c": "7"}))
+    source = write(table, tmp_path / "r.csv")
+    run("publish", source, *ROLES, *DISK, "--defense", "anatomy", "--out", tmp_path / "out")
+    assert {row[0] for row in rows(tmp_path / "out" / "release", ["result"])} == {"042", "10", "7"}
+
+
+def test_publish_attack_and_check(tmp_path):
+    source, out = write(records(people=60, present=50), tmp_path / "r.parquet"), tmp_path / "out"
+    run("publish", source, *ROLES, *DISK, "-t", 0.9, "--out", out, "--memory", 1)
+    attack = ["attack", source, *ROLES, "--from-disk", "--estimator", "omega", "--groups", out]
+    result = run(*attack, "--sure", 0.7, "--out", tmp_path / "risk", "--json")
+    found = json.loads(result.stdout)
+    assert found["exposed"] == len(pd.read_parquet(tmp_path / "risk" / "at-risk.parquet"))
+    assert len(found["releases"]) == 3
+    assert len(list((tmp_path / "risk" / "beliefs").rglob("*.parquet"))) == 6
+    assert "is already there" in refused(*attack, "--out", tmp_path / "risk")
+    assert run(*attack, "--sure", 0.51, "--fail-over", 0, status=1).exit_code == 1
+    result = run("check", out)
+    assert "Passed" in result.stdout
+    assert "Not recomputed here, only at publication: JSimilarity" in result.stderr
+    assert {row["requirement"] for row in printed(result.stdout)} == {
+        "KAnonymity(k=3)", "DistinctDiversity(l=2)", "TCloseness(t=0.9)",
+    }  # fmt: skip
+    assert "FAILED" in run("check", out, "-k", 20, status=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda out: (out / "release" / "release-0001" / "part-00000.parquet").write_bytes(b"x"),
+            "0.parquet is changed",
+        ),
+        (
+            lambda out: (out / "private" / "records" / "release-0000" / "part-00000.parquet").unlink(),
+            "0.parquet is missing",
+        ),
+        (lambda out: (out / "release" / "extra.csv").touch(), "release/extra.csv is extra"),
+        (lambda out: (out / "private" / "settings.json").write_text("{}"), "private/settings.json is changed"),
+        (lambda out: (out / "release" / "certificate.json").write_text("{}"), "release/certificate.json is changed"),
+    ],
+)
+def test_check_names_the_file(published, change, words):
+    _, out, _ = published
+    assert "files are as private/manifest.json lists them" in run("check", out).stdout
+    change(out)
+    assert words in run("check", out, status=1).stdout
+
+
+def test_the_public_folder_alone(published):
+    _, out, _ = published
+    assert "the public folder alone" in refused("check", out / "release")
+    (out / "release" / "release.json").write_text("{}")
+    assert "release.json is changed" in run("check", out / "release", status=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--defense", "uhra"], "UHRA needs all records of a release in memory"),
+        (["--missing", "drop"], "--missing is not read with --from-disk. Clean the file first"),
+        (["--pictures"], "--pictures is not read with --from-disk"),
+        (["--order", 2], "--order 2 is not read with --from-disk"),
+        (["--leftovers", "counterfeit"], "counterfeit is not read with --from-disk"),
+        (["--scratch", "nowhere"], "scratch is 'nowhere', which is no folder"),
+    ],
+)
+def test_options_of_publish_that_need_memory(tmp_path, options, words):
+    source = write(records(), tmp_path / "r.csv")
+    assert words in refused("publish", source, *ROLES, *DISK, *options, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--from-disk", "--attack", "joint"], "--attack joint needs all releases in memory"),
+        (["--from-disk", "--knowledge", "learned"], "--knowledge learned needs all releases in memory"),
+        (["--from-disk", "--groups", "nowhere"], "needs --groups FOLDER"),
+        (["--from-disk", "--statements", "s.csv"], "--statements is not read with --from-disk"),
+        (["--workers", 2], "--workers is read with --from-disk alone"),
+    ],
+)
+def test_options_of_attack_that_need_memory(tmp_path, options, words):
+    source = write(records(), tmp_path / "r.csv")
+    assert words in refused("attack", source, *ROLES, *options)
+
+
+def test_records_that_were_not_published(published, tmp_path):
+    _, out, _ = published
+    other = write(records(seed=5), tmp_path / "other.parquet")
+    assert "is not the file that" in refused("attack", other, *ROLES, "--from-disk", "--groups", out)
+    roles = ["--qi", "age", "--sensitive", "result"]
+    assert "was published with --qi age --qi town" in refused("attack", other, *roles, "--from-disk", "--groups", out)
+
+
+def test_times_that_are_text(tmp_path):
+    table = records().assign(week=lambda rows: "week " + rows["week"].astype(str))
+    source = write(table, tmp_path / "r.parquet")
+    assert "'week 1', a text" in refused("publish", source, *ROLES, *DISK, "--out", tmp_path / "out")

@@ -101,7 +101,9 @@ def item_suppression(shown: Example) -> Figure:
     lost = evaluation.items_lost(list(releases.values()))
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     left.bar(range(len(releases)), lost["items"] - lost["removed"], color=BLUE, label="published")
-    left.bar(range(len(releases)), lost["removed"], bottom=lost["items"] - lost["removed"], color="#dddddd", label="removed")
+    left.bar(
+        range(len(releases)), lost["removed"], bottom=lost["items"] - lost["removed"], color="#dddddd", label="removed"
+    )
     left.set_xticks(
         range(len(releases)),
         [name.replace(" items", "\nitems").replace("-diverse", "-\ndiverse") for name in releases],

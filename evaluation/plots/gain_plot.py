@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from foreknow.evaluation.plots.arguments import check_table, check_text
-from foreknow.evaluation.plots.panels import Panels, given_panels, keep_first_labels, new_figure, one_panel
+from foreknow.evaluation.plots.panels import Panels, one_panel, row_of_panels
 from foreknow.evaluation.plots.style import FILLS, LINES, color_and_marker, hide_frame, legend, without_mathtext
 from foreknow.evaluation.plots.time_axis import in_order, with_gaps
 from foreknow.models.arrays import FloatArray
@@ -83,17 +83,14 @@ def gain_over_time(
         _draw_lines(axes, risk, time, measure, styles, title, every)
         legend(axes, entries)
         return axes
-    shown = list(risk[panel].unique())
-    panels = given_panels("gain_over_time", ax, (len(shown),))
-    if panels is None:
-        figure = new_figure(2.4 + 5.6 * len(shown) ** 0.75, 4.8)
-        figure.suptitle(title)
-        panels = figure.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-    for axes, name in zip(panels, shown, strict=True):
+
+    def draw(axes: Axes, name: Any) -> None:
         of_panel = without_mathtext(f"{panel}: {name}")
         _draw_lines(axes, risk[risk[panel] == name], time, measure, styles, of_panel, every)
-    if ax is None:
-        keep_first_labels(panels)
+
+    shown = list(risk[panel].unique())
+    size = (2.4 + 5.6 * len(shown) ** 0.75, 4.8)
+    panels = row_of_panels("gain_over_time", ax, shown, draw, size=size, title=title)
     legend(panels[-1], entries)
     return panels
 

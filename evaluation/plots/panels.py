@@ -1,5 +1,6 @@
 """Axes of a plot: those that the caller gives, or those of a new figure."""
 
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
@@ -50,6 +51,33 @@ def given_panels(owner: str, ax: Any, shape: tuple[int, ...]) -> Panels | None:
     panels = np.empty(number, dtype=object)
     panels[:] = given
     return panels.reshape(shape)
+
+
+def row_of_panels(
+    owner: str,
+    ax: Any,
+    names: Sequence[Any],
+    draw: Callable[[Axes, Any], None],
+    *,
+    size: tuple[float, float],
+    title: str,
+    sharex: bool = False,
+    **title_style: Any,
+) -> Panels:
+    """Panels side by side with one vertical axis, each drawn by its name; shape ``(len(names),)``.
+
+    They are the given axes, as `given_panels`, or those of a new figure with a size in inches and a title.
+    """
+    panels = given_panels(owner, ax, (len(names),))
+    if panels is None:
+        figure = new_figure(*size)
+        figure.suptitle(title, **title_style)
+        panels = figure.subplots(1, len(names), sharex=sharex, sharey=True, squeeze=False)[0]
+    for axes, name in zip(panels, names, strict=True):
+        draw(axes, name)
+    if ax is None:
+        keep_first_labels(panels)
+    return panels
 
 
 def keep_first_labels(panels: Panels) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from foreknow.evaluation.plots.arguments import check_table, check_text
 from foreknow.evaluation.plots.end_labels import LabelPlacement
-from foreknow.evaluation.plots.panels import Panels, given_panels, keep_first_labels, new_figure, one_panel
+from foreknow.evaluation.plots.panels import Panels, one_panel, row_of_panels
 from foreknow.evaluation.plots.style import color_and_marker, hide_frame, legend, without_mathtext
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.columns.required_columns import check_columns
@@ -130,17 +130,14 @@ def risk_utility_map(
         axes.set_title(TITLE, fontsize=11)
         legend(axes, entries)
         return axes
-    shown = list(table[panel].unique())
-    panels = given_panels("risk_utility_map", ax, (len(shown),))
-    if panels is None:
-        figure = new_figure(2.9 + 4.6 * len(shown), 4.8)
-        figure.suptitle(TITLE, fontsize=11)
-        panels = figure.subplots(1, len(shown), sharex=True, sharey=True, squeeze=False)[0]
-    for axes, value in zip(panels, shown, strict=True):
+
+    def draw(axes: Axes, value: Any) -> None:
         _draw_map(axes, table[table[panel] == value], styles, (risk, cost, along, curve))
         axes.set_title(without_mathtext(f"{panel}: {value}"))
-    if ax is None:
-        keep_first_labels(panels)
+
+    shown = list(table[panel].unique())
+    size = (2.9 + 4.6 * len(shown), 4.8)
+    panels = row_of_panels("risk_utility_map", ax, shown, draw, size=size, title=TITLE, sharex=True, fontsize=11)
     legend(panels[-1], entries)
     return panels
 

@@ -11,7 +11,7 @@ from foreknow.evaluation.checks.certificate import FAILED, certificate
 from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.command_shape import Outcome
-from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.next_step import next_lines, paths_of, table_options
 from foreknow.evaluation.cli.commands.publish_from_disk import DiskRun, publish_from_disk
 from foreknow.evaluation.cli.commands.publish_options import (
     Bucketized,
@@ -167,10 +167,10 @@ def _check_lines(
     """Lines that name the command that recomputes the size of the groups; none for a defense without -k."""
     if "k" not in choice.options:
         return []
-    time = [] if columns.time in (DEFAULT_TIME, ONE_RELEASE) else [f"--time {shlex.quote(columns.time)}"]
-    parts = ["foreknow check", shlex.quote(str(published)), *time, f"--sensitive {shlex.quote(table.sensitive)}"]
-    parts += [f"-k {thresholds.k}"]
-    return ["To recompute the size of the groups from the table alone:", *continued(" ".join(parts))]
+    time = None if columns.time in (DEFAULT_TIME, ONE_RELEASE) else columns.time
+    options = table_options({"qi": table.qi, "sensitive": table.sensitive, "time": time})
+    command = f"foreknow check {paths_of([published])} {options} -k {thresholds.k}"
+    return ["To recompute the size of the groups from the table alone:", *continued(command)]
 
 
 def _read(columns: Columns, records: Path, corpus: Path | None) -> tuple[History, History | None]:

@@ -12,7 +12,7 @@ from foreknow.evaluation.cli.commands.publish_output import Output
 from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.column_checks import possible_codes
 from foreknow.evaluation.cli.files.run_settings import SETTINGS
-from foreknow.evaluation.cli.printing.printed_table import PrintedTable
+from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.evaluation.cli.printing.terminal import notice, say, show
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.report.exposure import percent
@@ -20,6 +20,14 @@ from foreknow.models import Release, Schema
 
 SUPPRESSION_TO_REPORT, MOST = 0.2, 0.5
 """Shares of suppressed records above which the command prints advice, and a warning."""
+
+
+COST_TERMS = {
+    "records": "number of records before suppression",
+    "share": "share of the records that are suppressed",
+    "gcp": "generalization of a published record: 0 exact, 1 no information",
+}
+"""Meaning of the columns of the cost of a publication."""
 
 
 def notice_codes(schema: Schema, table: pd.DataFrame) -> None:
@@ -58,6 +66,8 @@ def report_cost(releases: tuple[Release, ...], defense: Defense) -> None:
     cost = cost_per_release(releases)
     shown = cost.drop(columns=[name for name in ("distorted", "counterfeits") if not cost[name].any()])
     show(PrintedTable(shown.rename(columns={"suppressed_share": "share"}), settings(defense)))
+    show(definitions(COST_TERMS))
+    show("")
     share = cost["suppressed"].sum() / cost["records"].sum()
     if share > SUPPRESSION_TO_REPORT:
         notice(

@@ -29,7 +29,7 @@ def _published_command(description: Description, name: str) -> str:
         parts += ["--qi", shlex.quote(column)]
     parts += ["--sensitive", shlex.quote(roles.one(SENSITIVE) or "COLUMN")]
     for role, flag in ((GROUP_ROLE, "--group"), (TIME, "--time")):
-        parts += [flag, shlex.quote(column)] if (column := roles.one(role)) else []
+        parts += [text for named in roles.of(role) for text in (flag, shlex.quote(named))]
     return " ".join([*parts, *_notation_options(description)])
 
 

@@ -19,6 +19,7 @@ from foreknow.models import (
 )
 from foreknow.models.knowledge.sequences import GapRule
 from foreknow.models.memory import Revision
+from foreknow.models.progress import Progress
 
 MIN_RESPONDENTS = 10
 """Least mean number of respondents of a class, where its prior is learned from releases."""
@@ -71,10 +72,12 @@ def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
     return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps))
 
 
-def learn_from_releases(releases: Sequence[Published], learning: Learning) -> LearnedKnowledge:
+def learn_from_releases(
+    releases: Sequence[Published], learning: Learning, progress: Progress = iter
+) -> LearnedKnowledge:
     """Learn the prior and the transitions from releases alone, without their true values.
 
-    A class has at least `MIN_RESPONDENTS` respondents on average; see `_classes`.
+    A class has at least `MIN_RESPONDENTS` respondents on average; see `_classes`. ``progress`` is that of `LearnedKnowledge.fit`.
     """
     respondents = {name for release in releases for name in release.observation.people.respondents}
     schema = releases[0].observation.people.schema
@@ -84,6 +87,7 @@ def learn_from_releases(releases: Sequence[Published], learning: Learning) -> Le
         pseudo_count=learning.pseudo_count,
         gaps=learning.gaps,
         order=learning.order,
+        progress=progress,
     )
 
 

@@ -116,7 +116,7 @@ def test_the_axis_has_all_releases_in_their_order(browser, made):
     for place in (later, 0):
         opened.page.select_option("#person", str(place))
         opened.page.wait_for_function("document.querySelectorAll('#chart-explored .mark-symbol path').length > 0")
-        labels = opened.page.locator("#chart-explored .role-axis-label text").all_inner_texts()
+        labels = opened.page.locator("#chart-explored .role-axis-label text").all_text_contents()
         assert labels[: len(contents.explorer.times)] == list(contents.explorer.times)
     opened.page.close()
 

@@ -1,18 +1,24 @@
 """Figures of the report on large data: seconds to compute and to render, size of the page, seconds until a browser shows it.
 
-``python benchmarks/report_page.py [RECORDS RELEASES]`` publishes simulated exams by Mondrian, 100,000 records in each of 12
-releases by default, and prints a table. Chromium opens the page from disk, without a network: it is usable when all charts are
-drawn and a person is shown. ``python benchmarks/report_page.py PAGE.html`` measures a page that was written before.
+``python benchmarks/report_page.py [RECORDS RELEASES [STRICTER [SOLVER]]]`` publishes simulated exams by Mondrian, 100,000 records
+in each of 12 releases by default, makes the report with STRICTER stricter settings (0 by default) and a joint solver (by default
+that of the report, else a name in ``JOINT_SOLVERS``), and prints two tables: processor seconds and peak memory after each step, and
+figures of the page. Chromium opens the page from disk, without a network: it is usable when all charts are drawn and a person is
+shown. ``python benchmarks/report_page.py PAGE.html`` measures a page that was written before.
 """
 
+import resource
 import shutil
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
 from foreknow.evaluation import exams, report
+from foreknow.evaluation.report.steps import Step
+from foreknow.models import JOINT_SOLVERS
 
 RECORDS, RELEASES = 100_000, 12
 OPENINGS = 5
@@ -56,31 +62,46 @@ CHOOSE = """() => {
 """Choose the last person of the list, and return the milliseconds until the table is laid out."""
 
 
-def made(records: int, releases: int, page: Path) -> tuple[float, float]:
+def timed(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield the steps of a report, and print processor seconds and peak memory after each."""
+    print("| step | processor s | peak MiB |\n|---|---|---|")
+    for step in steps:
+        start = time.process_time()
+        yield step
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"| {step} | {time.process_time() - start:.1f} | {peak:,.0f} |", flush=True)
+
+
+def made(records: int, releases: int, stricter: int, solver: str | None, page: Path) -> tuple[float, float]:
     """Write the page of a report on simulated exams; processor seconds of its contents and of its rendering."""
     history = exams(views=releases, records=records, rng=1).history
-    published = publish(history, Mondrian(KAnonymity(10) & DistinctDiversity(2)), rng=1)
+    defense = Mondrian(KAnonymity(10) & DistinctDiversity(2))
+    published = publish(history, defense, rng=1)
+    rule = None if solver is None else JOINT_SOLVERS[solver]()
     start = time.process_time()
-    found = report(published, stricter=0, rng=1)
+    found = report(published, defense=defense, stricter=stricter, solver=rule, rng=1, progress=timed)
     computed = time.process_time()
     found.save(page)
     return computed - start, time.process_time() - computed
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     arguments = sys.argv[1:]
-    print("| records | contents, processor s | rendering, processor s | page, MB | usable, s | a person chosen, s |")
-    print("|---|---|---|---|---|---|")
     with TemporaryDirectory() as folder:
         if arguments and arguments[0].endswith(".html"):
             page, name, figures = Path(arguments[0]), arguments[0], "| "
         else:
-            records, releases = map(int, arguments) if arguments else (RECORDS, RELEASES)
+            records, releases = map(int, arguments[:2]) if arguments else (RECORDS, RELEASES)
+            stricter, solver = int(next(iter(arguments[2:]), 0)), next(iter(arguments[3:]), None)
             page, name = Path(folder) / "report.html", f"{records:,} x {releases}"
-            contents, rendering = made(records, releases, page)
+            contents, rendering = made(records, releases, stricter, solver, page)
             figures = f"{contents:.1f} | {rendering:.1f}"
         usable, chosen = opening(page)
+        print(
+            "\n| records | contents, processor s | rendering, processor s | page, MB | usable, s | a person chosen, s |"
+        )
+        print("|---|---|---|---|---|---|")
         print(f"| {name} | {figures} | {page.stat().st_size / 1e6:.2f} | {usable:.2f} | {chosen:.3f} |")
 
 

@@ -5,7 +5,7 @@ from public_objects import ADVERSARY, HISTORY, ITEM_RELEASE, JOINT, LINKING, PRO
 
 from foreknow.attacks import JointAttack, SnapshotAttack
 from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSDiversity, publish
-from foreknow.evaluation import compare, compare_knowledge, worst_case
+from foreknow.evaluation import compare, compare_knowledge, report, worst_case
 from foreknow.models import (
     Adversary,
     LearnedKnowledge,
@@ -43,6 +43,7 @@ CALLS = {
     "compare_knowledge": lambda progress: compare_knowledge(
         RELEASES, {"a": ADVERSARY, "b": Adversary(UniformPrior())}, draws=0, progress=progress
     ),
+    "report": lambda progress: report(RELEASES, ADVERSARY, lambda _: ADVERSARY, draws=2, rng=1, progress=progress),
     "ItemSuppression": lambda progress: (
         ItemSuppression(QSDiversity(2.0, 2, LINKING), nodes=9)(ITEM_RELEASE.release, progress).release
     ),
@@ -58,12 +59,13 @@ CALLS = {
     ),
 }
 STEPS = {
-    "publish": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "SampledKnowledge.fit": 2 * (10 + 1 + 20),
+    "publish": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "report": 2 * (1 + 3) + 4,
+    "SampledKnowledge.fit": 2 * (10 + 1 + 20),
     "PathSampler": 2 * (10 + 1 + 20), "PathSampler.forward": 2, "PathSampler.draws": 2 * (10 + 1),
     "JointAttack": 2 * (10 + 1 + 20), "ProgramEstimator": 2, "calibration_ranks": 3,
 }  # fmt: skip
-"""Number of steps: views, names, pairs, adversaries; two chains of 10 levels of annealing, the warm-up and 20 batches; releases;
-groups; simulations."""
+"""Number of steps: views, names, pairs, adversaries; knowledge and attacks of two adversaries, and four measures; two chains of
+10 levels of annealing, the warm-up and 20 batches; releases; groups; simulations."""
 
 
 class Watched:

@@ -19,6 +19,7 @@ from foreknow.models import (
 )
 from foreknow.models.knowledge.sequences import GapRule
 from foreknow.models.memory import Revision
+from foreknow.models.progress import Progress
 
 if TYPE_CHECKING:
     from foreknow.attacks import Published
@@ -74,10 +75,13 @@ def learn_knowledge(corpus: History, learning: Learning) -> Knowledge:
     return Knowledge(prior, MarkovChain.fit(corpus, learning.order, learning.pseudo_count, gaps=learning.gaps))
 
 
-def learn_from_releases(releases: "Sequence[Published]", learning: Learning) -> LearnedKnowledge:
+def learn_from_releases(
+    releases: "Sequence[Published]", learning: Learning, progress: Progress = iter
+) -> LearnedKnowledge:
     """Learn the prior and the transitions from releases alone, without their true values.
 
-    A class has at least `MIN_RESPONDENTS` respondents on average; see `class_intervals`.
+    A class has at least `MIN_RESPONDENTS` respondents on average; see `class_intervals`. ``progress`` is that of
+    `LearnedKnowledge.fit`.
     """
     respondents = {name for release in releases for name in release.observation.people.respondents}
     schema = releases[0].observation.people.schema
@@ -87,6 +91,7 @@ def learn_from_releases(releases: "Sequence[Published]", learning: Learning) -> 
         pseudo_count=learning.pseudo_count,
         gaps=learning.gaps,
         order=learning.order,
+        progress=progress,
     )
 
 

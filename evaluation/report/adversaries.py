@@ -1,6 +1,6 @@
 """The two adversaries of a report, and their beliefs: given the releases so far, and in hindsight."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from foreknow.attacks import JointAttack, SequentialAttack
@@ -46,15 +46,24 @@ class Inference:
         return TITLES[self.name]
 
 
-def inference(name: str, adversary: Adversary, releases: Sequence[Release], solver: JointSolver) -> Inference:
-    """Beliefs of an adversary in hindsight, forward, and release by release."""
-    return Inference(
-        name,
-        adversary,
-        JointAttack(adversary, solver)(releases),
-        JointAttack(adversary, solver, hindsight=False)(releases),
-        SequentialAttack(adversary)(releases),
+def inference(
+    name: str,
+    adversary: Adversary,
+    releases: Sequence[Release],
+    solver: JointSolver,
+    step: Callable[[], None] = lambda: None,
+) -> Inference:
+    """Beliefs of an adversary in hindsight, forward, and release by release; ``step`` is called before each attack."""
+    attacks = (
+        JointAttack(adversary, solver),
+        JointAttack(adversary, solver, hindsight=False),
+        SequentialAttack(adversary),
     )
+    made = []
+    for attack in attacks:
+        step()
+        made.append(attack(releases))
+    return Inference(name, adversary, *made)
 
 
 def informed_adversary(history: History) -> Adversary:

@@ -1,6 +1,6 @@
 """Charts of a report, as Vega-Lite specifications made by Altair."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 HEIGHT = 260
 """Height of a chart in pixels."""
+
+SHORTENED_FROM = 1_000
+"""Number of people from which labels of bars are shortened, as 80k: longer ones overlap on a phone. Tooltips have all digits."""
 
 BLACK, BLUE, ORANGE = "#1a1a1a", "#0b5c9e", "#b34700"
 """Colours; each line and mark also has a dash or a shape of its own, and a label."""
@@ -60,17 +63,19 @@ def _config() -> dict[str, Any]:
     }
 
 
-def _lines(table: pd.DataFrame, title: str, top: float = 1.0) -> "alt.LayerChart":
+def _lines(table: pd.DataFrame, title: str, top: float = 1.0, times: Sequence[str] = ()) -> "alt.LayerChart":
     """Lines of shares over the releases, each with a dash, a shape and an entry in the legend.
 
     ``table`` has the columns ``time`` (labels), ``share``, ``line`` (labels) and ``shown`` (the share as text). The axis of shares
-    ends at ``top``.
+    ends at ``top``. ``times`` are the labels of all releases, where the table has not all of them.
     """
     import altair as alt
 
     names = list(dict.fromkeys(table["line"]))
     colours, dashes, shapes = [BLUE, ORANGE, BLACK], [[1, 0], [7, 4], [2, 3]], ["circle", "triangle-up", "square"]
-    x = alt.X("time:O", sort=None, title="Release", axis=alt.Axis(labelAngle=0, labelOverlap=True))
+    scale = alt.Scale(domain=list(times)) if len(times) else alt.Undefined
+    axis = alt.Axis(labelAngle=0, labelOverlap=True)
+    x = alt.X("time:O", sort=None, title="Release", axis=axis, scale=scale)
     y = alt.Y("share:Q", title=None, axis=alt.Axis(format=".0%", tickCount=5), scale=alt.Scale(domain=[0, top]))
     colour = alt.Color("line:N", scale=alt.Scale(domain=names, range=colours[: len(names)]), legend=_legend())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=dashes[: len(names)]), legend=_legend())
@@ -143,10 +148,11 @@ def _certainty(contents: ReportContents) -> "alt.LayerChart":
     counts = np.bincount(np.minimum((belief * 10 + 1e-9).astype(np.int64), 9), minlength=10)
     table = pd.DataFrame({"bin": [f"{10 * b}–{10 * b + 10}%" for b in range(10)], "people": counts})
     x = alt.X("bin:O", sort=None, title="Highest belief in the true value", axis=alt.Axis(labelAngle=-45))
-    y = alt.Y("people:Q", title=None, axis=alt.Axis(tickCount=4, format=",d"))
+    form = ",d" if counts.max(initial=0) < SHORTENED_FROM else ".2~s"
+    y = alt.Y("people:Q", title=None, axis=alt.Axis(tickCount=4, format=form))
     base = alt.Chart(table, title=alt.Title("Number of people", anchor="start", fontWeight="normal", fontSize=13))
-    bars = base.mark_bar(color=BLUE).encode(x=x, y=y, tooltip=["bin:O", "people:Q"])
-    text = base.mark_text(dy=-8).encode(x=x, y=y, text=alt.Text("people:Q", format=",d"))
+    bars = base.mark_bar(color=BLUE).encode(x=x, y=y, tooltip=["bin:O", alt.Tooltip("people:Q", format=",d")])
+    text = base.mark_text(dy=-8).encode(x=x, y=y, text=alt.Text("people:Q", format=form))
     layered = alt.LayerChart(layer=[bars, text])
     return layered.properties(height=HEIGHT)
 
@@ -209,10 +215,15 @@ def _stricter(contents: ReportContents) -> "alt.LayerChart":
     return layered.properties(height=56 * table["setting"].nunique())
 
 
-def _explored(_: ReportContents) -> "alt.LayerChart":
-    """Lines of the explorer: the page puts the beliefs about the chosen person into the named data set."""
-    chart = _lines(pd.DataFrame({"line": list(EXPLORED_LINES)}), "Belief in the true value at each release")
+def _explored(contents: ReportContents) -> "alt.LayerChart":
+    """Lines of the explorer: the page puts the beliefs about the chosen person into the named data set.
+
+    The axis has all releases in their order, whichever of them the chosen person has a record in.
+    """
     import altair as alt
+
+    table, title = pd.DataFrame({"line": list(EXPLORED_LINES)}), "Belief in the true value at each release"
+    chart = _lines(table, title, times=contents.explorer.times)
 
     for layer in chart.layer:
         layer.data = alt.Undefined

@@ -16,6 +16,7 @@ from foreknow.evaluation.report.exposure import exposed_groups, exposed_people
 from foreknow.evaluation.report.headline import Headline, headline
 from foreknow.evaluation.report.influence_trials import influence_trials
 from foreknow.evaluation.report.pseudonyms import Pseudonyms
+from foreknow.evaluation.report.size_notes import size_notes
 from foreknow.evaluation.report.stricter import Measured, price_of_settings, stricter_settings
 from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.calibration import calibration
@@ -26,7 +27,6 @@ from foreknow.evaluation.risk.retroactive_leak import retroactive_leak
 from foreknow.evaluation.risk.risk_table import risk_table
 from foreknow.evaluation.risk.worst_attacks import with_right_share
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
-from foreknow.models.progress import Progress
 
 MAX_BOOTSTRAP_WEIGHTS = 2**24
 """Bootstrap draws times beliefs, at most, of the intervals of calibration; further draws are left out."""
@@ -148,7 +148,7 @@ def report_contents(
     defense: Defense | None = None,
     defender: Adversary | Averaged | None = None,
     notes: Sequence[str] = (),
-    progress: Progress = iter,
+    step: Callable[[], None] = lambda: None,
 ) -> ReportContents:
     """Compute the contents of a report.
 
@@ -169,24 +169,26 @@ def report_contents(
         The adversary that this defense assumes.
     notes : sequence of str
         Sentences about the input.
-    progress : callable
-        Function of the stricter settings that returns an iterable of the same length, as ``rich.progress.track``. One item is taken
-        before each is tried.
+    step : callable
+        Called before each measure of `MEASURES` and before each stricter setting.
     """
     history = History([release.view for release in releases])
     rng = np.random.default_rng([settings.seed, 1])
-    headlines = {
-        one.name: headline(one, history, settings.sure, _bootstrap(settings, len(history.respondents), rng))
-        for one in inferences
-    }
+    step()
+    bootstrap, draws = _bootstrap(settings, len(history.respondents), rng), _calibration_draws(history, settings)
+    headlines = {one.name: headline(one, history, settings.sure, bootstrap) for one in inferences}
     inferences = sorted(inferences, key=lambda one: -headlines[one.name].exposed)
     by_name = {one.name: one for one in inferences}
     details = by_name[settings.details or _worst(headlines)]
     people = headlines[details.name].people
     names = Pseudonyms.of([*people["respondent"], *_respondents(releases)], settings.names)
+    step()
     trials, by_distance = influence_trials(details, releases, names, rng)
     tried = () if defense is None else stricter_settings(defense, settings.stricter)
     informed = next(one for one in inferences if one.name != LEARNED)
+    step()
+    shown = exposed_people(details, people, releases, solver, names)
+    step()
     current = Measured(tuple(releases), {one.name: one.hindsight for one in inferences})
     return ReportContents(
         settings=settings,
@@ -194,7 +196,7 @@ def report_contents(
         headlines=headlines,
         unpublished=len(names.numbers) - len(people),
         by_release=_by_release(inferences, headlines, history, settings.sure),
-        people=exposed_people(details, people, releases, solver, names),
+        people=shown,
         groups=exposed_groups(details, history, settings.sure),
         explorer=explorer(details, releases, names, rng),
         leak=retroactive_leak(details.forward, details.hindsight, history, sure=settings.sure),
@@ -213,10 +215,10 @@ def report_contents(
             solver=solver,
             sure=settings.sure,
             rng=np.random.default_rng([settings.seed, 2]),
-            progress=progress,
+            step=step,
         ),
         defense=defense,
-        notes=(*notes, *_notes(inferences, releases)),
+        notes=(*notes, *_notes(inferences, releases), *size_notes(releases, settings.draws, bootstrap.draws, draws)),
     )
 
 
@@ -248,12 +250,17 @@ def _by_release(
     return pd.concat(tables, ignore_index=True)
 
 
+def _calibration_draws(history: History, settings: ReportSettings) -> int:
+    """Number of bootstrap draws of the intervals of calibration: as many as `MAX_BOOTSTRAP_WEIGHTS` allows, and at least 5."""
+    size = sum(map(len, history)) * len(history.schema.values)
+    return min(settings.draws, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), 5))
+
+
 def _calibration(
     inferences: Sequence[Inference], history: History, settings: ReportSettings, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Calibration of each adversary in ten bins."""
-    size = sum(map(len, history)) * len(history.schema.values)
-    draws = min(settings.draws, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), 5))
+    draws = _calibration_draws(history, settings)
     tables = []
     for one in inferences:
         table = calibration(one.hindsight, history, draws=draws, level=settings.level, rng=rng)

@@ -1,8 +1,8 @@
 """The report of a publication, and its page as a file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,12 @@ from foreknow.evaluation.report.adversaries import (
 from foreknow.evaluation.report.contents import ReportContents, ReportSettings, report_contents
 from foreknow.evaluation.report.page import page
 from foreknow.evaluation.report.sentences import Verdict, verdict
+from foreknow.evaluation.report.steps import report_steps
+from foreknow.evaluation.report.stricter import stricter_settings
 from foreknow.models import Adversary, Averaged, GroupMessages, History, JointSolver, Release
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.solver import check_is_solver
-from foreknow.models.progress import Progress
+from foreknow.models.progress import Progress, stepping
 from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, is_number, is_whole
 
 MAX_STRICTER = 3
@@ -169,8 +171,8 @@ def report(
     rng : numpy.random.Generator or int, optional
         Source of the bootstrap, of samples and of the stricter publications. By default, fresh entropy.
     progress : callable
-        Function of the stricter settings that returns an iterable of the same length, as ``rich.progress.track``. One item is taken
-        before each is tried.
+        Function of the steps that returns an iterable of the same length, as ``rich.progress.track``. One item is taken before
+        each: what an adversary learns, each attack, each measure, and each stricter setting. A step has a ``title`` and a ``cost``.
 
     Returns
     -------
@@ -210,23 +212,37 @@ def report(
     check_kind("report", "notes", notes, (tuple, list), "is a list of sentences")
     history = History([release.view for release in published])
     learn = learned_adversary if learned is None else learned
-    adversaries = {INFORMED: informed_adversary(history) if informed is None else informed, LEARNED: learn(published)}
+    tried = () if defense is None else stricter_settings(defense, settings.stricter)
+    step = stepping(progress, report_steps(further, [setting.title for setting in tried]))
+    known = {
+        INFORMED: lambda: informed_adversary(history) if informed is None else informed,
+        LEARNED: lambda: learn(published),
+    }
+    inferences = [inference(name, adversary, published, rule, step) for name, adversary in _each(known, step)]
+    others = dict(_each({name: partial(attack, published) for name, attack in further.items()}, step))
     if defender is None and getattr(defense, "weighs_beliefs", False):
         defender = assumed_adversary(history, None, Learning())
-    return Report(
-        report_contents(
-            published,
-            [inference(name, adversary, published, rule) for name, adversary in adversaries.items()],
-            settings,
-            solver=rule,
-            learned=learn,
-            also={name: attack(published) for name, attack in further.items()},
-            defense=defense,
-            defender=defender,
-            notes=notes,
-            progress=progress,
-        )
+    contents = report_contents(
+        published,
+        inferences,
+        settings,
+        solver=rule,
+        learned=learn,
+        also=others,
+        defense=defense,
+        defender=defender,
+        notes=notes,
+        step=step,
     )
+    step()  # after the last one, so that progress ends
+    return Report(contents)
+
+
+def _each[T](made: Mapping[str, Callable[[], T]], step: Callable[[], None]) -> Iterator[tuple[str, T]]:
+    """Each name with the result of its function; ``step`` is called before each."""
+    for name, make in made.items():
+        step()
+        yield name, make()
 
 
 def _settings(
@@ -262,7 +278,7 @@ def _check_callables(learned: Any, defense: Any, progress: Any) -> None:
     takes = {
         "learned": (learned, "a function of releases to an Adversary"),
         "defense": (defense, "a defense, as Mondrian(KAnonymity(3))"),
-        "progress": (progress, "a function of the settings, as rich.progress.track"),
+        "progress": (progress, "a function of the steps, as rich.progress.track"),
     }
     for name, (value, kind) in takes.items():
         if value is not None and (not callable(value) or (isinstance(value, type) and name == "defense")):

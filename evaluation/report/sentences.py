@@ -129,9 +129,7 @@ def cards(contents: ReportContents, name: str) -> list[Card]:
     """Numbers of the headline of an adversary, each with its interval and one sentence."""
     one, sure = contents.headlines[name], percent(contents.settings.sure)
     table = one.table.set_index("measure")
-    ends = {
-        measure: f"{percent(float(row['low']))} to {percent(float(row['high']))}" for measure, row in table.iterrows()
-    }
+    ends = {measure: interval_text(float(row["low"]), float(row["high"])) for measure, row in table.iterrows()}
     known = f" Of {one.known:,} others, this adversary was as sure before any release." if one.known else ""
     return [
         Card(
@@ -163,6 +161,17 @@ def cards(contents: ReportContents, name: str) -> list[Card]:
             else f"The number of records of which it is at least {sure} sure, and for how many of them it is right.",
         ),
     ]
+
+
+def interval_text(low: float, high: float) -> str:
+    """Ends of an interval, with two decimals where they would otherwise look equal.
+
+    >>> interval_text(0.12, 0.14), interval_text(0.1301, 0.1312), interval_text(1.0, 1.0)
+    ('12% to 14%', '13.01% to 13.12%', '100% to 100%')
+    """
+    if percent(low) != percent(high) or low == high:
+        return f"{percent(low)} to {percent(high)}"
+    return f"{100 * low:.2f}% to {100 * high:.2f}%"
 
 
 def strongest_sentence(attacks: pd.DataFrame) -> str:

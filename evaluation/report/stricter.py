@@ -14,7 +14,6 @@ from foreknow.defenses import Defense, Infeasible, publish
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
-from foreknow.models.progress import Progress
 
 FACTORS = (2, 4, 8)
 """Factors of the group size at each step."""
@@ -89,9 +88,9 @@ def price_of_settings(
     solver: JointSolver,
     sure: float,
     rng: np.random.Generator,
-    progress: Progress = iter,
+    step: Callable[[], None] = lambda: None,
 ) -> pd.DataFrame:
-    """Risk and price of the present publication and of stricter settings.
+    """Risk and price of the present publication and of stricter settings; ``step`` is called before each setting.
 
     Returns
     -------
@@ -102,7 +101,8 @@ def price_of_settings(
         unspecific); ``group_size``, the mean number of records of a group; ``problem``, a text where nothing can be published.
     """
     rows = [{"setting": "as published"} | risk_and_price(current, history, sure)]
-    for setting, _ in zip(settings, progress(settings), strict=True):
+    for setting in settings:
+        step()
         try:
             releases = publish(
                 history, setting.defense, defender, current.releases[0].bucketized, infeasible="suppress", rng=rng

@@ -22,6 +22,7 @@ from foreknow.evaluation.cli.attack_choices import (
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource
 from foreknow.evaluation.cli.options import refuse_unread_options
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, tracked
+from foreknow.evaluation.cli.printing.time_left import TimeLeft
 from foreknow.models import Adversary, Beliefs, History, Release, Schema
 
 LEARNED, RECORDS = "learned", "records"
@@ -120,8 +121,8 @@ def _adversary(chosen: AttackSettings, read: Source) -> Adversary:
         if source == RECORDS:
             notice("No respondent is published twice: the releases are too little data to learn transitions from.")
     if read.corpus is None and source == LEARNED:
-        with error_console.status("learning prior and transitions from the releases"):
-            learned = learn_from_releases(read.releases, chosen.learning)
+        with TimeLeft("learning prior and transitions from the releases") as shown:
+            learned = learn_from_releases(read.releases, chosen.learning, shown.rounds)
         stronger = (
             "" if read.history is None else " (--knowledge records: from the original records, the strongest knowledge)"
         )

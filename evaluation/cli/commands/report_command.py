@@ -32,7 +32,8 @@ from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, refuse_unread_options
-from foreknow.evaluation.cli.printing.terminal import counted, error_console, notice, say, say_verdict
+from foreknow.evaluation.cli.printing.terminal import notice, say, say_verdict
+from foreknow.evaluation.cli.printing.time_left import TimeLeft
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
 from foreknow.evaluation.report.page import check_packages
 from foreknow.evaluation.report.report import Report, check_page_path, report
@@ -86,11 +87,11 @@ def report_command(
     stated = [] if statements is None else read_statements(statements, schema, columns.encoding)
     chosen = AttackSettings.of(attacked, False, RECORDS, known)
     also = _also(chosen, Attacked(schema, made.history, made.releases, taught, stated))
-    with error_console.status("attacking by two adversaries") as status:
+    with TimeLeft("attacking by two adversaries") as shown:
         found = report(
             made.releases,
             informed_of(made.history if taught is None else taught, known, estimator_choice(attacked.estimator)),
-            partial(learned_of, learning=known, estimator=estimator_choice(attacked.estimator)),
+            partial(learned_of, learning=known, estimator=estimator_choice(attacked.estimator), progress=shown.rounds),
             also=also,
             defense=made.defense,
             defender=assumed_adversary(made.history, taught, known),
@@ -101,9 +102,9 @@ def report_command(
             stricter=stricter,
             notes=[*made.notes, _source(corpus)],
             rng=used,
-            progress=lambda settings: counted(settings, status, "publishing and attacking with stricter settings"),
+            progress=shown.steps,
         )
-        status.update("drawing the page")
+        shown.update("drawing the page")
         save_report(found, out, run_settings(context, inputs, used), inputs, overwrite)
     told = found.verdict
     share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)

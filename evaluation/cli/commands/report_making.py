@@ -23,6 +23,7 @@ from foreknow.evaluation.cli.files.release_files import read_releases
 from foreknow.evaluation.cli.printing.terminal import notice, tracked
 from foreknow.evaluation.report.stricter import read_defense
 from foreknow.models import Adversary, Estimator, History, Release, Schema
+from foreknow.models.progress import Progress
 from foreknow.models.settings import is_number
 
 DEFAULT_DEFENSE = "js-reduce"
@@ -111,9 +112,11 @@ def informed_of(corpus: History, learning: Learning, estimator: Estimator) -> Ad
     return learning.adversary(knowledge.prior, knowledge.transitions, estimator)
 
 
-def learned_of(releases: Sequence[Release], learning: Learning, estimator: Estimator) -> Adversary:
+def learned_of(
+    releases: Sequence[Release], learning: Learning, estimator: Estimator, progress: Progress = iter
+) -> Adversary:
     """The adversary who learned prior and transitions from releases alone."""
-    learned = learn_from_releases(releases, learning)
+    learned = learn_from_releases(releases, learning, progress)
     return learning.adversary(learned.prior, learned.transitions, estimator)
 
 

@@ -2,13 +2,10 @@
 
 import re
 import textwrap
-import time
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, RenderableType
 from rich.progress import Progress
-from rich.status import Status
 from rich.text import Text
 
 CONTROL_CHARACTERS = {code: f"\\x{code:02x}" for code in [*range(32), *range(127, 160)]}
@@ -109,13 +106,3 @@ def tracked[T](things: Iterable[T], description: str) -> Iterator[T]:
     """
     with Progress(console=error_console, transient=True, auto_refresh=False) as bar:
         yield from bar.track(things, description=description)
-
-
-def counted[T](things: Sequence[T], status: Status, description: str) -> Iterator[T]:
-    """Yield the things one after another, with their number and the time left in the text of a status on standard error."""
-    start = time.monotonic()
-    for done, thing in enumerate(things):
-        seconds = (time.monotonic() - start) / max(done, 1) * (len(things) - done)
-        left = f", about {timedelta(seconds=round(seconds))} left" if done else ""
-        status.update(f"{description} ({done + 1} of {len(things)}{left})")
-        yield thing

@@ -1,4 +1,4 @@
-"""Damped message passing between members and published values, in logarithms.
+"""Damped message passing between members and published values, in logarithms where that is needed.
 
 Messages and beliefs are those of `BeliefPropagation`. Arrays have shape ``(k, d)`` for k members and d distinct values; the
 messages of equal published values are equal and stored once.
@@ -7,6 +7,7 @@ messages of equal published values are equal and stored once.
 import numpy as np
 
 from foreknow.models.arrays import FloatArray, IntArray, compiled
+from foreknow.models.estimators.assignments.plain_messages import plain_messages
 
 MIN_LOG_ODDS = -700.0
 """Log-odds below which a probability is 0; exp(710) overflows."""
@@ -18,6 +19,8 @@ def pass_messages(
 ) -> tuple[bool, FloatArray]:
     """True if the largest change of a belief fell to the tolerance, and the beliefs, with rows scaled to 1.
 
+    Messages are kept as logarithms where plain floats would overflow or vanish (`plain_messages`).
+
     Parameters
     ----------
     weights : float array, shape (k, d)
@@ -28,6 +31,9 @@ def pass_messages(
     iterations : int
     damping : float
     """
+    in_range, converged, plain = plain_messages(weights, capacity, tolerance, iterations, damping)
+    if in_range:
+        return converged, _rows_to_one(plain)
     k, d = weights.shape
     from_members, from_values, belief = np.zeros((k, d)), np.zeros((k, d)), np.zeros((k, d))
     for _ in range(iterations):

@@ -109,6 +109,18 @@ def test_choosing_a_person_shows_the_beliefs(browser, made, width):
     page.close()
 
 
+def test_the_axis_has_all_releases_in_their_order(browser, made):
+    """Also for a person without a record at the first release, and for the one who is chosen after them."""
+    contents, opened = made[0].contents, Opened(browser, made[1], WIDTHS["desktop"])
+    later = next(place for place, (_, records) in enumerate(contents.explorer.people) if records[0][0] > 0)
+    for place in (later, 0):
+        opened.page.select_option("#person", str(place))
+        opened.page.wait_for_function("document.querySelectorAll('#chart-explored .mark-symbol path').length > 0")
+        labels = opened.page.locator("#chart-explored .role-axis-label text").all_text_contents()
+        assert labels[: len(contents.explorer.times)] == list(contents.explorer.times)
+    opened.page.close()
+
+
 def test_by_keyboard_search_and_links(browser, made):
     opened = Opened(browser, made[1], 1280)
     page = opened.page

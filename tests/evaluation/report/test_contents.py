@@ -1,5 +1,6 @@
 """Numbers of a report: by hand, and by the measures called directly."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -31,10 +32,23 @@ from foreknow.evaluation import (
 from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.report import explorer as explorer_file
+from foreknow.evaluation.report import size_notes as size_notes_file
+from foreknow.evaluation.report.adversaries import Inference
 from foreknow.evaluation.report.exposure import reason
+from foreknow.evaluation.report.pseudonyms import Pseudonyms
 from foreknow.evaluation.report.sentences import advice, cards
+from foreknow.evaluation.report.size_notes import size_notes
 from foreknow.evaluation.report.stricter import read_defense, stricter_settings
-from foreknow.models import Adversary, Enumeration, GivenPrior, History, MarkovChain, Release, UniformPrior
+from foreknow.models import (
+    Adversary,
+    Enumeration,
+    GivenPrior,
+    History,
+    MarkovChain,
+    RandomWorlds,
+    Release,
+    UniformPrior,
+)
 
 STAYS = MarkovChain(1, np.array([[0.9, 0.1], [0.1, 0.9]]))
 UNIFORM = Adversary(UniformPrior(), STAYS)
@@ -251,13 +265,33 @@ class TestAsTheMeasures:
     def test_a_large_explorer_has_the_most_exposed_and_a_sample(self, simulated, monkeypatch):
         contents, releases, _ = simulated
         monkeypatch.setattr(explorer_file, "MAX_PEOPLE", 20)
-        from foreknow.evaluation.report.pseudonyms import Pseudonyms
-
         names = Pseudonyms.of(contents.headlines[contents.details.name].people["respondent"], False)
         found = explorer_file.explorer(contents.details, releases, names, np.random.default_rng(1))
         assert (found.most_exposed, found.sampled, found.total) == (10, 10, len(names.numbers))
         assert [name for name, _ in found.people[:10]] == [f"Person {number}" for number in range(1, 11)]
         assert len(set(found.respondents)) == 20
+
+    def test_the_explorer_does_not_grow_with_the_history(self):
+        """30,000 and 60,000 records, more entries than fit: the bounds of entries, people and bytes hold."""
+        for records in (10_000, 20_000):
+            history, prior, _ = exams(views=3, records=records, rng=1)
+            releases = publish(history, Mondrian(KAnonymity(10) & DistinctDiversity(2)), rng=1)
+            adversary = Adversary(prior, estimator=RandomWorlds())
+            beliefs = SnapshotAttack(adversary)(releases)
+            people = [name for release in releases for name in release.view.people.respondents]
+            found = explorer_file.explorer(
+                Inference("informed", adversary, beliefs, beliefs, beliefs),
+                releases,
+                Pseudonyms.of(people, False),
+                np.random.default_rng(1),
+            )
+            entries = sum(len(record[3]) for _, records in found.people for record in records)
+            people_shown = found.most_exposed + found.sampled
+            shares = entries / explorer_file.MAX_ENTRIES, people_shown / explorer_file.MAX_PEOPLE
+            assert 0.95 < max(shares) <= 1
+            assert len(found.people) == people_shown
+            assert len(json.dumps(found.people, separators=(",", ":"))) <= 20 * explorer_file.MAX_ENTRIES
+            assert found.total == len(set(people))
 
     def test_pseudonyms_are_numbers_in_the_order_of_exposure(self, simulated):
         contents, *_ = simulated
@@ -272,6 +306,21 @@ class TestAsTheMeasures:
         assert contents.trials["respondents"].tolist() == [1, 1]
         assert contents.trials["largest"].tolist() == pytest.approx([0.5, 0.5])
         assert contents.by_distance["distance"].tolist() == [0, 1]
+
+
+class TestSizeNotes:
+    """What the report of large data leaves out is in its notes."""
+
+    def test_small_data_have_none(self, simulated):
+        assert size_notes(simulated[1], 30, 30, 30) == ()
+
+    def test_each_limit_has_a_note(self, simulated, monkeypatch):
+        monkeypatch.setattr(size_notes_file, "MAX_PREFIX_RECORDS", 100)
+        monkeypatch.setattr(size_notes_file, "MAX_TRIAL_RECORDS", 150)
+        told = size_notes(simulated[1], 200, 80, 5)
+        assert "over 100 records: the reasons do not name the later release" in told[0]
+        assert "over 150 records: one record is made known, and not 6" in told[1]
+        assert "means have 80 bootstrap draws and those of calibration 5, and not 200" in told[2]
 
 
 class TestStricterSettings:

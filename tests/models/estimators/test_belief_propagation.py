@@ -15,6 +15,7 @@ from strategies import problems
 
 from foreknow.models import BeliefPropagation, Exact, Problem, Status
 from foreknow.models.estimators.assignments import message_passing
+from foreknow.models.estimators.assignments.plain_messages import plain_messages
 
 
 def solve(prior, counts, **settings):
@@ -255,3 +256,38 @@ class TestSettings:
     def test_damping_that_keeps_everything_is_refused(self, damping):
         with pytest.raises(ValueError, match=r"it is a number of at least 0 and below 1\. The default is 0\.2"):
             BeliefPropagation(damping=damping)
+
+
+class TestPlainMessages:
+    """Messages without logarithms: those of the definition, and a refusal where floats would leave their range."""
+
+    @pytest.mark.parametrize("iterations", [1, 2, 9])
+    def test_they_are_those_of_the_definition(self, iterations):
+        """Against sums over the other published values and the other members, one by one, in logarithms."""
+        rng = np.random.default_rng(3)
+        capacity, damping = np.array([2, 1, 3]), 0.2
+        published = np.repeat(np.arange(3), capacity)
+        weights, from_values = 5 * rng.normal(size=(6, 3)), np.zeros((6, 3))
+        for _ in range(iterations):
+            from_members = np.array(
+                [
+                    [
+                        weights[i, s]
+                        - np.logaddexp.reduce(
+                            (weights + from_values)[i, np.delete(published, np.flatnonzero(published == s)[0])]
+                        )
+                        for s in range(3)
+                    ]
+                    for i in range(6)
+                ]
+            )
+            undamped = -np.array([np.logaddexp.reduce(np.delete(from_members, i, axis=0)) for i in range(6)])
+            from_values = damping * from_values + (1 - damping) * undamped
+        expected = capacity / (1 + np.exp(-from_members - from_values))
+        in_range, _, belief = plain_messages(weights, capacity, 0.0, iterations, damping)
+        assert in_range
+        np.testing.assert_allclose(belief, expected, rtol=1e-12)
+
+    def test_extremes_are_left_to_logarithms(self):
+        weights = np.log(np.array([[1 - 1e-150, 1e-150], [0.5, 0.5], [0.5, 0.5]]))
+        assert not plain_messages(weights, np.array([1, 2]), 1e-10, 2000, 0.2)[0]

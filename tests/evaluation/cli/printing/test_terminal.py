@@ -55,13 +55,3 @@ def test_a_progress_bar_starts_no_thread(monkeypatch):
 
 def test_a_command_with_a_long_first_part_begins_on_the_first_line():
     assert continued(f"foreknow attack {'x' * 90} --qi age")[0] == f"  foreknow attack {'x' * 90} \\"
-
-
-def test_steps_are_counted_with_the_time_left(monkeypatch):
-    """Each step takes two seconds of a clock, so that four are left after the first of three."""
-    clock = iter([0.0, 0.0, 2.0, 4.0])
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: next(clock))
-    status, texts = Console(file=io.StringIO()).status("at first"), []
-    for _ in terminal.counted("abc", status, "trying"):
-        texts.append(str(status.status))
-    assert texts == ["trying (1 of 3)", "trying (2 of 3, about 0:00:04 left)", "trying (3 of 3, about 0:00:02 left)"]

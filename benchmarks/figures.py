@@ -12,6 +12,7 @@ from foreground_figures import FOREGROUND_FIGURES
 from joint_figures import JOINT_FIGURES
 from program_figures import PROGRAM_FIGURES
 from quasi_sensitive_figures import QUASI_SENSITIVE_FIGURES
+from start_figures import START_FIGURES
 from subjects import Figure, history
 
 from foreknow.attacks import SequentialAttack
@@ -135,4 +136,5 @@ FIGURES: dict[str, Figure] = {
     **JOINT_FIGURES,
     **PROGRAM_FIGURES,
     **QUASI_SENSITIVE_FIGURES,
+    **START_FIGURES,
 }

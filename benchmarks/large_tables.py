@@ -22,8 +22,8 @@ import duckdb
 import numpy as np
 
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.defenses import Anatomy, JSReduce, KAnonymity, Mondrian
-from foreknow.evaluation.large import Engine, LargeTable, attack_large, publish_large, verify_large
+from foreknow.defenses import Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
+from foreknow.evaluation.large import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
 from foreknow.models import Adversary, MarkovChain, MaxEntropy, Omega, UniformPrior
 
 VALUES = 20
@@ -32,6 +32,7 @@ DEFENSES = {
     "Mondrian": Mondrian(KAnonymity(5)),
     "JSReduce": JSReduce(3, 0.5, 0.6, patience=50),
     "Anatomy": Anatomy(3),
+    "FullDomain": FullDomain(KAnonymity(5)),
 }
 
 
@@ -81,7 +82,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--memory", type=float, default=4)
     parser.add_argument("--block", type=int, default=2**17)
-    parser.add_argument("--steps", default="publish,attack,verify")
+    parser.add_argument("--steps", default="publish,attack,measure,verify")
     parser.add_argument("--scratch", type=Path)
     given = parser.parse_args()
     adversary, defense = Adversary(UniformPrior(), CHAIN, estimator=Omega()), DEFENSES[given.defense]
@@ -103,6 +104,7 @@ def main() -> None:
         )
         steps = {
             "attack": lambda: attack_large(published, attack, folder / "beliefs", engine=engine),
+            "measure": lambda: measure_large(published, folder / "beliefs", adversary, engine=engine),
             "verify": lambda: verify_large(published, defense.requirement, assumed, engine=engine),
         }
         for step in given.steps.split(","):

@@ -93,8 +93,10 @@ def attack_large(
         raise ValueError(f"attack_large: {folder} exists; name a folder that does not.")
     work = folder / "work"
     work.mkdir(parents=True)
-    write = write_joint_beliefs if isinstance(attack, JointAttack) else _write_sequential_beliefs
-    manifest = write(published, attack, folder, work, engine)  # type: ignore[operator]
+    if isinstance(attack, JointAttack):
+        manifest = write_joint_beliefs(published, attack, folder, work, engine)
+    else:
+        manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
     shutil.rmtree(work)
     write_json(folder / "manifest.json", manifest)
     return folder

@@ -11,7 +11,7 @@ from foreknow.evaluation.large.partition_law import BeliefTask, Partition, begin
 from foreknow.evaluation.large.people_partitions import GROUPS_OF_A_RELEASE, PeoplePartitions, partition_people
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.tilt_exchange import SharedGroups, TiltState, first_tilts, fit_shared_tilts
-from foreknow.models import MaxEntropy
+from foreknow.models import Adversary, MaxEntropy
 from foreknow.models.arrays import IntArray
 
 
@@ -47,11 +47,11 @@ def write_joint_beliefs(
 
 
 def _partitions(published: LargeReleases, attack: JointAttack, found: PeoplePartitions, work: Path) -> list[Partition]:
-    times = tuple(one.time for one in published.releases)
+    adversary, solver, times = attack.adversary, attack.solver, tuple(one.time for one in published.releases)
+    assert isinstance(adversary, Adversary)
+    assert isinstance(solver, MaxEntropy)
     return [
-        Partition(
-            found.path, *ends, number, found.shared, times, published.schema, attack.adversary, attack.solver, work
-        )  # type: ignore[arg-type]
+        Partition(found.path, *ends, number, found.shared, times, published.schema, adversary, solver, work)
         for number, ends in enumerate(found.ranges)
     ]
 

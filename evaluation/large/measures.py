@@ -174,7 +174,7 @@ def _record_sums(release: BeliefsAndTruth, sure: float) -> dict[str, float]:
         "success": hits(release),
         "log_score": log_scores(release, LEAST),
         "brier_score": (release.belief**2).sum(axis=1) - 2 * release.confidence + 1,
-        "certain": certain,
+        "certain": certain.astype(float),
     }
     sums = {name: float(numbers.sum()) for name, numbers in each.items()}
     return sums | {name: float(held[name]) for name in ("sure", "right", "expected", "measured")}  # type: ignore[arg-type]

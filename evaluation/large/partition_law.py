@@ -197,8 +197,8 @@ def _within(release: IntArray, task: BeliefTask) -> BoolArray:
 def _problem(task: Partition, block: pa.Table, keys: IntArray, group: IntArray, shared: IntArray) -> JointProblem:
     """Joint problem of the records of a partition, sorted by group; the shared groups publish nothing."""
     m, release = len(task.schema.values), block["release"].to_numpy().astype(np.int64)
-    counts = np.bincount(group * m + block["value"].to_numpy().astype(np.int64), minlength=len(keys) * m)
-    counts = counts.reshape(len(keys), m).astype(np.int64)
+    shown = np.bincount(group * m + block["value"].to_numpy().astype(np.int64), minlength=len(keys) * m)
+    counts = shown.reshape(len(keys), m).astype(np.int64)
     counts[shared] = 0
     person = pc.dictionary_encode(block["respondent"].combine_chunks()).indices.to_numpy().astype(np.int64)
     steps = chain_steps(task.adversary, release, person, m)

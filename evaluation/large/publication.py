@@ -20,6 +20,7 @@ from foreknow.evaluation.large.level_groups import check_level_requirement, whol
 from foreknow.evaluation.large.parts import SCRATCH_NAME, part_paths, read_json, remove_torn, write_json
 from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
+from foreknow.evaluation.large.settled_blocks import settled_blocks
 from foreknow.evaluation.large.sorted_records import RecordOrder, SortedRecords, sort_records
 from foreknow.evaluation.large.source import LargeTable
 from foreknow.models import Adversary, Schema
@@ -145,10 +146,14 @@ def publish_large(
     Notes
     -----
     With one block the groups are those of `publish`, but for ties. Requirements on the distribution of the table, as t-closeness,
-    compare with the values of the whole release. `FullDomain` searches the level vectors on the distinct combinations of
-    quasi-identifiers, which it keeps in memory with m counts each. Its groups are those of `publish`, and a block is extended to
-    the end of its last group. Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort
-    and the cost of the defense on each block.
+    compare with the values of the whole release. Where a block suppresses records, the groups of all blocks are compared again
+    with the published table, and merged or suppressed until they satisfy (`settled_blocks`).
+
+    `FullDomain` searches the level vectors on the distinct combinations of quasi-identifiers, which it keeps in memory with m
+    counts each. Its groups are those of `publish`, and a block is extended to the end of its last group.
+
+    Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort and the cost of the
+    defense on each block.
     """
     engine, folder = as_engine("publish_large", engine), Path(folder)
     _check_arguments(table, defense, adversary, block)
@@ -165,6 +170,7 @@ def publish_large(
                 ranges = whole_groups(connection, records.path, ranges)
             tasks = [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
             blocks = list(engine.map(publish_block, tasks))
+            blocks = settled_blocks(tasks, blocks, engine)
             made.append(_numbers(records, blocks))
             sums |= {name: sum_ for one in blocks for name, sum_ in one["sha256"].items()}
             if adversary is not None and release + 1 < len(times):

@@ -62,34 +62,52 @@ def publish_block(task: BlockTask) -> dict[str, Any]:
     The published part is in ``release``, that of the publisher in ``private/records``, the beliefs of the assumed adversary in
     ``private/beliefs``. The record in ``private/done`` is written last; a block that has one is not published again.
     """
-    private = task.job.folder / "private"
-    done = part_path(private / "done", task.release, task.block, "json")
+    done = part_path(task.job.folder / "private" / "done", task.release, task.block, "json")
     if done.exists():
         return dict(read_json(done))
-    block = read_block(task.records.path, task.start, task.stop)
-    people = people_of(block, task.job.schema, task.time)
-    prior = _prior(task, people, block)
-    view = View.from_codes(people, block["value"].to_numpy().astype(np.int64), task.records.counts)
+    block, view, prior = view_and_prior(task)
     label = block["label"].to_numpy() if "label" in block.column_names else None
     release = _release(task, view, prior, label)
+    return write_release(task, block, prior, release, [])
+
+
+def write_release(
+    task: BlockTask, block: pa.Table, prior: FloatArray, release: Release, earlier: list[list[int]]
+) -> dict[str, Any]:
+    """Write the parts of a block and its record, and return the record.
+
+    ``earlier`` holds the numbers of suppressed records of each value after each earlier pass over the block. The part of the
+    records is written after the others: its checksum tells which pass the parts are of.
+    """
+    private = task.job.folder / "private"
     public = part_path(task.job.folder / "release", task.release, task.block)
     own = part_path(private / "records", task.release, task.block)
     write_part(public, _published(release, task.start))
-    write_part(own, _records(block, release.group, task))
     written = [public, own]
     if task.job.adversary is not None:
         posterior = task.job.adversary.posterior(prior, release.observation).probabilities
         beliefs = part_path(private / "beliefs", task.release, task.block)
         write_part(beliefs, belief_part(block["respondent"], release.group, posterior, task.release))
         written.append(beliefs)
+    write_part(own, _records(block, release.group, task))
+    left_out = np.bincount(release.view.sensitive[release.group < 0], minlength=len(task.job.schema.values))
     made = {
         "groups": release.groups,
         "suppressed": int((release.group < 0).sum()),
+        "left_out": [*earlier, left_out.tolist()],
         "notes": list(release.grouping.notes),
         "sha256": {path.relative_to(private, walk_up=True).as_posix(): checksum(path) for path in written},
     }
-    write_json(done, made)
+    write_json(part_path(private / "done", task.release, task.block, "json"), made)
     return made
+
+
+def view_and_prior(task: BlockTask) -> tuple[pa.Table, View, FloatArray]:
+    """Rows of a block, its view, and the prior of its records, shape ``(n, m)``."""
+    block = read_block(task.records.path, task.start, task.stop)
+    people = people_of(block, task.job.schema, task.time)
+    view = View.from_codes(people, block["value"].to_numpy().astype(np.int64), task.records.counts)
+    return block, view, _prior(task, people, block)
 
 
 def _prior(task: BlockTask, people: People, block: pa.Table) -> FloatArray:
@@ -106,8 +124,7 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
 
     The generator of `Anatomy` is that of the block, so that the order in which blocks are published does not matter.
     """
-    place = f"{task.job.seed} {task.release} {task.block}".encode()
-    rng = np.random.default_rng(int.from_bytes(hashlib.sha256(place).digest()))
+    rng = generator_of(task)
     defense = task.job.defense
     if isinstance(defense, Anatomy):
         defense = replace(defense, rng=rng)
@@ -121,6 +138,12 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
             f"{task.job.defense!r} adds counterfeits or distorts values, which are not published from disk; use publish, in memory."
         )
     return Release(view, grouping.renumbered(rng))
+
+
+def generator_of(task: BlockTask) -> np.random.Generator:
+    """Generator of the order of the groups of a block."""
+    place = f"{task.job.seed} {task.release} {task.block}".encode()
+    return np.random.default_rng(int.from_bytes(hashlib.sha256(place).digest()))
 
 
 def _published(release: Release, first: int) -> pa.Table:

@@ -10,7 +10,7 @@ from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import chains_at, is_personal
 
 
-def check_large_adversary(owner: str, adversary: Adversary | None) -> None:
+def check_large_adversary(owner: str, adversary: object) -> None:
     """Raise ValueError unless the state of an adversary is the last belief about each respondent.
 
     Raises

@@ -23,7 +23,15 @@ from foreknow.defenses import (
 )
 from foreknow.defenses.growing.hilbert import hilbert_index
 from foreknow.evaluation import verify
-from foreknow.evaluation.large import Engine, LargeReleases, LargeTable, attack_large, publish_large, verify_large
+from foreknow.evaluation.large import (
+    Engine,
+    LargeReleases,
+    LargeTable,
+    attack_large,
+    publish_large,
+    published_block,
+    verify_large,
+)
 from foreknow.evaluation.large import publication as publication_module
 from foreknow.evaluation.large.blocks import block_ranges
 from foreknow.evaluation.large.sorted_records import curve_index
@@ -159,6 +167,43 @@ def test_verdicts_are_those_in_memory(tmp_path):
         np.testing.assert_allclose(rows["lowest"], expected["level"].min(), atol=1e-9)
         np.testing.assert_allclose(rows["highest"], expected["level"].max(), atol=1e-9)
     assert found["failing"].sum() > 0
+
+
+def test_groups_satisfy_in_the_table_that_all_blocks_publish(tmp_path, monkeypatch):
+    table, adversary = on_disk(tmp_path, visits(people=600)), Adversary(UniformPrior(), CHAIN, estimator=Omega())
+    defense, failing = JSReduce(3, 0.5, 0.6, patience=20), []
+    settle = publication_module.settled_blocks
+    for name, passes in (("alone", lambda _tasks, made, _engine: made), ("settled", settle)):
+        monkeypatch.setattr(publication_module, "settled_blocks", passes)
+        published = publish_large(table, defense, tmp_path / name, adversary, block=30, seed=1)
+        failing.append(verify_large(published, defense.requirement, adversary)["failing"].sum())
+        attack_large(published, adversary, tmp_path / f"beliefs-{name}")
+        beliefs = bytes_of(tmp_path / f"beliefs-{name}")
+        del beliefs["manifest.json"]
+        assert beliefs == bytes_of(tmp_path / name / "private" / "beliefs")
+    assert failing[0] > 0
+    assert failing[1] == 0
+
+
+def test_an_interrupted_pass_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+    table, adversary = on_disk(tmp_path, visits(people=600, releases=1)), Adversary(UniformPrior(), CHAIN)
+    arguments = (table, JSReduce(3, 0.5, 0.6, patience=20))
+    publish_large(*arguments, tmp_path / "whole", adversary, block=30, seed=1)
+    write, written = published_block.write_json, []
+
+    def fails_after_the_parts(path, content):
+        if len(content.get("left_out", ())) > 1:
+            written.append(path)
+            raise KeyboardInterrupt
+        write(path, content)
+
+    monkeypatch.setattr(published_block, "write_json", fails_after_the_parts)
+    with pytest.raises(KeyboardInterrupt):
+        publish_large(*arguments, tmp_path / "out", adversary, block=30, seed=1)
+    monkeypatch.undo()
+    publish_large(*arguments, tmp_path / "out", adversary, block=30, seed=1)
+    assert written
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
 
 
 def test_a_block_that_cannot_be_published_is_suppressed(tmp_path):

@@ -115,7 +115,7 @@ def _checked(run: DiskAttack) -> tuple[str, "LargeReleases"]:
     if run.groups is None or not run.groups.is_dir():
         raise ValueError("--from-disk needs --groups FOLDER, the folder of foreknow publish --from-disk.")
     if run.out is not None:
-        check_output(run.out, [BELIEFS, AT_RISK, SETTINGS], [run.table.records], run.overwrite)
+        check_output(run.out, [AT_RISK, SETTINGS], [run.table.records], run.overwrite)
         if (run.out / BELIEFS).exists():
             raise ValueError(f"{run.out / BELIEFS} is there from another run; move it away, or name another folder.")
     published = LargeReleases(run.groups)

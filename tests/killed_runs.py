@@ -1,0 +1,97 @@
+"""Runs of publications in processes that are killed at random moments; a program, whose last line is JSON.
+
+Its process opens no database and starts no thread, so that each run is a fork of it, with all imports done.
+"""
+
+import json
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from commands import ROLES
+from large_history import bytes_of
+
+from foreknow.defenses import JSReduce, Mondrian
+from foreknow.evaluation.checks.manifest import differences, listing_of
+from foreknow.evaluation.cli import command_line
+from foreknow.evaluation.large import LargeTable, publish_large
+from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
+
+ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
+
+
+def publish_from_disk(source, folder):
+    table = LargeTable.infer(source, ["age", "sex", "place"], time="week")
+    publish_large(table, JSReduce(3, 0.7, 0.6), folder, ADVERSARY, block=40, seed=7)
+
+
+def publish_in_memory(source, folder):
+    arguments = ["publish", str(source), *ROLES, "--defense", Mondrian.__name__.lower(), "--out", str(folder)]
+    command_line.app(arguments, standalone_mode=False)
+
+
+def attempt(target, source, folder, delay=None):
+    """Run in a fork, and kill it after a delay; return True if it was killed before its end."""
+    process = os.fork()
+    if not process:
+        status = 1
+        try:
+            target(source, folder)
+            status = 0
+        finally:
+            os._exit(status)
+    if delay is not None:
+        time.sleep(delay)
+        os.kill(process, signal.SIGKILL)
+    _, status = os.waitpid(process, 0)
+    killed = os.WIFSIGNALED(status)
+    assert killed or os.WEXITSTATUS(status) == 0, (target, folder)
+    return killed
+
+
+def timed(target, source, folder):
+    """Seconds of a whole run: the second one, which finds its kernels compiled."""
+    attempt(target, source, folder.with_name("first"))
+    start = time.monotonic()
+    attempt(target, source, folder)
+    return time.monotonic() - start
+
+
+def from_disk(source, work, kills, rng):
+    """Kill runs from disk until there were enough, and resume each; the files must be those of the whole run."""
+    longest = timed(publish_from_disk, source, work / "whole")
+    whole, killed, publications = bytes_of(work / "whole"), 0, 0
+    while killed < kills:
+        folder = work / f"out-{publications}"
+        publications += 1
+        while killed < kills and attempt(publish_from_disk, source, folder, rng.uniform(0, longest)):
+            killed += 1
+            if (folder / "private" / "manifest.json").exists():
+                break
+        if not (folder / "private" / "manifest.json").exists():
+            attempt(publish_from_disk, source, folder)
+        assert bytes_of(folder) == whole, folder
+    return {"killed": killed, "publications": publications, "seconds of a whole run": round(longest, 2)}
+
+
+def in_memory(source, work, kills, rng):
+    """Kill runs in memory; the folder must be whole or absent, and the next run removes what is left beside it."""
+    longest, whole = timed(publish_in_memory, source, work / "whole"), 0
+    for number in range(kills):
+        folder = work / f"out-{number}"
+        attempt(publish_in_memory, source, folder, rng.uniform(0, 1.2 * longest))
+        whole += folder.exists()
+        assert not folder.exists() or differences(folder, listing_of(folder)) == [], folder
+    attempt(publish_in_memory, source, work / "last")
+    assert [path.name for path in work.iterdir() if path.name.startswith(".")] == []
+    return {"runs": kills, "whole": whole, "absent": kills - whole, "seconds of a whole run": round(longest, 2)}
+
+
+if __name__ == "__main__":
+    way, source, work, kills = sys.argv[1:]
+    found = {"disk": from_disk, "memory": in_memory}[way](Path(source), Path(work), int(kills), random.Random(16))
+    print(json.dumps(found))

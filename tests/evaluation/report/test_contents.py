@@ -309,7 +309,7 @@ class TestAsTheMeasures:
 
 
 class TestSizeNotes:
-    """What the report of large data leaves out is in its notes."""
+    """Notes on what the report of large data leaves out."""
 
     def test_small_data_have_none(self, simulated):
         assert size_notes(simulated[1], 30, 30, 30) == ()

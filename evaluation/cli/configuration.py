@@ -35,7 +35,8 @@ Config = Annotated[
         callback=_read_config,
         rich_help_panel=CONFIGURATION_PANEL,
         help="TOML file of options, as qi = ['age', 'sex'], in a table with the name of the command, or above all tables for all "
-        "commands; or the settings.json of an earlier run; of another command, those of the table alone. Options given here override it.",
+        "commands; or the settings.json of an earlier run; of another command, those of the table alone. Options given here "
+        "override it.",
     ),
 ]
 

@@ -14,6 +14,10 @@ from typing import get_args
 import numpy as np
 from typer.models import ArgumentInfo
 
+from foreknow.evaluation.cli.command_line import COMMANDS
+from foreknow.evaluation.cli.command_shape import as_command
+from foreknow.evaluation.cli.lazy_commands import FOLDER
+
 FILE = Path(__file__).with_name("public_api.txt")
 
 PACKAGES = (
@@ -112,9 +116,10 @@ class Default:
 def command_lines():
     """Lines of the commands, with their arguments and options."""
     yield "[command line]"
-    for command in import_module("foreknow.evaluation.cli.command_line").app.registered_commands:
-        yield f"foreknow {command.name}"
-        options = inspect.signature(command.callback).parameters.values()
+    for name in COMMANDS:
+        yield f"foreknow {name}"
+        function = getattr(import_module(f"{FOLDER}.{name}_command"), f"{name}_command")
+        options = inspect.signature(as_command(function)).parameters.values()
         yield from (f"    {option_line(each)}" for each in options if get_args(each.annotation))
 
 

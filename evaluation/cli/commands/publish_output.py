@@ -75,7 +75,7 @@ def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: boo
 
 
 def quotes_formulas(output: Output, asked: bool | None) -> bool:
-    """Whether formulas of the published table get an apostrophe: as asked, or by default in a CSV file."""
+    """True if formulas of the published table get an apostrophe: as asked, or by default in a CSV file."""
     return output.table.suffix == ".csv" if asked is None else asked
 
 

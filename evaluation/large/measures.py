@@ -38,7 +38,7 @@ class LargeMeasures(NamedTuple):
         them. Means are NaN where no record is published.
     loss : DataFrame
         One row for each release: the columns of `discernibility`, `average_group_size` and `suppressed`.
-    respondents : int
+    published_respondents : int
         Number of respondents with a published record.
     exposed : int
         Number of them whose highest belief in their true value is sure, where the prior belief in this value is not.
@@ -46,7 +46,7 @@ class LargeMeasures(NamedTuple):
 
     risk: pd.DataFrame
     loss: pd.DataFrame
-    respondents: int
+    published_respondents: int
     exposed: int
 
 

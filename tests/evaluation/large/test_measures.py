@@ -61,7 +61,7 @@ def test_the_measures_are_those_in_memory(tmp_path, defense, attack):
     expected = expected.loc[:, ~expected.columns.duplicated()]
     pd.testing.assert_frame_equal(found.loss, expected[found.loss.columns])
     people = respondent_risk(beliefs, history)
-    assert found.respondents == len(people)
+    assert found.published_respondents == len(people)
     assert found.exposed == int(((people["belief"] >= 0.8) & (people["prior"] < 0.8)).sum())
     assert found.exposed > 0
 

@@ -9,6 +9,7 @@ import random
 import signal
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -92,6 +93,8 @@ def in_memory(source, work, kills, rng):
 
 
 if __name__ == "__main__":
+    # Threads of libraries that wait for work hold no lock that a fork needs.
+    warnings.simplefilter("ignore", DeprecationWarning)
     way, source, work, kills = sys.argv[1:]
     found = {"disk": from_disk, "memory": in_memory}[way](Path(source), Path(work), int(kills), random.Random(16))
     print(json.dumps(found))

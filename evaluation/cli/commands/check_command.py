@@ -124,7 +124,7 @@ def check_command(
     The levels are computed by code that is independent of the defenses. For each release and requirement, the table printed has
     the worst level of a group, the threshold, the number of failing groups and the first of them.
     """
-    folder = _folder(published, sensitive)
+    folder = _folder(context, published, sensitive)
     check_encoding_used(encoding, published)
     check_pictures(pictures, out)
     if out is not None:
@@ -170,19 +170,21 @@ def check_command(
     return Outcome({"failed": failed, "verdict": _verdict(found), "requirements": found}, failed)
 
 
-def _folder(published: list[Path], sensitive: str | None) -> Path | None:
+def _folder(context: typer.Context, published: list[Path], sensitive: str | None) -> Path | None:
     """The folder to check; None for files.
 
     Raises
     ------
+    BadParameter
+        If files are named without --sensitive.
     ValueError
-        If a folder is named beside others, or files without --sensitive.
+        If a folder is named beside others, or with --sensitive.
     """
     folders = [path for path in published if path.is_dir()]
     if folders and len(published) > 1:
         raise ValueError(f"{folders[0]} is a folder; check one folder at a time, or files alone.")
     if not folders and sensitive is None:
-        raise ValueError("Missing option '--sensitive': name the column of the sensitive value.")
+        raise typer.BadParameter("missing; name the column of the sensitive value.", context, param_hint="--sensitive")
     if folders and sensitive is not None:
         raise ValueError(
             f"--sensitive is read for files; {folders[0]} is a folder, which names its columns. Leave it out."

@@ -20,19 +20,20 @@ ATTACK = [
     "--attack", "--solver", "--estimator", "--sensitive-set", "--attribute-set", "--support", "-r", "--statements", "-k", "-l",
 ]  # fmt: skip
 KNOWLEDGE = ["--classes", "--order", "--pseudo-count", "--revision", "--gaps"]
+DISK = ["--memory", "--workers", "--scheduler", "--scratch"]
 
 OPTIONS = {
     "describe": ["--encoding", "--separator", "--missing-value", "--json", "--config"],
     "demo": ["--out", "--overwrite", "--json", "--config"],
     "simulate": ["--out", "--releases", "--records", "--seed", "--overwrite", "--json", "--config"],
     "publish": [
-        *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
-        "--quote-formulas", "--corpus", "--pictures", "--overwrite", "--json", "--config",
+        *TABLE, "--out", *THRESHOLDS, *KNOWLEDGE, *DISK, "--defense", "--seed", "--infeasible", "--bucketized", "--generalized",
+        "--quote-formulas", "--no-verify", "--corpus", "--pictures", "--from-disk", "--block", "--overwrite", "--json", "--config",
     ],
     "attack": [
-        *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, "--groups", "--sure", "--fail-over", "--seed",
-        "--forward", "--corpus", "--knowledge",
-        "--out", "--pictures", "--overwrite", "--json", "--config",
+        *TABLE, "--published", "--people", "--group", *ATTACK, *KNOWLEDGE, *DISK, "--groups", "--sure", "--fail-over",
+        "--seed", "--forward", "--corpus", "--knowledge",
+        "--out", "--pictures", "--from-disk", "--overwrite", "--json", "--config",
     ],
     "compare": [
         *TABLE, *THRESHOLDS, *KNOWLEDGE, "--defense", "--sweep", "--sure", "--fail-over", "--solver", "--seed", "--corpus", "--out",
@@ -42,7 +43,7 @@ OPTIONS = {
         *TABLE, "--out", *ATTACK, *KNOWLEDGE, "--groups", "--names", "--sure", "--fail-over", "--stricter", "--seed", "--corpus",
         "--knowledge", "--overwrite", "--json", "--config",
     ],
-    "check": ["--sensitive", "--qi", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value",
+    "check": [*DISK, "--sensitive", "--qi", "--group", "--time", "-k", "-l", "-t", "--beta", "--encoding", "--missing-value",
               "--separator", "--equal-values", "--missing", "--time-format", "--out", "--pictures", "--overwrite", "--json",
               "--config"],
 }  # fmt: skip

@@ -118,10 +118,10 @@ def test_no_space_for_a_publication_in_memory(tmp_path, monkeypatch):
 
 @pytest.fixture
 def tiny_disk(tmp_path):
-    """A file system of 300 KB, where the user may mount one."""
+    """A file system of 100 KB, where the user may mount one."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(disk)]
+    command = ["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(disk)]
     if os.name == "nt" or subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip("no right to mount a file system")
     yield disk

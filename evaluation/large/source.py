@@ -1,6 +1,7 @@
 """Tables on disk: their schema, their times, and what is wrong with them, by queries that need no table in memory."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ class LargeTable:
         If an argument is of another kind.
     FileNotFoundError
         If there is no such file.
+    ValueError
+        If a file is not Parquet, or a column is missing.
     """
 
     files: tuple[Path, ...]
@@ -56,7 +59,7 @@ class LargeTable:
     ) -> "LargeTable":
         """Table with a schema read from its files: numbers have the bounds of their column, other columns their values, sorted."""
         found = _existing(files)
-        with duckdb.connect(":memory:") as connection:
+        with _readable(found), duckdb.connect(":memory:") as connection:
             relation = connection.read_parquet([str(path) for path in found])
             _check_columns(relation, [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])])
             kinds = dict(zip(relation.columns, relation.types, strict=True))
@@ -66,7 +69,8 @@ class LargeTable:
 
     def relation(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
         """The records of all files, as a query that is not yet run."""
-        relation = connection.read_parquet([str(path) for path in self.files])
+        with _readable(self.files):
+            relation = connection.read_parquet([str(path) for path in self.files])
         names = [*self.schema.quasi_identifiers, self.schema.sensitive, self.schema.respondent]
         _check_columns(relation, [*names, *([] if self.time is None else [self.time])])
         return relation
@@ -118,12 +122,26 @@ def _attribute(relation: duckdb.DuckDBPyRelation, name: str, kind: Any) -> Numer
         return Categorical(_distinct(relation, name))
     column = quoted(name)
     low, high = relation.aggregate(f"min({column}), max({column})").fetchall()[0]
+    if low is None:
+        raise ValueError(f"LargeTable: the column {name!r} has no value; leave it out of the quasi-identifiers.")
     return Numeric(float(low), float(high))
 
 
 def _distinct(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[Any, ...]:
     rows = relation.filter(f"{quoted(name)} IS NOT NULL").aggregate(quoted(name)).order(quoted(name)).fetchall()
     return tuple(cell for (cell,) in rows)
+
+
+@contextmanager
+def _readable(files: Sequence[Path]) -> Iterator[None]:
+    """Raise ValueError for errors of DuckDB, which reads damaged files and files of other formats."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise ValueError(
+            f"LargeTable: {', '.join(map(str, files))} cannot be read as Parquet: {str(error).splitlines()[0]}. Write the file "
+            "again, by pandas or DuckDB."
+        ) from None
 
 
 def _existing(files: "Path | str | Sequence[Path | str]") -> tuple[Path, ...]:

@@ -288,7 +288,7 @@ class Beliefs:
         try:
             with xarray.open_datatree(path, engine="h5netcdf") as tree:
                 return cls.from_datatree(tree.load())
-        except (OSError, ValueError) as error:
+        except Exception as error:  # a damaged file raises errors of any kind in HDF5, h5netcdf and xarray
             raise ValueError(f"Beliefs.load: {path} is not a file that Beliefs.save wrote: {error}") from None
 
     def spread(self, time: Any) -> pd.DataFrame:

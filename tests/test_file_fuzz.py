@@ -14,19 +14,35 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from public_objects import BELIEFS, HISTORY, RELEASES
+from strategies import history_of
 from typer.testing import CliRunner
 
+from foreknow.attacks import SnapshotAttack
 from foreknow.evaluation.cli import command_line
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.large import LargeTable
-from foreknow.models import Beliefs, Categorical, ExternalKnowledge, Hierarchy, History, Numeric, Release, Schema
+from foreknow.models import (
+    Adversary,
+    Beliefs,
+    Categorical,
+    ExternalKnowledge,
+    Hierarchy,
+    History,
+    Numeric,
+    RandomWorlds,
+    Release,
+    Schema,
+    UniformPrior,
+)
 from foreknow.models.tables.files.table_files import read_table
 
 few = settings(max_examples=settings().max_examples // 6)
 EXPECTED = (TypeError, ValueError)
 """Errors of a wrong file; ``Infeasible`` and ``TooLarge`` are ValueErrors."""
 
+HISTORY = history_of(("ABC", "abc"), ("AB", "ba"))
+RELEASE = Release(HISTORY[0], [0, 0, 1])
+BELIEFS = SnapshotAttack(Adversary(UniformPrior(), estimator=RandomWorlds()))([RELEASE])
 SCHEMA = Schema({"age": Numeric(0, 99), "sex": Categorical(("f", "m"))}, "result", ("a", "b"))
 CSV = b"id,week,age,sex,result\np1,1,20,f,a\np2,1,31,m,b\np1,2,20,f,b\n"
 TOML = b'sensitive = "result"\nqi = ["age", "sex"]\n[publish]\nk = 2\ndefense = "mondrian"\n'
@@ -92,8 +108,8 @@ TEXTS = {
 BINARIES = {
     "parquet": ("t.parquet", lambda path: pd.read_csv(io.BytesIO(CSV)).to_parquet(path), lambda path: History.read(path, SCHEMA)),
     "history": ("history.parquet", HISTORY.save, History.load),
-    "release": ("release.parquet", RELEASES[0].save, Release.load),
-    "beliefs": ("beliefs.nc", BELIEFS[0].save, Beliefs.load),
+    "release": ("release.parquet", RELEASE.save, Release.load),
+    "beliefs": ("beliefs.nc", BELIEFS.save, Beliefs.load),
     "large": (
         "t.parquet",
         lambda path: pd.read_csv(io.BytesIO(CSV)).to_parquet(path),
@@ -171,3 +187,15 @@ def test_values_of_a_hierarchy_are_the_first_labels(rows, folder):
     hierarchy = check(Hierarchy.read, folder / "rows.csv")
     if hierarchy is not None:
         assert set(hierarchy.leaves) == {value for value, _ in rows}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("kind", BINARIES)
+def test_a_file_with_a_damaged_middle_is_refused_in_a_sentence(kind, tmp_path):
+    name, write, read = BINARIES[kind]
+    write(tmp_path / name)
+    content = bytearray((tmp_path / name).read_bytes())
+    content[len(content) // 3 :] = b"\x00" * (len(content) - len(content) // 3)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=name.replace(".", "[.]")):
+        read(tmp_path / name)

@@ -1,6 +1,7 @@
 """Tables on disk: their schema, their times, and what is wrong with them, by queries that need no table in memory."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ class LargeTable:
         If an argument is of another kind.
     FileNotFoundError
         If there is no such file.
+    ValueError
+        If a file is not Parquet, or a column is missing.
     """
 
     files: tuple[Path, ...]
@@ -62,7 +65,7 @@ class LargeTable:
         Quasi-identifiers of ``categorical`` have their values too, even if they are numbers.
         """
         found = _existing(files)
-        with database_errors(), duckdb.connect(":memory:") as connection:
+        with database_errors(), duckdb.connect(":memory:") as connection, _readable(found):
             names = [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])]
             relation = read_files(connection, found, names, [sensitive, *categorical], respondent)
             kinds = dict(zip(relation.columns, relation.types, strict=True))
@@ -89,7 +92,8 @@ class LargeTable:
             *([] if self.time is None else [self.time]),
         ]
         whole = [name for name, values in domains.items() if all(isinstance(value, int) for value in values)]
-        return read_files(connection, self.files, names, list(domains), schema.respondent, whole)
+        with _readable(self.files):
+            return read_files(connection, self.files, names, list(domains), schema.respondent, whole)
 
     def times(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
         """Times of the releases, in order; ``[0]`` without a column of times."""
@@ -125,12 +129,26 @@ def _attribute(relation: duckdb.DuckDBPyRelation, name: str, kind: Any) -> Numer
         return Categorical(_distinct(relation, name))
     column = quoted(name)
     low, high = relation.aggregate(f"min({column}), max({column})").fetchall()[0]
+    if low is None:
+        raise ValueError(f"LargeTable: the column {name!r} has no value; leave it out of the quasi-identifiers.")
     return Numeric(float(low), float(high))
 
 
 def _distinct(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[Any, ...]:
     rows = relation.filter(f"{quoted(name)} IS NOT NULL").aggregate(quoted(name)).order(quoted(name)).fetchall()
     return tuple(cell for (cell,) in rows)
+
+
+@contextmanager
+def _readable(files: Sequence[Path]) -> Iterator[None]:
+    """Raise ValueError for errors of DuckDB, which reads damaged files and files of other formats."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise ValueError(
+            f"LargeTable: {', '.join(map(str, files))} cannot be read: {str(error).splitlines()[0]}. Write the file "
+            "again, as Parquet or CSV."
+        ) from None
 
 
 def _existing(files: "Path | str | Sequence[Path | str]") -> tuple[Path, ...]:

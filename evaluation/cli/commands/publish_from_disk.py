@@ -108,12 +108,12 @@ def publish_from_disk(run: DiskRun) -> Outcome:
 
 def _checked_defense(run: DiskRun) -> Defense:
     """The defense, if it and all options given are read from disk."""
-    from foreknow.evaluation.large.publication import CURVE_DEFENSES, RANDOM_DEFENSES
+    from foreknow.evaluation.large.publication import CURVE_DEFENSES, LEVEL_DEFENSES, RANDOM_DEFENSES
 
     refuse_in_memory(run.context, *IN_MEMORY)
     given = given_options(run.context)
     defense: Any = run.choice.make(run.thresholds.options(fresh_seed(), given))
-    known = (*CURVE_DEFENSES, *RANDOM_DEFENSES)
+    known = (*CURVE_DEFENSES, *LEVEL_DEFENSES, *RANDOM_DEFENSES)
     if not isinstance(defense, known):
         names = ", ".join(sorted(kind.__name__ for kind in known))
         raise ValueError(

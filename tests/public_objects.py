@@ -61,6 +61,7 @@ ON_DISK = large.LargeTable.infer(Path(FOLDER.name) / "visits.parquet", ["age"], 
 PUBLISHED = large.publish_large(
     ON_DISK, defenses.Mondrian(defenses.KAnonymity(1)), Path(FOLDER.name) / "published", seed=1
 )
+MEASURED = large.LargeMeasures(pd.DataFrame({"gain": [0.0]}), pd.DataFrame({"suppressed": [0.0]}), 3, 0)
 
 
 def build(problem):
@@ -115,7 +116,7 @@ GIVEN = [
     evaluation.Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1),
     hostile(),
     evaluation.certificate(RELEASES[1:], defenses.Mondrian(defenses.KAnonymity(2))),
-    *(ON_DISK, PUBLISHED, *PUBLISHED.releases[:1]),
+    *(ON_DISK, PUBLISHED, *PUBLISHED.releases[:1], MEASURED),
     *(models.Cleaning(), models.ColumnRoles("illness", ["sex"]), CLEANED, models.InputFaults((), ())),
 ]  # fmt: skip
 """Objects of the classes whose constructors need arguments, and results of attacks, estimators and solvers."""

@@ -50,8 +50,8 @@ def enforce_on_published(
     merged = suppressed = 0
     labels = _renumbered(labels)
     while (labels >= 0).any():
-        # The counts of the records, not those of the view: a record may be published with another value.
-        published = TableCounts(records.table.values, records.counts[labels >= 0].sum(axis=0))
+        suppressed_counts = records.counts[labels < 0].sum(axis=0)
+        published = TableCounts(records.table.values, records.table.counts - suppressed_counts)
         groups = summarize_groups(records, labels, published)
         if requirement(groups).all():
             break

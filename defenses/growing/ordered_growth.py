@@ -12,7 +12,7 @@ from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.growing.leftovers import join_nearest, relax
 from foreknow.defenses.requirements.feasibility import Infeasible
 from foreknow.defenses.requirements.requirement import GroupPredicate
-from foreknow.defenses.requirements.summary import Summary, summarize_groups, summarize_records
+from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_choice, check_whole
@@ -72,7 +72,7 @@ class OrderedGrowth:
         notes: list[str] = []
         if self.leftovers != "suppress":
             labels, values, notes = join_nearest(records, labels, rank, self.requirement, distort)
-            records = replace(records, counts=np.eye(records.counts.shape[1], dtype=np.int64)[values])
+            records = _with_values(records, values)
         left = int((labels < 0).sum())
         if left:
             notes.append(f"{left} records fit no group{' with any value' if distort else ''} and are suppressed.")
@@ -98,6 +98,13 @@ class OrderedGrowth:
         if len(failing):
             notes.append(f"{len(failing)} of {len(groups)} groups do not satisfy {self.requirement!r}.")
         return Grouping(labels, notes=tuple(notes))
+
+
+def _with_values(records: Summary, values: IntArray) -> Summary:
+    """Records with the values, shape ``(n,)``, that are published, in the table that then counts them."""
+    counts = np.eye(records.counts.shape[1], dtype=np.int64)[values]
+    table = records.table.counts - records.counts.sum(axis=0) + counts.sum(axis=0)
+    return replace(records, counts=counts, table=TableCounts(records.table.values, table))
 
 
 def check_growing(

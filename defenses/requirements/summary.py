@@ -87,6 +87,9 @@ class Summary:
     members: GroupMembers | None = None
 
     def __post_init__(self) -> None:
+        check_kind(
+            "Summary", "table", self.table, TableCounts, "is a TableCounts, of the table that the groups are part of"
+        )
         for name in ("size", "counts", "prior", "entropy"):
             array = getattr(self, name)
             check_kind(

@@ -1,5 +1,6 @@
 """Measures of risk and loss of releases on disk, from the published groups, the beliefs of an attack and the true values."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -21,13 +22,16 @@ from foreknow.evaluation.risk.belief_accuracy import hits, log_scores, sure_beli
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
 from foreknow.models import Adversary, Schema
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
 from foreknow.models.settings import check_kind, check_range
 
 LEAST = 2.0**-20
 """Smallest belief of the log score, as in `log_score`."""
 
 
-class LargeMeasures(NamedTuple):
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class LargeMeasures:
     """Measures of releases on disk.
 
     Attributes

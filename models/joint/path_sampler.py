@@ -51,7 +51,7 @@ class SampledPosterior(JointPosterior):
 
     Attributes
     ----------
-    problem, beliefs, status, gap, rounds, standard_error, ess, rhat, rule, log_evidence, log_tilted
+    problem, beliefs, status, gap, rounds, standard_error, ess, rhat, rule, log_evidence, log_tilted, relaxed
         As in `JointPosterior`.
     log_density : float array, shape (chains, sweeps)
         Logarithm of the joint density of own and published values of each draw, without its constant. Chains that have converged

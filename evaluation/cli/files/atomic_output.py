@@ -95,11 +95,13 @@ def check_output(
     Raises
     ------
     ValueError
-        If ``folder`` is a file, a file would replace a folder or one of ``keep``, or, without ``overwrite``, any file.
+        If ``folder`` is or lies in a file, a file would replace a folder or one of ``keep``, or, without ``overwrite``, any file.
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file, and the output is several files; name a folder.")
+    if (above := next(parent for parent in folder.parents if parent.exists())).is_file():
+        raise ValueError(f"{folder} would lie in {above}, which is a file; name another folder.")
     for target in (folder / name for name in names):
         if target.is_dir():
             raise ValueError(f"{target} is a folder, and the output has a file with this name; name another folder.")

@@ -148,7 +148,7 @@ class TestStory:
         summary = found.comparison.summary()
         strongest = summary[summary["attack"] == demo.STRONGEST_ATTACK]
         for value in [*summary["gain"], *summary["total_risk"], *summary["log_score"], *strongest["expected"]]:
-            assert f"{value:.3f}" in text
+            assert (f"{value:.3f}" if abs(value) >= 0.01 else f"{value:.2g}") in text
         for words in ("certain", "Total risk", "expected", "log score"):
             assert words in text
         assert str(found.patient) in text

@@ -40,7 +40,8 @@ def test_the_files_and_what_they_say(published):
     public = b"".join(path.read_bytes() for path in (out / "release").rglob("*") if path.is_file())
     assert b"p07" not in public
     assert (out / "private").stat().st_mode & 0o077 == 0
-    assert f"--from-disk --attack sequential --groups {out} --out risk" in " ".join(result.stdout.split())
+    told = " ".join(result.stdout.replace("\\\n", " ").split())
+    assert f"--from-disk --attack sequential --groups {out} --out risk" in told
     assert "is already there" in refused("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--out", out)
 
 

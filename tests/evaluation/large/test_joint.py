@@ -81,7 +81,7 @@ def test_contradicted_groups_are_among_the_doubtful_ones(tmp_path):
 
 def test_the_same_bytes_whatever_the_memory(tmp_path):
     _, published = published_visits(tmp_path, Anatomy(2))
-    attack, made = JointAttack(Adversary(UniformPrior(), CHAIN)), []
+    attack, made = JointAttack(Adversary(UniformPrior(), CHAIN), MaxEntropy()), []
     for memory in (1, 3):
         made.append(bytes_of(attack_large(published, attack, tmp_path / f"{memory}", engine=Engine(memory))))
     assert made[0] == made[1]
@@ -92,7 +92,7 @@ def test_the_same_bytes_whatever_the_memory(tmp_path):
 def test_the_same_bytes_with_processes_and_on_a_cluster(tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")
     _, published = published_visits(tmp_path, Anatomy(2))
-    attack = JointAttack(Adversary(UniformPrior(), CHAIN))
+    attack = JointAttack(Adversary(UniformPrior(), CHAIN), MaxEntropy())
     made = [bytes_of(attack_large(published, attack, tmp_path / f"{n}", engine=Engine(1, n))) for n in (1, 2)]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         engine = Engine(scheduler=cluster.scheduler_address)

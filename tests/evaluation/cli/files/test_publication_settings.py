@@ -69,6 +69,7 @@ def test_a_member_without_a_record_is_refused(tmp_path):
 
 def test_settings_of_something_else_say_nothing(published):
     _, private = published
+    (private / "manifest.json").unlink()  # It lists the settings.
     for content in ("{}", "no JSON", '{"command": "attack", "options": {}}'):
         (private / "settings.json").write_text(content)
         assert "was published with" not in run(*attack(published, *SETTLED)).stderr

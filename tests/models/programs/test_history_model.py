@@ -148,6 +148,7 @@ class TestPosterior:
         assert np.allclose(found, total / weights, atol=0.1)
 
 
+@pytest.mark.slow  # each is compiled by PyMC and sampled by NUTS
 class TestTwoValues:
     @pytest.mark.parametrize("tables", [(), (np.array([[[0.7, 0.3], [0.4, 0.6]]]),)])
     def test_one_class_is_sampled(self, tables):

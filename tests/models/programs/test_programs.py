@@ -79,6 +79,7 @@ class TestPermutationModel:
         assert_mean(trace.posterior["belief"].values, np.full((3, 3), 2 / 7) + np.eye(3) / 7)
         assert_mean(trace.posterior["shares"].values, [2 / 7] + [1 / 7] * 5)
 
+    @pytest.mark.slow  # compiled by PyMC and sampled by NUTS
     def test_cascaded_is_the_closed_form_and_the_derived_numbers(self):
         problem = self.problem(evidence=self.known)
         expected = DirichletMultinomial(ties="first")(problem).probabilities

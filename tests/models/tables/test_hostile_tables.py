@@ -151,7 +151,7 @@ def check(error, frame):
     assert any(word in str(error) for word in (*names, *words)), str(error)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(hostile_tables())
 def test_a_history_is_published_and_attacked_or_refused_clearly(frame):
     with warnings.catch_warnings():
@@ -175,7 +175,7 @@ def test_a_history_is_published_and_attacked_or_refused_clearly(frame):
             assert not any(isinstance(cell, np.generic) for cell in release.table[name].tolist())
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(hostile_tables(), st.booleans())
 def test_a_published_table_is_read_or_refused_clearly(frame, invented):
     with warnings.catch_warnings():

@@ -1,6 +1,6 @@
 """Settings by which a table is cleaned or refused."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -180,7 +180,7 @@ def _plain(column: "pd.Series[Any]", read: "pd.Series[Any]") -> "pd.Series[Any]"
     return column.astype(np.int64) if exact.all() and len(column) else column
 
 
-def _checked_time_format(time_format: object) -> str | tuple[str, ...] | None:
+def _checked_time_format(time_format: str | Iterable[str] | None) -> str | tuple[str, ...] | None:
     """The format, or the formats as a tuple, of which each has a year, and all have one precision."""
     if time_format is None or isinstance(time_format, str):
         formats = [] if time_format is None else [time_format]

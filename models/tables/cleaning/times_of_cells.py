@@ -95,7 +95,7 @@ def _with_formats(column: "pd.Series[Any]", found: DistinctCells, formats: Seque
         way_out = "correct them, or set another time_format"
         return column, [found.fault(f"has times that are not of the form {listed}", wrong, way_out)], []
     if twice := np.flatnonzero(readings.min(axis=1) != readings.max(axis=1)).tolist():
-        one, other = dict.fromkeys(iso_of_timestamps(readings.loc[twice[0]].dropna()))
+        one, other = dict.fromkeys(iso_of_timestamps(readings.iloc[twice[0]].dropna()))
         problem = f"has times that two of the forms {listed} read as different dates ({one} or {other})"
         return column, [found.fault(problem, twice, f"write the one that is meant, as {one}")], []
     written = written_by(formats[0])

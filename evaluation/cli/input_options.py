@@ -1,5 +1,6 @@
 """Options by which commands read, clean or refuse the files of the user."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, cast
 
@@ -56,12 +57,13 @@ DuplicatesChoice = Annotated[
     ),
 ]
 TimeFormat = Annotated[
-    str | None,
+    list[str],
     typer.Option(
         "--time-format",
         metavar="FORMAT",
         rich_help_panel=INPUT_PANEL,
-        help="Notation of the times, if it is not recognized or has two readings: %d/%m/%Y, %m/%d/%y, ...",
+        help="Notation of the times, if it is not recognized or has two readings: %d/%m/%Y, %m/%d/%y, ... Repeatable: "
+        "one for each notation of the file.",
     ),
 ]
 Numbers = Annotated[
@@ -88,7 +90,7 @@ def cleaning(
     equal_values: EqualValues,
     missing: MissingCells,
     duplicates: Duplicates,
-    time_format: str | None,
+    time_format: Sequence[str],
     decimal: str | None,
 ) -> Cleaning:
     """Settings of cleaning from the options of a command."""
@@ -96,7 +98,7 @@ def cleaning(
         cast(EqualValuesRule, equal_values.value),
         cast(MissingRule, missing.value),
         cast(DuplicatesRule, duplicates.value),
-        time_format=time_format,
+        time_format=time_format or None,
         decimal=decimal,
     )
 

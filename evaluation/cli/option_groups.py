@@ -58,7 +58,7 @@ class TableOptions:
     equal_values: EqualValuesChoice = EqualValues["refuse"]
     missing: MissingChoice = MissingCells["refuse"]
     duplicates: DuplicatesChoice = Duplicates["refuse"]
-    time_format: TimeFormat = None
+    time_format: TimeFormat = field(default_factory=list)
     number: Numbers = field(default_factory=list)
     decimal: Decimal = None
 

@@ -79,7 +79,19 @@ def test_each_member_of_a_family_has_six_parts(name: str) -> None:
     assert section.description
     assert (section.page.parent / section.picture).stem == name
     page = api_pages.page_of(public_names.public_names()[name], rows)
-    assert all(part in page for part in ("**Use it when**", "**Source**", ".. math::", f".. image:: {section.picture}"))
+    parts = (
+        "**Use it when**",
+        "**Use another when**",
+        "**Cost**",
+        "**Source**",
+        ".. math::",
+        f".. image:: {section.picture}",
+    )
+    assert [part for part in parts if part not in page] == []
+
+
+def test_each_family_has_members_with_six_parts() -> None:
+    assert {path.stem for name, (path, _) in public_names.choices().items() if name in MEMBERS} == set(PARTS)
 
 
 def test_each_picture_is_of_a_member_and_small() -> None:

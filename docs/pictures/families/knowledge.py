@@ -42,16 +42,24 @@ def priors(shown: Example, corpus: History) -> dict[str, dict[str, np.ndarray]]:
         trace = pm.sample(200, tune=300, chains=2, random_seed=1, nuts_sampler="pymc", progressbar=False)
     found = {
         "UniformPrior": {"prior": models.UniformPrior()(people)},
-        "ClassFrequencies": {"3 x 3 classes": fit(first, classes)(people)},
-        "KernelPrior": {f"bandwidth {b:g}": models.KernelPrior.fit(first, b)(people) for b in (0.2, 0.6)},
+        "ClassFrequencies": {"3 x 3 classes": fit(first, classes, pseudo_count=0.1)(people)},
+        "KernelPrior": {f"bandwidth {b:g}": models.KernelPrior.fit(first, b)(people) for b in (0.3,)},
         "RegressionPrior": {
             "prior": models.RegressionPrior.from_posterior(trace, models.RegressionDesign.fit(first))(people)
         },
-        "GivenPrior": {"prior": shown.prior(people)},
+        "GivenPrior": {"given": given_prior(shown)(people)},
         "PriorByTime": {"first seen at release 1": by_time(people), "first seen at release 2": by_time(later)},
     }
     shares = {name: {label: rows[:, DIABETES] for label, rows in series.items()} for name, series in found.items()}
     return shares | {"DirichletFrequencies": {"mean, 90 % interval": np.vstack([draws.mean(axis=0), *interval(draws)])}}
+
+
+def given_prior(shown: Example) -> models.GivenPrior:
+    """A table of two probabilities of diabetes, by age; the other values have equal shares of the rest."""
+    frame = shown.history[0].frame
+    diabetes = np.where(frame["age"] > 50, 0.7, 0.1)
+    others = dict.fromkeys(("flu", "asthma", "HIV"), (1 - diabetes) / 3)
+    return models.GivenPrior(pd.DataFrame({"diabetes": diabetes, **others}, index=frame["person"]))
 
 
 def interval(draws: np.ndarray) -> np.ndarray:
@@ -80,14 +88,14 @@ def transitions(corpus: History) -> dict[str, dict[str, np.ndarray]]:
     releases = publish(corpus, Mondrian(KAnonymity(4)), rng=1)
     by_step = models.InhomogeneousChain.fit(corpus)
     so_far = models.IncrementalChain.fit(corpus, pseudo_count=0.5)
-    by_class = models.TransitionsByClass.fit(corpus, {"age": 2})
+    by_class = models.TransitionsByClass.fit(corpus, {"age": 2}, shrinkage=2.0)
     dirichlet = models.DirichletChain.fit(corpus)
-    learned = models.LearnedKnowledge.fit(releases).transitions
+    learned = models.LearnedKnowledge.fit(releases, classes={"age": 2}).transitions
     sampled = models.SampledKnowledge.fit(releases, sampler=models.PathSampler(rng=1))
     draws = np.array(sampled.draws["posterior"]["transitions"]).reshape(-1, 4, 4)
     ends = [np.diag(end) for end in dirichlet.interval(0.9)]
     return {
-        "MarkovChain": {"all people and steps": stays(models.MarkovChain.fit(corpus))},
+        "MarkovChain": {"all people and steps": stays(models.MarkovChain.fit(corpus, pseudo_count=0.1))},
         "InhomogeneousChain": {f"to release {t + 1}": stays(by_step.at(t)) for t in (1, 2, 3)},
         "IncrementalChain": {f"for release {t + 1}": stays(so_far.at(t)) for t in (2, 3)},
         "TransitionsByClass": {

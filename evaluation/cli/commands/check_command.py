@@ -111,7 +111,7 @@ def check_command(
     separator: Separator = None,
     equal_values: EqualValuesChoice = EqualValues["refuse"],
     missing: MissingChoice = MissingCells["refuse"],
-    time_format: TimeFormat = None,
+    time_format: TimeFormat = [],  # noqa: B006 - Typer reads it, nothing writes it
     out: Out = None,
     pictures: Pictures = False,
     overwrite: Overwrite = False,

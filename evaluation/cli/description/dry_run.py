@@ -1,5 +1,7 @@
 """The cleaning of a file with proposed roles, tried: its faults, the options that settle them, and those that stay."""
 
+import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +11,9 @@ import pandas as pd
 from foreknow.evaluation.cli.files.input_files import InputFiles
 from foreknow.models import Cleaning, ColumnRoles, InputFaults
 from foreknow.models.tables.cleaning.faults import Change, Fault
+
+FORMATS = r"time_format=(\[[^]]*\])(?! \()"
+"""Pattern of the formats of times that a fault names, unless one of them has two readings."""
 
 
 class DryRun(NamedTuple):
@@ -46,6 +51,13 @@ def _settled(faults: Sequence[Fault]) -> tuple[Cleaning, tuple[str, ...]]:
     """Settings of cleaning that settle faults, and the same as options of the command line."""
     ways = " ".join(fault.way_out for fault in faults)
     merge, drop, copies = "equal_values='merge'" in ways, "missing='drop'" in ways, "duplicates='drop'" in ways
-    rules = Cleaning("merge" if merge else "refuse", "drop" if drop else "refuse", "drop" if copies else "refuse")
+    formats = re.findall(r"'([^']*)'", listed[1]) if (listed := re.search(FORMATS, ways)) else None
+    rules = Cleaning(
+        "merge" if merge else "refuse",
+        "drop" if drop else "refuse",
+        "drop" if copies else "refuse",
+        time_format=formats,
+    )
     chosen = {"--equal-values merge": merge, "--missing drop": drop, "--duplicates drop": copies}
-    return rules, tuple(option for option, is_chosen in chosen.items() if is_chosen)
+    times = [f"--time-format {shlex.quote(one)}" for one in formats or ()]
+    return rules, (*(option for option, is_chosen in chosen.items() if is_chosen), *times)

@@ -15,6 +15,7 @@ ADVICE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b(encoding|separator|time_format) is ('[^']*')", lambda match: f"--{_option(match[1])} is {match[2]}"),
     (r"\bmissing_texts=\['([^']*)'\]", r"--missing-value \1"),
     (r"\b(categorical|number)s?=\[(['\"])(.*?)\2\]", lambda match: f"--{match[1]} {quoted(match[3])}"),
+    (r"\btime_format=\[([^]]*)\]", lambda match: _repeated("--time-format", match[1])),
     (r"\btime_format=('[^']*')", r"--time-format \1"),
     (r"\b(separator|decimal)=('[^']*')", r"--\1 \2"),
     (r"\bset another time_format", "set another --time-format"),
@@ -30,6 +31,9 @@ ADVICE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r"\b(revision|gaps|leftovers|infeasible|encoding)=['\"]([a-z0-9-]+)['\"]", r"--\1 \2"),
 )
 """Pairs of a regular expression, which matches advice in Python, and its replacement."""
+
+SUGGESTION = r"set (--(?:equal-values|missing|duplicates|number) \S+|--time-format '[^']*'(?: --time-format '[^']*')+(?=[.,;]|$))"
+"""Pattern of an option that settles a fault by itself; formats of times do unless one of them has two readings."""
 
 MAX_MESSAGE_LENGTH = 1000
 """Characters of an error message that are printed; a cell in a message may have any length."""
@@ -65,7 +69,7 @@ def fault_lines(faults: InputFaults) -> list[str]:
 
 def _suggested(lines: list[str]) -> list[str]:
     """The first option that each line suggests to set."""
-    found = [re.search(r"set (--(?:equal-values|missing|duplicates|number) \S+)", line) for line in lines]
+    found = [re.search(SUGGESTION, line) for line in lines]
     return [match[1].rstrip(";,.") for match in found if match]
 
 
@@ -76,6 +80,11 @@ def quoted(text: str) -> str:
     "'birth year'"
     """
     return shlex.quote(text)
+
+
+def _repeated(option: str, texts: str) -> str:
+    """An option once for each of some texts in quotes."""
+    return " ".join(f"{option} {text}" for text in re.findall(r"'[^']*'", texts))
 
 
 def _option(name: str) -> str:

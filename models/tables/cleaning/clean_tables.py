@@ -32,7 +32,7 @@ class Rules(NamedTuple):
     missing: Missing
     duplicates: Duplicates
     missing_texts: tuple[str, ...]
-    time_format: str | None
+    time_format: str | Sequence[str] | None
     decimal: str | None
 
 

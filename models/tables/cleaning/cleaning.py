@@ -1,6 +1,6 @@
 """Settings by which a table is cleaned or refused."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,12 +11,15 @@ from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.cleaning.clean_tables import Cleaned, Rules, clean_tables
 from foreknow.models.tables.cleaning.column_roles import ColumnRoles
+from foreknow.models.tables.cleaning.date_notations import written_by
 from foreknow.models.tables.cleaning.faults import Change, Places, faults_in, rows_in_words
 from foreknow.models.tables.cleaning.missing_cells import MISSING, Missing
 from foreknow.models.tables.cleaning.repeated_records import DUPLICATES, Duplicates
 from foreknow.models.tables.cleaning.spellings import EQUAL_VALUES, EqualValues
 from foreknow.models.tables.columns.plain_columns import MAX_EXACT_INTEGER
 from foreknow.models.tables.columns.required_columns import check_columns
+
+TAKES_FORMATS = "is a format of strptime, as '%d/%m/%Y', or a list of them"
 
 TAKES_ROLES = "is the roles of the columns, as ColumnRoles('diagnosis', ['age'])"
 
@@ -54,8 +57,9 @@ class Cleaning:
         Exact copies of records: refuse the table, or drop all but the first.
     missing_texts : sequence of str
         Texts that mean a missing cell, besides the empty one: ``NA``.
-    time_format : str, optional
-        The format of ``strptime`` of all times, as ``%d/%m/%Y``; by default one of several notations is recognized.
+    time_format : str or sequence of str, optional
+        The format of ``strptime`` of all times, as ``%d/%m/%Y``, or one for each notation, of one precision; a time that two of
+        them read as different dates is refused. By default one of several notations is recognized.
     decimal : {".", ","}, optional
         The decimal sign of numbers in text. By default a point, and a comma where it cannot separate thousands.
 
@@ -87,7 +91,7 @@ class Cleaning:
     missing: Missing = "refuse"
     duplicates: Duplicates = "refuse"
     missing_texts: tuple[str, ...] = ()
-    time_format: str | None = None
+    time_format: str | Sequence[str] | None = None
     decimal: str | None = None
 
     def __post_init__(self) -> None:
@@ -99,7 +103,7 @@ class Cleaning:
         for text in texts:
             check_kind("Cleaning", "one of missing_texts", text, str, "is a text")
         object.__setattr__(self, "missing_texts", tuple(texts))
-        _check_time_format(self.time_format)
+        object.__setattr__(self, "time_format", _checked_time_format(self.time_format))
 
     def __call__(self, table: pd.DataFrame, roles: ColumnRoles) -> CleanedTable:
         """Clean a table of records.
@@ -176,11 +180,23 @@ def _plain(column: "pd.Series[Any]", read: "pd.Series[Any]") -> "pd.Series[Any]"
     return column.astype(np.int64) if exact.all() and len(column) else column
 
 
-def _check_time_format(time_format: object) -> None:
-    if time_format is None:
-        return
-    check_kind("Cleaning", "time_format", time_format, str, "is a format of strptime, as '%d/%m/%Y'")
-    if "%Y" not in str(time_format) and "%y" not in str(time_format):
+def _checked_time_format(time_format: str | Iterable[str] | None) -> str | tuple[str, ...] | None:
+    """The format, or the formats as a tuple, of which each has a year, and all have one precision."""
+    if time_format is None or isinstance(time_format, str):
+        formats = [] if time_format is None else [time_format]
+    else:
+        formats = as_list("Cleaning", "time_format", time_format, TAKES_FORMATS)
+        if not formats:
+            raise ValueError("time_format is empty; write a format of strptime, as '%d/%m/%Y', or leave it out.")
+    for one in formats:
+        check_kind("Cleaning", "time_format", one, str, TAKES_FORMATS)
+        if "%Y" not in one and "%y" not in one:
+            raise ValueError(
+                f"time_format is {one!r}, which has no year; write a format of strptime with one, as '%d/%m/%Y'."
+            )
+    if len({written_by(one) for one in formats}) > 1:
+        listed = " and ".join(map(repr, formats))
         raise ValueError(
-            f"time_format is {time_format!r}, which has no year; write a format of strptime with one, as '%d/%m/%Y'."
+            f"time_format is {listed}, of different precision; write all times to the month, or all to the day."
         )
+    return time_format if time_format is None or isinstance(time_format, str) else tuple(formats)

@@ -85,17 +85,25 @@ def iso_texts(texts: list[str], read: str, written: str) -> list[str | None]:
     """
     if written == QUARTER:
         return [f"{part['year']}-Q{part['quarter']}" if (part := re.fullmatch(read, text)) else None for text in texts]
+    return iso_of_timestamps(timestamps_of(texts, read), written)
+
+
+def timestamps_of(texts: list[str], read: str) -> "pd.Series[pd.Timestamp]":
+    """Dates of a format of `strptime`, or ``ISO8601``; in UTC if they have a zone, and missing where there is no such date."""
     if "%b" in read and "%B" not in read:
         texts = [re.sub(MONTH_NAME, lambda name: name[1].capitalize(), text) for text in texts]
     with_zone = read == "ISO8601" or "%z" in read
-    times = pd.to_datetime(pd.Series(texts, dtype=object), format=read, errors="coerce", utc=with_zone)
-    return iso_of_timestamps(times, written)
+    return _in_utc(pd.to_datetime(pd.Series(texts, dtype=object), format=read, errors="coerce", utc=with_zone))
+
+
+def _in_utc(times: "pd.Series[pd.Timestamp]") -> "pd.Series[pd.Timestamp]":
+    """Timestamps without a zone, in UTC if they have one."""
+    return times if getattr(times.dtype, "tz", None) is None else times.dt.tz_convert("UTC").dt.tz_localize(None)
 
 
 def iso_of_timestamps(times: "pd.Series[pd.Timestamp]", written: str = "") -> list[str | None]:
     """Timestamps as ISO text, in UTC if they have a time zone; None where one is missing."""
-    if getattr(times.dtype, "tz", None) is not None:
-        times = times.dt.tz_convert("UTC").dt.tz_localize(None)
+    times = _in_utc(times)
     if not written:
         known = times.dropna()
         written = DAY if bool((known == known.dt.normalize()).all()) else "isoformat"

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -11,16 +11,19 @@ import pandas as pd
 
 from foreknow.models.tables.cleaning.date_notations import (
     DATE_NOTATIONS,
+    DAY,
+    MONTH,
     MONTH_NAME,
     NAME,
     NUMBER,
     iso_of_timestamps,
     iso_texts,
     notation_of,
+    timestamps_of,
     written_by,
 )
 from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
-from foreknow.models.tables.cleaning.faults import Change, Fault, shown
+from foreknow.models.tables.cleaning.faults import Change, Fault, counted, shown
 from foreknow.models.tables.cleaning.spellings import stripped
 
 type CleanedColumn = tuple["pd.Series[Any]", list[Fault], list[Change]]
@@ -28,10 +31,12 @@ type CleanedColumn = tuple["pd.Series[Any]", list[Fault], list[Change]]
 NO_ORDER = "has times that are names, which have no order in time"
 """Problem of times such as ``baseline`` and ``follow-up``."""
 
+IN_A_SPREADSHEET = " (in a spreadsheet, the date format YYYY-MM-DD)"
+
 ROUND = "round them in the file, or name a column of weeks, months or years, as time='month'"
 
 
-def ordered_times(column: "pd.Series[Any]", time_format: str | None = None) -> CleanedColumn:
+def ordered_times(column: "pd.Series[Any]", time_format: str | Sequence[str] | None = None) -> CleanedColumn:
     """Times whose order is that of time, and the faults or changes.
 
     Numbers stay numbers. Dates become ISO text of the same precision: ``2024-01``, ``2024-01-15``, ``2024-Q1``. Names stay if
@@ -41,8 +46,8 @@ def ordered_times(column: "pd.Series[Any]", time_format: str | None = None) -> C
     ----------
     column : Series
         Numbers, dates, timestamps or text.
-    time_format : str, optional
-        The format of `strptime` of all cells; by default the notation is recognized.
+    time_format : str or sequence of str, optional
+        The formats of `strptime` of the cells, one for each notation; by default one notation is recognized.
 
     Notes
     -----
@@ -56,7 +61,9 @@ def ordered_times(column: "pd.Series[Any]", time_format: str | None = None) -> C
         return _whole(column), [], []
     found = distinct_cells(column)
     found = found._replace(cells=[stripped(str(cell)) for cell in found.cells])
-    return _recognized(column, found) if time_format is None else _with_format(column, found, time_format)
+    if time_format is None:
+        return _recognized(column, found)
+    return _with_formats(column, found, [time_format] if isinstance(time_format, str) else time_format)
 
 
 def _timestamps(column: "pd.Series[Any]") -> "pd.Series[Any] | None":
@@ -79,17 +86,37 @@ def _whole(column: "pd.Series[Any]") -> "pd.Series[Any]":
     return column
 
 
-def _with_format(column: "pd.Series[Any]", found: DistinctCells, time_format: str) -> CleanedColumn:
-    """Times of a given format; a cell of another form is a fault."""
-    written = written_by(time_format)
-    new = iso_texts(found.cells, time_format, written)
-    wrong = [code for code, text in enumerate(new) if text is None]
+def _with_formats(column: "pd.Series[Any]", found: DistinctCells, formats: Sequence[str]) -> CleanedColumn:
+    """Times of given formats, each of which reads the cells of one notation."""
+    readings = pd.concat([timestamps_of(found.cells, one) for one in formats], axis=1)
+    listed = " or ".join(map(repr, formats))
+    wrong = np.flatnonzero(readings.isna().all(axis=1)).tolist()
     if wrong:
         way_out = "correct them, or set another time_format"
-        return column, [found.fault(f"has times that are not of the form {time_format!r}", wrong, way_out)], []
+        return column, [found.fault(f"has times that are not of the form {listed}", wrong, way_out)], []
+    if twice := np.flatnonzero(readings.min(axis=1) != readings.max(axis=1)).tolist():
+        one, other = dict.fromkeys(iso_of_timestamps(readings.iloc[twice[0]].dropna()))
+        problem = f"has times that two of the forms {listed} read as different dates ({one} or {other})"
+        return column, [found.fault(problem, twice, f"write the one that is meant, as {one}")], []
+    written = written_by(formats[0])
+    new = iso_of_timestamps(readings.bfill(axis=1)[0], written)
     if written == "%Y":
         return found.replaced(column, [int(text or 0) for text in new]), [], []
-    return _refused_if_fine(column, found, new, _change(found, new))
+    changes = _change(found, new) if len(formats) == 1 else [_notations_read(found, readings, formats, new)]
+    return _refused_if_fine(column, found, new, changes)
+
+
+def _notations_read(found: DistinctCells, readings: pd.DataFrame, formats: Sequence[str], new: list[Any]) -> Change:
+    """The change of times of several formats: the number of cells of each, with the first of them."""
+    of = readings.notna().to_numpy().argmax(axis=1)
+    parts = []
+    for place, one in enumerate(formats):
+        codes = np.flatnonzero(of == place).tolist()
+        other = [code for code in codes if new[code] != found.cells[code]]
+        example = f" ({shown(found.cells[other[0]])} is {new[other[0]]})" if other else ""
+        parts.append(f"{counted(found.records(codes), 'cell')} of the form {one!r}{example}")
+    cells = sum(found.records([code]) for code, text in enumerate(new) if text != found.cells[code])
+    return Change(found.name, cells, f"{found.name!r}: dates in {len(formats)} notations are read: {'; '.join(parts)}.")
 
 
 def _recognized(column: "pd.Series[Any]", found: DistinctCells) -> CleanedColumn:
@@ -112,12 +139,46 @@ def _recognized(column: "pd.Series[Any]", found: DistinctCells) -> CleanedColumn
 
 
 def _mixed(found: DistinctCells, of: dict[str, list[int]]) -> Fault:
-    """The fault of times in several notations, with the first cell of each."""
-    way_out = "write all times in one notation, as 2024-01" + _english(found.cells[code] for code in of.get(NAME, []))
+    """The fault of times in several notations, with the first cell of each; dates of one precision have a format for each."""
+    dates = [name for name in of if name in DATE_NOTATIONS]
+    finest = max(dates, key=lambda name: len(DATE_NOTATIONS[name].written or DAY), default="2024-01")
+    way_out = f"write all times in one notation, as {_example(found, finest, of.get(finest, []))}"
+    way_out += _english(found.cells[code] for code in of.get(NAME, []))
+    if formats := _formats_of_each(found, of):
+        way_out += f", or set {_formats_in_words(formats)}"
+    elif DATE_NOTATIONS[finest].written in ("", DAY):
+        way_out += IN_A_SPREADSHEET
     if NAME in of:
         way_out += ", or name the text of a missing time, as missing_texts=['unknown']"
     problem = f"has times in {len(of)} notations"
     return Fault(found.name, problem, found.first_of_each(of.values()), found.records(*of.values()), way_out, True)
+
+
+def _example(found: DistinctCells, name: str, codes: list[int]) -> str:
+    """The first date of a notation in ISO notation, to the day if it has a time of day."""
+    notation = DATE_NOTATIONS[name]
+    texts = [found.cells[code] for code in sorted(codes, key=lambda code: found.first[code])]
+    read = [text for form in notation.formats for text in iso_texts(texts, form, notation.written or DAY) if text]
+    return read[0] if read else "2024-01"
+
+
+def _formats_of_each(found: DistinctCells, of: dict[str, list[int]]) -> list[list[str]]:
+    """The formats that read all cells of each notation; none unless all are dates of one precision."""
+    notations = [DATE_NOTATIONS.get(name) for name in of]
+    if {one.written if one else "" for one in notations} not in ({DAY}, {MONTH}):
+        return []
+    texts = [[found.cells[code] for code in codes] for codes in of.values()]
+    pairs = zip((one for one in notations if one), texts, strict=True)
+    formats = [
+        [read for read in one.formats if None not in iso_texts(cells, read, one.written)] for one, cells in pairs
+    ]
+    return formats if all(formats) else []
+
+
+def _formats_in_words(formats: list[list[str]]) -> str:
+    """The setting with one format for each notation, and the other format where day and month cannot be told apart."""
+    others = [f" ({two[1]!r} for {two[0]!r} if the month is first)" for two in formats if len(two) > 1]
+    return f"time_format={[one[0] for one in formats]}{''.join(others)}"
 
 
 def _dates(column: "pd.Series[Any]", found: DistinctCells, name: str) -> CleanedColumn:
@@ -145,7 +206,14 @@ def _impossible(found: DistinctCells, readings: list[list[str | None]]) -> Fault
     day_first, month_first = ([code for code, text in enumerate(new) if text is None] for new in readings[::-1])
     both = found.first_of_each([day_first, month_first])
     problem = "has dates with the day first and dates with the month first"
-    return Fault(found.name, problem, both, found.records(day_first, month_first), "write them as 2024-01-15", True)
+    return Fault(
+        found.name,
+        problem,
+        both,
+        found.records(day_first, month_first),
+        f"write them as 2024-01-15{IN_A_SPREADSHEET}",
+        True,
+    )
 
 
 def _refused_if_fine(

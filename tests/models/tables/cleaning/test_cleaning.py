@@ -236,6 +236,9 @@ def test_all_faults_are_in_one_error():
         ({"missing_texts": [1]}, TypeError),
         ({"time_format": 7}, TypeError),
         ({"time_format": "%d"}, ValueError),
+        ({"time_format": ["%Y-%m", 7]}, TypeError),
+        ({"time_format": []}, ValueError),
+        ({"time_format": ["%Y-%m", "%d/%m/%Y"]}, ValueError),
         ({"decimal": ";"}, ValueError),
     ],
 )

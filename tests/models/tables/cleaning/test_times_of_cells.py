@@ -65,6 +65,20 @@ def test_notations(cells, expected):
     ("cells", "problem", "way_out"),
     [
         (["2024-01", "2024-02", "01/2024"], "times in 2 notations", "one notation"),
+        (["2024-01", "01/2024"], "times in 2 notations", "as 2024-01, or set time_format=['%Y-%m', '%m/%Y']"),
+        (
+            ["16/02/2024", "2024-03-17"],
+            "times in 2 notations",
+            "as 2024-02-16, or set time_format=['%d/%m/%Y', '%Y-%m-%d']",
+        ),
+        (["02/16/2024", "2024-03-17"], "times in 2 notations", "time_format=['%m/%d/%Y', '%Y-%m-%d']"),
+        (["01/02/2024", "2024-03-17"], "times in 2 notations", "('%m/%d/%Y' for '%d/%m/%Y' if the month is first)"),
+        (
+            ["2024-03-17", "2024-03"],
+            "times in 2 notations",
+            "as 2024-03-17 (in a spreadsheet, the date format YYYY-MM-DD)",
+        ),
+        (["2024-03-17 10:30", "2024-03"], "times in 2 notations", "as 2024-03-17 (in a spreadsheet"),
         (["2024-01", "2024"], "times in 2 notations", "one notation"),
         (["2024-01", "unknown"], "times in 2 notations", "missing_texts"),
         (
@@ -102,6 +116,42 @@ def test_a_given_format():
     _, (fault,), _ = times(["03/04/24", "x"], "%d/%m/%y")
     assert "'%d/%m/%y'" in fault.problem
     assert fault.examples[0].text == "'x'"
+
+
+ISO_AND_DAY_FIRST = ["%Y-%m-%d", "%d/%m/%Y"]
+
+
+def test_a_format_for_each_notation():
+    cells, faults, (change,) = times(["2024-02-16", "01/03/2024", "2024-02-16", None], ISO_AND_DAY_FIRST)
+    assert cells[:3] == ["2024-02-16", "2024-03-01", "2024-02-16"]
+    assert pd.isna(cells[3])
+    assert not faults
+    assert change.cells == 1
+    assert (
+        "2 cells of the form '%Y-%m-%d'; 1 cell of the form '%d/%m/%Y' ('01/03/2024' is 2024-03-01)" in change.sentence
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(DATES, st.data())
+def test_dates_written_in_two_notations_are_the_dates(dates, data):
+    """Oracle: the dates of which each is written in one of the two notations."""
+    forms = data.draw(st.lists(st.sampled_from(ISO_AND_DAY_FIRST), min_size=len(dates), max_size=len(dates)))
+    written = [date.strftime(form) for date, form in zip(dates, forms, strict=True)]
+    assert times(written, ISO_AND_DAY_FIRST)[:2] == ([date.isoformat() for date in dates], [])
+
+
+def test_a_time_that_two_formats_read_as_different_dates_is_refused():
+    both = ["%d/%m/%Y", "%m/%d/%Y"]
+    _, (fault,), _ = times(["13/02/2024", "02/13/2024", "01/02/2024"], both)
+    assert "different dates (2024-02-01 or 2024-01-02)" in fault.problem
+    assert [(example.row, example.text) for example in fault.examples] == [(2, "'01/02/2024'")]
+    assert times(["13/02/2024", "02/14/2024", "02/02/2024"], both)[0] == ["2024-02-13", "2024-02-14", "2024-02-02"]
+
+
+def test_a_time_of_no_given_format_is_refused():
+    _, (fault,), _ = times(["2024-02-16", "x"], ISO_AND_DAY_FIRST)
+    assert "'%Y-%m-%d' or '%d/%m/%Y'" in fault.problem
 
 
 def test_missing_times_stay_missing():

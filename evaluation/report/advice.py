@@ -1,6 +1,6 @@
 """Level of risk of a publication, and the advice: the stricter setting of lowest level, and its price."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -11,7 +11,7 @@ from foreknow.evaluation.report.exposure import percent
 FEW = 0.1
 """Share of the respondents that are exposed now, up to which a cheaper setting is named."""
 
-type Row = dict[str, Any]
+type Row = dict[Hashable, Any]
 """A row of `ReportContents.stricter`."""
 
 

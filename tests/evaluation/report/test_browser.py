@@ -184,8 +184,9 @@ def test_a_large_history_fits_and_is_written_in_time(browser, tmp_path):
 
     from foreknow.attacks import SnapshotAttack
     from foreknow.evaluation.report.adversaries import Inference
-    from foreknow.evaluation.report.contents import ReportSettings, report_contents
+    from foreknow.evaluation.report.contents import report_contents
     from foreknow.evaluation.report.report import Report
+    from foreknow.evaluation.report.report_settings import ReportSettings
     from foreknow.models import Adversary, MaxEntropy, Omega
 
     history, prior, transitions = exams(views=12, records=100_000, rng=1)

@@ -19,6 +19,7 @@ OTHERS = ("leftovers", "patience", "tolerance", "deterministic")
 def defense_text(defense: Defense) -> str:
     """The name and the options of a defense; its Python expression if no options of a built-in defense make it.
 
+    >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
     >>> defense_text(Mondrian(KAnonymity(3) & DistinctDiversity(2)))
     'mondrian -k 3 -l 2'
     >>> print(defense_text(Mondrian(KAnonymity(3))))
@@ -30,6 +31,7 @@ def defense_text(defense: Defense) -> str:
 def defense_options(defense: Defense) -> str | None:
     """The name and the options of a built-in defense; None if no options make an equal one.
 
+    >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
     >>> defense_options(Mondrian(KAnonymity(6) & DistinctDiversity(2)))
     'mondrian -k 6 -l 2'
     """

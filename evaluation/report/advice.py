@@ -50,7 +50,7 @@ def advice(contents: ReportContents) -> str:
     if all(row["problem"] for row in rows[1:]):
         return "No stricter setting that was tried can be published."
     now = rows[0]
-    if _risk(now)[0] is Level.NONE:
+    if _level(now) is Level.NONE:
         return "No stricter setting is needed for these two adversaries."
     best, cheaper = best_settings(rows)
     if best is None:
@@ -73,7 +73,9 @@ def advice(contents: ReportContents) -> str:
 def best_settings(rows: Sequence[Row]) -> tuple[Row | None, Row | None]:
     """The setting of lowest risk, and a cheaper one that exposes at most a tenth of the respondents that are exposed now.
 
-    The risk is the level of the verdict, then the number of exposed respondents; of equal risks the cheapest is taken.
+    A setting lowers the risk if the level of the verdict is lower, or the same and it exposes fewer respondents to an adversary
+    and no more to the other. The lowest risk is that of the lowest level, then of the fewest respondents, then of the lowest
+    price.
 
     Parameters
     ----------
@@ -83,23 +85,33 @@ def best_settings(rows: Sequence[Row]) -> tuple[Row | None, Row | None]:
     Returns
     -------
     best, cheaper : dict or None
-        None where no setting has a lower risk than the present one, and where there is no cheaper one. Neither has a higher
-        level than the present publication.
+        None where no setting lowers the risk, and where there is no cheaper one that does.
     """
-    tried = [row for row in rows[1:] if not row["problem"]]
-    best = min(tried, key=lambda row: (*_risk(row), _price(row)), default=None)
-    if best is None or _risk(best) >= _risk(rows[0]):
+    now = rows[0]
+    lower = [row for row in rows[1:] if not row["problem"] and _lowers_risk(row, now)]
+    if not lower:
         return None, None
-    level, exposed = _risk(rows[0])
-    few = [row for row in tried if _risk(row)[0] <= level and _risk(row)[1] <= FEW * exposed]
+    best = min(lower, key=lambda row: (_level(row), max(_exposed(row)), _price(row)))
+    few = [row for row in lower if max(_exposed(row)) <= FEW * max(_exposed(now))]
     cheaper = min(few, key=_price, default=best)
     return best, cheaper if _price(cheaper) < _price(best) else None
 
 
-def _risk(row: Row) -> tuple[Level, int]:
-    """Level of the verdict on a setting, and the number of respondents exposed by the adversary who exposes more."""
-    informed, learned = int(row[f"exposed_{INFORMED}"]), int(row[f"exposed_{LEARNED}"])
-    return risk_level(informed, learned), max(informed, learned)
+def _lowers_risk(row: Row, now: Row) -> bool:
+    """True if a setting has a lower level than the present one, or the same, fewer exposed by an adversary, and no more by any."""
+    if _level(row) != _level(now):
+        return _level(row) < _level(now)
+    exposed, before = _exposed(row), _exposed(now)
+    return exposed != before and all(each <= other for each, other in zip(exposed, before, strict=True))
+
+
+def _level(row: Row) -> Level:
+    return risk_level(*_exposed(row))
+
+
+def _exposed(row: Row) -> tuple[int, int]:
+    """Numbers of respondents that a setting exposes to the informed adversary, and to the one without prior knowledge."""
+    return int(row[f"exposed_{INFORMED}"]), int(row[f"exposed_{LEARNED}"])
 
 
 def _price(row: Row) -> float:

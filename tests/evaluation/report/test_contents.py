@@ -366,9 +366,18 @@ def setting(title, informed, learned, suppressed=0.0, gcp=0.1, is_problem=False)
     return {"setting": title, **exposed, "suppressed": suppressed, "gcp": gcp, "problem": "x" if is_problem else ""}
 
 
-def risk(row):
-    exposed = row["exposed_informed"], row["exposed_learned"]
-    return risk_level(*exposed), max(exposed)
+def exposed(row):
+    return row["exposed_informed"], row["exposed_learned"]
+
+
+def level(row):
+    return risk_level(*exposed(row))
+
+
+def lowers(row, now):
+    """The level is lower; or it is the same, one adversary exposes fewer people, and none more."""
+    fewer = [each - other for each, other in zip(exposed(row), exposed(now), strict=True)]
+    return level(row) < level(now) or (level(row) == level(now) and max(fewer) <= 0 and min(fewer) < 0)
 
 
 class TestStricterSettings:
@@ -433,15 +442,21 @@ class TestStricterSettings:
         now["problem"] = ""
         best, cheaper = best_settings([now, *tried])
         possible = [row for row in tried if not row["problem"]]
+        better = [row for row in possible if lowers(row, now)]
         if best is None:
-            assert cheaper is None
-            assert all(risk(row) >= risk(now) for row in possible)
+            assert (cheaper, better) == (None, [])
         else:
-            assert best in possible
-            assert risk(best) == min(map(risk, possible)) < risk(now)
+            assert best in better
+            assert (level(best), max(exposed(best))) == min((level(row), max(exposed(row))) for row in better)
+            assert level(best) <= level(now)
         if cheaper is not None:
-            assert risk(cheaper)[0] <= risk(now)[0]
-            assert 10 * risk(cheaper)[1] <= risk(now)[1]
+            assert cheaper in better
+            assert level(cheaper) <= level(now)
+            assert 10 * max(exposed(cheaper)) <= max(exposed(now))
+
+    def test_more_exposed_by_one_adversary_at_the_same_level_are_no_advice(self):
+        """The verdict would tell 9 of 147 and not 1 of 147, although the larger of the two numbers falls."""
+        assert best_settings([setting("now", 10, 1), setting("k = 6", 9, 9)]) == (None, None)
 
     def test_a_setting_that_cannot_be_published(self):
         history = history_of(("ABCD", "abab"))

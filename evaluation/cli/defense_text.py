@@ -46,7 +46,7 @@ def defense_options(defense: Defense) -> str | None:
 
 def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:
     """Values of the options that a defense reads: all thresholds, and the others where they are not the default."""
-    thresholds, usual = dict(_thresholds(defense)), choice.make(DefenseOptions())
+    thresholds, usual = {"l": 1, **dict(_thresholds(defense))}, choice.make(DefenseOptions())  # l = 1 requires nothing
     found = {name: thresholds[name] for name in THRESHOLDS if name in thresholds and name in choice.options}
     others = [name for name in OTHERS if name in choice.options and hasattr(defense, name)]
     return found | {name: getattr(defense, name) for name in others if getattr(defense, name) != getattr(usual, name)}

@@ -131,7 +131,7 @@ def _at_that_time(row: dict[str, Any]) -> str:
 
 
 def _knowledge(mates: Sequence[str], earlier: bool) -> str:
-    """What the adversary knew besides the group: of the named members, and of the person if an earlier release has a record.
+    """Knowledge besides the group: of the named members, and of the person if an earlier release has a record.
 
     >>> _knowledge((), False), _knowledge((), True)
     ('prior knowledge', 'prior knowledge and earlier releases')

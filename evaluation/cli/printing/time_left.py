@@ -26,7 +26,7 @@ class Costed(Protocol):
 
 @dataclass(frozen=True)
 class PresentStep:
-    """What is shown of a step: its title, details in parentheses, and the time left.
+    """Text of a step: its title, details in parentheses, and the time left.
 
     Attributes
     ----------

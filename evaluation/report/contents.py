@@ -2,70 +2,32 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from foreknow.defenses import Defense
-from foreknow.evaluation.experiment import total_of_risk
-from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.report.adversaries import LEARNED, Inference
 from foreknow.evaluation.report.explorer import Explorer, explorer
 from foreknow.evaluation.report.exposure import exposed_groups, exposed_people
 from foreknow.evaluation.report.headline import Headline, headline
 from foreknow.evaluation.report.influence_trials import influence_trials
 from foreknow.evaluation.report.pseudonyms import Pseudonyms
+from foreknow.evaluation.report.report_settings import ReportSettings
 from foreknow.evaluation.report.size_notes import size_notes
 from foreknow.evaluation.report.stricter import Measured, price_of_settings, stricter_settings
-from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
-from foreknow.evaluation.risk.calibration import calibration
-from foreknow.evaluation.risk.forecasts import true_values
-from foreknow.evaluation.risk.ranking import within_group_auc
-from foreknow.evaluation.risk.respondent_bootstrap import Bootstrap
+from foreknow.evaluation.report.tables import (
+    bootstrap_of_means,
+    calibration_draws,
+    calibration_of_each,
+    notes_of,
+    ranking_within_groups,
+    risk_by_release,
+    risk_of_attacks,
+    utility_by_release,
+)
 from foreknow.evaluation.risk.retroactive_leak import retroactive_leak
-from foreknow.evaluation.risk.risk_table import risk_table
-from foreknow.evaluation.risk.worst_attacks import with_right_share
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
-
-MAX_BOOTSTRAP_WEIGHTS = 2**24
-"""Bootstrap draws times beliefs, at most, of the intervals of calibration; further draws are left out."""
-
-
-ATTACK_COLUMNS = ("gain", "success", "confidence", "log_score", "sure", "right", "right_share")
-"""Measures of `ReportContents.attacks`."""
-
-
-@dataclass(frozen=True)
-class ReportSettings:
-    """Settings of a report.
-
-    Attributes
-    ----------
-    sure : float
-        Belief from which an adversary is sure.
-    level : float
-        Probability of an interval.
-    draws : int
-        Number of bootstrap draws.
-    names : bool
-        If True, the page has the identifiers of respondents, otherwise pseudonyms.
-    stricter : int
-        Number of stricter settings that are tried, from 0 to 3.
-    seed : int
-        Seed of the bootstrap, of samples, and of trial publications.
-    details : {"informed", "learned"} or None
-        The adversary of the tables of respondents and groups, the explorer, the leak, and the influence. None: the one who
-        exposes more respondents, the informed one if both expose as many.
-    """
-
-    sure: float = 0.9
-    level: float = 0.9
-    draws: int = 200
-    names: bool = False
-    stricter: int = 3
-    seed: int = 0
-    details: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +137,7 @@ def report_contents(
     history = History([release.view for release in releases])
     rng = np.random.default_rng([settings.seed, 1])
     step()
-    bootstrap, draws = _bootstrap(settings, len(history.respondents), rng), _calibration_draws(history, settings)
+    bootstrap, draws = bootstrap_of_means(settings, len(history.respondents), rng), calibration_draws(history, settings)
     headlines = {one.name: headline(one, history, settings.sure, bootstrap) for one in inferences}
     inferences = sorted(inferences, key=lambda one: -headlines[one.name].exposed)
     by_name = {one.name: one for one in inferences}
@@ -184,41 +146,54 @@ def report_contents(
     names = Pseudonyms.of([*people["respondent"], *_respondents(releases)], settings.names)
     step()
     trials, by_distance = influence_trials(details, releases, names, rng)
-    tried = () if defense is None else stricter_settings(defense, settings.stricter)
-    informed = next(one for one in inferences if one.name != LEARNED)
     step()
     shown = exposed_people(details, people, releases, solver, names)
     step()
-    current = Measured(tuple(releases), {one.name: one.hindsight for one in inferences})
     return ReportContents(
         settings=settings,
         inferences=by_name,
         headlines=headlines,
         unpublished=len(names.numbers) - len(people),
-        by_release=_by_release(inferences, headlines, history, settings.sure),
+        by_release=risk_by_release(inferences, headlines, history, settings.sure),
         people=shown,
         groups=exposed_groups(details, history, settings.sure),
         explorer=explorer(details, releases, names, rng),
         leak=retroactive_leak(details.forward, details.hindsight, history, sure=settings.sure),
         trials=trials,
         by_distance=by_distance,
-        calibration=_calibration(inferences, history, settings, rng),
+        calibration=calibration_of_each(inferences, history, settings, rng),
         ranking=ranking_within_groups(details, history),
-        attacks=_attacks(history, inferences, also or {}, settings.sure),
-        utility=_utility(releases),
-        stricter=price_of_settings(
-            history,
-            current,
-            tried,
-            lambda published: {informed.name: informed.adversary, LEARNED: learned(published)},
-            defender=defender,
-            solver=solver,
-            sure=settings.sure,
-            rng=np.random.default_rng([settings.seed, 2]),
-            step=step,
-        ),
+        attacks=risk_of_attacks(history, inferences, also or {}, settings.sure),
+        utility=utility_by_release(releases),
+        stricter=_stricter(history, releases, inferences, settings, solver, learned, defense, defender, step),
         defense=defense,
-        notes=(*notes, *_notes(inferences, releases), *size_notes(releases, settings.draws, bootstrap.draws, draws)),
+        notes=(*notes, *notes_of(inferences, releases), *size_notes(releases, settings.draws, bootstrap.draws, draws)),
+    )
+
+
+def _stricter(
+    history: History,
+    releases: Sequence[Release],
+    inferences: Sequence[Inference],
+    settings: ReportSettings,
+    solver: JointSolver,
+    learned: Callable[[tuple[Release, ...]], Adversary],
+    defense: Defense | None,
+    defender: Adversary | Averaged | None,
+    step: Callable[[], None],
+) -> pd.DataFrame:
+    """Risk and price of the present publication and of stricter settings, under the same two adversaries."""
+    informed = next(one for one in inferences if one.name != LEARNED)
+    return price_of_settings(
+        history,
+        Measured(tuple(releases), {one.name: one.hindsight for one in inferences}),
+        () if defense is None else stricter_settings(defense, settings.stricter),
+        lambda published: {informed.name: informed.adversary, LEARNED: learned(published)},
+        defender=defender,
+        solver=solver,
+        sure=settings.sure,
+        rng=np.random.default_rng([settings.seed, 2]),
+        step=step,
     )
 
 
@@ -229,95 +204,3 @@ def _worst(headlines: dict[str, Headline]) -> str:
 def _respondents(releases: Sequence[Release]) -> Iterable[Hashable]:
     for release in releases:
         yield from release.view.people.respondents
-
-
-def _bootstrap(settings: ReportSettings, size: int, rng: np.random.Generator) -> Bootstrap:
-    """A bootstrap with as many draws as `MAX_BOOTSTRAP_WEIGHTS` allows, and at least 20."""
-    draws = min(settings.draws, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), 20))
-    return Bootstrap(draws, settings.level, rng)
-
-
-def _by_release(
-    inferences: Sequence[Inference], headlines: dict[str, Headline], history: History, sure: float
-) -> pd.DataFrame:
-    """Risk at each release, one row per adversary and release, with the mean share of the true values in their groups."""
-    tables = []
-    for one in inferences:
-        table = risk_table(one.hindsight, history, sure=sure)
-        table.insert(0, "adversary", one.name)
-        table["confidence_of_shares"] = headlines[one.name].shares
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
-
-
-def _calibration_draws(history: History, settings: ReportSettings) -> int:
-    """Number of bootstrap draws of the intervals of calibration: as many as `MAX_BOOTSTRAP_WEIGHTS` allows, and at least 5."""
-    size = sum(map(len, history)) * len(history.schema.values)
-    return min(settings.draws, max(MAX_BOOTSTRAP_WEIGHTS // max(size, 1), 5))
-
-
-def _calibration(
-    inferences: Sequence[Inference], history: History, settings: ReportSettings, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Calibration of each adversary in ten bins."""
-    draws = _calibration_draws(history, settings)
-    tables = []
-    for one in inferences:
-        table = calibration(one.hindsight, history, draws=draws, level=settings.level, rng=rng)
-        table.insert(0, "adversary", one.name)
-        tables.append(table)
-    return pd.concat(tables, ignore_index=True)
-
-
-def ranking_within_groups(one: Inference, history: History) -> float:
-    """Fraction of the pairs of a group, one with a value and one without, in which the former has the higher belief in it.
-
-    Over all values and releases, in hindsight; ties count one half; NaN without a pair.
-    """
-    beliefs, holds, groups = [np.zeros(0)], [np.zeros(0, dtype=np.bool_)], [np.zeros(0, dtype=np.int64)]
-    first = 0
-    for measured in beliefs_and_truth("report", one.hindsight, history):
-        m = measured.belief.shape[1]
-        beliefs.append(measured.belief.ravel())
-        holds.append(true_values(measured).ravel())
-        groups.append((first + measured.group[:, None] * m + np.arange(m)).ravel())
-        first += (int(measured.group.max(initial=-1)) + 1) * m
-    return within_group_auc(np.concatenate(beliefs), np.concatenate(holds), np.concatenate(groups))
-
-
-def _attacks(
-    history: History, inferences: Sequence[Inference], also: Mapping[str, Beliefs], sure: float
-) -> pd.DataFrame:
-    """Risk over all releases of each attack: in hindsight, forward and release by release for each adversary, and others."""
-    beliefs: dict[str, Beliefs] = {}
-    for one in inferences:
-        beliefs[f"{one.title}, all releases in hindsight"] = one.hindsight
-        beliefs[f"{one.title}, releases so far"] = one.forward
-        beliefs[f"{one.title}, release by release"] = one.sequential
-    rows = []
-    for name, found in {**beliefs, **also}.items():
-        risk = risk_table(found, history, sure=sure)
-        rows.append({"attack": name, "published": int(risk["published"].sum())} | total_of_risk(risk))
-    return with_right_share(pd.DataFrame(rows))[["attack", *ATTACK_COLUMNS]]
-
-
-def _utility(releases: Sequence[Release]) -> pd.DataFrame:
-    """Records, groups and generalization of each release."""
-    table = suppressed(releases)
-    sizes = [release.counts.sum(axis=1) for release in releases]
-    table["groups"] = [release.groups for release in releases]
-    table["smallest"] = [int(size.min()) if len(size) else 0 for size in sizes]
-    table["group_size"] = [float(size.mean()) if len(size) else np.nan for size in sizes]
-    table["gcp"] = gcp(releases)["gcp"].to_numpy()
-    return table
-
-
-def _notes(inferences: Sequence[Inference], releases: Sequence[Release]) -> tuple[str, ...]:
-    """Notes of the defense and of the adversaries, each once."""
-    said: dict[str, Any] = {}
-    for release in releases:
-        said |= {f"At {release.time}: {note}": None for note in release.grouping.notes}
-    for one in inferences:
-        for note in (*one.hindsight.notes, *one.forward.notes):
-            said[f"{one.title}: {note}"] = None
-    return tuple(said)

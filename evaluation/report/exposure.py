@@ -1,5 +1,6 @@
 """Most exposed respondents and groups: the release that exposed them, and the reasons."""
 
+import itertools
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -27,8 +28,8 @@ MAX_PREFIX_RECORDS = 20_000
 """Number of records up to which the law of each prefix of the releases is computed, to find the later release that exposed."""
 
 PEOPLE_COLUMNS = (
-    "respondent", "person", "time", "value", "prior", "share", "members", "forward", "belief", "low", "high", "exposed", "later",
-    "mates", "reason",
+    "respondent", "person", "time", "value", "prior", "share", "members", "forward", "belief", "low", "high", "exposed", "earlier",
+    "later", "mates", "reason",
 )  # fmt: skip
 """Columns of `exposed_people`."""
 
@@ -62,8 +63,9 @@ def exposed_people(
     DataFrame
         At most ``most`` rows. Columns ``respondent`` (the identifier), ``person`` (the name on the page), ``time``, ``value``,
         ``prior``, ``share``, ``members``, ``forward`` (the belief given the releases up to that one), ``belief`` (in hindsight),
-        ``low`` and ``high``, ``later`` (the later release that raised the belief most, or None), ``mates`` (the names of the
-        group members whose earlier releases raised it) and ``reason``.
+        ``low`` and ``high``, ``earlier`` (True if an earlier release has a record of the respondent), ``later`` (the later
+        release that raised the belief most, or None), ``mates`` (the names of the group members whose earlier releases raised
+        it) and ``reason``.
 
     Notes
     -----
@@ -95,6 +97,7 @@ def exposed_people(
                 "low": row.low,
                 "high": row.high,
                 "exposed": row.exposed,
+                "earlier": _is_published_before(row.respondent, row.time, releases),
                 "later": later.get(place),
                 "mates": mates,
             }
@@ -112,25 +115,42 @@ def reason(row: dict[str, Any]) -> str:
         return f"The group has this one record and shows {value}: the published table alone discloses it."
     if share == 1:
         return f"All {members} records of the group have the value {value}: the published table alone discloses it."
-    said = [f"The group shows {value} for {round(share * members)} of {members} records ({percent(share)})."]
-    if abs(row["forward"] - share) >= LEAST_CHANGE:
-        mates = row["mates"]
-        why = (
-            "prior knowledge and earlier releases"
-            if not mates
-            else f"what earlier releases told of {_listed(mates)} and"
-        )
-        why = why if not mates else f"{why} of this person"
-        verb = "raised" if row["forward"] > share else "lowered"
-        said.append(f"At that time, {why} {verb} the belief to {percent(row['forward'])}.")
-    if row["belief"] - row["forward"] >= LEAST_CHANGE:
-        which = (
-            "later releases" if row["later"] is None else f"later releases, above all the one at {label(row['later'])},"
-        )
-        said.append(f"Then {which} raised it to {percent(row['belief'])}.")
-    if len(said) == 1:
-        said.append(f"Knowledge and other releases add little: the belief is {percent(row['belief'])}.")
-    return " ".join(said)
+    group = f"The group shows {value} for {round(share * members)} of {members} records ({percent(share)})."
+    said = [text for text in (_at_that_time(row), _in_hindsight(row)) if text]
+    little = f"Knowledge and other releases change little: the belief is {percent(row['belief'])}."
+    return " ".join([group, *(said or [little])])
+
+
+def _at_that_time(row: dict[str, Any]) -> str:
+    """Sentence on the difference between the share of the group and the belief given the releases so far, if it is large."""
+    change = row["forward"] - row["share"]
+    if abs(change) < LEAST_CHANGE:
+        return ""
+    verb = "raised" if change > 0 else "lowered"
+    return f"At that time, {_knowledge(row['mates'], row['earlier'])} {verb} the belief to {percent(row['forward'])}."
+
+
+def _knowledge(mates: Sequence[str], earlier: bool) -> str:
+    """Knowledge besides the group: of the named members, and of the person if an earlier release has a record.
+
+    >>> _knowledge((), False), _knowledge((), True)
+    ('prior knowledge', 'prior knowledge and earlier releases')
+    """
+    if not mates:
+        return "prior knowledge and earlier releases" if earlier else "prior knowledge"
+    told = f"what earlier releases told of {_listed(mates)}"
+    return f"{told} and of this person" if earlier else f"prior knowledge and {told}"
+
+
+def _in_hindsight(row: dict[str, Any]) -> str:
+    """Sentence on the change of the belief by later releases, if it is large, or changes a number that was told."""
+    change, told = row["belief"] - row["forward"], percent(row["belief"])
+    if change >= LEAST_CHANGE:
+        above = "" if row["later"] is None else f", above all the one at {label(row['later'])},"
+        return f"Then later releases{above} raised it to {told}."
+    if change <= -LEAST_CHANGE:
+        return f"Then later releases lowered it to {told}."
+    return f"In hindsight, it is {told}." if _at_that_time(row) and told != percent(row["forward"]) else ""
 
 
 def percent(share: float) -> str:
@@ -181,6 +201,12 @@ def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFram
     pooled = pd.concat(tables, ignore_index=True)
     order = ["exposed", "confidence"]
     return pooled.sort_values(order, ascending=False, kind="stable").head(GROUPS).reset_index(drop=True)
+
+
+def _is_published_before(respondent: Hashable, time: Any, releases: Sequence[Release]) -> bool:
+    """True if a release before a time has a record of a respondent."""
+    earlier = itertools.takewhile(lambda release: release.time != time, releases)
+    return any((release.group[release.view.people.rows(respondent)] >= 0).any() for release in earlier)
 
 
 def _mates(one: Inference, respondent: Hashable, time: Any, value: Hashable, names: Pseudonyms) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from foreknow.evaluation.checks.program import settings
+from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.program_version import program_version
 from foreknow.evaluation.report.adversaries import SHORT_TITLES
 from foreknow.evaluation.report.charts import EXPLORED, EXPLORED_LINES, charts
@@ -80,7 +80,7 @@ def page(contents: ReportContents) -> str:
             influence_sentence=influence_sentence(contents.trials),
             strongest_sentence=strongest_sentence(contents.attacks),
             utility_sentence=utility_sentence(contents.utility),
-            defense=None if contents.defense is None else settings(contents.defense),
+            defense=None if contents.defense is None else defense_text(contents.defense),
             program=program_version(),
             policy=_policy([bundle, script]),
             bundle=bundle,

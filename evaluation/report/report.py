@@ -22,8 +22,9 @@ from foreknow.evaluation.report.adversaries import (
     informed_adversary,
     learned_adversary,
 )
-from foreknow.evaluation.report.contents import ReportContents, ReportSettings, report_contents
+from foreknow.evaluation.report.contents import ReportContents, report_contents
 from foreknow.evaluation.report.page import page
+from foreknow.evaluation.report.report_settings import ReportSettings
 from foreknow.evaluation.report.sentences import Verdict, verdict
 from foreknow.evaluation.report.steps import report_steps
 from foreknow.evaluation.report.stricter import stricter_settings

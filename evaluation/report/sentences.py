@@ -1,21 +1,18 @@
-"""Sentences of a report: the verdict, the meaning of each number, and the advice."""
+"""Sentences of a report: the verdict, and the meaning of each number."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
+from foreknow.evaluation.report.advice import Level, advice, counted, risk_level
 from foreknow.evaluation.report.contents import ReportContents
 from foreknow.evaluation.report.exposure import percent
 from foreknow.evaluation.report.headline import Headline
 
 MANY_SUPPRESSED = 0.2
 """Share of suppressed records above which the page warns."""
-
-
-FEW = 0.1
-"""Share of the respondents that are exposed now, up to which a cheaper setting is named."""
 
 
 class Verdict(NamedTuple):
@@ -30,90 +27,41 @@ class Verdict(NamedTuple):
 def verdict(contents: ReportContents) -> Verdict:
     """Verdict on a publication, by the numbers of exposed respondents.
 
-    ``high`` if the adversary without prior knowledge exposes a respondent, ``some`` if only the informed one does, ``none`` if
-    neither does.
+    The level is that of `risk_level`.
     """
     sure = percent(contents.settings.sure)
     informed, learned = contents.headlines[INFORMED], contents.headlines[LEARNED]
-    if learned.exposed:
+    level = risk_level(informed.exposed, learned.exposed)
+    if level is Level.HIGH:
         told = (
-            f"{of_people(learned)} are exposed to a reader who knows nothing beforehand and has only these releases: such a "
-            f"reader is at least {sure} sure of their true value. An informed adversary, who also knows how frequent each value "
-            f"is, exposes {informed.exposed:,}."
+            f"{of_people(learned, contents.unpublished)} are exposed to a reader who knows nothing beforehand and has only these "
+            f"releases: such a reader is at least {sure} sure of their true value. This ranks above “{Level.SOME.word}”, "
+            "however few they are, because every reader of the releases can do it. An informed adversary, who also knows how "
+            f"frequent each value is, exposes {informed.exposed:,}."
         )
-        return Verdict("high", "High risk", told, advice(contents))
-    if informed.exposed:
+    elif level is Level.SOME:
         told = (
-            f"{of_people(informed)} are exposed to an adversary who knows how frequent each value is and how values change. No "
-            "person is exposed to a reader who has only these releases."
+            f"{of_people(informed, contents.unpublished)} are exposed to an adversary who knows how frequent each value is and "
+            "how values change. No person is exposed to a reader who has only these releases."
         )
-        return Verdict("some", "Some risk", told, advice(contents))
-    told = (
-        f"None of {informed.respondents:,} people is exposed: no release makes either adversary {sure} sure of a true value. "
-        "This is no proof "
-        "of safety: an adversary who knows more may infer more."
-    )
-    return Verdict("none", "No exposed person found", told, advice(contents))
+    else:
+        told = (
+            f"None of {informed.respondents:,} people{_without_record(contents.unpublished)} is exposed: no release makes either "
+            f"adversary {sure} sure of a true value. This is no proof of safety: an adversary who knows more may infer more."
+        )
+    return Verdict(level.name.lower(), level.word, told, advice(contents))
 
 
-def advice(contents: ReportContents) -> str:
-    """The stricter setting that exposes the fewest respondents, a cheaper one that exposes few, and their prices."""
-    table = contents.stricter
-    if len(table) < 2:
-        return ""
-    if len(table[table["problem"] == ""]) < 2:
-        return "No stricter setting that was tried can be published."
-    if not table.iloc[0][_exposed(contents)].max():
-        return "No stricter setting is needed for these two adversaries."
-    best, cheaper = best_settings(contents)
-    if best is None:
-        return "None of the stricter settings that were tried exposes fewer people; consider another defense, or fewer releases."
-    gone, lost = _price(best)
-    gone_now, lost_now = _price(table.iloc[0])
-    said = (
-        f"With {best['setting']} instead, {_people(contents, best)} would be exposed. The price: {gone} of the records would be "
-        f"left out (now {gone_now}), and {lost} of the detail of the other columns lost (now {lost_now})."
-    )
-    if cheaper is None:
-        return said
-    gone, lost = _price(cheaper)
-    return f"{said} Cheaper: with {cheaper['setting']}, {_people(contents, cheaper)} would be, for {gone} and {lost}."
-
-
-def best_settings(contents: ReportContents) -> "tuple[pd.Series[Any] | None, pd.Series[Any] | None]":
-    """Rows of the setting that exposes the fewest respondents, and of a cheaper one that exposes at most a tenth of those now.
-
-    None where no setting exposes fewer, and where there is no cheaper one.
-    """
-    tried = contents.stricter[contents.stricter["problem"] == ""]
-    exposed = tried[_exposed(contents)].max(axis=1).to_numpy(dtype=float)
-    place = int(exposed.argmin()) if len(exposed) else 0
-    if place == 0:
-        return None, None
-    few = np.flatnonzero(exposed[:place] <= FEW * exposed[0])
-    few = few[few > 0]
-    return tried.iloc[place], tried.iloc[int(few[0])] if len(few) else None
-
-
-def _exposed(contents: ReportContents) -> list[str]:
-    return [f"exposed_{name}" for name in contents.inferences]
-
-
-def _people(contents: ReportContents, row: "pd.Series[Any]") -> str:
-    """Number of respondents that a setting exposes, under the adversary who exposes more."""
-    number = max(int(row[name]) for name in _exposed(contents))
-    return counted(number, "person", "people") if number else "no person"
-
-
-def _price(row: "pd.Series[Any]") -> tuple[str, str]:
-    """Share of suppressed records, and share of lost detail."""
-    return percent(float(row["suppressed"])), percent(float(row["gcp"]))
-
-
-def of_people(one: Headline) -> str:
-    """Number of exposed respondents, of how many, and their share."""
+def of_people(one: Headline, unpublished: int = 0) -> str:
+    """Number of exposed respondents, of how many, their share, and the number of respondents without a published record."""
     share = percent(one.exposed / one.respondents) if one.respondents else "–"
-    return f"{one.exposed:,} of {one.respondents:,} people ({share})"
+    return f"{one.exposed:,} of {one.respondents:,} people{_without_record(unpublished, share)}"
+
+
+def _without_record(unpublished: int, *before: str) -> str:
+    """Texts in parentheses, the number of respondents without a published record among them unless it is 0."""
+    others = [f"{counted(unpublished, 'other has', 'others have')} no published record"] if unpublished else []
+    return f" ({'; '.join([*before, *others])})" if before or others else ""
 
 
 class Card(NamedTuple):
@@ -215,7 +163,7 @@ def calibration_sentence(contents: ReportContents) -> str:
     last = row.iloc[0]
     least, believed = percent(float(last["bin_low"])), percent(float(last["believed"]))
     return (
-        f"Of the {int(last['beliefs']):,} beliefs of {least} or more, {believed} on average, "
+        f"The adversary has {counted(last['beliefs'], 'belief')} of {least} or more, with a mean of {believed}. Of these beliefs, "
         f"{percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
         f"how much to trust them. {ranking_sentence(contents.ranking)}"
     )
@@ -241,11 +189,6 @@ def influence_sentence(trials: pd.DataFrame) -> str:
         f"{mean:.1f} other people by at least 5 percentage points. The record of {worst['person']} reached most: "
         f"{counted(worst['respondents'], 'person', 'people')}, in {counted(worst['releases'], 'release')}."
     )
-
-
-def counted(number: float, one: str, several: str | None = None) -> str:
-    """A number and its noun, in the singular for 1."""
-    return f"{int(number):,} {one if int(number) == 1 else several or one + 's'}"
 
 
 def utility_sentence(utility: pd.DataFrame) -> str:

@@ -77,15 +77,20 @@ def calibration(
     bootstrap = as_bootstrap("calibration", draws, level, rng)
     found = forecasts("calibration", beliefs, history, sensitive_set, leaving_out)
     number = np.minimum((found.belief * number_of_bins).astype(np.int64), number_of_bins - 1)
-    pooled = pd.DataFrame({"bin": number, "believed": found.belief, "observed": found.outcome.astype(np.float64)})
-    grouped = pooled.groupby("bin")
-    table = grouped.mean()
-    table.insert(0, "bin_low", table.index / number_of_bins)
-    table.insert(1, "bin_high", (table.index + 1) / number_of_bins)
-    table = table.assign(beliefs=grouped.size()).reset_index(drop=True)
+    place, occupied = pd.factorize(number, sort=True)
+    size, believed, right = (np.bincount(place, each, len(occupied)) for each in (None, found.belief, found.outcome))
+    table = pd.DataFrame(
+        {
+            "bin_low": occupied / number_of_bins,
+            "bin_high": (occupied + 1) / number_of_bins,
+            "believed": believed / size,
+            "observed": right / size,
+            "beliefs": size,
+        }
+    )
     if not bootstrap.draws:
         return table
-    low, high = bootstrap.interval(_drawn_frequencies(found, np.unique(number, return_inverse=True)[1], bootstrap))
+    low, high = bootstrap.interval(_drawn_frequencies(found, place, bootstrap))
     return table.assign(observed_low=low, observed_high=high)
 
 

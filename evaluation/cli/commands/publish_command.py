@@ -8,7 +8,6 @@ import typer
 
 from foreknow.defenses import Defense, publish
 from foreknow.evaluation.checks.certificate import FAILED, certificate
-from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.next_step import next_lines, paths_of, table_options
@@ -43,6 +42,7 @@ from foreknow.evaluation.cli.defense_choices import (
     seeded_generator,
     which_defense,
 )
+from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.disk_options import Block, DiskOptions, FromDisk
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE
@@ -186,8 +186,8 @@ def _check_any_group(releases: tuple[Release, ...], defense: Defense) -> None:
     """Raise ValueError if all records of all releases are suppressed."""
     if not any(release.groups for release in releases):
         raise ValueError(
-            f"{settings(defense)} finds no group of these records that satisfies its thresholds, so nothing would be published; "
-            "choose weaker thresholds."
+            f"{defense_text(defense)} finds no group of these records that satisfies its thresholds, so nothing would be "
+            "published; choose weaker thresholds."
         )
 
 

@@ -27,6 +27,7 @@ from foreknow.evaluation.cli.commands.next_step import next_lines
 from foreknow.evaluation.cli.commands.publish_options import ThresholdOptions
 from foreknow.evaluation.cli.commands.publish_report import MOST, verified_lines
 from foreknow.evaluation.cli.defense_choices import DefenseChoice, fresh_seed
+from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.disk_options import DiskOptions
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import RELEASE
@@ -88,7 +89,7 @@ def publish_from_disk(run: DiskRun) -> Outcome:
         published = LargeReleases(run.out)
     if not any(release.groups for release in published.releases):
         raise ValueError(
-            f"{settings(defense)} finds no group of these records that satisfies its thresholds; choose weaker thresholds."
+            f"{defense_text(defense)} finds no group of these records that satisfies its thresholds; choose weaker thresholds."
         )
     stated = _certified(run, published, defense, adversary)
     _report(published, defense)
@@ -214,7 +215,7 @@ def write_object(path: Path, content: dict[str, Any]) -> None:
 
 def _report(published: "LargeReleases", defense: Defense) -> None:
     """Print groups and suppressed records of each release, and the notes of the defense."""
-    show(PrintedTable(pd.DataFrame(_cost(published)), settings(defense)))
+    show(PrintedTable(pd.DataFrame(_cost(published)), defense_text(defense)))
     lost, records = (sum(getattr(one, name) for one in published.releases) for name in ("suppressed", "records"))
     if lost > MOST * records:
         notice(

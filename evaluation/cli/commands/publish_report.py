@@ -9,6 +9,7 @@ from foreknow.defenses import Defense
 from foreknow.evaluation.checks.certificate import CERTIFICATE, FAILED, NOT_VERIFIED, Certificate
 from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.commands.publish_output import Output
+from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.column_checks import possible_codes
 from foreknow.evaluation.cli.files.run_settings import SETTINGS
@@ -65,7 +66,7 @@ def report_cost(releases: tuple[Release, ...], defense: Defense) -> None:
     """Print the information loss of a publication, and the notes that its readers need."""
     cost = cost_per_release(releases)
     shown = cost.drop(columns=[name for name in ("distorted", "counterfeits") if not cost[name].any()])
-    show(PrintedTable(shown.rename(columns={"suppressed_share": "share"}), settings(defense)))
+    show(PrintedTable(shown.rename(columns={"suppressed_share": "share"}), defense_text(defense)))
     show(definitions(COST_TERMS))
     show("")
     share = cost["suppressed"].sum() / cost["records"].sum()

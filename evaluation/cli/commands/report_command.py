@@ -19,12 +19,12 @@ from foreknow.evaluation.cli.commands.next_step import next_lines
 from foreknow.evaluation.cli.commands.report_making import (
     informed_of,
     learned_of,
-    publish_arguments,
     read_or_publish,
 )
 from foreknow.evaluation.cli.commands.report_options import Details, Groups, Names, Page, Seed, Stricter
 from foreknow.evaluation.cli.commands.report_output import report_content, save_report, settings_path
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
+from foreknow.evaluation.cli.defense_text import defense_options
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import check_key
 from foreknow.evaluation.cli.files.publication_settings import cleaned_as_published
@@ -35,9 +35,9 @@ from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sur
 from foreknow.evaluation.cli.printing.terminal import notice, say, say_verdict
 from foreknow.evaluation.cli.printing.time_left import TimeLeft
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
+from foreknow.evaluation.report.advice import best_settings
 from foreknow.evaluation.report.page import check_packages
 from foreknow.evaluation.report.report import Report, check_page_path, report
-from foreknow.evaluation.report.sentences import best_settings
 from foreknow.evaluation.report.stricter import stricter_settings
 from foreknow.models import History
 
@@ -122,12 +122,12 @@ def report_command(
 
 def _next(context: typer.Context, found: Report, defense: Defense) -> list[str]:
     """Lines that name the next command: publish with the setting that exposes the fewest, else compare defenses."""
-    best, _ = best_settings(found.contents)
+    best, _ = best_settings(found.contents.stricter.to_dict("records"))
     tried = {each.title: each.defense for each in stricter_settings(defense, found.contents.settings.stricter)}
-    arguments = None if best is None else publish_arguments(tried[str(best["setting"])])
-    if arguments is None:
+    options = None if best is None else defense_options(tried[best["setting"]])
+    if options is None:
         return next_lines(context, "compare", also=("corpus",))
-    return next_lines(context, "publish", arguments, "--out safer", also=("corpus",))
+    return next_lines(context, "publish", f"--defense {options}", "--out safer", also=("corpus",))
 
 
 DETAILS = {RECORDS: INFORMED, LEARNED: LEARNED}

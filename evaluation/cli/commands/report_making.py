@@ -1,22 +1,21 @@
 """Publication of `foreknow report`: read from files, or made with the default defense, and the defense that made it."""
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
-from foreknow.defenses import DEFENSES, Defense, DistinctDiversity, KAnonymity, Mondrian, publish
-from foreknow.evaluation.checks.program import settings
+from foreknow.defenses import Defense, DistinctDiversity, KAnonymity, Mondrian, publish
 from foreknow.evaluation.cli.adversary_knowledge import (
     Learning,
     assumed_adversary,
     learn_from_releases,
     learn_knowledge,
 )
-from foreknow.evaluation.cli.defense_choices import BUILT_IN, DefenseOptions, defense_choice, seeded_generator
+from foreknow.evaluation.cli.defense_choices import DefenseOptions, defense_choice, seeded_generator
+from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.release_files import read_releases
@@ -24,7 +23,6 @@ from foreknow.evaluation.cli.printing.terminal import notice, tracked
 from foreknow.evaluation.report.stricter import read_defense
 from foreknow.models import Adversary, Estimator, History, Release, Schema
 from foreknow.models.progress import Progress
-from foreknow.models.settings import is_number
 
 DEFAULT_DEFENSE = "js-reduce"
 """Defense of a publication for the report alone; that of `foreknow publish` if --defense is left out."""
@@ -59,7 +57,7 @@ def read_or_publish(
     assumed = Mondrian(KAnonymity(k) & DistinctDiversity(2))
     note = (
         "The defense that made the groups is not recorded beside them. The stricter settings are those of another one, "
-        f"{settings(assumed)}, from the size of the smallest group on."
+        f"{defense_text(assumed)}, from the size of the smallest group on."
     )
     return Publication(history, releases, assumed, (note,))
 
@@ -73,37 +71,6 @@ def recorded_defense(groups: Path) -> Defense | None:
             continue
         return read_defense(text) if isinstance(text, str) else None
     return None
-
-
-def publish_arguments(defense: Defense) -> str | None:
-    """The options of `foreknow publish` for a defense with its thresholds; None if it is not one that the command offers.
-
-    >>> publish_arguments(Mondrian(KAnonymity(6) & DistinctDiversity(2)))
-    '--defense mondrian -k 6 -l 2'
-    """
-    name = next((name for name, kind in DEFENSES.items() if type(defense) is kind and name in BUILT_IN), None)
-    if name is None:
-        return None
-    found = dict(_thresholds(defense))
-    given = [option for option in THRESHOLDS if option in found and option in BUILT_IN[name].options]
-    flags = [f"{'-' if len(option) == 1 else '--'}{option} {found[option]:g}" for option in given]
-    return " ".join([f"--defense {name}", *flags])
-
-
-THRESHOLDS = ("k", "l", "t", "j", "beta", "m")
-"""Settings of defenses and requirements that are options of `foreknow publish` with the same names."""
-
-
-def _thresholds(part: Any) -> Iterable[tuple[str, float]]:
-    """Thresholds of a defense and of the requirements in it, by name; those of the defense last, so that they count."""
-    if isinstance(part, tuple):
-        for each in part:
-            yield from _thresholds(each)
-    elif is_dataclass(part) and not isinstance(part, type):
-        values = {each.name: getattr(part, each.name) for each in fields(part)}
-        for value in values.values():
-            yield from _thresholds(value)
-        yield from ((name, value) for name, value in values.items() if name in THRESHOLDS and is_number(value, 0))
 
 
 def informed_of(corpus: History, learning: Learning, estimator: Estimator) -> Adversary:
@@ -123,7 +90,9 @@ def learned_of(
 def _trial(history: History, corpus: History | None, learning: Learning, seed: int) -> Publication:
     """A publication with the default defense, which is not written."""
     defense = defense_choice(DEFAULT_DEFENSE).make(DefenseOptions(seed=seed))
-    said = f"No groups are given: the report is about a trial publication by {settings(defense)}, which is not kept."
+    said = (
+        f"No groups are given: the report is about a trial publication by {defense_text(defense)}, which is not kept."
+    )
     notice(f"{said} foreknow publish makes one to keep.")
     releases = publish(
         history,

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import TracebackType
 from typing import Protocol, Self
@@ -21,6 +22,34 @@ class Costed(Protocol):
     def title(self) -> str: ...  # noqa: D102
     @property
     def cost(self) -> float: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class PresentStep:
+    """Text of a step: its title, details in parentheses, and the time left.
+
+    Attributes
+    ----------
+    title : str
+    details : tuple of str
+    ends : float or None
+        Time at which the step is expected to end, by `time.monotonic`; None if no time is told.
+    later : float
+        Expected seconds of the later steps.
+    """
+
+    title: str
+    details: tuple[str, ...] = ()
+    ends: float | None = None
+    later: float = 0.0
+
+    def text(self, now: float) -> str:
+        """The text at a time."""
+        details = self.details
+        if self.ends is not None:
+            seconds = round(max(self.ends - now, 0.0) + self.later)
+            details = (*details, f"about {timedelta(seconds=seconds)} left")
+        return f"{self.title} ({', '.join(details)})" if details else self.title
 
 
 class TimeLeft:
@@ -43,39 +72,35 @@ class TimeLeft:
 
     def update(self, title: str) -> None:
         """Show a text without time."""
-        self._title, self._later = title, 0.0
-        self._detail: list[str] = []
-        self._ends: float | None = None
-        self._status.update(self)
+        self._show(PresentStep(title))
 
     def steps[T: Costed](self, steps: Sequence[T]) -> Iterator[T]:
         """Yield the steps one after another, with their number and the time left."""
         total, start, done = sum(step.cost for step in steps), time.monotonic(), 0.0
         for number, step in enumerate(steps, 1):
-            self.update(step.title)
-            self._detail = [f"{number} of {len(steps)}"]
-            now = time.monotonic()
+            shown, now = PresentStep(step.title, (f"{number} of {len(steps)}",)), time.monotonic()
             if done >= LEAST_DONE * total:
                 unit = (now - start) / done
-                self._later = unit * (total - done - step.cost)
-                self._ends = now + unit * step.cost
+                shown = replace(shown, ends=now + unit * step.cost, later=unit * (total - done - step.cost))
+            self._show(shown)
             yield step
             done += step.cost
 
     def rounds[T](self, rounds: Sequence[T]) -> Iterator[T]:
         """Yield rounds one after another, with their number beside the present step; how many are needed is not known."""
-        before = self._detail
+        step = self._present
         for number, each in enumerate(rounds, 1):
-            self._detail = [*before, f"round {number}"]
+            self._show(replace(step, details=(*step.details, f"round {number}")))
             yield each
+
+    def _show(self, step: PresentStep) -> None:
+        """Replace the present step; the spinner reads it at each of its frames."""
+        self._present = step
+        self._status.update(self)
 
     def __rich__(self) -> Text:
         """The text at this moment."""
-        details = self._detail
-        if self._ends is not None:
-            seconds = max(self._ends - time.monotonic(), 0.0) + self._later
-            details = [*details, f"about {timedelta(seconds=round(seconds))} left"]
-        return literal(f"{self._title} ({', '.join(details)})" if details else self._title)
+        return literal(self._present.text(time.monotonic()))
 
     def __enter__(self) -> Self:
         self._status.start()

@@ -295,5 +295,5 @@ def test_diversity_is_asked_by_default(tmp_path, defense):
         result = run(*command, *more)
         public = read(tmp_path / "public" / "published.csv")
         fewest[len(more)] = public.groupby(["week", "group"])["result"].nunique().min()
-        assert ("DistinctDiversity(l=2)" in result.stdout) == (not more)
+        assert (" -l 2 " in result.stdout.splitlines()[0]) == (not more)
     assert fewest == {0: 2, 2: 2 if defense == "bkaa" else 1}

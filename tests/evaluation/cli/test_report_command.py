@@ -40,7 +40,7 @@ def test_a_report_on_a_publication(mondrian, tmp_path):
     settings = {row["setting"] for row in next(iter(data["charts"]["stricter"]["datasets"].values()))}
     assert settings == {"as published", "k = 6"}
     page = out.read_text(encoding="utf-8")
-    assert "Mondrian(requirement=KAnonymity(k=3) &amp; DistinctDiversity(l=2)" in page
+    assert "Groups made by <code>mondrian -k 3 -l 2</code>" in page
     assert "p01" not in page
 
 
@@ -63,9 +63,9 @@ def test_without_groups_it_publishes_first_and_says_so(tmp_path):
     told = run("report", source, *ROLES, "--out", tmp_path / "report.html", *options)
     run("report", source, *ROLES, "--out", tmp_path / "again.html", *options)
     assert "No groups are given" in told.stderr
-    assert "trial publication by JSReduce(k=3" in told.stderr
+    assert "trial publication by js-reduce -k 3 -l 2 -t 0.5 -j 0.6" in told.stderr
     page, again = ((tmp_path / name).read_text(encoding="utf-8") for name in ("report.html", "again.html"))
-    assert "trial publication by JSReduce(k=3" in page
+    assert "trial publication by js-reduce -k 3" in page
     assert page == again
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "again.html", "again.settings.json", "records.csv", "report.html", "report.settings.json",

@@ -109,6 +109,17 @@ def test_choosing_a_person_shows_the_beliefs(browser, made, width):
     page.close()
 
 
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_settings_and_utility_fit_the_window(browser, made, width):
+    """No column is beyond the edge, and each cell of a card has its name."""
+    opened = Opened(browser, made[1], width)
+    for section in ("stricter", "utility"):
+        table = opened.page.locator(f"#{section} .scroll")
+        assert table.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+        assert table.locator("tbody td").first.evaluate("(one) => one.dataset.label") in table.inner_text()
+    opened.page.close()
+
+
 def test_the_axis_has_all_releases_in_their_order(browser, made):
     """Also for a person without a record at the first release, and for the one who is chosen after them."""
     contents, opened = made[0].contents, Opened(browser, made[1], WIDTHS["desktop"])
@@ -173,8 +184,9 @@ def test_a_large_history_fits_and_is_written_in_time(browser, tmp_path):
 
     from foreknow.attacks import SnapshotAttack
     from foreknow.evaluation.report.adversaries import Inference
-    from foreknow.evaluation.report.contents import ReportSettings, report_contents
+    from foreknow.evaluation.report.contents import report_contents
     from foreknow.evaluation.report.report import Report
+    from foreknow.evaluation.report.report_settings import ReportSettings
     from foreknow.models import Adversary, MaxEntropy, Omega
 
     history, prior, transitions = exams(views=12, records=100_000, rng=1)

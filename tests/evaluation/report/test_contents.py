@@ -7,6 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from strategies import history_of as history_over
 
 from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
@@ -34,9 +36,10 @@ from foreknow.evaluation.experiment import total_of_risk
 from foreknow.evaluation.report import explorer as explorer_file
 from foreknow.evaluation.report import size_notes as size_notes_file
 from foreknow.evaluation.report.adversaries import Inference
+from foreknow.evaluation.report.advice import advice, best_settings, risk_level
 from foreknow.evaluation.report.exposure import reason
 from foreknow.evaluation.report.pseudonyms import Pseudonyms
-from foreknow.evaluation.report.sentences import advice, cards
+from foreknow.evaluation.report.sentences import cards
 from foreknow.evaluation.report.size_notes import size_notes
 from foreknow.evaluation.report.stricter import read_defense, stricter_settings
 from foreknow.models import (
@@ -156,13 +159,44 @@ class TestByHand:
             "value": "ill",
             "later": None,
             "mates": ("P 7",),
+            "earlier": True,
         }
         told = reason(row)
         assert "shows ill for 2 of 4 records (50%)" in told
         assert "what earlier releases told of P 7 and of this person raised the belief to 80%" in told
         assert "later releases raised it to 95%" in told
         assert "table alone" in reason({**row, "share": 1.0})
-        assert "add little" in reason({**row, "forward": 0.5, "belief": 0.5})
+        assert "change little" in reason({**row, "forward": 0.5, "belief": 0.5})
+
+    @pytest.mark.parametrize(
+        ("mates", "earlier", "told"),
+        [
+            ((), False, "At that time, prior knowledge raised"),
+            ((), True, "At that time, prior knowledge and earlier releases raised"),
+            (("P 7",), False, "At that time, prior knowledge and what earlier releases told of P 7 raised"),
+            (("P 7",), True, "At that time, what earlier releases told of P 7 and of this person raised"),
+        ],
+    )
+    def test_a_reason_names_earlier_releases_only_where_there_are_some(self, mates, earlier, told):
+        row = {"members": 4, "share": 0.5, "forward": 0.8, "belief": 0.8, "value": "ill", "later": None}
+        assert told in reason({**row, "mates": mates, "earlier": earlier})
+
+    @pytest.mark.parametrize(
+        ("belief", "told"),
+        [
+            (0.7, "Then later releases lowered it to 70%."),
+            (0.88, "In hindsight, it is 88%."),
+            (0.9, "raised the belief to 90%."),
+        ],
+    )
+    def test_a_reason_ends_with_the_belief_that_is_shown(self, belief, told):
+        row = {"members": 4, "share": 0.5, "forward": 0.9, "value": "ill", "later": None, "mates": (), "earlier": False}
+        assert reason({**row, "belief": belief}).endswith(told)
+
+    def test_the_first_release_of_a_person_has_no_earlier_one(self):
+        people = report(pair(), UNIFORM, nothing_known, solver=Enumeration(), stricter=0, rng=1).contents.people
+        assert (people["earlier"] == (people["time"] == 2)).all()
+        assert single().contents.people["earlier"].tolist() == [False, False]
 
     def test_mates(self):
         """B is known to be well from the first release; leaving this out lowers the belief that A is ill from .474 to 1/3."""
@@ -323,6 +357,29 @@ class TestSizeNotes:
         assert "means have 80 bootstrap draws and those of calibration 5, and not 200" in told[2]
 
 
+COUNT = st.integers(0, 30)
+
+
+def setting(title, informed, learned, suppressed=0.0, gcp=0.1, is_problem=False):
+    """A row of the table of stricter settings."""
+    exposed = {"exposed_informed": informed, "exposed_learned": learned}
+    return {"setting": title, **exposed, "suppressed": suppressed, "gcp": gcp, "problem": "x" if is_problem else ""}
+
+
+def exposed(row):
+    return row["exposed_informed"], row["exposed_learned"]
+
+
+def level(row):
+    return risk_level(*exposed(row))
+
+
+def lowers(row, now):
+    """The level is lower; or it is the same, one adversary exposes fewer people, and none more."""
+    fewer = [each - other for each, other in zip(exposed(row), exposed(now), strict=True)]
+    return level(row) < level(now) or (level(row) == level(now) and max(fewer) <= 0 and min(fewer) < 0)
+
+
 class TestStricterSettings:
     @pytest.mark.parametrize(
         ("defense", "titles"),
@@ -364,11 +421,42 @@ class TestStricterSettings:
         table = pd.DataFrame(rows, columns=["setting", "exposed_informed", "suppressed", "gcp"])
         table = table.assign(exposed_learned=0, problem="")
         told = advice(replace(contents, stricter=table))
-        assert told.startswith("With k = 12 instead, no person would be exposed. The price: 2.0% of the records")
+        assert told.startswith(
+            "With k = 12 instead, the informed adversary would expose no person (now 30), and the one without prior knowledge "
+            "no person (now 0). The price: 2.0% of the records"
+        )
         assert "(now 0%)" in told
-        assert told.endswith("Cheaper: with k = 6, 3 people would be, for 1.0% and 10%.")
+        assert told.endswith("Cheaper: with k = 6, they would expose 3 people and no person, for 1.0% and 10%.")
         worse = table.assign(exposed_informed=[30, 31, 32])
         assert advice(replace(contents, stricter=worse)).startswith("None of the stricter settings")
+
+    def test_fewer_people_at_a_higher_level_are_no_advice(self):
+        """8 exposed by the informed adversary alone are of level some; 1 exposed by the other makes it high."""
+        now, stricter = setting("now", 8, 0), setting("k = 12", 1, 1)
+        assert best_settings([now, stricter]) == (None, None)
+        assert best_settings([now, stricter, setting("k = 24", 5, 0, 0.4)])[0]["setting"] == "k = 24"
+
+    @given(st.lists(st.tuples(COUNT, COUNT, st.floats(0, 1), st.floats(0, 1), st.booleans()), min_size=1, max_size=5))
+    def test_no_advice_raises_the_level_or_can_be_improved(self, numbers):
+        now, *tried = [setting("k", *each) for each in numbers]
+        now["problem"] = ""
+        best, cheaper = best_settings([now, *tried])
+        possible = [row for row in tried if not row["problem"]]
+        better = [row for row in possible if lowers(row, now)]
+        if best is None:
+            assert (cheaper, better) == (None, [])
+        else:
+            assert best in better
+            assert (level(best), max(exposed(best))) == min((level(row), max(exposed(row))) for row in better)
+            assert level(best) <= level(now)
+        if cheaper is not None:
+            assert cheaper in better
+            assert level(cheaper) <= level(now)
+            assert 10 * max(exposed(cheaper)) <= max(exposed(now))
+
+    def test_more_exposed_by_one_adversary_at_the_same_level_are_no_advice(self):
+        """The verdict would tell 9 of 147 and not 1 of 147, although the larger of the two numbers falls."""
+        assert best_settings([setting("now", 10, 1), setting("k = 6", 9, 9)]) == (None, None)
 
     def test_a_setting_that_cannot_be_published(self):
         history = history_of(("ABCD", "abab"))

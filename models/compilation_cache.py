@@ -101,6 +101,28 @@ def compiled_callback(function: Callable[..., Any], signature: Any) -> Any:
     return callback
 
 
+def keeps_code(kernel: Callable[..., Any]) -> bool:
+    """Return whether the machine code of a kernel is kept on disk; False where no folder can be written."""
+    return isinstance(cast(Any, kernel)._cache, PackageCache)
+
+
+def is_on_disk(kernel: Callable[..., Any]) -> bool:
+    """Return whether machine code of a kernel is on disk, for this state of the sources and this processor.
+
+    Nothing is compiled. Cost: one read of the kernel's index file.
+
+    Parameters
+    ----------
+    kernel : callable
+        What `compiled` returned.
+    """
+    dispatcher = cast(Any, kernel)
+    if not keeps_code(kernel):
+        return False
+    processor = dispatcher.targetctx.codegen().magic_tuple()
+    return any(key[1] == processor for key in dispatcher._cache._cache_file._load_index())
+
+
 def _keep(code: Any, function: Callable[..., Any]) -> None:
     # Numba raises where no folder is writable (a read-only installation and no home); then nothing is cached.
     with suppress(RuntimeError):

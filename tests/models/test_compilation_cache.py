@@ -52,6 +52,19 @@ def test_a_change_of_the_callee_s_file_reaches_the_caller(package):
     assert called(package) == ["42", "1"]
 
 
+def test_whether_machine_code_is_on_disk_without_compiling(package):
+    """Not before the first call, nor after a change of a source file; a caller compiles what it calls."""
+    names = (
+        "from foreknow.models.caller import number, twice\nfrom foreknow.models.compilation_cache import is_on_disk\n"
+    )
+    asked, call = "print(is_on_disk(number), is_on_disk(twice))\n", "twice()\n"
+    assert called(package, names + asked + asked) == ["False"] * 4
+    assert called(package, names + call + asked) == ["True"] * 2
+    assert called(package, names + asked) == ["True"] * 2
+    (package / "foreknow" / "models" / "callee.py").write_text(CALLEE.format(3))
+    assert called(package, names + asked) == ["False"] * 2
+
+
 def test_a_cache_file_that_refers_to_a_module_which_is_gone(package):
     """The index of a kernel holds the types of its arguments, as a named tuple of another file."""
     models = package / "foreknow" / "models"
@@ -77,6 +90,8 @@ def test_without_a_writable_folder_functions_are_compiled_in_memory(monkeypatch)
         return row.sum()
 
     assert total(np.arange(4)) == 6
+    assert not compilation_cache.keeps_code(total)
+    assert not compilation_cache.is_on_disk(total)
 
 
 def test_the_digest_depends_on_names_and_contents_of_the_named_folders_only(tmp_path):

@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
 import typer
 
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
@@ -11,13 +12,22 @@ from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.attack_choices import SAMPLER_SEED
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.at_risk import at_risk
+from foreknow.evaluation.cli.commands.attack_adversaries import (
+    Found,
+    adversaries_content,
+    by_exposure,
+    found_by,
+    notice_others,
+    sources,
+    tables_line,
+    verdict_lines,
+)
 from foreknow.evaluation.cli.commands.attack_from_disk import DiskAttack, attack_from_disk
 from foreknow.evaluation.cli.commands.attack_making import (
+    LEARNED,
     Attacked,
     AttackSettings,
-    beliefs_of,
     check_attack_options,
-    chosen_attack,
 )
 from foreknow.evaluation.cli.commands.attack_options import (
     AttackOptions,
@@ -31,14 +41,7 @@ from foreknow.evaluation.cli.commands.attack_options import (
 )
 from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
 from foreknow.evaluation.cli.commands.attack_report import report_attack
-from foreknow.evaluation.cli.commands.exposure_verdict import (
-    Exposure,
-    exposure,
-    exposure_content,
-    fail_over_lines,
-    is_over,
-    verdict_line,
-)
+from foreknow.evaluation.cli.commands.exposure_verdict import Exposure, is_over
 from foreknow.evaluation.cli.commands.next_step import next_lines
 from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_suppression, suppressed_share
 from foreknow.evaluation.cli.commands.published_attack import PublishedRun, check_not_published, published_attack
@@ -54,6 +57,7 @@ from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure
 from foreknow.evaluation.cli.pictures import BELIEF, GAIN, Pictures, check_pictures, draw_attack
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table, risk_per_release
+from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
 from foreknow.evaluation.cli.printing.terminal import notice, say, say_verdict, tracked
 from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Beliefs, History, Release
@@ -81,7 +85,9 @@ def attack_command(
     """Attack published groups, and print the risk at each release: the adversary's gain, confidence and success.
 
     The attacks joint, sequential, snapshot, retrospective and signature have an adversary, who knows a prior and a Markov chain:
-    learned from a --corpus or, without one, from the releases alone, by expectation-maximization (--knowledge).
+    learned from a --corpus or by --knowledge. Without these options there are two, as in foreknow report: one who learned from the
+    releases alone, by expectation-maximization, and one who knows the statistics of the records. The verdict names both, and
+    --fail-over counts the worst.
 
     The joint attack reasons over all respondents and all releases together, and in hindsight: later releases disclose what
     earlier ones hid. The sequential attack, release by release, is printed beside it.
@@ -145,18 +151,22 @@ def attack_command(
         read = _read(columns, table.records, groups, corpus, chosen.statements)
     source = None if knowledge is None else knowledge.value
     settings = AttackSettings.of(chosen, forward, source, known.learning, seed)
-    attacker = chosen_attack(settings, read)
-    beliefs = beliefs_of(chosen.attack, attacker, read.releases)
+    adversaries = sources(settings, read)
+    if adversaries != (None,):
+        solver = settings.solver if settings.name == "joint" else None
+        notice_compilation(solver, settings.estimator, LEARNED in adversaries)
+    found = [found_by(source, settings, read, sure) for source in adversaries]
+    _, attacker, beliefs, exposed = found[0]
     sequential = _sequential_beside(attacker, read.releases)
-    found = exposure(beliefs, read.history, sure)
-    verdict = [verdict_line(found), *fail_over_lines(found.share, fail_over)]
-    say_verdict(*verdict)
+    verdict = verdict_lines(found, fail_over)
+    say_verdict(*verdict, *tables_line(found))
     report_attack(settings, attacker, beliefs, sequential, read.history)
+    notice_others(found)
     if out is not None:
-        risky = at_risk(found, attacker, beliefs, sequential, read)
+        risky = _at_risk(found, read)
         used = run_settings(context, keep, seed)
         drawn = {chosen.attack: beliefs} | ({} if sequential is None else {"sequential": sequential})
-        person = _most_exposed(found, beliefs, read.history)
+        person = _most_exposed(exposed, beliefs, read.history)
         draw = partial(draw_attack, attacks=drawn, history=read.history, person=person, time=columns.time)
         tables_of = (posterior_table(beliefs, columns.time), risky)
         write_attack(out, names, *tables_of, used, keep, overwrite, draw if pictures else None)
@@ -168,13 +178,23 @@ def attack_command(
         say_files(out, names, pictures)
     say(*next_lines(context, "report", "--out report.html", also=("groups", "corpus")))
     return Outcome(
-        exposure_content(found, fail_over)
+        adversaries_content(found, fail_over)
         | {"attack": chosen.attack, "solver": chosen.solver if chosen.attack == "joint" else None, "seed": seed}
         | {"suppressed": suppressed_share(read.releases)}
         | {"releases": risk_per_release(beliefs, read.history)}
         | files_content(out, names),
-        is_over(found, fail_over),
+        any(is_over(one.exposed, fail_over) for one in found),
     )
+
+
+def _at_risk(found: list[Found], read: Attacked) -> pd.DataFrame:
+    """Respondents exposed to each adversary, the worst first, with the adversary in the last column."""
+    tables = []
+    for one in by_exposure(found):
+        sequential = _sequential_beside(one.attack, read.releases)
+        table = at_risk(one.exposed, one.attack, one.beliefs, sequential, read)
+        tables.append(table.assign(adversary=one.source or ""))
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
 def _most_exposed(found: Exposure, beliefs: Beliefs, history: History) -> Hashable | None:

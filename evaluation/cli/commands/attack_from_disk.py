@@ -11,6 +11,8 @@ from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.cli.adversary_knowledge import Learning
 from foreknow.evaluation.cli.attack_choices import estimator_choice
 from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.attack_adversaries import CORPUS, KNOWERS
+from foreknow.evaluation.cli.commands.attack_making import RECORDS
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource
 from foreknow.evaluation.cli.commands.exposure_verdict import (
     Exposure,
@@ -81,7 +83,9 @@ def attack_from_disk(run: DiskAttack) -> Outcome:
     first = None if found.first is None else published.releases[found.first].time
     # Only the number of rows is read.
     people = pd.DataFrame(index=range(found.exposed))
-    exposed = Exposure(run.sure, found.respondents, found.known, people, first)
+    exposed = Exposure(
+        run.sure, found.respondents, found.known, people, first, KNOWERS[RECORDS if run.corpus is None else CORPUS]
+    )
     say(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
         say(

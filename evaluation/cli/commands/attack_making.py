@@ -35,7 +35,7 @@ class AttackSettings(NamedTuple):
     Attributes
     ----------
     source : {"learned", "records"} or None
-        Source of the adversary's knowledge without a corpus. None: learned where a respondent is published twice, else records.
+        Source of the adversary's knowledge without a corpus; None if the attack has no adversary, or there is a corpus.
     """
 
     name: str
@@ -115,32 +115,23 @@ def chosen_attack(chosen: AttackSettings, read: Source) -> Attack:
 
 def _adversary(chosen: AttackSettings, read: Source) -> Adversary:
     """The adversary with knowledge of a corpus, of the releases or of the records, and a notice of which."""
-    source, estimator = chosen.source, estimator_choice(chosen.estimator)
-    if read.corpus is None and source is None:
-        source = LEARNED if read.history is None or _has_transitions(read.releases) else RECORDS
-        if source == RECORDS:
-            notice("No respondent is published twice: the releases are too little data to learn transitions from.")
-    if read.corpus is None and source == LEARNED:
+    estimator = estimator_choice(chosen.estimator)
+    if read.corpus is None and (chosen.source or LEARNED) == LEARNED:
         with TimeLeft("learning prior and transitions from the releases") as shown:
             learned = learn_from_releases(read.releases, chosen.learning, shown.rounds)
-        stronger = (
-            "" if read.history is None else " (--knowledge records: from the original records, the strongest knowledge)"
-        )
-        notice(
-            f"The adversary learned prior and transitions from the releases alone, in {learned.rounds} rounds{stronger}."
-        )
+        notice(f"An adversary learned prior and transitions from the releases alone, in {learned.rounds} rounds.")
         for note in learned.notes:
             notice(f"Learned knowledge: {note}")
         return chosen.learning.adversary(learned.prior, learned.transitions, estimator)
     if read.corpus is None:
-        notice("No --corpus: the adversary learns from the published records themselves.")
+        notice("An adversary learns from the published records themselves, the strongest knowledge.")
     corpus = read.history if read.corpus is None else read.corpus
     assert corpus is not None
     knowledge = learn_knowledge(corpus, chosen.learning)
     return chosen.learning.adversary(knowledge.prior, knowledge.transitions, estimator)
 
 
-def _has_transitions(releases: Sequence[Published]) -> bool:
+def has_transitions(releases: Sequence[Published]) -> bool:
     """True if a respondent is published in two releases."""
     seen: set[object] = set()
     for release in releases:

@@ -64,8 +64,9 @@ Knowledge = Annotated[
     typer.Option(
         metavar="SOURCE",
         rich_help_panel=KNOWLEDGE_PANEL,
-        help="Without --corpus: learned (prior and transitions from the releases alone) or records (from the original records, the "
-        "strongest knowledge). By default learned where a respondent is published twice, else records.",
+        help="The only adversary, without --corpus: learned (prior and transitions from the releases alone) or records (from the "
+        "original records, the strongest knowledge). By default both; the tables are about learned where a respondent is published "
+        "twice, else about records.",
     ),
 ]
 Out = Annotated[

@@ -17,6 +17,7 @@ from foreknow.evaluation.cli.commands.check_folder import (
     files_line,
     large_findings,
     publication_at,
+    threshold_text,
 )
 from foreknow.evaluation.cli.commands.next_step import paths_of, table_options
 from foreknow.evaluation.cli.defense_choices import DefenseOptions
@@ -266,7 +267,7 @@ def _requirement_row(time: Any, name: Any, groups: pd.DataFrame, requirement: Re
         "requirement": name,
         "groups": len(groups),
         "worst": groups["level"].min() if sense == "at least" else groups["level"].max(),
-        "threshold": f"{sense} {groups['bound'].iloc[0]:g}",
+        "threshold": threshold_text(sense, groups["bound"].iloc[0]),
         "failing": len(failing),
         "first failing": "" if failing.empty else failing["group"].iloc[0],
     }

@@ -18,6 +18,9 @@ from foreknow.evaluation.cli.printing.terminal import error_console, notice, say
 MOST_DIFFERENCES = 20
 """Number of files that are listed on the terminal."""
 
+SIGNS = {"at least": ">=", "at most": "<=", "below": "<"}
+"""Sign of each relation of a level to its bound."""
+
 
 class Publication(NamedTuple):
     """Folder that `foreknow publish` wrote.
@@ -124,13 +127,22 @@ def large_findings(found: pd.DataFrame, requirement: Requirement) -> pd.DataFram
             "requirement": row["requirement"],
             "groups": row["groups"],
             "worst": row["lowest"] if senses[row["requirement"]] == "at least" else row["highest"],
-            "threshold": f"{senses[row['requirement']]} {row['bound']:g}",
+            "threshold": threshold_text(senses[row["requirement"]], row["bound"]),
             "failing": row["failing"],
             "first failing": "",
         }
         for row in found.to_dict("records")
     ]
     return pd.DataFrame(rows)
+
+
+def threshold_text(sense: str, bound: float) -> str:
+    """A threshold as the table of `foreknow check` prints it, as narrow as its heading.
+
+    >>> threshold_text("at least", 12.0)
+    '>= 12'
+    """
+    return f"{SIGNS[sense]} {bound:g}"
 
 
 def _made(kinds: Mapping[str, type[Requirement]], name: str, parameters: Mapping[str, Any]) -> Requirement | None:

@@ -19,6 +19,7 @@ from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_out
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, given_options
+from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.evaluation.cli.printing.terminal import notice, say, say_verdict, show
 from foreknow.models import History
@@ -70,6 +71,7 @@ def compare_command(
     schema = columns.schema(*tables)
     history, *others = (History.read(each, schema, columns.time) for each in tables)
     taught = others[0] if others else None
+    notice_compilation()
     found = measured(history, taught, tried, known.learning, solver_choice(solver, used), sure, used)
     best = best_row(found, fail_over)
     say_verdict(_verdict(found, best, fail_over))

@@ -12,6 +12,7 @@ from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
 from foreknow.evaluation.cli.options import Overwrite, output_folder
 from foreknow.evaluation.cli.printing.attack_tables import HEADINGS
+from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show, tracked
 
@@ -43,6 +44,7 @@ def demo_command(
         "Mayo Clinic, primary biliary cirrhosis: adversaries learn from a third of the patients, or from the releases alone;"
     )
     notice("the records of the others are published.")
+    notice_compilation()
     measured = demo.run(progress=lambda names: tracked(names, "publishing and attacking"))
     with error_console.status("drawing"), atomic_output(out, overwrite=overwrite) as folder:
         demo.write_output(measured, folder)

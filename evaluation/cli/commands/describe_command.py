@@ -7,11 +7,11 @@ import pandas as pd
 import typer
 
 from foreknow.evaluation.cli.command_shape import Outcome
-from foreknow.evaluation.cli.description.column_facts import UNITS, ColumnFacts
+from foreknow.evaluation.cli.description.column_facts import CODES, UNITS, ColumnFacts
 from foreknow.evaluation.cli.description.description import Description, described
 from foreknow.evaluation.cli.description.hierarchy_file import hierarchy_in
 from foreknow.evaluation.cli.description.proposed_commands import hierarchy_command, next_commands
-from foreknow.evaluation.cli.description.proposed_roles import IDENTIFIER, UNUSED
+from foreknow.evaluation.cli.description.proposed_roles import IDENTIFIER, QUASI_IDENTIFIER, UNUSED
 from foreknow.evaluation.cli.files.input_files import InputFiles
 from foreknow.evaluation.cli.input_options import Separator, separator_character
 from foreknow.evaluation.cli.options import Encoding, Missing
@@ -119,6 +119,13 @@ def _notes(description: Description) -> list[str]:
             notes.append(f"{fact.name}: {', '.join(map(repr, fact.marks))} probably means a missing value.")
         if fact.kind == UNITS and description.published is None:
             notes.append(f"{fact.name}: numbers with a unit, as {fact.example!r}.")
+    if names := [
+        fact.name for fact in description.facts if fact.kind == CODES and fact.name in roles.of(QUASI_IDENTIFIER)
+    ]:
+        notes.append(
+            f"Codes with leading zeros are published as intervals of numbers: {', '.join(names)}. Add --categorical COLUMN for "
+            "each that is kept as written."
+        )
     if missing := description.roles_not_found:
         notes.append(f"No column was recognized as {' or '.join(missing)}; name one in the command below.")
     if run is not None and run.lines:

@@ -26,6 +26,8 @@ class Exposure(NamedTuple):
         `respondent_risk` of the exposed: those with a sure belief in their true value at a release, and none before any.
     first : object
         The first release with such a belief; None if no respondent is exposed.
+    to : str
+        The adversary or the attack, in words.
     """
 
     sure: float
@@ -33,6 +35,7 @@ class Exposure(NamedTuple):
     known: int
     people: pd.DataFrame
     first: Any
+    to: str = "the attack"
 
     @property
     def share(self) -> float:
@@ -40,8 +43,8 @@ class Exposure(NamedTuple):
         return len(self.people) / self.respondents if self.respondents else 0.0
 
 
-def exposure(beliefs: Beliefs, history: History, sure: float) -> Exposure:
-    """Exposed respondents by their beliefs in the true values; as in the report."""
+def exposure(beliefs: Beliefs, history: History, sure: float, to: str = "the attack") -> Exposure:
+    """Exposed respondents by the beliefs in their true values, to an adversary or an attack in words; as in the report."""
     people = respondent_risk(beliefs, history)
     known = people["prior"] >= sure
     exposed = people[(people["belief"] >= sure) & ~known].reset_index(drop=True)
@@ -51,7 +54,7 @@ def exposure(beliefs: Beliefs, history: History, sure: float) -> Exposure:
         if any(name in owners for name in names[measured.confidence >= sure]):
             first = measured.time
             break
-    return Exposure(sure, len(people), int(known.sum()), exposed, first)
+    return Exposure(sure, len(people), int(known.sum()), exposed, first, to)
 
 
 def verdict_line(found: Exposure) -> str:
@@ -59,11 +62,11 @@ def verdict_line(found: Exposure) -> str:
     n, number = found.respondents, len(found.people)
     known = f" ({found.known:,} more were known before any release)" if found.known else ""
     if not number:
-        return f"None of {n:,} respondents has a belief of at least {found.sure:g} in the true value{known}."
-    verb = "respondents have" if number > 1 else "respondents has"
+        return f"None of {n:,} respondents is exposed to {found.to}: no belief in a true value reaches {found.sure:g}{known}."
+    verb = "respondents are" if number > 1 else "respondents is"
     return (
-        f"{number:,} of {n:,} {verb} a belief of at least {found.sure:g} in their true value at some release{known}; "
-        f"the first release that does it is {label(found.first)}."
+        f"{number:,} of {n:,} {verb} exposed to {found.to}: a belief of at least {found.sure:g} in their true value at some "
+        f"release, first at {label(found.first)}{known}."
     )
 
 

@@ -32,6 +32,7 @@ from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sure, refuse_unread_options
+from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
 from foreknow.evaluation.cli.printing.terminal import notice, say, say_verdict
 from foreknow.evaluation.cli.printing.time_left import TimeLeft
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
@@ -87,6 +88,7 @@ def report_command(
     stated = [] if statements is None else read_statements(statements, schema, columns.encoding)
     chosen = AttackSettings.of(attacked, False, RECORDS, known)
     also = _also(chosen, Attacked(schema, made.history, made.releases, taught, stated))
+    notice_compilation()
     with TimeLeft("attacking by two adversaries") as shown:
         found = report(
             made.releases,

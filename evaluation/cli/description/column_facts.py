@@ -1,5 +1,6 @@
 """Facts about each column of a file: its type, the number of distinct and of missing cells, likely marks of missing ones."""
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,8 +20,11 @@ MISSING_MARKS = frozenset((
 # fmt: on
 """Texts that often mean a missing cell."""
 
-NUMBERS, UNITS, DATES, NAMES, TEXT = "number", "number with unit", "date", "name", "text"
-"""Types of columns."""
+NUMBERS, UNITS, CODES, DATES, NAMES, TEXT = "number", "number with unit", "code", "date", "name", "text"
+"""Types of columns; a code has digits only, and begins with a zero in some cell."""
+
+CODE = re.compile(r"0\d+")
+"""A cell of digits that is not written as a number is."""
 
 MIN_TEXT_LENGTH = 40
 """Mean number of characters of the distinct cells of a column of text."""
@@ -89,6 +93,8 @@ def _kind(column: "pd.Series[Any]", found: DistinctCells, known: list[int]) -> s
         return DATES
     numbers = {code: number for code, text in texts.items() if (number := number_cell(text)) is not None}
     if found.records([*numbers]) > half:
-        return UNITS if any(number.unit for number in numbers.values()) else NUMBERS
+        if any(number.unit for number in numbers.values()):
+            return UNITS
+        return CODES if any(CODE.fullmatch(text) for text in texts.values()) else NUMBERS
     lengths = [len(text) for text in texts.values()]
     return TEXT if lengths and float(np.mean(lengths)) > MIN_TEXT_LENGTH else NAMES

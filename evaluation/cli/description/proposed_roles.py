@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from foreknow.evaluation.cli.description.column_facts import DATES, NAMES, NUMBERS, TEXT, UNITS, ColumnFacts
+from foreknow.evaluation.cli.description.column_facts import CODES, DATES, NAMES, NUMBERS, TEXT, UNITS, ColumnFacts
 
 RESPONDENT, TIME, SENSITIVE = "respondent", "time", "sensitive"
 QUASI_IDENTIFIER, IDENTIFIER, UNUSED = "quasi-identifier", "identifier", "not used"
@@ -107,7 +107,7 @@ def _time_score(fact: ColumnFacts) -> int:
 
 
 def _respondent_score(fact: ColumnFacts, table: pd.DataFrame, time: str | None) -> int:
-    if fact.kind not in (NAMES, NUMBERS) or (fact.kind == NUMBERS and not fact.whole) or not fact.distinct:
+    if fact.kind not in (NAMES, CODES, NUMBERS) or (fact.kind == NUMBERS and not fact.whole) or not fact.distinct:
         return 0
     name = 3 * _has(fact, PERSONS) + 2 * _has(fact, ("id", "nr", "no", "number", "code")) - 2 * _has(fact, RECORDS)
     if _has(fact, TRAITS) or _has(fact, VALUES):

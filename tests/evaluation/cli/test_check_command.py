@@ -6,9 +6,12 @@ import pandas as pd
 import pytest
 from commands import read, run, write
 from printed_tables import printed
+from rich.console import Console
 from typer.testing import CliRunner
 
 from foreknow.evaluation.cli import command_line
+from foreknow.evaluation.cli.commands.check_folder import threshold_text
+from foreknow.evaluation.cli.printing import terminal
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -89,3 +92,14 @@ def test_values_that_look_like_markup(tmp_path, capsys, monkeypatch):
     assert end.value.code == 1
     assert "[bold]t.csv" in shown
     assert "[red]x" in shown
+
+
+def test_thresholds_have_one_line_at_80_columns(tmp_path, monkeypatch):
+    """Beside the longest name of a requirement that has options."""
+    monkeypatch.setattr(terminal, "console", Console(width=80))
+    table = pd.DataFrame({"week": [1] * 24, "group": [0] * 24, "result": list("abcdefghijkl") * 2})
+    path = write(table, tmp_path / "p.csv")
+    told = run("check", path, "--sensitive", "result", "-k", 12, "-l", 12, "-t", 0.5).stdout
+    assert ">= 12 " in told
+    assert "<= 0.5 " in told
+    assert threshold_text("below", 0.25) == "< 0.25"

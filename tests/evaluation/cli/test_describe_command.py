@@ -78,3 +78,17 @@ class TestHierarchy:
         """Their header is a second root."""
         table = records().assign(country="x")
         assert described(write(table, tmp_path / "r.csv"))["looks like"] == "records"
+
+
+def test_digits_with_leading_zeros_are_codes(tmp_path):
+    """The codes are proposed as the respondent and as a quasi-identifier, of which a note says how it is published."""
+    people = [f"{number:05d}" for number in range(1, 9)]
+    table = pd.DataFrame({"id": people * 2, "week": [1] * 8 + [2] * 8, "zip": [f"0{n}501" for n in range(8)] * 2})
+    path = write(table.assign(age=range(16), result=list("abbaabab") * 2), tmp_path / "r.csv")
+    found = described(path)
+    types = {column["name"]: column["type"] for column in found["columns"]}
+    assert types == {"id": "code", "week": "number", "zip": "code", "age": "number", "result": "name"}
+    assert roles(found)["id"] == "respondent"
+    told = run("describe", path).stdout
+    assert "published as intervals of numbers: zip." in told
+    assert "00001" in told

@@ -1,0 +1,43 @@
+"""The notice before kernels are compiled."""
+
+import pytest
+
+from foreknow.evaluation.cli.printing import compilation_notice
+from foreknow.models.estimators.assignments.group_beliefs import group_beliefs
+from foreknow.models.joint.sweeps import fit_tilts
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Kernels that are asked for; none is on disk."""
+    kernels = []
+    monkeypatch.setattr(compilation_notice, "is_on_disk", lambda kernel: kernels.append(kernel))
+    return kernels
+
+
+def test_a_cold_cache_is_noticed_on_standard_error(asked, capsys):
+    compilation_notice.notice_compilation()
+    out, told = capsys.readouterr()
+    assert out == ""
+    assert told.startswith("Compiling kernels once, about a minute; ")
+    assert asked == [fit_tilts]
+
+
+def test_a_warm_cache_is_not(monkeypatch, capsys):
+    monkeypatch.setattr(compilation_notice, "is_on_disk", lambda _: True)
+    compilation_notice.notice_compilation()
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("kept", "later"), [(True, "later runs take seconds"), (False, "NUMBA_CACHE_DIR")])
+def test_what_later_runs_take(asked, monkeypatch, capsys, kept, later):
+    monkeypatch.setattr(compilation_notice, "keeps_code", lambda _: kept)
+    compilation_notice.notice_compilation()
+    assert later in capsys.readouterr().err
+
+
+def test_the_kernel_is_one_that_the_attack_calls(asked):
+    compilation_notice.notice_compilation("path-sampler", "exact", learns=False)
+    compilation_notice.notice_compilation("max-entropy", "omega", learns=False)
+    compilation_notice.notice_compilation(None, "omega", learns=False)
+    assert asked == [group_beliefs, fit_tilts]

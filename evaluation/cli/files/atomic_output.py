@@ -100,7 +100,7 @@ def check_output(
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file, and the output is several files; name a folder.")
-    if (above := next(parent for parent in folder.parents if parent.exists())).is_file():
+    if (above := next(each for each in (folder, *folder.absolute().parents) if each.exists())).is_file():
         raise ValueError(f"{folder} would lie in {above}, which is a file; name another folder.")
     for target in (folder / name for name in names):
         if target.is_dir():

@@ -58,7 +58,7 @@ from foreknow.evaluation.cli.options import FailOver, Overwrite, Sure, check_sur
 from foreknow.evaluation.cli.pictures import BELIEF, GAIN, Pictures, check_pictures, draw_attack
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table, risk_per_release
 from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
-from foreknow.evaluation.cli.printing.terminal import notice, say, say_verdict, tracked
+from foreknow.evaluation.cli.printing.terminal import notice, say, say_sentences, say_verdict, tracked
 from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Beliefs, History, Release
 
@@ -171,7 +171,7 @@ def attack_command(
         tables_of = (posterior_table(beliefs, columns.time), risky)
         write_attack(out, names, *tables_of, used, keep, overwrite, draw if pictures else None)
     notice_suppression(read.releases)
-    say(*verdict)
+    say_sentences(*verdict)
     if chosen.solver == "path-sampler":
         say(f"Seed: {seed}.")
     if out is not None:

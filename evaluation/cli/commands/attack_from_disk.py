@@ -29,7 +29,7 @@ from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, w
 from foreknow.evaluation.cli.option_groups import TableOptions
 from foreknow.evaluation.cli.options import given_options
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import notice, say, show
+from foreknow.evaluation.cli.printing.terminal import notice, say, say_sentences, show
 from foreknow.models import Adversary
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def attack_from_disk(run: DiskAttack) -> Outcome:
     exposed = Exposure(
         run.sure, found.respondents, found.known, people, first, KNOWERS[RECORDS if run.corpus is None else CORPUS]
     )
-    say(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
+    say_sentences(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
         say(
             f"Beliefs, for you alone: {run.out / BELIEFS}. Exposed respondents: {run.out / AT_RISK}. Settings: {SETTINGS}."

@@ -32,7 +32,7 @@ from foreknow.evaluation.cli.options import check_sure, given_options
 from foreknow.evaluation.cli.pictures import BELIEFS, check_pictures, draw_beliefs
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.evaluation.cli.printing.terminal import continued, notice, say, say_verdict, show, tracked
+from foreknow.evaluation.cli.printing.terminal import continued, notice, say, say_sentences, say_verdict, show, tracked
 from foreknow.evaluation.cli.published.beliefs import (
     LINKED_TERMS,
     MEMBER_TERMS,
@@ -193,7 +193,7 @@ def _persons(run: PublishedRun, register: Register, published: Sequence[Publishe
             draw if run.pictures else None,
         )
         say_files(run.out, run.names, run.pictures)
-    say(verdict)
+    say_sentences(verdict)
     content = {"attack": run.chosen.attack, "seed": run.seed, "releases": table}
     return _outcome(run, verdict, found.share, {**content, **found.content})
 
@@ -248,7 +248,7 @@ def _unknown_members(
                     folder, shares, weights, run.sure, "share of the most frequent value of the group", "records"
                 )
         say(f"Each group: {run.out / run.names[0]}. How it was made: {SETTINGS} beside it.")
-    say(verdict)
+    say_sentences(verdict)
     return _outcome(run, verdict, share, {"releases": table, "groups": groups})
 
 

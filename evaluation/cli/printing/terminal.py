@@ -72,9 +72,15 @@ def say(*lines: str) -> None:
         console.print(visible(line), markup=False, highlight=False, soft_wrap=True)
 
 
+def say_sentences(*lines: str) -> None:
+    """Print sentences on standard output, with control characters escaped; a terminal gets them wrapped at spaces."""
+    for line in lines:
+        console.print(visible(line), markup=False, highlight=False, soft_wrap=not console.is_terminal)
+
+
 def say_verdict(*lines: str) -> None:
-    """Print the verdict of a command above its tables, where its reader begins; `say` repeats it below them, before the end."""
-    say(*lines, "")
+    """Print the verdict of a command above its tables, where its reader begins; it is repeated below them, before the end."""
+    say_sentences(*lines, "")
 
 
 def notice(line: str) -> None:

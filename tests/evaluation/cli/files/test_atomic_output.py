@@ -83,7 +83,7 @@ def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(ValueError, match="name a folder"), atomic_output(tmp_path / "file") as scratch:
         write(scratch)
-    with pytest.raises(OSError, match="file"), atomic_output(tmp_path / "file" / "below") as scratch:
+    with pytest.raises(ValueError, match="which is a file"), atomic_output(tmp_path / "file" / "below") as scratch:
         write(scratch)
     assert tree(tmp_path) == {"file": b"mine"}
 

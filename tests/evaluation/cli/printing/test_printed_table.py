@@ -155,7 +155,7 @@ class TestWholeOutput:
     """Text on a terminal of 80 columns: the parts above and the rest of standard output."""
 
     def test_it_is_at_most_as_wide(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(terminal, "console", Console(width=WIDTH))
+        monkeypatch.setattr(terminal, "console", Console(width=WIDTH, force_terminal=True, color_system=None))
         monkeypatch.chdir(tmp_path)
         write(monthly().assign(group=0), tmp_path / "r.csv")
         for more in ([], ["--attack", "foreground", "--sensitive-set", "a", "--support", 5]):

@@ -154,3 +154,21 @@ def test_times_that_are_text(tmp_path):
     table = records().assign(week=lambda rows: "week " + rows["week"].astype(str))
     source = write(table, tmp_path / "r.parquet")
     assert "'week 1', a text" in refused("publish", source, *ROLES, *DISK, "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize("disk", [DISK, []], ids=["from disk", "in memory"])
+def test_check_writes_the_levels_of_a_folder(disk, tmp_path):
+    source = write(records(), tmp_path / "r.csv")
+    out, levels = tmp_path / "out", tmp_path / "levels"
+    run("publish", source, *ROLES, *disk, "--defense", "mondrian", "--seed", 3, "--out", out)
+    run("check", out, "--out", levels)
+    written = pd.read_csv(levels / "levels.csv")
+    assert set(written["release"]) == {1, 2, 3}
+    assert set(written["requirement"]) == {"KAnonymity(k=3)", "DistinctDiversity(l=2)"}
+    assert (written["failing"] == 0).all()
+
+
+def test_check_refuses_what_a_folder_names_itself(published):
+    _, out, _ = published
+    assert "--qi is read for files" in refused("check", out, "--qi", "age")
+    assert "--pictures is read for tables in memory" in refused("check", out, "--out", out / "levels", "--pictures")

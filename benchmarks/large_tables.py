@@ -5,15 +5,19 @@
     python benchmarks/large_tables.py 100_000_000 --defense Mondrian --memory 8 --steps publish,attack
 
 The number is that of the records of all releases. Prints one JSON line for each step: seconds, processor seconds of this process
-and its children, and the peak memory of this process and of its largest child, in MiB.
+and its children, the peak memory of this process, and the peak of the memory of this process and its children together, in MiB.
+The latter is sampled twice a second, as proportional set size: pages that processes share count once.
 """
 
 import argparse
 import json
+import os
 import resource
 import shutil
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -60,16 +64,65 @@ def generate(path: Path, records: int, releases: int) -> None:
 def measured(step: str, call: Callable[[], Any]) -> Any:
     """Result of a call; prints its cost."""
     began, before = time.perf_counter(), _processor()
-    result = call()
-    peak = [resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    with _sampled() as sizes:
+        result = call()
     seconds, processor = time.perf_counter() - began, _processor() - before
-    print(json.dumps({"step": step, "seconds": seconds, "processor": processor, "peak_mib": peak}), flush=True)
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    cost = {"seconds": seconds, "processor": processor, "peak_mib": own, "peak_of_all_mib": max(sizes)}
+    print(json.dumps({"step": step} | cost), flush=True)
     return result
 
 
 def _processor() -> float:
+    """Processor seconds of this process, its children that ended, and its living descendants."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    ticks = os.sysconf("SC_CLK_TCK")
+    living = 0.0
+    for process in _processes()[1:]:
+        fields = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
+        living += sum(map(int, fields[11:13])) / ticks
+    return sum(one.ru_utime + one.ru_stime for one in used) + living
+
+
+@contextmanager
+def _sampled() -> Iterator[list[float]]:
+    """List of the MiB of this process and its descendants, to which a thread appends twice a second."""
+    sizes, ended = [_mebibytes()], threading.Event()
+
+    def sample() -> None:
+        while not ended.wait(0.5):
+            sizes.append(_mebibytes())
+
+    thread = threading.Thread(target=sample)
+    thread.start()
+    try:
+        yield sizes
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _mebibytes() -> float:
+    """Proportional set size of this process and its descendants."""
+    lines = "".join(_read(f"/proc/{process}/smaps_rollup") for process in _processes()).splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
+
+
+def _processes() -> list[int]:
+    """Numbers of this process and its descendants."""
+    found = [os.getpid()]
+    for process in found:
+        for children in Path(f"/proc/{process}/task").glob("*/children"):
+            found += [int(child) for child in _read(str(children)).split()]
+    return found
+
+
+def _read(path: str) -> str:
+    """Content of a file of /proc; empty once its process has ended."""
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ def check_is_solver(owner: str, name: str, value: Any) -> None:
 def with_progress(solver: JointSolver, progress: Progress) -> JointSolver:
     """The solver with a progress of its own, if it takes one; else the solver unchanged."""
     if is_dataclass(solver) and any(setting.name == "progress" for setting in fields(solver)):
-        return replace(solver, progress=progress)  # type: ignore[return-value]
+        return replace(solver, progress=progress)
     return solver
 
 

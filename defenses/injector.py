@@ -13,7 +13,7 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_flag, check_whole, counted, stored_generator
 
 
 @equal_by_fields
@@ -108,7 +108,8 @@ class Injector:
             )
         labels = assign_residues(types, labels, int(self.l))
         suppressed = int((labels < 0).sum())
-        notes = (f"{suppressed} records fit no bucket and are suppressed.",) if suppressed else ()
+        fit = counted(suppressed, "record fits no bucket and is", "records fit no bucket and are")
+        notes = (f"{fit} suppressed.",) if suppressed else ()
         return Grouping(labels, notes=notes, bucketized=True)
 
     @property

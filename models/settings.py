@@ -189,3 +189,9 @@ def shown(value: Any) -> str:
     text = repr(value)
     article = "an" if type(value).__name__[0] in "aeiouAEIOU" else "a"
     return text if len(text) <= 60 and "\n" not in text else f"{article} {type(value).__name__}"
+
+
+def counted(number: float, one: str, several: str | None = None) -> str:
+    """A number with its noun, in the plural unless it is 1: "1 cell", "1,200 cells"; a final y becomes ies."""
+    plural = several or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
+    return f"{int(number):,} {one if int(number) == 1 else plural}"

@@ -13,7 +13,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, summarize_records
 from foreknow.models import Grouping, People, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, is_number
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, counted, is_number
 from foreknow.models.tables.distance import points
 
 
@@ -108,10 +108,14 @@ def group_clusters(
 def _suppression_notes(labels: IntArray, in_small_clusters: int, k: int) -> list[str]:
     notes = []
     if in_small_clusters:
-        notes.append(f"{in_small_clusters} records of clusters of fewer than {k} are suppressed.")
+        are = "is" if in_small_clusters == 1 else "are"
+        notes.append(f"{counted(in_small_clusters, 'record')} of clusters of fewer than {k} {are} suppressed.")
     others = int((labels < 0).sum()) - in_small_clusters
     if others:
-        notes.append(f"{others} records fit no group of their cluster and are suppressed.")
+        fit = counted(
+            others, "record fits no group of their cluster and is", "records fit no group of their cluster and are"
+        )
+        notes.append(f"{fit} suppressed.")
     return notes
 
 

@@ -7,6 +7,7 @@ from foreknow.defenses.growing.running_sums import RunningSums
 from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups
 from foreknow.models.arrays import BoolArray, IntArray, compiled
+from foreknow.models.settings import counted
 
 MAX_PARTNERS = 32
 """Largest number of nearest groups that are tried as partners of a failing group."""
@@ -60,10 +61,18 @@ def enforce_on_published(
         suppressed += int(groups.size[failing].sum())
         target[failing] = -1
         labels = _renumbered(np.where(labels >= 0, target[labels], -1))
-    notes = [f"{merged} groups were merged with a neighbour to satisfy against the published table."] if merged else []
+    return labels, _notes(merged, suppressed)
+
+
+def _notes(merged: int, suppressed: int) -> list[str]:
+    notes = []
+    if merged:
+        were = counted(merged, "group was", "groups were")
+        notes.append(f"{were} merged with a neighbour to satisfy against the published table.")
     if suppressed:
-        notes.append(f"{suppressed} records of groups that no merging saves are suppressed.")
-    return labels, notes
+        are = "is" if suppressed == 1 else "are"
+        notes.append(f"{counted(suppressed, 'record')} of groups that no merging saves {are} suppressed.")
+    return notes
 
 
 def _merge_targets(

@@ -9,6 +9,7 @@ from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
 from foreknow.models.arrays import BoolArray, IntArray, compiled
+from foreknow.models.settings import counted
 
 FIRST_CANDIDATES = 8
 """Number of nearest groups that are evaluated first for a leftover record; each further batch ends 8 times as far."""
@@ -57,7 +58,7 @@ def join_nearest(
         groups = with_group_replaced(groups, group, groups[group] + published)
         joined, distorted = joined + 1, distorted + int(value != own)
     counterfeit = f", {distorted} of them with a counterfeit sensitive value" if distort else ""
-    return labels, values, [f"{joined} leftover records joined a group{counterfeit}."] if joined else []
+    return labels, values, [f"{counted(joined, 'leftover record')} joined a group{counterfeit}."] if joined else []
 
 
 def relax(
@@ -76,9 +77,8 @@ def relax(
         for number, members in enumerate(groups, start=int(labels.max(initial=-1)) + 1):
             labels[members] = number
         if groups:
-            notes.append(
-                f"{sum(map(len, groups))} leftover records, in {len(groups)} groups of their own, only satisfy {requirement!r}."
-            )
+            of_them = counted(sum(map(len, groups)), "leftover record")
+            notes.append(f"{of_them}, in {counted(len(groups), 'group')} of their own, only satisfy {requirement!r}.")
     return labels, notes
 
 

@@ -15,7 +15,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import check_choice, check_whole
+from foreknow.models.settings import check_choice, check_whole, counted
 
 type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
 
@@ -75,7 +75,8 @@ class OrderedGrowth:
             records = _with_values(records, values)
         left = int((labels < 0).sum())
         if left:
-            notes.append(f"{left} records fit no group{' with any value' if distort else ''} and are suppressed.")
+            fit, are = counted(left, "record fits", "records fit"), "is" if left == 1 else "are"
+            notes.append(f"{fit} no group{' with any value' if distort else ''} and {are} suppressed.")
         if self.judged == "published":
             labels, more = enforce_on_published(records, labels, rank, self.requirement, self.merge_several)
             notes += more
@@ -92,7 +93,9 @@ class OrderedGrowth:
                 f"{self.thresholds} loosened all the way; leave out {self.also!r}, or suppress them with leftovers='suppress'."
             )
         if last:
-            notes.append(f"the last {last} leftover records joined the nearest group, whatever its {self.thresholds}.")
+            notes.append(
+                f"the last {counted(last, 'leftover record')} joined the nearest group, whatever its {self.thresholds}."
+            )
         groups = summarize_groups(records, labels)
         failing = np.flatnonzero(~self.requirement(groups))
         if len(failing):

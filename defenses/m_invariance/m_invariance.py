@@ -12,7 +12,7 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_flag, check_whole
+from foreknow.models.settings import as_generator, check_flag, check_whole, counted
 
 
 @equal_by_fields
@@ -129,20 +129,19 @@ class MInvariance:
 def _notes(signatures: Signatures, counterfeits: int, for_eligibility: int, m: int) -> tuple[str, ...]:
     notes = []
     if counterfeits > for_eligibility:
-        notes.append(
-            f"{counterfeits - for_eligibility} counterfeits fill signatures that lack a record of one of their values."
-        )
+        fill = counted(counterfeits - for_eligibility, "counterfeit fills", "counterfeits fill")
+        notes.append(f"{fill} signatures that lack a record of one of their values.")
     if for_eligibility:
-        notes.append(
-            f"{for_eligibility} counterfeits are added because more than one in {m} new records share a value."
-        )
+        added = counted(for_eligibility, "counterfeit is", "counterfeits are")
+        notes.append(f"{added} added because more than one in {m} new records share a value.")
     if signatures.changed:
-        notes.append(
-            f"{signatures.changed} respondents have another value than when last published, and are treated as new."
-        )
+        have, are = counted(signatures.changed, "respondent has", "respondents have"), _are(signatures.changed)
+        notes.append(f"{have} another value than when last published, and {are} treated as new.")
     if signatures.unfit:
-        notes.append(
-            f"{signatures.unfit} respondents were last published among values without theirs or fewer than {m}, and are "
-            "treated as new."
-        )
+        were, are = counted(signatures.unfit, "respondent was", "respondents were"), _are(signatures.unfit)
+        notes.append(f"{were} last published among values without theirs or fewer than {m}, and {are} treated as new.")
     return tuple(notes)
+
+
+def _are(number: int) -> str:
+    return "is" if number == 1 else "are"

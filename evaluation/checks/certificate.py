@@ -24,7 +24,7 @@ from foreknow.evaluation.checks.program import checksum, settings, versions
 from foreknow.evaluation.program_version import program_version
 from foreknow.models import Adversary, Averaged, Release
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_flag, check_kind
+from foreknow.models.settings import check_flag, check_kind, counted
 
 CERTIFICATE = "certificate.json"
 """Name of the file of a certificate."""
@@ -108,7 +108,7 @@ class Certificate:
             return "Not verified."
         if self.verdict == PASSED:
             return "Verified: every published group satisfies the requirements."
-        names = ", ".join(f"{name} ({number} groups)" for name, number in self.failing.items())
+        names = ", ".join(f"{name} ({counted(number, 'group')})" for name, number in self.failing.items())
         if self.verdict == RELAXED:
             return f"Verified, with relaxed thresholds: leftovers are in groups that do not satisfy {names}."
         return f"FAILED: published groups do not satisfy {names}; do not publish."

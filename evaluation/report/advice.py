@@ -7,6 +7,7 @@ from typing import Any
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
 from foreknow.evaluation.report.contents import ReportContents
 from foreknow.evaluation.report.exposure import percent
+from foreknow.models.settings import counted
 
 FEW = 0.1
 """Share of the respondents that are exposed now, up to which a cheaper setting is named."""
@@ -128,8 +129,3 @@ def _people(row: Row, name: str) -> str:
     """Number of respondents that a setting exposes to an adversary."""
     number = int(row[f"exposed_{name}"])
     return counted(number, "person", "people") if number else "no person"
-
-
-def counted(number: float, one: str, several: str | None = None) -> str:
-    """A number and its noun, in the singular for 1."""
-    return f"{int(number):,} {one if int(number) == 1 else several or one + 's'}"

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
-from foreknow.evaluation.report.advice import Level, advice, counted, risk_level
+from foreknow.evaluation.report.advice import Level, advice, risk_level
 from foreknow.evaluation.report.contents import ReportContents
 from foreknow.evaluation.report.exposure import percent
 from foreknow.evaluation.report.headline import Headline
+from foreknow.models.settings import counted
 
 MANY_SUPPRESSED = 0.2
 """Share of suppressed records above which the page warns."""

@@ -183,8 +183,8 @@ def test_by_hand():
     patient = BKAA(2, 7, 0.1, enhanced=False, patience=4)(view, prior)
     assert oracle.groups_of(patient.labels) == {frozenset(pair) for pair in [(6, 5), (4, 3), (2, 1, 0)]}
     assert patient.notes == (
-        "1 leftover records joined a group.",
-        "1 records fit no group and are suppressed.",
+        "1 leftover record joined a group.",
+        "1 record fits no group and is suppressed.",
     )
 
 

@@ -136,7 +136,8 @@ def test_publishes_diverse_buckets_or_says_why_not(drawn, expectation, confidenc
         bucket = np.flatnonzero(release.group == group)
         assert diverse(forbidden, view.sensitive, bucket, 2)
     left_out = int((release.group < 0).sum())
-    assert release.grouping.notes == ((f"{left_out} records fit no bucket and are suppressed.",) if left_out else ())
+    fit = "1 record fits no bucket and is" if left_out == 1 else f"{left_out} records fit no bucket and are"
+    assert release.grouping.notes == ((f"{fit} suppressed.",) if left_out else ())
 
 
 @given(drawn=tables(most=20, values=5), wanted=st.integers(1, 4))

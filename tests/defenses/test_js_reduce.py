@@ -126,7 +126,7 @@ class TestSuppress:
         assert printed.notes == ("7 records fit no group and are suppressed.",)
         patient = JSReduce(2, 1.0, 0.1, patience=4)(view, prior)
         assert oracle.groups_of(patient.labels) == {frozenset(pair) for pair in [(1, 2), (3, 4), (5, 6)]}
-        assert patient.notes == ("1 records fit no group and are suppressed.",)
+        assert patient.notes == ("1 record fits no group and is suppressed.",)
 
 
 class TestRelax:
@@ -159,7 +159,7 @@ class TestRelax:
         notes = JSReduce(2, 1.0, 0.1, leftovers="relax")(view, prior).notes
         assert any(
             re.search(
-                r"leftover records, in \d+ groups .* KAnonymity\(k=2\) & .*JSimilarity\(j=0\.\d+",
+                r"leftover records?, in \d+ groups? .* KAnonymity\(k=2\) & .*JSimilarity\(j=0\.\d+",
                 n,
             )
             for n in notes
@@ -170,7 +170,7 @@ class TestRelax:
         view = view_of("ABCDE", "aaaaa", ages=[20, 21, 50, 51, 53], domain="ab")
         grouping = JSReduce(2, 1.0, 1.0, leftovers="relax")(view, np.full((5, 2), 0.5))
         assert oracle.groups_of(grouping.labels) == {frozenset({0, 1}), frozenset({2, 3, 4})}
-        assert grouping.notes == ("the last 1 leftover records joined the nearest group, whatever its t and j.",)
+        assert grouping.notes == ("the last 1 leftover record joined the nearest group, whatever its t and j.",)
 
     def test_what_no_loosening_helps_is_infeasible(self):
         view = view_of("ABCD", "aaaa")
@@ -225,7 +225,7 @@ class TestCounterfeit:
         grouping = JSReduce(2, 0.15, 1.0, leftovers="counterfeit")(view, prior)
         assert (grouping.labels >= 0).all()
         assert grouping.values.tolist() == [0] * 7
-        assert grouping.notes == ("1 leftover records joined a group, 1 of them with a counterfeit sensitive value.",)
+        assert grouping.notes == ("1 leftover record joined a group, 1 of them with a counterfeit sensitive value.",)
 
     def test_a_value_that_fits_is_kept(self):
         """The fifth has b; the group it joins shows a twice, but b is close enough."""
@@ -233,7 +233,7 @@ class TestCounterfeit:
         grouping = JSReduce(2, 1.0, 1.0, leftovers="counterfeit")(view, np.full((5, 2), 0.5))
         assert grouping.values.tolist() == [0, 0, 0, 0, 1]
         assert oracle.groups_of(grouping.labels) == {frozenset({0, 1}), frozenset({2, 3, 4})}
-        assert grouping.notes == ("1 leftover records joined a group, 0 of them with a counterfeit sensitive value.",)
+        assert grouping.notes == ("1 leftover record joined a group, 0 of them with a counterfeit sensitive value.",)
 
     def test_without_any_group_there_is_nothing_to_join(self):
         view = view_of("ABCD", "aabb")

@@ -134,7 +134,7 @@ class TestPromises:
         view, prior = view_of("ABCDEFGHIJK", "abababababa", ages=range(20, 31)), np.full((11, 3), 1 / 3)
         grouping = UHRA(2, 0.1, 0.5)(view, prior)
         assert (grouping.labels < 0).sum() == 1
-        assert "1 records fit no group of their cluster and are suppressed." in grouping.notes
+        assert "1 record fits no group of their cluster and is suppressed." in grouping.notes
         asked = UHRA(2, 0.1, 0.5, also=KAnonymity(2))(view, prior)
         assert asked.labels.tolist() == grouping.labels.tolist(), "a leftover that the limits keep out of every group"
         repaired = UHRA(2, 0.1, 0.5, repaired=True)(view, prior)

@@ -3,32 +3,30 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 
+from foreknow.attacks import Published
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_making import (
     RECORDS,
     AttackedAlone,
-    AttackSettings,
     beliefs_of,
     check_attack_options,
     chosen_attack,
 )
-from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource, PublishedOptions
 from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
 from foreknow.evaluation.cli.commands.attack_report import attack_title
+from foreknow.evaluation.cli.commands.attack_run import AttackRun
 from foreknow.evaluation.cli.commands.exposure_verdict import fail_over_lines
 from foreknow.evaluation.cli.commands.next_step import paths_of, table_options
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.files.statement_files import read_statements
-from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
-from foreknow.evaluation.cli.options import check_sure, given_options
+from foreknow.evaluation.cli.options import given_options
 from foreknow.evaluation.cli.pictures import BELIEFS, check_pictures, draw_beliefs
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
@@ -44,6 +42,7 @@ from foreknow.evaluation.cli.published.beliefs import (
 )
 from foreknow.evaluation.cli.published.register import Register
 from foreknow.evaluation.cli.published.tables import PublishedFiles, PublishedRelease
+from foreknow.models import Beliefs
 
 READ_WITHOUT_PEOPLE = {
     "records", "later", "alone", "group", "qi", "sensitive", "time", "encoding", "missing_value", "separator", "equal_values",
@@ -55,47 +54,9 @@ GROUPS = "groups"
 """Name of the file of the groups, without its ending."""
 
 
-class PublishedRun(NamedTuple):
-    """Options of an attack on published tables alone."""
-
-    context: typer.Context
-    table: TableOptions
-    tables: PublishedOptions
-    chosen: AttackOptions
-    known: KnowledgeOptions
-    groups: Path | None
-    sure: float
-    fail_over: float | None
-    seed: int
-    forward: bool
-    corpus: Path | None
-    knowledge: KnowledgeSource | None
-    out: Path | None
-    pictures: bool
-    overwrite: bool
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        """The published tables."""
-        return (self.table.records, *self.tables.later)
-
-    @property
-    def inputs(self) -> list[Path]:
-        """All input files."""
-        others = (self.tables.people, self.corpus, self.chosen.statements)
-        return [*self.table.files, *self.tables.later, *(path for path in others if path is not None)]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the output files."""
-        if self.tables.people is not None:
-            return output_names(self.table.records)
-        return (f"{GROUPS}{output_suffix(self.table.records)}", SETTINGS)
-
-
-def check_not_published(tables: PublishedOptions) -> None:
+def check_not_published(run: AttackRun) -> None:
     """Raise ValueError if an option of published tables alone is given without --published."""
-    given = {"a second table": tables.later, "--people": tables.people, "--group": tables.group}
+    given = {"a second table": run.tables.later, "--people": run.tables.people, "--group": run.tables.group}
     for name, value in given.items():
         if value:
             raise ValueError(
@@ -103,17 +64,16 @@ def check_not_published(tables: PublishedOptions) -> None:
             )
 
 
-def published_attack(run: PublishedRun) -> Outcome:
+def published_attack(run: AttackRun) -> Outcome:
     """Attack published tables with a register of persons, or measure the risk of an unknown member of each group."""
-    check_sure(run.sure)
     check_pictures(run.pictures, run.out)
     _check_options(run)
     if run.out is not None:
-        check_output(run.out, [*run.names, *([BELIEFS] if run.pictures else [])], run.inputs, run.overwrite)
+        check_output(run.out, [*_names(run), *([BELIEFS] if run.pictures else [])], run.inputs, run.overwrite)
     columns = run.table.columns_at(run.table.time or ONE_RELEASE)
     files = InputFiles(columns.encoding, columns.separator, columns.missing)
     read = PublishedFiles(
-        run.paths,
+        _paths(run),
         columns.sensitive,
         columns.quasi_identifiers,
         run.tables.group,
@@ -131,7 +91,19 @@ def published_attack(run: PublishedRun) -> Outcome:
     return _persons(run, register, read.releases(records, time, register.schema.values), time or ONE_RELEASE)
 
 
-def _check_options(run: PublishedRun) -> None:
+def _paths(run: AttackRun) -> tuple[Path, ...]:
+    """The published tables."""
+    return (run.table.records, *run.tables.later)
+
+
+def _names(run: AttackRun) -> tuple[str, ...]:
+    """Names of the output files."""
+    if run.tables.people is not None:
+        return output_names(run.table.records)
+    return (f"{GROUPS}{output_suffix(run.table.records)}", SETTINGS)
+
+
+def _check_options(run: AttackRun) -> None:
     """Raise ValueError if an option is given that published tables alone, without or with persons, do not answer."""
     if run.groups is not None:
         raise ValueError(
@@ -149,53 +121,44 @@ def _check_options(run: PublishedRun) -> None:
     check_attack_options(run.context, run.chosen.attack, run.chosen.statements, run.corpus, run.knowledge)
 
 
-def _persons(run: PublishedRun, register: Register, published: Sequence[PublishedRelease], time: str) -> Outcome:
+def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRelease], time: str) -> Outcome:
     """The beliefs of an adversary with a register."""
     releases = [register.link(release) for release in tracked(published, "linking persons")]
-    statements = run.chosen.statements
-    stated = [] if statements is None else read_statements(statements, register.schema, run.table.encoding)
-    source = None if run.knowledge is None else run.knowledge.value
-    settings = AttackSettings.of(run.chosen, run.forward, source, run.known.learning, run.seed)
-    attack = chosen_attack(settings, AttackedAlone(register.schema, None, releases, register.corpus, stated))
-    beliefs = beliefs_of(run.chosen.attack, attack, releases)
+    beliefs = _beliefs(run, register, releases)
     found = believed(beliefs, run.sure)
     table = linked_per_release(beliefs, releases, run.sure)
     verdict = _verdict(found, run.sure)
     say_verdict(verdict, *_fail_over_lines(run, found.share))
-    show(PrintedTable(table, f"{attack_title(settings)}, published tables alone"))
+    show(PrintedTable(table, f"{attack_title(run.settings)}, published tables alone"))
     show(definitions(LINKED_TERMS))
     _notice_undetermined(table)
     for note in beliefs.notes:
         if "counterfeits" not in note:  # the records of unknown persons, of which `_notice_undetermined` speaks
             notice(note)
     if run.out is not None:
-        used = run_settings(run.context, run.inputs, run.seed)
-        beliefs_table = posterior_table(beliefs, time)
-        highest = np.concatenate(
-            [one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs]
-        )
-        draw = partial(
-            draw_beliefs,
-            beliefs=highest,
-            records=np.ones(len(highest)),
-            sure=run.sure,
-            what="belief in the most probable value",
-            of="linked records",
-        )
-        write_attack(
-            run.out,
-            run.names,
-            beliefs_table,
-            found.people,
-            used,
-            run.inputs,
-            run.overwrite,
-            draw if run.pictures else None,
-        )
-        say_files(run.out, run.names, run.pictures)
+        _write_persons(run, run.out, beliefs, found.people, time)
     say_sentences(verdict)
     content = {"attack": run.chosen.attack, "seed": run.seed, "releases": table}
     return _outcome(run, verdict, found.share, {**content, **found.content})
+
+
+def _beliefs(run: AttackRun, register: Register, releases: Sequence[Published]) -> Beliefs:
+    """The beliefs of the attack, with the knowledge that its options name."""
+    statements = run.chosen.statements
+    stated = [] if statements is None else read_statements(statements, register.schema, run.table.encoding)
+    attack = chosen_attack(run.settings, AttackedAlone(register.schema, None, releases, register.corpus, stated))
+    return beliefs_of(run.chosen.attack, attack, releases)
+
+
+def _write_persons(run: AttackRun, out: Path, beliefs: Beliefs, people: pd.DataFrame, time: str) -> None:
+    """Write beliefs, persons with a sure belief, settings and pictures."""
+    highest = np.concatenate([one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs])
+    what, of = "belief in the most probable value", "linked records"
+    draw = partial(draw_beliefs, beliefs=highest, records=np.ones(len(highest)), sure=run.sure, what=what, of=of)
+    used = run_settings(run.context, run.inputs, run.seed)
+    tables = (posterior_table(beliefs, time), people)
+    write_attack(out, _names(run), *tables, used, run.inputs, run.overwrite, draw if run.pictures else None)
+    say_files(out, _names(run), run.pictures)
 
 
 def _notice_undetermined(table: pd.DataFrame) -> None:
@@ -224,7 +187,7 @@ def _verdict(found: Believed, sure: float) -> str:
 
 
 def _unknown_members(
-    run: PublishedRun, published: Sequence[PublishedRelease], values: Sequence[Any], time: str | None
+    run: AttackRun, published: Sequence[PublishedRelease], values: Sequence[Any], time: str | None
 ) -> Outcome:
     """The risk of an unknown member of each group."""
     groups = member_risk(published, values, run.sure)
@@ -239,29 +202,33 @@ def _unknown_members(
     show(PrintedTable(table, "Unknown members of the groups, by release"))
     show(definitions(MEMBER_TERMS))
     if run.out is not None:
-        with atomic_output(run.out, run.inputs, run.overwrite) as folder:
-            write_table(groups.rename(columns={"time": time or ONE_RELEASE}), folder / run.names[0])
-            write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
-            if run.pictures:
-                shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
-                draw_beliefs(
-                    folder, shares, weights, run.sure, "share of the most frequent value of the group", "records"
-                )
-        say(f"Each group: {run.out / run.names[0]}. How it was made: {SETTINGS} beside it.")
+        _write_groups(run, run.out, groups.rename(columns={"time": time or ONE_RELEASE}))
     say_sentences(verdict)
     return _outcome(run, verdict, share, {"releases": table, "groups": groups})
 
 
-def _fail_over_lines(run: PublishedRun, share: float) -> list[str]:
+def _write_groups(run: AttackRun, out: Path, groups: pd.DataFrame) -> None:
+    """Write the risk of each group, settings and pictures."""
+    name = _names(run)[0]
+    with atomic_output(out, run.inputs, run.overwrite) as folder:
+        write_table(groups, folder / name)
+        write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
+        if run.pictures:
+            shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
+            draw_beliefs(folder, shares, weights, run.sure, "share of the most frequent value of the group", "records")
+    say(f"Each group: {out / name}. How it was made: {SETTINGS} beside it.")
+
+
+def _fail_over_lines(run: AttackRun, share: float) -> list[str]:
     """The line on --fail-over, if it was given."""
     return fail_over_lines(share, run.fail_over, "persons" if run.tables.people else "records")
 
 
-def _outcome(run: PublishedRun, verdict: str, share: float, content: dict[str, Any]) -> Outcome:
+def _outcome(run: AttackRun, verdict: str, share: float, content: dict[str, Any]) -> Outcome:
     """The outcome, after --fail-over and the next command."""
     say(*_fail_over_lines(run, share))
     failed = run.fail_over is not None and share > run.fail_over
-    paths, options = paths_of(run.paths), table_options(run.context.params)
+    paths, options = paths_of(_paths(run)), table_options(run.context.params)
     command = f"foreknow attack {paths} --published {options} --people FILE"
     if run.tables.people:
         command = f"foreknow check {paths} {options}"
@@ -269,6 +236,6 @@ def _outcome(run: PublishedRun, verdict: str, share: float, content: dict[str, A
     return Outcome(
         {"verdict": verdict, "sure": run.sure, "share": share, "fail_over": run.fail_over, "failed": failed}
         | content
-        | files_content(run.out, run.names),
+        | files_content(run.out, _names(run)),
         failed,
     )

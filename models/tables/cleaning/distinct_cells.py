@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import IntArray
-from foreknow.models.tables.cleaning.faults import MAX_EXAMPLES, Example, Fault, counted, shown
+from foreknow.models.settings import counted
+from foreknow.models.tables.cleaning.faults import MAX_EXAMPLES, Example, Fault, shown
 
 
 class DistinctCells(NamedTuple):

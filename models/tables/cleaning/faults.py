@@ -117,12 +117,6 @@ def shown(cell: Any) -> str:
     return repr(text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}...")
 
 
-def counted(number: int, noun: str) -> str:
-    """A number and a noun, in the plural unless the number is 1: "1 cell", "1,200 cells"."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
-
-
 def first_rows(chosen: "pd.Series[bool] | BoolArray", texts: "pd.Series[Any] | None" = None) -> tuple[Example, ...]:
     """The first rows of a mask as examples, with their cells if a column is given."""
     rows = np.flatnonzero(np.asarray(chosen))[:MAX_EXAMPLES].tolist()

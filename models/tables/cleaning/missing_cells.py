@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray
+from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.distinct_cells import distinct_cells
-from foreknow.models.tables.cleaning.faults import Change, Fault, counted, first_rows
+from foreknow.models.tables.cleaning.faults import Change, Fault, first_rows
 from foreknow.models.tables.cleaning.spellings import folded, stripped
 
 type Missing = Literal["refuse", "drop", "category"]

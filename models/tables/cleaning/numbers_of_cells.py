@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
-from foreknow.models.tables.cleaning.faults import Change, Fault, counted, first_rows, shown
+from foreknow.models.tables.cleaning.faults import Change, Fault, first_rows, shown
 from foreknow.models.tables.cleaning.number_cells import NumberCell, number_cell
 from foreknow.models.tables.cleaning.spellings import stripped
 from foreknow.models.tables.cleaning.times_of_cells import CleanedColumn

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray
-from foreknow.models.tables.cleaning.faults import MAX_EXAMPLES, Change, Example, Fault, counted, shown
+from foreknow.models.settings import counted
+from foreknow.models.tables.cleaning.faults import MAX_EXAMPLES, Change, Example, Fault, shown
 
 type Duplicates = Literal["refuse", "drop"]
 

@@ -6,8 +6,9 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
+from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.distinct_cells import distinct_cells
-from foreknow.models.tables.cleaning.faults import Change, Example, Fault, counted, shown
+from foreknow.models.tables.cleaning.faults import Change, Example, Fault, shown
 
 type EqualValues = Literal["refuse", "merge", "keep"]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.settings import counted
 from foreknow.models.tables.cleaning.date_notations import (
     DATE_NOTATIONS,
     DAY,
@@ -23,7 +24,7 @@ from foreknow.models.tables.cleaning.date_notations import (
     written_by,
 )
 from foreknow.models.tables.cleaning.distinct_cells import DistinctCells, distinct_cells
-from foreknow.models.tables.cleaning.faults import Change, Fault, counted, shown
+from foreknow.models.tables.cleaning.faults import Change, Fault, shown
 from foreknow.models.tables.cleaning.spellings import stripped
 
 type CleanedColumn = tuple["pd.Series[Any]", list[Fault], list[Change]]

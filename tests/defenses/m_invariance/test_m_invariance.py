@@ -75,7 +75,7 @@ def test_notes_count_counterfeits_and_changes(drawn):
         counted = {"counterfeits": 0, "respondents": 0}
         for note in release.grouping.notes:
             number, what = note.split()[:2]
-            counted[what] += int(number)
+            counted[what if what.endswith("s") else f"{what}s"] += int(number)
         now = dict(zip(release.view.frame["id"], release.view.frame["result"], strict=True))
         changed = sum(who in last and last[who] != value for who, value in now.items())
         assert counted == {"counterfeits": invented, "respondents": changed}
@@ -136,7 +136,7 @@ class TestLaterReleases:
     def test_a_counterfeit_fills_it_where_no_record_can(self):
         release = published(view_of("ABC", "aba", [20, 21, 60], time=2), 2, (self.FIRST,))
         assert sorted(sorted(values) for values, _ in groups_of(release).values()) == [["a", "b"], ["a", "b"]]
-        assert release.grouping.notes == ("1 counterfeits fill signatures that lack a record of one of their values.",)
+        assert release.grouping.notes == ("1 counterfeit fills signatures that lack a record of one of their values.",)
 
     def test_a_return_has_the_signature_of_before(self):
         away = published(view_of("EF", "ac", [20, 21], time=2), 2, (self.FIRST,))

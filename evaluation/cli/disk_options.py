@@ -88,7 +88,7 @@ class DiskOptions:
     scratch: Scratch = None
 
     def engine(self, description: str) -> "Engine":
-        """The engine, whose blocks are shown by a progress bar with the time left."""
+        """The engine, whose blocks are shown by a progress bar with a description and the time left."""
         from foreknow.evaluation.large import Engine  # DuckDB is loaded where it is used
 
         return Engine(
@@ -111,4 +111,4 @@ class DiskOptions:
 
 def _tracked(results: Iterable[Any], number: int, description: str) -> Iterator[Any]:
     with Progress(console=error_console, transient=True, auto_refresh=False) as bar:
-        yield from bar.track(results, total=number, description=f"{description}, blocks of a release")
+        yield from bar.track(results, total=number, description=description)

@@ -14,6 +14,11 @@ GROUPS_OF_A_RELEASE = 2**40
 """Upper limit of the labels of the groups of a release: release times limit plus label is the key of a group."""
 
 
+def release_of(keys: IntArray) -> IntArray:
+    """Release of each group, by its key."""
+    return np.asarray(keys // GROUPS_OF_A_RELEASE, dtype=np.int64)
+
+
 class PeoplePartitions(NamedTuple):
     """Published records of all releases by partition of the respondents, and the groups with members in several partitions.
 

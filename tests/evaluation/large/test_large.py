@@ -35,7 +35,7 @@ from foreknow.evaluation.large import (
 from foreknow.evaluation.large import publication as publication_module
 from foreknow.evaluation.large.blocks import block_ranges
 from foreknow.evaluation.large.sorted_records import curve_index
-from foreknow.models import Adversary, MarkovChain, Schema, UniformPrior
+from foreknow.models import Adversary, GivenPrior, MarkovChain, PriorByTime, Schema, UniformPrior
 from foreknow.models.estimators import Auto, Omega, Sinkhorn
 
 CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
@@ -268,6 +268,10 @@ def test_bad_input_is_named(tmp_path):
     chain = MarkovChain(2, np.full((4, 4, 4), 0.25))
     with pytest.raises(ValueError, match="order 1"):
         publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "o", Adversary(UniformPrior(), chain))
+    given = GivenPrior(pd.DataFrame(0.25, [0, 1], ["v0", "v1", "v2", "v3"]))
+    for prior in (given, PriorByTime({0: UniformPrior(), 1: given})):
+        with pytest.raises(ValueError, match="a GivenPrior is not read from disk"):
+            publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "g", Adversary(prior, CHAIN))
     with pytest.raises(ValueError, match="no column 'height'; they have"):
         LargeTable.infer(tmp_path / "visits.parquet", ["height"], time="week")
     with pytest.raises(FileNotFoundError):

@@ -94,3 +94,8 @@ def remove_torn(folder: Path) -> None:
     for path in folder.rglob(".*"):
         if SCRATCH_NAME.fullmatch(path.name):
             path.unlink(missing_ok=True)
+
+
+def has_files(folder: Path) -> bool:
+    """True if a folder holds a file other than those that a run which was killed at once left."""
+    return any(path.is_file() and not SCRATCH_NAME.fullmatch(path.name) for path in folder.rglob("*"))

@@ -1,5 +1,7 @@
 """`foreknow attack --from-disk`: the joint, sequential or snapshot attack on a publication from disk, and its risk."""
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -74,18 +76,24 @@ class DiskAttack(NamedTuple):
 
 
 def attack_from_disk(run: DiskAttack) -> Outcome:
-    """Attack a publication from disk, print its risk and, with --out, keep beliefs and exposed respondents."""
+    """Attack a publication from disk, print its risk and, with --out, keep beliefs and exposed respondents.
+
+    An interrupted run goes on.
+    """
     published = _checked(run)
     joint = run.chosen.attack == "joint"
     notice_compilation(run.chosen.solver if joint else None, run.chosen.estimator, learns=False)
     adversary = _adversary(run, published)
     if run.out is None:
         with TemporaryDirectory(prefix="foreknow-", dir=run.disk.scratch) as folder:
-            found = _attacked(run, published, adversary, Path(folder))
+            _attack(run, published, adversary, Path(folder, BELIEFS))
+            found = _measured(run, published, adversary, Path(folder, BELIEFS), Path(folder))
     else:
+        if run.overwrite:
+            _remove_earlier(run.out)
+        _attack(run, published, adversary, run.out / BELIEFS)
         with atomic_output(run.out, [run.table.records], run.overwrite) as folder:
-            found = _attacked(run, published, adversary, folder)
-            (folder / BELIEFS).chmod(0o700)
+            found = _measured(run, published, adversary, run.out / BELIEFS, folder)
             (folder / AT_RISK).chmod(0o600)
             write_settings(folder / SETTINGS, run_settings(run.context, [*run.table.files, run.corpus]))
     releases = risk_columns(found.risk.rename(columns={"measured": "published"}))
@@ -139,8 +147,6 @@ def _checked(run: DiskAttack) -> "LargeReleases":
         raise ValueError("--from-disk needs --groups FOLDER, the folder of foreknow publish --from-disk.")
     if run.out is not None:
         check_output(run.out, [AT_RISK, SETTINGS], [run.table.records], run.overwrite)
-        if (run.out / BELIEFS).exists():
-            raise ValueError(f"{run.out / BELIEFS} is there from another run; move it away, or name another folder.")
     published = LargeReleases(run.groups)
     _check_records(run, published)
     return published
@@ -181,16 +187,32 @@ def replace_schema(table: Any, published: "LargeReleases") -> Any:
     return type(table)(table.files, published.schema, table.time)
 
 
-def _attacked(run: DiskAttack, published: "LargeReleases", adversary: Adversary, folder: Path) -> "LargeMeasures":
-    """Write the beliefs and the exposed respondents; return the measures."""
-    from foreknow.evaluation.large import attack_large, measure_large
+def _remove_earlier(out: Path) -> None:
+    """Remove the beliefs, the exposed respondents and the settings of an earlier run from disk."""
+    if (out / BELIEFS / "begun.json").exists():
+        for name in (AT_RISK, SETTINGS):
+            (out / name).unlink(missing_ok=True)
+        shutil.rmtree(out / BELIEFS)
+
+
+def _attack(run: DiskAttack, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> None:
+    """Write the beliefs, unless a run that was killed before their measures were written has done so."""
+    from foreknow.evaluation.large import AlreadyAttacked, attack_large
 
     attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
     blocks = "blocks of a release"
     if run.chosen.attack == "joint":
         attack = JointAttack(adversary, solver_choice(run.chosen.solver), hindsight=not run.forward)
         blocks = "partitions of the respondents"
-    engine = run.disk.engine(f"attacking, {blocks}")
-    beliefs = attack_large(published, attack, folder / BELIEFS, engine=engine)
+    with suppress(AlreadyAttacked):
+        attack_large(published, attack, beliefs, engine=run.disk.engine(f"attacking, {blocks}"))
+
+
+def _measured(
+    run: DiskAttack, published: "LargeReleases", adversary: Adversary, beliefs: Path, folder: Path
+) -> "LargeMeasures":
+    """The measures; the exposed respondents are written."""
+    from foreknow.evaluation.large import measure_large
+
     engine = run.disk.engine("measuring, blocks of a release")
     return measure_large(published, beliefs, adversary, sure=run.sure, at_risk=folder / AT_RISK, engine=engine)

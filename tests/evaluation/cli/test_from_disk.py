@@ -1,11 +1,17 @@
 """The command line from disk to disk: publish, attack, check, and what it refuses."""
 
+import errno
 import json
+import os
 
 import pandas as pd
 import pytest
 from commands import ROLES, records, run, write
+from large_history import bytes_of
 from printed_tables import printed
+
+from foreknow.evaluation.large import attack as attack_module
+from foreknow.evaluation.large import measures, partition_beliefs
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -71,6 +77,9 @@ def test_publish_attack_and_check(tmp_path):
     assert (found["attack"], found["solver"]) == ("joint", "group-messages")
     assert len(list((tmp_path / "risk" / "beliefs").rglob("*.parquet"))) >= 6
     assert "is already there" in refused(*attack, "--out", tmp_path / "risk")
+    whole = bytes_of(tmp_path / "risk")
+    run(*attack, "--sure", 0.7, "--out", tmp_path / "risk", "--overwrite")
+    assert bytes_of(tmp_path / "risk").keys() == whole.keys()
     assert run(*attack, "--sure", 0.51, "--fail-over", 0, status=1).exit_code == 1
     result = run("check", out)
     assert "Passed" in result.stdout
@@ -79,6 +88,27 @@ def test_publish_attack_and_check(tmp_path):
         "KAnonymity(k=3)", "DistinctDiversity(l=2)", "TCloseness(t=0.9)",
     }  # fmt: skip
     assert "FAILED" in run("check", out, "-k", 20, status=1).stdout
+
+
+@pytest.mark.parametrize("fails", ["write_part", "write_json", "exposed_respondents"])
+def test_an_interrupted_attack_goes_on(published, tmp_path, monkeypatch, fails):
+    """Interrupted in the middle of the beliefs, before their manifest, and before the exposed respondents are written."""
+    source, out, _ = published
+    module = {"write_part": partition_beliefs, "write_json": attack_module, "exposed_respondents": measures}[fails]
+    attack = ["attack", source, *ROLES, "--from-disk", "--groups", out, "--out", tmp_path / "risk"]
+
+    def interrupted(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(module, fails, interrupted)
+    assert "No space left" in refused(*attack)
+    assert not list((tmp_path / "risk").glob("*.*"))
+    monkeypatch.undo()
+    assert "not from an interrupted run of this attack" in refused(*attack, "--forward")
+    run(*attack)
+    run(*attack[:-1], tmp_path / "whole")
+    resumed, whole = bytes_of(tmp_path / "risk"), bytes_of(tmp_path / "whole")
+    assert resumed | {"settings.json": whole["settings.json"]} == whole
 
 
 @pytest.mark.parametrize(

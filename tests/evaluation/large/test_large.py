@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from large_history import beliefs_of, bytes_of, in_memory, visits
+from large_history import beliefs_of, bytes_of, in_memory, parts_of, visits
 
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import (
@@ -24,6 +24,7 @@ from foreknow.defenses import (
 from foreknow.defenses.growing.hilbert import hilbert_index
 from foreknow.evaluation import verify
 from foreknow.evaluation.large import (
+    AlreadyAttacked,
     Engine,
     LargeReleases,
     LargeTable,
@@ -32,6 +33,7 @@ from foreknow.evaluation.large import (
     published_block,
     verify_large,
 )
+from foreknow.evaluation.large import attack as attack_module
 from foreknow.evaluation.large import publication as publication_module
 from foreknow.evaluation.large.blocks import block_ranges
 from foreknow.evaluation.large.sorted_records import curve_index
@@ -73,9 +75,8 @@ def test_the_publisher_assumes_what_the_adversary_believes(tmp_path):
     assert sum(one.suppressed for one in published.releases) > 0
     attack_large(published, adversary, tmp_path / "beliefs")
     assumed = bytes_of(tmp_path / "out" / "private" / "beliefs")
-    found = bytes_of(tmp_path / "beliefs")
-    assert json.loads(found.pop("manifest.json")) == {"doubtful_groups": [0, 0, 0]}
-    assert assumed == found
+    assert json.loads((tmp_path / "beliefs" / "manifest.json").read_text()) == {"doubtful_groups": [0, 0, 0]}
+    assert assumed == parts_of(tmp_path / "beliefs")
 
 
 def test_groups_of_one_block_are_those_of_publish(tmp_path):
@@ -150,6 +151,41 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
         publish_large(*arguments, block=40, seed=7)
 
 
+def test_an_interrupted_attack_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+    published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=40, seed=7)
+    adversary = Adversary(UniformPrior(), CHAIN, estimator=Omega())
+    write_part, written = attack_module.write_part, []
+
+    def fails(path, part):
+        written.append(path)
+        if len(written) == 6:
+            raise KeyboardInterrupt
+        write_part(path, part)
+
+    monkeypatch.setattr(attack_module, "write_part", fails)
+    with pytest.raises(KeyboardInterrupt):
+        attack_large(published, adversary, tmp_path / "beliefs")
+    other = Adversary(UniformPrior(), CHAIN, estimator=Sinkhorn())
+    with pytest.raises(ValueError, match="not from an interrupted run of this attack"):
+        attack_large(published, other, tmp_path / "beliefs")
+    attack_large(published, adversary, tmp_path / "beliefs")
+    assert len(written) == 1 + len({*written}) == 1 + len(parts_of(tmp_path / "beliefs"))
+    attack_large(published, adversary, tmp_path / "whole")
+    assert bytes_of(tmp_path / "beliefs") == bytes_of(tmp_path / "whole")
+    with pytest.raises(AlreadyAttacked, match="holds the beliefs of this attack"):
+        attack_large(published, adversary, tmp_path / "beliefs")
+    with pytest.raises(ValueError, match=r"visits\.parquet is a file"):
+        attack_large(published, adversary, tmp_path / "visits.parquet")
+
+
+def test_an_adversary_that_cannot_be_written_begins_anew(tmp_path):
+    published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out")
+    adversary = Adversary(lambda people: np.full((len(people), 4), 0.25), estimator=Omega())
+    attack_large(published, adversary, tmp_path / "beliefs")
+    with pytest.raises(ValueError, match="not from an interrupted run of this attack"):
+        attack_large(published, adversary, tmp_path / "beliefs")
+
+
 def test_verdicts_are_those_in_memory(tmp_path):
     frame = visits()
     adversary = Adversary(UniformPrior(), CHAIN, estimator=Omega())
@@ -178,9 +214,7 @@ def test_groups_satisfy_in_the_table_that_all_blocks_publish(tmp_path, monkeypat
         published = publish_large(table, defense, tmp_path / name, adversary, block=30, seed=1)
         failing.append(verify_large(published, defense.requirement, adversary)["failing"].sum())
         attack_large(published, adversary, tmp_path / f"beliefs-{name}")
-        beliefs = bytes_of(tmp_path / f"beliefs-{name}")
-        del beliefs["manifest.json"]
-        assert beliefs == bytes_of(tmp_path / name / "private" / "beliefs")
+        assert parts_of(tmp_path / f"beliefs-{name}") == bytes_of(tmp_path / name / "private" / "beliefs")
     assert failing[0] > 0
     assert failing[1] == 0
 

@@ -73,8 +73,8 @@ def exposed_respondents(
         with whole_file(at_risk) as scratch:
             listed.write_parquet(str(scratch))
     connection.execute("DROP TABLE highest")
-    *counts, first = numbers
-    return ExposedRespondents(*counts, None if first is None else times[first])
+    people, already, found, first = numbers
+    return ExposedRespondents(people, already, found, None if first is None else times[first])
 
 
 def _numbered(number: str, name: str, cells: list[Any]) -> pa.Table:

@@ -14,6 +14,7 @@ from foreknow.evaluation.large.engine import Engine
 from foreknow.evaluation.large.level_groups import whole_groups
 from foreknow.evaluation.large.parts import part_path, write_part
 from foreknow.evaluation.large.people_partitions import release_of
+from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.models import JointProblem
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.joint.group_messages import exact_beliefs
@@ -123,7 +124,7 @@ def write_block_beliefs(task: WeightBlock) -> IntArray:
 
 
 def _sort_by_group(connection: duckdb.DuckDBPyConnection, parts: list[Path], path: Path) -> None:
-    rows = f"SELECT * FROM read_parquet({[str(part) for part in parts]}) ORDER BY label, respondent"
-    connection.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
+    rows = f"SELECT * FROM {parquet_of(*parts)} ORDER BY label, respondent"
+    connection.execute(f"COPY ({rows}) {to_parquet(path)}")
     for part in parts:
         part.unlink()

@@ -1,5 +1,6 @@
 """Exposed respondents of releases on disk, by one aggregation of the beliefs in true values."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import pyarrow as pa
 
 from foreknow.evaluation.large.parts import whole_file
 from foreknow.evaluation.large.publication import LargeReleases
+from foreknow.evaluation.large.sql_files import parquet_of
 
 
 class ExposedRespondents(NamedTuple):
@@ -32,15 +34,19 @@ class ExposedRespondents(NamedTuple):
 
 
 def exposed_respondents(
-    connection: duckdb.DuckDBPyConnection, beliefs: str, published: LargeReleases, sure: float, at_risk: Path | None
+    connection: duckdb.DuckDBPyConnection,
+    beliefs: Sequence[Path],
+    published: LargeReleases,
+    sure: float,
+    at_risk: Path | None,
 ) -> ExposedRespondents:
     """Count the exposed respondents, and write them to a Parquet file if its path is given.
 
     Parameters
     ----------
     connection : DuckDBPyConnection
-    beliefs : str
-        Pattern of Parquet files with ``respondent``, ``step`` (number of the release), ``value``, ``belief`` and ``prior``: code of
+    beliefs : sequence of Path
+        Parquet files with ``respondent``, ``step`` (number of the release), ``value``, ``belief`` and ``prior``: code of
         the true value of each published record, and the beliefs in it after and before all releases.
     published : LargeReleases
     sure : float
@@ -56,8 +62,7 @@ def exposed_respondents(
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE highest AS SELECT respondent, max(belief) AS belief, "
         + ", ".join(f"arg_max({name}, (belief, -step)) AS {name}" for name in ("prior", "step", "value"))
-        + f", min(step) FILTER (belief >= {float(sure)!r}) AS first FROM read_parquet($beliefs) GROUP BY respondent",
-        {"beliefs": beliefs},
+        + f", min(step) FILTER (belief >= {float(sure)!r}) AS first FROM {parquet_of(*beliefs)} GROUP BY respondent"
     )
     numbers = connection.execute(
         f"SELECT count(*), count(*) FILTER ({known}), count(*) FILTER ({exposed}), min(first) FILTER ({exposed}) FROM highest"

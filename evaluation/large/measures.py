@@ -17,6 +17,7 @@ from foreknow.evaluation.large.exposed_respondents import exposed_respondents
 from foreknow.evaluation.large.parts import part_path, part_paths, part_ranges, write_part
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
+from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.evaluation.risk.adversary_gain import gains, with_certain
 from foreknow.evaluation.risk.belief_accuracy import hits, log_scores, sure_beliefs
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
@@ -149,7 +150,7 @@ def measure_large(
                 for place, ends in enumerate(part_ranges(records, number))
             ]
             rows.append((release.time, list(engine.map(measure_block, tasks))))
-        people = exposed_respondents(connection, f"{work}/release-*/part-*.parquet", published, sure, listed)
+        people = exposed_respondents(connection, sorted(work.rglob("part-*.parquet")), published, sure, listed)
     risk, loss = (pd.DataFrame([row(time, sums) for time, sums in rows]) for row in (_risk, _loss))
     return LargeMeasures(risk, loss, *people)
 
@@ -247,9 +248,9 @@ def _joined(connection: duckdb.DuckDBPyConnection, records: list[Path], beliefs:
         )
     path = work / "joined.parquet"
     connection.execute(
-        f"COPY (SELECT r.*, b.values, b.probabilities FROM read_parquet({[str(part) for part in records]}) r "
-        f"LEFT JOIN read_parquet({[str(part) for part in beliefs]}) b USING (respondent) ORDER BY r.rank) "
-        f"TO '{path}' (FORMAT parquet)"
+        f"COPY (SELECT r.*, b.values, b.probabilities FROM {parquet_of(*records)} r "
+        f"LEFT JOIN {parquet_of(*beliefs)} b USING (respondent) ORDER BY r.rank) "
+        f"{to_parquet(path)}"
     )
     return path
 

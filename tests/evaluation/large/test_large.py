@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from large_history import beliefs_of, bytes_of, in_memory, parts_of, visits
 
-from foreknow.attacks import SequentialAttack
+from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
     Anatomy,
     DistinctDiversity,
+    FullDomain,
     JSReduce,
     KAnonymity,
     MInvariance,
@@ -29,6 +30,7 @@ from foreknow.evaluation.large import (
     LargeReleases,
     LargeTable,
     attack_large,
+    measure_large,
     publish_large,
     published_block,
     verify_large,
@@ -36,6 +38,7 @@ from foreknow.evaluation.large import (
 from foreknow.evaluation.large import attack as attack_module
 from foreknow.evaluation.large import publication as publication_module
 from foreknow.evaluation.large.blocks import block_ranges
+from foreknow.evaluation.large.knowledge import learn_from_disk
 from foreknow.evaluation.large.sorted_records import curve_index
 from foreknow.models import Adversary, GivenPrior, MarkovChain, PriorByTime, Schema, UniformPrior
 from foreknow.models.estimators import Auto, Omega, Sinkhorn
@@ -280,6 +283,27 @@ def test_the_key_is_the_hilbert_index():
     points = np.random.default_rng(3).integers(0, 2**12, (200, 5))
     bounds = np.tile([0.0, 2**12 - 1], (5, 1))
     assert curve_index(points.astype(float), bounds).tolist() == hilbert_index(points.astype(np.uint64), 12).tolist()
+
+
+@pytest.mark.parametrize("name", ["O'Neil [a*b]?", "both \"quotes'"])
+def test_names_of_folders_with_characters_of_queries(tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    table, adversary = on_disk(folder, visits()), Adversary(UniformPrior(), CHAIN, estimator=Omega())
+    for defense in (JSReduce(3, 0.7, 0.6), FullDomain(KAnonymity(4))):
+        out = folder / type(defense).__name__
+        assumed = adversary if isinstance(defense, JSReduce) else None
+        published = publish_large(table, defense, out, assumed, block=60, engine=Engine(scratch=folder))
+        verify_large(published, KAnonymity(3), engine=Engine(scratch=folder))
+        for attack in (SequentialAttack(adversary), JointAttack(adversary)):
+            beliefs = out / type(attack).__name__
+            attack_large(published, attack, beliefs, engine=Engine(scratch=folder))
+            measure_large(
+                published, beliefs, adversary, at_risk=beliefs / "at-risk's.parquet", engine=Engine(scratch=folder)
+            )
+    learn_from_disk(
+        LargeTable.infer(folder / "visits.parquet", ["age"], time="week"), {}, 0.1, "ignore", Engine(scratch=folder)
+    )
 
 
 def test_bad_input_is_named(tmp_path):

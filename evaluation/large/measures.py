@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.large.belief_columns import dense_beliefs
 from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
 from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.exposed_respondents import exposed_respondents
 from foreknow.evaluation.large.parts import part_path, part_paths, part_ranges, write_part
-from foreknow.evaluation.large.publication import LargeReleases
+from foreknow.evaluation.large.publication import BEGUN, LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
 from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.evaluation.risk.adversary_gain import gains, with_certain
@@ -127,7 +128,8 @@ def measure_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the folder holds no belief about a published record, or ``at_risk`` exists.
+        If an argument is of another kind, the folder holds no belief about a published record or is that of an interrupted
+        attack, or ``at_risk`` exists.
 
     Notes
     -----
@@ -140,6 +142,8 @@ def measure_large(
     check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
     engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []
     listed = _checked_path(at_risk)
+    if (beliefs / BEGUN).exists() and not (beliefs / MANIFEST).exists():
+        raise ValueError(f"measure_large: the attack that began {beliefs} has not ended; run it again, and it goes on.")
     records = published.folder / "private" / "records"
     with TemporaryDirectory(prefix="foreknow-", dir=engine.scratch) as name, engine.connection() as connection:
         work = Path(name)

@@ -168,6 +168,8 @@ def test_an_interrupted_attack_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(attack_module, "write_part", fails)
     with pytest.raises(KeyboardInterrupt):
         attack_large(published, adversary, tmp_path / "beliefs")
+    with pytest.raises(ValueError, match="has not ended; run it again"):
+        measure_large(published, tmp_path / "beliefs", adversary)
     other = Adversary(UniformPrior(), CHAIN, estimator=Sinkhorn())
     with pytest.raises(ValueError, match="not from an interrupted run of this attack"):
         attack_large(published, other, tmp_path / "beliefs")

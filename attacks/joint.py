@@ -40,7 +40,7 @@ class JointAttack:
         Its prior, transitions, gaps and compromised records are used. Its cascade, revision and law of counterfeits are rules of
         release-by-release inference, and are not read; its estimator reads only distorted values and signatures.
     solver : JointSolver
-        `GroupMessages` by default; `JOINT_SOLVERS` lists all. ``PathSampler(progress=)`` shows the progress of the longest one.
+        `GroupMessages` by default; `JOINT_SOLVERS` lists all. All but `Enumeration` take ``progress=``.
     hindsight : bool
         True for beliefs about each release given all releases, False for beliefs given the releases up to it.
     signatures : bool

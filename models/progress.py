@@ -23,3 +23,7 @@ def stepping(progress: Progress, steps: Sequence[Any]) -> Callable[[], None]:
             next(items, None)
 
     return step
+
+
+def no_step() -> None:
+    """Take no item: a step of a call without progress."""

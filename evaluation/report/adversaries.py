@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.cli.adversary_knowledge import Learning, learn_from_releases, learn_knowledge
 from foreknow.models import Adversary, Auto, Beliefs, History, JointSolver, Release
+from foreknow.models.progress import no_step
 
 INFORMED, LEARNED = "informed", "learned"
 """Names of the adversaries: one who knows the rates of the original records, and one who has read the releases alone."""
@@ -51,7 +52,7 @@ def inference(
     adversary: Adversary,
     releases: Sequence[Release],
     solver: JointSolver,
-    step: Callable[[], None] = lambda: None,
+    step: Callable[[], None] = no_step,
 ) -> Inference:
     """Beliefs of an adversary in hindsight, forward, and release by release; ``step`` is called before each attack."""
     attacks = (

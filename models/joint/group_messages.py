@@ -1,6 +1,7 @@
 """Exact counts in each group, after the law of maximum entropy."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,9 @@ from foreknow.models.joint.messages import factors_of, first_messages
 from foreknow.models.joint.posterior import JointPosterior, belief_starts
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.solver import forward_by_prefixes
+from foreknow.models.joint.sweeps import thresholds
 from foreknow.models.problem import DOUBT, Problem
+from foreknow.models.progress import Progress, check_progress, no_step, stepping
 from foreknow.models.settings import is_whole, shown
 
 
@@ -36,13 +39,15 @@ class GroupMessages:
         Number of replacements of all messages. With 0 the weights are those of `MaxEntropy`. Each pass counts evidence of
         respondents who meet again more often (loopy belief propagation): more values are disclosed, and beliefs become
         overconfident.
+    progress : callable
+        As for `MaxEntropy`. Each release is a further part, also in each pass; `forward` with passes has one part for each release.
 
     Raises
     ------
     ValueError
         If a setting is out of its range.
     TypeError
-        When called with anything but a `JointProblem`.
+        If ``progress`` cannot be called. When called with anything but a `JointProblem`.
 
     Notes
     -----
@@ -55,10 +60,12 @@ class GroupMessages:
     tolerance: float = 5e-3
     rounds: int = 1000
     passes: int = 0
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_iteration("GroupMessages", self.tolerance, self.rounds)
+        check_progress("GroupMessages", self.progress, "the parts of a solution")
         if not is_whole(self.passes, 0):
             raise ValueError(
                 f"GroupMessages: passes is {shown(self.passes)}; it is a number of replacements, 0 or more."
@@ -67,15 +74,17 @@ class GroupMessages:
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
         check_joint_problem(self, problem)
-        fit = MaxEntropy(self.tolerance, self.rounds).fit(problem)
+        parts = len(thresholds(self.tolerance)) + (int(self.passes) + 1) * problem.releases
+        step = stepping(self.progress, range(parts))
+        fit = MaxEntropy(self.tolerance, self.rounds).fit(problem, step=step)
         if not len(problem.path):
             return fit.posterior
         likelihoods = tilted_messages(problem, fit.messages).likelihoods
         weights = weights_without_groups(problem, likelihoods)
         for _ in range(self.passes):
-            likelihoods = exact_messages(problem, weights, likelihoods)
+            likelihoods = exact_messages(problem, weights, likelihoods, step)
             weights = weights_without_groups(problem, likelihoods)
-        return replace(_corrected(fit.posterior, weights, weights * likelihoods), rule=self._rule)
+        return replace(_corrected(fit.posterior, weights, weights * likelihoods, step), rule=self._rule)
 
     @property
     def _rule(self) -> str:
@@ -85,18 +94,21 @@ class GroupMessages:
         """Posterior of each release given the releases up to it."""
         check_joint_problem(self, problem)
         if self.passes:
-            return forward_by_prefixes(self, problem)
-        posterior, weights = MaxEntropy(self.tolerance, self.rounds).fit_forward(problem)
-        return _corrected(posterior, weights, posterior.beliefs) if len(problem.path) else posterior
+            return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
+        step = stepping(self.progress, range(2 * problem.releases))
+        posterior, weights = MaxEntropy(self.tolerance, self.rounds).fit_forward(problem, step)
+        return _corrected(posterior, weights, posterior.beliefs, step) if len(problem.path) else posterior
 
 
-def _corrected(relaxed: JointPosterior, weights: FloatArray, otherwise: FloatArray) -> JointPosterior:
+def _corrected(
+    relaxed: JointPosterior, weights: FloatArray, otherwise: FloatArray, step: Callable[[], None]
+) -> JointPosterior:
     """Posterior with exact counts, and that of `MaxEntropy` from which it comes.
 
     Groups without exact counts have the law ``otherwise``, shape ``(B,)``, which need not be normalized.
     """
     problem = relaxed.problem
-    beliefs, status = exact_beliefs(problem, weights)
+    beliefs, status = exact_beliefs(problem, weights, step)
     starts = belief_starts(problem)
     totals = np.maximum(np.add.reduceat(otherwise, starts[:-1]), np.finfo(float).tiny)
     beliefs = np.where(_has_counts(problem), beliefs, otherwise / np.repeat(totals, np.diff(starts)))
@@ -111,16 +123,20 @@ def _corrected(relaxed: JointPosterior, weights: FloatArray, otherwise: FloatArr
     )
 
 
-def exact_messages(problem: JointProblem, weights: FloatArray, old: FloatArray) -> FloatArray:
+def exact_messages(
+    problem: JointProblem, weights: FloatArray, old: FloatArray, step: Callable[[], None] = no_step
+) -> FloatArray:
     """Message of each group to its records with exact counts: posterior over weight, shape ``(B,)``.
 
     Groups without counts and those with distorted values keep their old messages.
     """
-    beliefs, _ = exact_beliefs(problem, weights)
+    beliefs, _ = exact_beliefs(problem, weights, step)
     return np.where(_has_counts(problem), beliefs / _doubted(problem, weights), old)
 
 
-def exact_beliefs(problem: JointProblem, weights: FloatArray) -> tuple[FloatArray, IntArray]:
+def exact_beliefs(
+    problem: JointProblem, weights: FloatArray, step: Callable[[], None] = no_step
+) -> tuple[FloatArray, IntArray]:
     """Posterior of each record in its group with exact counts, and the status of each group.
 
     Parameters
@@ -128,6 +144,8 @@ def exact_beliefs(problem: JointProblem, weights: FloatArray) -> tuple[FloatArra
     problem : JointProblem
     weights : float array, shape (B,)
         Weight of each possible value of each record without the message of its group. Members are independent with them.
+    step : callable
+        Called before each release.
 
     Returns
     -------
@@ -143,6 +161,7 @@ def exact_beliefs(problem: JointProblem, weights: FloatArray) -> tuple[FloatArra
     counted, weights = _counted(problem), _doubted(problem, weights)
     beliefs, status = np.zeros(len(weights)), np.zeros(len(problem.counts), dtype=np.int64)
     for t in range(problem.releases):
+        step()
         groups = slice(at.release_starts[t], at.release_starts[t + 1])
         records = slice(at.group_starts[groups.start], at.group_starts[groups.stop])
         width, group = np.diff(starts[records.start : records.stop + 1]), problem.group[records]

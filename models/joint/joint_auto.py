@@ -1,6 +1,6 @@
 """Choice of a joint solver for each component: `Enumeration` where it is affordable, another solver elsewhere."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +12,8 @@ from foreknow.models.joint.enumeration import enumerate_components
 from foreknow.models.joint.group_messages import GroupMessages
 from foreknow.models.joint.posterior import JointPosterior, belief_starts
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
-from foreknow.models.joint.solver import JointSolver, check_is_solver, forward_by_prefixes
+from foreknow.models.joint.solver import JointSolver, check_is_solver, forward_by_prefixes, with_progress
+from foreknow.models.progress import Progress, check_progress
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,15 @@ class JointAuto:
         Largest number of transitions of a component for `Enumeration`; 2^16 take some 20 milliseconds.
     otherwise : joint solver
         Solver of the other components, all together: `GroupMessages`, `MaxEntropy` or ``PathSampler(rng=...)``.
+    progress : callable, optional
+        That of ``otherwise``, by default its own; `forward` has one part for each release.
 
     Raises
     ------
     ValueError
         If the limit is not a whole number in its range.
     TypeError
-        If ``otherwise`` is no solver. When called with anything but a `JointProblem`.
+        If ``otherwise`` is no solver, or ``progress`` cannot be called. When called with anything but a `JointProblem`.
 
     Examples
     --------
@@ -46,11 +49,14 @@ class JointAuto:
 
     limit: int = 2**16
     otherwise: JointSolver = field(default_factory=GroupMessages)
+    progress: Progress | None = field(default=None, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_state_limit("JointAuto", self.limit)
         check_is_solver("JointAuto", "otherwise", self.otherwise)
+        if self.progress is not None:
+            check_progress("JointAuto", self.progress, "the parts of a solution")
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history."""
@@ -62,7 +68,8 @@ class JointAuto:
         gap, rule = np.zeros(len(problem.counts)), _rule("Enumeration", problem, np.flatnonzero(enumerated))
         if not len(rest):
             return JointPosterior(problem, beliefs, status, gap, rule=rule, log_evidence=found.log_evidence)
-        posterior = self.otherwise(sub_problem(problem, rest))
+        otherwise = self.otherwise if self.progress is None else with_progress(self.otherwise, self.progress)
+        posterior = otherwise(sub_problem(problem, rest))
         groups = np.unique(problem.group[rest])
         starts = belief_starts(problem)
         place = np.flatnonzero(np.repeat(~enumerated, np.diff(starts)))
@@ -79,7 +86,9 @@ class JointAuto:
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it; each prefix is solved anew."""
         check_joint_problem(self, problem)
-        return forward_by_prefixes(self, problem)
+        if self.progress is None:
+            return forward_by_prefixes(self, problem)
+        return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
 
 
 def _filled(numbers: FloatArray | None, place: IntArray, size: int, exact: float) -> FloatArray | None:

@@ -23,6 +23,7 @@ from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw, with_doubt
 from foreknow.models.joint.messages import Factors, Messages, factors_of, first_messages
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.problem import DOUBT
+from foreknow.models.progress import no_step
 
 LOOSEST = 0.1
 """Largest tolerance of the expected counts in the first rounds."""
@@ -72,7 +73,7 @@ class Learned(NamedTuple):
     trace: list[LearningRound]
 
 
-def learn_law(data: LearningData, settings: LearningSettings, step: Callable[[], None] = lambda: None) -> Learned:
+def learn_law(data: LearningData, settings: LearningSettings, step: Callable[[], None] = no_step) -> Learned:
     """Law of highest penalized likelihood of the published counts, by rounds of expectation-maximization.
 
     ``step`` is called before each round.

@@ -1,6 +1,7 @@
 """Minimum relative entropy: the law nearest to the chains whose expected counts are the published ones."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ from foreknow.models.joint.log_weight import log_weight
 from foreknow.models.joint.messages import Factors, Messages, copied, factors_of, first_messages
 from foreknow.models.joint.posterior import JointPosterior, belief_starts, record_beliefs
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
-from foreknow.models.joint.sweeps import fit_tilts
+from foreknow.models.joint.sweeps import fit_tilts, thresholds
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED
+from foreknow.models.progress import Progress, check_progress, no_step, stepping
 
 MIN_CONTRADICTION = 1e-2
 """Probability of impossible steps of a record from which its group is reported as contradicted."""
@@ -40,13 +42,17 @@ class MaxEntropy:
         variation, ``sum over s of |expected_s - n_s| / 2k``) when the iteration stops.
     rounds : int
         Largest number of visits of all groups, on average. Groups that need more are reported as `Status.UNCONVERGED`.
+    progress : callable
+        Function of the parts of a solution that returns an iterable of the same length, as ``rich.progress.track``. One item is
+        taken before each part: the sweeps of each threshold of `foreknow.models.joint.sweeps.thresholds`, or each release of
+        `forward`.
 
     Raises
     ------
     ValueError
         If the tolerance is not positive and finite, or the rounds are not a whole number of at least 1.
     TypeError
-        When called with anything but a `JointProblem`.
+        If ``progress`` cannot be called. When called with anything but a `JointProblem`.
 
     Notes
     -----
@@ -66,25 +72,30 @@ class MaxEntropy:
 
     tolerance: float = 5e-3
     rounds: int = 1000
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     exact: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_iteration("MaxEntropy", self.tolerance, self.rounds)
+        check_progress("MaxEntropy", self.progress, "the parts of a solution")
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
         check_joint_problem(self, problem)
-        return self.fit(problem).posterior
+        return self.fit(problem, step=stepping(self.progress, thresholds(self.tolerance))).posterior
 
-    def fit(self, problem: JointProblem, start: Messages | None = None) -> "TiltedLaw":
+    def fit(
+        self, problem: JointProblem, start: Messages | None = None, step: Callable[[], None] = no_step
+    ) -> "TiltedLaw":
         """Posterior of a whole history, and the expected number of each transition.
 
-        ``start`` holds the messages of a fitted law of the same groups, from which the iteration starts.
+        ``start`` holds the messages of a fitted law of the same groups, from which the iteration starts. ``step`` is called before
+        the sweeps of each threshold.
         """
         law, impossible = with_doubt(problem)
         factors, messages = factors_of(law), first_messages(law) if start is None else copied(start)
         gap = np.zeros(len(law.counts))
-        visits = self._fit(law, factors, messages, np.full(len(gap), np.inf), gap, len(gap))
+        visits = self._fit(law, factors, messages, np.full(len(gap), np.inf), gap, len(gap), step)
         steps, ruled_out = expected_steps(law.layout, factors, messages, impossible, (0, len(law.path)))
         beliefs = record_beliefs(law, messages.forward * messages.backward)
         status = np.where(gap > self.tolerance, UNCONVERGED, 0) | contradicted_groups(problem, law, ruled_out, beliefs)
@@ -99,10 +110,13 @@ class MaxEntropy:
         Cost: a small multiple of that of the whole history, as the tilts of earlier releases change little.
         """
         check_joint_problem(self, problem)
-        return self.fit_forward(problem).posterior
+        return self.fit_forward(problem, stepping(self.progress, range(problem.releases))).posterior
 
-    def fit_forward(self, problem: JointProblem) -> "ForwardLaw":
-        """Posterior of each release given the releases up to it, and the weights of its records without their groups."""
+    def fit_forward(self, problem: JointProblem, step: Callable[[], None] = no_step) -> "ForwardLaw":
+        """Posterior of each release given the releases up to it, and the weights of its records without their groups.
+
+        ``step`` is called before each release.
+        """
         law, impossible = with_doubt(problem)
         at, factors, messages, scratch = law.layout, factors_of(law), first_messages(law), scratch_of(law)
         gap, pending, kept = (
@@ -113,6 +127,7 @@ class MaxEntropy:
         starts = belief_starts(law)
         final, ruled_out, weights, visits = np.zeros(len(gap)), np.zeros(len(law.path)), np.zeros(int(starts[-1])), 0
         for t in range(law.releases):
+            step()
             first, last = int(at.release_starts[t]), int(at.release_starts[t + 1])
             visits += self._fit(law, factors, messages, pending, gap, last)
             records = (int(at.group_starts[first]), int(at.group_starts[last]))
@@ -136,13 +151,12 @@ class MaxEntropy:
         pending: FloatArray,
         gap: FloatArray,
         groups: int,
+        step: Callable[[], None] = no_step,
     ) -> int:
         """Fit the tilts of the first groups in place; return the number of visits."""
-        limit = float(self.rounds) * max(groups, 1)
-        return int(
-            fit_tilts(
-                groups, law.layout, factors, messages, scratch_of(law), pending, gap, float(self.tolerance), limit
-            )
+        scratch, limit = scratch_of(law), float(self.rounds) * max(groups, 1)
+        return fit_tilts(
+            groups, law.layout, factors, messages, scratch, pending, gap, float(self.tolerance), limit, step
         )
 
 

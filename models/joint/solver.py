@@ -1,5 +1,6 @@
 """Protocol of the solvers of the joint law."""
 
+from dataclasses import fields, is_dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -32,6 +33,13 @@ def check_is_solver(owner: str, name: str, value: Any) -> None:
         raise TypeError(
             f"{owner}: {name} is {shown(value)}; it is a joint solver, as MaxEntropy() or PathSampler(rng=1)."
         )
+
+
+def with_progress(solver: JointSolver, progress: Progress) -> JointSolver:
+    """The solver with a progress of its own, if it takes one; else the solver unchanged."""
+    if is_dataclass(solver) and any(setting.name == "progress" for setting in fields(solver)):
+        return replace(solver, progress=progress)
+    return solver
 
 
 def forward_by_prefixes(solver: JointSolver, problem: JointProblem, progress: Progress = iter) -> JointPosterior:

@@ -1,9 +1,12 @@
 """Sweeps of block coordinate ascent over the groups whose messages have changed."""
 
+from collections.abc import Callable
+
 from foreknow.models.arrays import FloatArray, compiled
 from foreknow.models.joint.group_visit import Scratch, visit
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.messages import Factors, Messages
+from foreknow.models.progress import no_step
 
 MAX_SCALINGS = 500
 """Largest number of rounds of scaling of a group for each visit."""
@@ -18,7 +21,14 @@ CHANGE_FACTOR = 3.0
 """Factor by which this threshold decreases once no group exceeds it."""
 
 
-@compiled
+def thresholds(tolerance: float) -> list[float]:
+    """Thresholds of the changes of messages: from `FIRST_CHANGE` down to the first one that is at most a tolerance."""
+    found = [FIRST_CHANGE]
+    while found[-1] > tolerance:
+        found.append(found[-1] / CHANGE_FACTOR)
+    return found
+
+
 def fit_tilts(
     groups: int,
     at: Layout,
@@ -29,6 +39,7 @@ def fit_tilts(
     gap: FloatArray,
     tolerance: float,
     max_visits: float,
+    step: Callable[[], None] = no_step,
 ) -> int:
     """Fit the tilts of the first ``groups`` groups until all expected counts are within a tolerance; return the number of visits.
 
@@ -45,19 +56,39 @@ def fit_tilts(
     tolerance : float
     max_visits : float
         Number of visits at which the iteration stops; checked after each sweep.
+    step : callable
+        Called before the sweeps of each threshold. Most laws need those of `thresholds`, some need smaller ones.
     """
     visits, change = 0, FIRST_CHANGE
-    while visits < max_visits:
-        made = _sweep(groups, at, factors, messages, scratch, pending, change, tolerance * SCALED_TO)
-        visits += made
-        if made > 0:
-            continue
+    while visits < max_visits and change >= tolerance * 1e-6:
+        step()
+        visits += sweep_over(
+            groups, at, factors, messages, scratch, pending, change, tolerance * SCALED_TO, max_visits - visits
+        )
         if change <= tolerance and measure_gaps(gap, groups, at, factors, messages, scratch, pending) <= tolerance:
             return visits
         change /= CHANGE_FACTOR
-        if change < tolerance * 1e-6:
-            break
     measure_gaps(gap, groups, at, factors, messages, scratch, pending)
+    return visits
+
+
+@compiled
+def sweep_over(
+    groups: int,
+    at: Layout,
+    factors: Factors,
+    messages: Messages,
+    scratch: Scratch,
+    pending: FloatArray,
+    change: float,
+    tolerance: float,
+    max_visits: float,
+) -> int:
+    """Sweep until no group has messages that changed by more than ``change``; return the number of visits."""
+    visits, made = 0, 1
+    while made > 0 and visits < max_visits:
+        made = _sweep(groups, at, factors, messages, scratch, pending, change, tolerance)
+        visits += made
     return visits
 
 

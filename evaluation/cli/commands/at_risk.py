@@ -1,13 +1,14 @@
 """The table at-risk.csv: each exposed respondent, what the group shows, and the releases that exposed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from foreknow.attacks import Attack, JointAttack
-from foreknow.evaluation.cli.commands.attack_making import Attacked
+from foreknow.evaluation.cli.commands.attack_making import Attacked, beliefs_of
 from foreknow.evaluation.cli.commands.exposure_verdict import Exposure
 from foreknow.evaluation.report.adversaries import INFORMED, Inference
 from foreknow.evaluation.report.exposure import LEAST_CHANGE, exposed_people, percent
@@ -70,7 +71,7 @@ def _reasons(
     """Releases that led to each belief, and a sentence."""
     if not isinstance(attack, JointAttack) or sequential is None or isinstance(attack.adversary, Averaged):
         return [([row.time], _sentence(row)) for row in people.head(MAX_REASONS).itertuples()]
-    forward = JointAttack(attack.adversary, attack.solver, hindsight=False)(releases) if attack.hindsight else beliefs
+    forward = beliefs_of("joint", replace(attack, hindsight=False), releases) if attack.hindsight else beliefs
     one = Inference(INFORMED, attack.adversary, beliefs, forward, sequential)
     names = Pseudonyms.of(people["respondent"], True)
     table = exposed_people(one, people.assign(exposed=True), releases, attack.solver, names, MAX_REASONS)

@@ -1,6 +1,7 @@
 """The attack that the options of `foreknow attack` describe."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -21,9 +22,10 @@ from foreknow.evaluation.cli.attack_choices import (
 )
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource
 from foreknow.evaluation.cli.options import refuse_unread_options
-from foreknow.evaluation.cli.printing.terminal import error_console, notice, tracked
+from foreknow.evaluation.cli.printing.terminal import notice, tracked
 from foreknow.evaluation.cli.printing.time_left import TimeLeft
 from foreknow.models import Adversary, Beliefs, History, Release, Schema
+from foreknow.models.joint.solver import with_progress
 
 LEARNED, RECORDS = "learned", "records"
 """Sources of the adversary's knowledge without a corpus: the releases alone, and the original records."""
@@ -171,8 +173,9 @@ def beliefs_of(name: str, attack: Attack, releases: Sequence[Any]) -> Beliefs:
         If an attack of another package returns something else.
     """
     if isinstance(attack, JointAttack):
-        with error_console.status("computing the joint law of all releases"):
-            return attack(releases)
+        given = "all releases" if attack.hindsight else "the releases so far"
+        with TimeLeft(f"computing the joint law given {given}") as shown:
+            return replace(attack, solver=with_progress(attack.solver, shown.parts))(releases)
     beliefs = attack(tracked(releases, "attacking"))
     if not isinstance(beliefs, Beliefs):
         raise ValueError(f"the attack {name!r} returned a {type(beliefs).__name__}; an attack returns Beliefs.")

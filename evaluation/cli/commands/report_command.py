@@ -41,6 +41,7 @@ from foreknow.evaluation.report.page import check_packages
 from foreknow.evaluation.report.report import Report, check_page_path, report
 from foreknow.evaluation.report.stricter import stricter_settings
 from foreknow.models import History
+from foreknow.models.joint.solver import with_progress
 
 
 def report_command(
@@ -97,7 +98,7 @@ def report_command(
             also=also,
             defense=made.defense,
             defender=assumed_adversary(made.history, taught, known),
-            solver=solver_choice(attacked.solver),
+            solver=with_progress(solver_choice(attacked.solver), shown.parts),
             sure=sure,
             details=None if knowledge is None else DETAILS[knowledge.value],
             names=names,

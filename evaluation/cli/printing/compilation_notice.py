@@ -6,10 +6,10 @@ from typing import Any
 from foreknow.evaluation.cli.printing.terminal import notice
 from foreknow.models.compilation_cache import is_on_disk, keeps_code
 from foreknow.models.estimators.assignments.group_beliefs import group_beliefs
-from foreknow.models.joint.sweeps import fit_tilts
+from foreknow.models.joint.sweeps import sweep_over
 
-FIT_TILTS = ("group-messages", "max-entropy")
-"""Joint solvers with the kernel `fit_tilts`, as has the learning from releases."""
+SWEEP_OVER = ("group-messages", "max-entropy")
+"""Joint solvers with the kernel `sweep_over`, as has the learning from releases."""
 
 GROUP_BELIEFS = ("auto", "exact")
 """Estimators with the kernel `group_beliefs`."""
@@ -25,8 +25,8 @@ def notice_compilation(solver: str | None = None, estimator: str = "auto", learn
     learns : bool
         True if an adversary learns from the releases.
     """
-    if learns or solver in FIT_TILTS:
-        notice_if_compiled(fit_tilts)
+    if learns or solver in SWEEP_OVER:
+        notice_if_compiled(sweep_over)
     elif estimator in GROUP_BELIEFS:
         notice_if_compiled(group_beliefs)
 

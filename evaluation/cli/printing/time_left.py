@@ -36,12 +36,15 @@ class PresentStep:
         Time at which the step is expected to end, by `time.monotonic`; None if no time is told.
     later : float
         Expected seconds of the later steps.
+    later_cost : float
+        Cost of the later steps over that of this one.
     """
 
     title: str
     details: tuple[str, ...] = ()
     ends: float | None = None
     later: float = 0.0
+    later_cost: float = 0.0
 
     def text(self, now: float) -> str:
         """The text at a time."""
@@ -78,10 +81,11 @@ class TimeLeft:
         """Yield the steps one after another, with their number and the time left."""
         total, start, done = sum(step.cost for step in steps), time.monotonic(), 0.0
         for number, step in enumerate(steps, 1):
-            shown, now = PresentStep(step.title, (f"{number} of {len(steps)}",)), time.monotonic()
+            rest, now = total - done - step.cost, time.monotonic()
+            shown = PresentStep(step.title, (f"{number} of {len(steps)}",), later_cost=rest / step.cost)
             if done >= LEAST_DONE * total:
                 unit = (now - start) / done
-                shown = replace(shown, ends=now + unit * step.cost, later=unit * (total - done - step.cost))
+                shown = replace(shown, ends=now + unit * step.cost, later=unit * rest)
             self._show(shown)
             yield step
             done += step.cost
@@ -91,6 +95,22 @@ class TimeLeft:
         step = self._present
         for number, each in enumerate(rounds, 1):
             self._show(replace(step, details=(*step.details, f"round {number}")))
+            yield each
+
+    def parts[T](self, parts: Sequence[T]) -> Iterator[T]:
+        """Yield parts of the present step, of about equal cost, with their number and the time left.
+
+        The time of the parts so far is that of the others. A step that has other work beside these parts keeps its time by `steps`
+        where that is longer.
+        """
+        step, start = self._present, time.monotonic()
+        for number, each in enumerate(parts, 1):
+            shown, now = replace(step, details=(*step.details, f"part {number} of {len(parts)}")), time.monotonic()
+            if number > 1:
+                length = (now - start) / (number - 1) * len(parts)
+                later = length * step.later_cost if step.ends is None else step.later
+                shown = replace(shown, ends=max(start + length, step.ends or 0.0), later=later)
+            self._show(shown)
             yield each
 
     def _show(self, step: PresentStep) -> None:

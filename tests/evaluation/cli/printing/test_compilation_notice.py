@@ -4,7 +4,7 @@ import pytest
 
 from foreknow.evaluation.cli.printing import compilation_notice
 from foreknow.models.estimators.assignments.group_beliefs import group_beliefs
-from foreknow.models.joint.sweeps import fit_tilts
+from foreknow.models.joint.sweeps import sweep_over
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_a_cold_cache_is_noticed_on_standard_error(asked, capsys):
     out, told = capsys.readouterr()
     assert out == ""
     assert told.startswith("Compiling kernels once, about a minute; ")
-    assert asked == [fit_tilts]
+    assert asked == [sweep_over]
 
 
 def test_a_warm_cache_is_not(monkeypatch, capsys):
@@ -40,4 +40,4 @@ def test_the_kernel_is_one_that_the_attack_calls(asked):
     compilation_notice.notice_compilation("path-sampler", "exact", learns=False)
     compilation_notice.notice_compilation("max-entropy", "omega", learns=False)
     compilation_notice.notice_compilation(None, "omega", learns=False)
-    assert asked == [group_beliefs, fit_tilts]
+    assert asked == [group_beliefs, sweep_over]

@@ -52,6 +52,44 @@ def test_rounds_are_counted_within_a_step(clock):
     assert str(shown.__rich__()) == "drawing"
 
 
+def test_the_time_left_within_an_action_is_in_proportion_to_its_parts(clock):
+    """Two of six parts took 10 s: 20 s are left."""
+    shown = time_left.TimeLeft("solving")
+    parts = shown.parts(range(6))
+    next(parts)
+    assert str(shown.__rich__()) == "solving (part 1 of 6)"
+    clock[0] = 5
+    next(parts)
+    clock[0] = 10
+    next(parts)
+    assert str(shown.__rich__()) == "solving (part 3 of 6, about 0:00:20 left)"
+
+
+def test_parts_of_the_first_step_tell_the_time_of_the_later_ones(clock):
+    """One of two parts took 10 s, so the step takes 20 s, and a later one of 3 times its cost takes 60 s."""
+    shown = time_left.TimeLeft("at first")
+    next(shown.steps([Step("a", 2), Step("b", 6)]))
+    parts = shown.parts(range(2))
+    next(parts)
+    clock[0] = 10
+    next(parts)
+    assert str(shown.__rich__()) == "a (1 of 2, part 2 of 2, about 0:01:10 left)"
+
+
+def test_parts_do_not_shorten_a_step_with_other_work(clock):
+    """A cost of 1 took 10 s; a step of cost 6 takes 60 s, though its four parts take 4 s of them."""
+    shown = time_left.TimeLeft("at first")
+    steps = shown.steps([Step("a", 1), Step("b", 6)])
+    next(steps)
+    clock[0] = 10
+    next(steps)
+    parts = shown.parts(range(4))
+    next(parts)
+    clock[0] = 11
+    next(parts)
+    assert str(shown.__rich__()) == "b (2 of 2, part 2 of 4, about 0:00:59 left)"
+
+
 def test_nothing_is_told_of_the_time_after_a_small_part(clock):
     shown = time_left.TimeLeft("at first")
     steps = shown.steps([Step("a", 1), Step("b", 99)])

@@ -55,7 +55,7 @@ def attack_large(
         belief) and ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release that
         contradict the adversary's knowledge or did not converge.
     engine : Engine, optional
-        Memory and processes. Results do not depend on them.
+        Memory and processes. Results do not depend on them. Its progress is shown, and not that of a solver.
 
     Returns
     -------

@@ -110,5 +110,7 @@ class DiskOptions:
 
 
 def _tracked(results: Iterable[Any], number: int, description: str) -> Iterator[Any]:
-    with Progress(console=error_console, transient=True, auto_refresh=False) as bar:
+    # Where no bar can be drawn, it would print an empty line for each release and each exchange.
+    is_hidden = not error_console.is_interactive
+    with Progress(console=error_console, transient=True, auto_refresh=False, disable=is_hidden) as bar:
         yield from bar.track(results, total=number, description=description)

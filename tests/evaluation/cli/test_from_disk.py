@@ -71,6 +71,7 @@ def test_publish_attack_and_check(tmp_path):
     run("publish", source, *ROLES, *DISK, "-t", 0.9, "--out", out, "--memory", 1)
     attack = ["attack", source, *ROLES, "--from-disk", "--groups", out]
     result = run(*attack, "--sure", 0.7, "--out", tmp_path / "risk", "--json")
+    assert "\n\n\n" not in result.stderr
     found = json.loads(result.stdout)
     assert found["exposed"] == len(pd.read_parquet(tmp_path / "risk" / "at-risk.parquet"))
     assert len(found["releases"]) == 3

@@ -28,7 +28,7 @@ import numpy as np
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation.large import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
-from foreknow.models import Adversary, MarkovChain, MaxEntropy, Omega, UniformPrior
+from foreknow.models import Adversary, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior
 
 VALUES = 20
 CHAIN = MarkovChain(1, 0.6 * np.eye(VALUES) + 0.4 / VALUES)
@@ -38,6 +38,7 @@ DEFENSES = {
     "Anatomy": Anatomy(3),
     "FullDomain": FullDomain(KAnonymity(5)),
 }
+SOLVERS = {"GroupMessages": GroupMessages, "MaxEntropy": MaxEntropy}
 
 
 def generate(path: Path, records: int, releases: int) -> None:
@@ -131,7 +132,9 @@ def main() -> None:
     parser.add_argument("--releases", type=int, default=2)
     parser.add_argument("--defense", choices=DEFENSES, default="JSReduce")
     parser.add_argument("--attack", choices=["sequential", "joint"], default="sequential")
+    parser.add_argument("--solver", choices=SOLVERS, default="GroupMessages")
     parser.add_argument("--tolerance", type=float, default=1e-2)
+    parser.add_argument("--forward", action="store_true")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--memory", type=float, default=4)
     parser.add_argument("--block", type=int, default=2**17)
@@ -142,7 +145,7 @@ def main() -> None:
     attack = (
         SequentialAttack(adversary)
         if given.attack == "sequential"
-        else JointAttack(adversary, MaxEntropy(given.tolerance))
+        else JointAttack(adversary, SOLVERS[given.solver](given.tolerance), hindsight=not given.forward)
     )
     with TemporaryDirectory(dir=given.scratch) as name:
         folder = Path(name)

@@ -1,4 +1,4 @@
-"""Runs of publications in processes that are killed at random moments; a program, whose last line is JSON.
+"""Runs of publications and of attacks in processes that are killed at random moments; a program, whose last line is JSON.
 
 Its process opens no database and starts no thread, so that each run is a fork of it, with all imports done.
 """
@@ -16,10 +16,11 @@ import numpy as np
 from commands import ROLES
 from large_history import bytes_of
 
+from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, Mondrian
 from foreknow.evaluation.checks.manifest import differences, listing_of
 from foreknow.evaluation.cli import command_line
-from foreknow.evaluation.large import LargeTable, publish_large
+from foreknow.evaluation.large import LargeReleases, LargeTable, attack_large, publish_large
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
 
 ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
@@ -28,6 +29,14 @@ ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), est
 def publish_from_disk(source, folder):
     table = LargeTable.infer(source, ["age", "sex", "place"], time="week")
     publish_large(table, JSReduce(3, 0.7, 0.6), folder, ADVERSARY, block=40, seed=7)
+
+
+def attack_from_disk(source, folder):
+    attack_large(LargeReleases(source), SequentialAttack(ADVERSARY), folder)
+
+
+def joint_attack_from_disk(source, folder):
+    attack_large(LargeReleases(source), JointAttack(ADVERSARY), folder)
 
 
 def publish_in_memory(source, folder):
@@ -62,21 +71,40 @@ def timed(target, source, folder):
     return time.monotonic() - start
 
 
-def from_disk(source, work, kills, rng):
-    """Kill runs from disk until there were enough, and resume each; the files must be those of the whole run."""
-    longest = timed(publish_from_disk, source, work / "whole")
-    whole, killed, publications = bytes_of(work / "whole"), 0, 0
+def from_disk(target, manifest, source, work, kills, rng):
+    """Kill runs from disk until there were enough, and resume each; the files must be those of the whole run.
+
+    The file ``manifest`` is the last that a run writes.
+    """
+    longest = timed(target, source, work / "whole")
+    whole, killed, runs = bytes_of(work / "whole"), 0, 0
     while killed < kills:
-        folder = work / f"out-{publications}"
-        publications += 1
-        while killed < kills and attempt(publish_from_disk, source, folder, rng.uniform(0, longest)):
+        folder = work / f"out-{runs}"
+        runs += 1
+        while killed < kills and attempt(target, source, folder, rng.uniform(0, longest)):
             killed += 1
-            if (folder / "private" / "manifest.json").exists():
+            if (folder / manifest).exists():
                 break
-        if not (folder / "private" / "manifest.json").exists():
-            attempt(publish_from_disk, source, folder)
+        if not (folder / manifest).exists():
+            attempt(target, source, folder)
         assert bytes_of(folder) == whole, folder
-    return {"killed": killed, "publications": publications, "seconds of a whole run": round(longest, 2)}
+    return {"killed": killed, "runs": runs, "seconds of a whole run": round(longest, 2)}
+
+
+def publications(source, work, kills, rng):
+    """Publications from disk that are killed."""
+    return from_disk(publish_from_disk, "private/manifest.json", source, work, kills, rng)
+
+
+def attacks(source, work, kills, rng):
+    """Sequential and joint attacks on a publication from disk that are killed."""
+    attempt(publish_from_disk, source, work / "published")
+    found = {}
+    for target in (attack_from_disk, joint_attack_from_disk):
+        (work / target.__name__).mkdir()
+        arguments = (target, "manifest.json", work / "published", work / target.__name__, kills, rng)
+        found[target.__name__] = from_disk(*arguments)
+    return found
 
 
 def in_memory(source, work, kills, rng):
@@ -92,9 +120,11 @@ def in_memory(source, work, kills, rng):
     return {"runs": kills, "whole": whole, "absent": kills - whole, "seconds of a whole run": round(longest, 2)}
 
 
+WAYS = {"disk": publications, "memory": in_memory, "attack": attacks}
+
 if __name__ == "__main__":
     # Threads of libraries that wait for work hold no lock that a fork needs.
     warnings.simplefilter("ignore", DeprecationWarning)
     way, source, work, kills = sys.argv[1:]
-    found = {"disk": from_disk, "memory": in_memory}[way](Path(source), Path(work), int(kills), random.Random(16))
+    found = WAYS[way](Path(source), Path(work), int(kills), random.Random(16))
     print(json.dumps(found))

@@ -45,3 +45,8 @@ def beliefs_of(folder, release, m):
 def bytes_of(folder):
     """Content of all files of a folder, by name."""
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def parts_of(folder):
+    """Content of all Parquet files of a folder, by name."""
+    return {name: content for name, content in bytes_of(folder).items() if name.endswith(".parquet")}

@@ -61,7 +61,7 @@ ON_DISK = large.LargeTable.infer(Path(FOLDER.name) / "visits.parquet", ["age"], 
 PUBLISHED = large.publish_large(
     ON_DISK, defenses.Mondrian(defenses.KAnonymity(1)), Path(FOLDER.name) / "published", seed=1
 )
-MEASURED = large.LargeMeasures(pd.DataFrame({"gain": [0.0]}), pd.DataFrame({"suppressed": [0.0]}), 3, 0)
+MEASURED = large.LargeMeasures(pd.DataFrame({"gain": [0.0]}), pd.DataFrame({"suppressed": [0.0]}), 3, 1, 0, None)
 
 
 def build(problem):

@@ -1,6 +1,5 @@
 """Full-domain generalization: the minimal level vectors that satisfy a requirement, and the choice among them."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -12,6 +11,12 @@ from foreknow.defenses.full_domain.generalization_levels import (
     checked_widths,
     generalization_levels,
 )
+from foreknow.defenses.full_domain.generalized_tables import (
+    GeneralizedTables,
+    group_numbers,
+    merged_sizes,
+    summaries_at,
+)
 from foreknow.defenses.full_domain.lattice import Node, minimal_nodes
 from foreknow.defenses.publish import RequirementDefense
 from foreknow.defenses.requirements.feasibility import Infeasible, check_smallest, shortfall
@@ -20,12 +25,6 @@ from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_
 from foreknow.models import Grouping, People, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.settings import check_choice
-
-MAX_CACHED_TABLES = 16
-"""Number of generalized tables that are kept, from which further ones are computed."""
-
-MAX_GROUP_NUMBER = 2**62
-"""Largest product of the numbers of values that a group number of 64 bits may have."""
 
 CRITERIA: tuple[Literal["discernibility", "height", "classes"], ...] = ("discernibility", "height", "classes")
 """Criteria of the choice among minimal level vectors."""
@@ -73,8 +72,10 @@ class FullDomain(RequirementDefense):
     As for every defense, a published group shows the tightest intervals and lowest labels that its members share. These are
     at least as precise as the levels. The levels are in ``notes``.
 
-    Cost: O(c m + c log c) for each vector that is evaluated, with c groups of a finer vector, at most the number of distinct
-    quasi-identifiers. The number of vectors is at most the product of the numbers of levels.
+    Cost: O(c d) for each vector that is evaluated, with c groups of a finer vector, at most the number of distinct
+    quasi-identifiers; and that of summaries, O(u + g m) for u distinct pairs of quasi-identifiers and value and g groups, for each
+    vector without a group smaller than ``requirement.smallest``. Requirements that read priors or members take O(c m + c log c) for
+    each vector. The number of vectors is at most the product of the numbers of levels.
 
     Examples
     --------
@@ -120,22 +121,21 @@ class FullDomain(RequirementDefense):
             As when called.
         """
         levels = generalization_levels(people, self.widths or {})
-        tables = _GeneralizedTables(levels, records)
-        best = self._best(tables, requirement, people.time)
-        labels = tables.group(best, np.array([attribute.values for attribute in levels]))[0]
+        rows = np.array([attribute.values for attribute in levels])
+        best = self._best(_Search(levels, rows, records, requirement), people.time)
+        labels = np.unique(group_numbers(levels, best, rows), return_inverse=True)[1]
         note = ", ".join(attribute.descriptions[level] for attribute, level in zip(levels, best, strict=True)) + "."
         return Grouping(labels, notes=(note,))
 
-    def _best(self, tables: "_GeneralizedTables", requirement: GroupPredicate, time: Any) -> Node:
+    def _best(self, search: "_Search", time: Any) -> Node:
         """Chosen minimal satisfying level vector."""
-        heights = [attribute.height for attribute in tables.levels]
-        nodes = minimal_nodes(heights, lambda node: bool(requirement(tables(node)).all()), requirement.is_monotone)
+        nodes = minimal_nodes(search.heights, search.satisfies, search.requirement.is_monotone)
         if nodes:
-            return min(nodes, key=lambda node: (*self._loss(node, tables(node).size), node))
-        whole = tables(tuple(heights))
+            return min(nodes, key=lambda node: (*self._loss(node, search.sizes(node)), node))
+        whole = search.summaries(tuple(search.heights))
         raise Infeasible(
             f"no levels of generalization of the view at {time!r} satisfy {self.requirement!r}: even all records as one group "
-            f"do not satisfy {shortfall(requirement, whole)}. Lower the requirement."
+            f"do not satisfy {shortfall(search.requirement, whole)}. Lower the requirement."
         )
 
     def _loss(self, node: Node, sizes: IntArray) -> tuple[int, int]:
@@ -146,54 +146,22 @@ class FullDomain(RequirementDefense):
         return (discernibility if self.choose == "discernibility" else -len(sizes)), height
 
 
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """Groups at a level vector: the values of one member in each attribute, shape ``(d, c)``, and the summaries."""
+class _Search:
+    """Groups of a table at each level vector, and the vectors that satisfy a requirement."""
 
-    node: Node
-    values: IntArray
-    groups: Summary
+    def __init__(
+        self, levels: Sequence[GeneralizationLevels], rows: IntArray, records: Summary, requirement: GroupPredicate
+    ) -> None:
+        self.heights, self.requirement = [attribute.height for attribute in levels], requirement
+        _, first, labels = np.unique(
+            group_numbers(levels, (0,) * len(levels), rows), return_index=True, return_inverse=True
+        )
+        values, groups = rows[:, first], summarize_groups(records, labels)
+        self.sizes = GeneralizedTables(levels, values, groups.size, merged_sizes)
+        self.summaries = summaries_at(levels, values, groups, requirement)
 
-
-class _GeneralizedTables:
-    """Group summaries at each level vector, computed from the smallest finer table among the latest ones."""
-
-    def __init__(self, levels: Sequence[GeneralizationLevels], records: Summary) -> None:
-        self.levels = levels
-        bottom = (0,) * len(levels)
-        ungrouped = _Table(bottom, np.array([attribute.values for attribute in levels]), records)
-        self._finest = self._generalized(ungrouped, bottom)
-        self._latest: deque[_Table] = deque(maxlen=MAX_CACHED_TABLES)
-
-    def __call__(self, node: Node) -> Summary:
-        """Summaries of the groups at a level vector."""
-        cached = (self._finest, *self._latest)
-        finer = [table for table in cached if all(a <= b for a, b in zip(table.node, node, strict=True))]
-        smallest = min(finer, key=lambda table: len(table.groups))
-        if smallest.node != node:
-            smallest = self._generalized(smallest, node)
-            self._latest.append(smallest)
-        return smallest.groups
-
-    def group(self, node: Node, values: IntArray) -> tuple[IntArray, IntArray]:
-        """Group of each column of ``values``, shape ``(d, c)``, at a level vector, and the first column of each group.
-
-        The generalized values of a column are combined into one number, in mixed radix. It is renumbered before it would
-        overflow.
-        """
-        numbers, limit = np.zeros(values.shape[1], dtype=np.int64), 1
-        for attribute, level, column in zip(self.levels, node, values, strict=True):
-            generalized = attribute.levels[level]
-            radix = int(generalized.max()) + 1
-            if limit > MAX_GROUP_NUMBER // radix:
-                numbers = np.unique(numbers, return_inverse=True)[1]
-                limit = len(numbers)
-            numbers = numbers * radix + generalized[column]
-            limit *= radix
-        _, first, labels = np.unique(numbers, return_index=True, return_inverse=True)
-        return labels, first
-
-    def _generalized(self, finer: _Table, node: Node) -> _Table:
-        """Table at a level vector, from a finer one."""
-        labels, first = self.group(node, finer.values)
-        return _Table(node, finer.values[:, first], summarize_groups(finer.groups, labels))
+    def satisfies(self, node: Node) -> bool:
+        """True if every group at a level vector satisfies. Groups that are too small are found by their sizes alone."""
+        if self.sizes(node).min() < self.requirement.smallest:
+            return False
+        return bool(self.requirement(self.summaries(node)).all())

@@ -88,7 +88,7 @@ class DiskOptions:
     scratch: Scratch = None
 
     def engine(self, description: str) -> "Engine":
-        """The engine, whose blocks are shown by a progress bar with the time left."""
+        """The engine, whose blocks are shown by a progress bar with a description and the time left."""
         from foreknow.evaluation.large import Engine  # DuckDB is loaded where it is used
 
         return Engine(
@@ -110,5 +110,7 @@ class DiskOptions:
 
 
 def _tracked(results: Iterable[Any], number: int, description: str) -> Iterator[Any]:
-    with Progress(console=error_console, transient=True, auto_refresh=False) as bar:
-        yield from bar.track(results, total=number, description=f"{description}, blocks of a release")
+    # Where no bar can be drawn, it would print an empty line for each release and each exchange.
+    is_hidden = not error_console.is_interactive
+    with Progress(console=error_console, transient=True, auto_refresh=False, disable=is_hidden) as bar:
+        yield from bar.track(results, total=number, description=description)

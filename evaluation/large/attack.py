@@ -4,19 +4,18 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.large.begun_attack import begun_attack
 from foreknow.evaluation.large.belief_columns import belief_part
-from foreknow.evaluation.large.blocks import people_of, read_block
+from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
 from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.joint_attack import write_joint_beliefs
-from foreknow.evaluation.large.parts import part_path, part_ranges, write_json, write_part
+from foreknow.evaluation.large.parts import part_path, part_ranges, read_json, write_json, write_part
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
-from foreknow.models import Adversary, MaxEntropy, Observation, Schema
-from foreknow.models.arrays import IntArray
+from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Schema
 from foreknow.models.settings import check_kind, shown
 
 
@@ -47,15 +46,16 @@ def attack_large(
     ----------
     published : LargeReleases
     attack : SequentialAttack, JointAttack or Adversary
-        An adversary alone stands for its `SequentialAttack`. A `JointAttack` is one with `MaxEntropy`, without ``signatures``. The
-        adversary has transitions of order 1 or none, and no compromised records.
+        An adversary alone stands for its `SequentialAttack`. A `JointAttack` has the solver `GroupMessages`, without passes, or
+        `MaxEntropy`, and no ``signatures``. The adversary has transitions of order 1 or none, and no compromised records.
     folder : path
-        Folder to make. It holds one part for each block of each release, or for each partition of the respondents of a joint
-        attack: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values with a positive belief) and
-        ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release that contradict the
-        adversary's knowledge or did not converge.
+        Folder to make, or that an interrupted run of the same attack left. It holds one part for each block of each release; of a
+        joint attack one for each partition of the respondents, and with `GroupMessages` one for each block of members of groups
+        that partitions share: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values with a positive
+        belief) and ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release that
+        contradict the adversary's knowledge or did not converge.
     engine : Engine, optional
-        Memory and processes. Results do not depend on them.
+        Memory and processes. Results do not depend on them. Its progress is shown, and not that of a solver.
 
     Returns
     -------
@@ -65,10 +65,13 @@ def attack_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the attack needs all records in memory, or the folder exists.
+        If an argument is of another kind, the attack needs all records in memory, or the folder holds something else.
+    AlreadyAttacked
+        If the folder holds the beliefs of this attack.
 
     Notes
     -----
+    A `SequentialAttack` that was interrupted goes on after its last whole block, a `JointAttack` begins again in the same folder.
     Reads quasi-identifiers and groups, and of the true values nothing but their numbers in each group.
 
     `SequentialAttack`: costs that of the estimator, and a join and a sort on disk for each release. Memory: one block for each
@@ -77,7 +80,9 @@ def attack_large(
     `JointAttack`: the respondents are partitioned by the rank of their first published record, in as many partitions as the
     largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the tilts of groups
     with members in several partitions are exchanged by sweep (`fit_shared_tilts`). Beliefs equal those in memory up to the
-    tolerance of the solver: both laws meet all counts within it. Memory: all records of one partition of respondents for each
+    tolerance of the solver: both laws meet all counts within it. With `GroupMessages` a partition then computes the posterior of
+    its own groups with their exact counts (`exact_beliefs`). It writes the weights of the members of shared groups, which are
+    sorted by group on disk and treated in blocks of whole groups. Memory: all records of one partition of respondents for each
     worker, and the tilts of the shared groups, m numbers each.
     """
     check_kind(
@@ -89,16 +94,17 @@ def attack_large(
     )
     attack = _checked_attack(attack)
     engine, folder = as_engine("attack_large", engine), Path(folder)
-    if folder.exists():
-        raise ValueError(f"attack_large: {folder} exists; name a folder that does not.")
     work = folder / "work"
-    work.mkdir(parents=True)
-    if isinstance(attack, JointAttack):
-        manifest = write_joint_beliefs(published, attack, folder, work, engine)
-    else:
-        manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
-    shutil.rmtree(work)
-    write_json(folder / "manifest.json", manifest)
+    with begun_attack(folder, published, attack):
+        if isinstance(attack, JointAttack):
+            shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(exist_ok=True)
+        if isinstance(attack, JointAttack):
+            manifest = write_joint_beliefs(published, attack, folder, work, engine)
+        else:
+            manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
+        shutil.rmtree(work)
+        write_json(folder / MANIFEST, manifest)
     return folder
 
 
@@ -112,10 +118,10 @@ def _checked_attack(attack: object) -> SequentialAttack | JointAttack:
     """
     if isinstance(attack, SequentialAttack | JointAttack):
         check_large_adversary("attack_large", attack.adversary)
-        if isinstance(attack, JointAttack) and (attack.signatures or not isinstance(attack.solver, MaxEntropy)):
+        if isinstance(attack, JointAttack) and (attack.signatures or not _is_from_disk(attack.solver)):
             raise ValueError(
-                f"attack_large: {attack!r} needs all records in memory. From disk: JointAttack(adversary, MaxEntropy()), without "
-                "signatures."
+                f"attack_large: {attack!r} needs all records in memory. From disk: JointAttack with GroupMessages(), without "
+                "passes, or MaxEntropy(), and without signatures."
             )
         return attack
     if isinstance(attack, Adversary):
@@ -124,6 +130,10 @@ def _checked_attack(attack: object) -> SequentialAttack | JointAttack:
     raise TypeError(
         f"attack_large: attack is {shown(attack)}; it is an Adversary, or a SequentialAttack or JointAttack with one."
     )
+
+
+def _is_from_disk(solver: object) -> bool:
+    return isinstance(solver, MaxEntropy) or (isinstance(solver, GroupMessages) and not solver.passes)
 
 
 def _write_sequential_beliefs(
@@ -145,7 +155,13 @@ def _write_sequential_beliefs(
 
 
 def attack_block(task: AttackTask) -> int:
-    """Write the beliefs about the respondents of a block; return the number of groups whose status is not fine."""
+    """Write the beliefs about the respondents of a block; return the number of groups whose status is not fine.
+
+    It is kept, so that a block of an interrupted run is not attacked again.
+    """
+    done = part_path(task.folder / "work" / "done", task.release, task.block, "json")
+    if done.exists():
+        return int(read_json(done)["doubtful"])
     block = read_block(task.records, task.start, task.stop)
     people = people_of(block, task.schema, task.time)
     group, counts = groups_of(block["group"].to_numpy(), block["value"].to_numpy(), len(task.schema.values))
@@ -153,14 +169,6 @@ def attack_block(task: AttackTask) -> int:
     posterior = task.adversary.posterior(revised, Observation(people, group, counts, task.time))
     part = belief_part(block["respondent"], group, posterior.probabilities, task.release)
     write_part(part_path(task.folder, task.release, task.block), part)
-    return int((posterior.status != 0).sum())
-
-
-def groups_of(label: IntArray, value: IntArray, m: int) -> tuple[IntArray, IntArray]:
-    """Groups numbered from 0, -1 for suppressed records, and the number of records of each value in each."""
-    shown = label >= 0
-    names, number = np.unique(label[shown], return_inverse=True)
-    group = np.full(len(label), -1, dtype=np.int64)
-    group[shown] = number
-    counts = np.bincount(number * m + value[shown].astype(np.int64), minlength=len(names) * m)
-    return group, counts.reshape(len(names), m).astype(np.int64)
+    doubtful = int((posterior.status != 0).sum())
+    write_json(done, {"doubtful": doubtful})
+    return doubtful

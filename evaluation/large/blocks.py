@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from foreknow.models import People, Schema
+from foreknow.models.arrays import IntArray
 
 BLOCK_RECORDS = 2**17
 """Default number of records of a block."""
@@ -43,3 +44,13 @@ def people_of(block: pa.Table, schema: Schema, time: Any) -> People:
     codes = np.column_stack([block[f"q{a}"].to_numpy() for a in range(len(schema.quasi_identifiers))])
     numbers: Any = np.arange(len(block))
     return People(numbers, codes, schema, time)
+
+
+def groups_of(label: IntArray, value: IntArray, m: int) -> tuple[IntArray, IntArray]:
+    """Groups numbered from 0, -1 for suppressed records, and the number of records of each value in each."""
+    shown = label >= 0
+    names, number = np.unique(label[shown], return_inverse=True)
+    group = np.full(len(label), -1, dtype=np.int64)
+    group[shown] = number
+    counts = np.bincount(number * m + value[shown].astype(np.int64), minlength=len(names) * m)
+    return group, counts.reshape(len(names), m).astype(np.int64)

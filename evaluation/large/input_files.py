@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 
 from foreknow.evaluation.large.engine import database_errors
+from foreknow.evaluation.large.sql_files import exact_pattern
 
 PARQUET = (".parquet", ".pq")
 """Endings of Parquet files; all others are text."""
@@ -41,7 +42,7 @@ def read_files(
         If a column is missing.
     """
     # A list of paths is allowed, but not in the annotations of DuckDB.
-    paths: Any = [str(path) for path in files]
+    paths: Any = [exact_pattern(path) for path in files]
     if all(path.suffix.lower() in PARQUET for path in files):
         relation = connection.read_parquet(paths)
         _check_columns(relation, names)
@@ -85,5 +86,6 @@ def columns_of_file(path: Path) -> list[str]:
         raise FileNotFoundError(f"there is no file {path}.")
     with database_errors(), duckdb.connect(":memory:") as connection:
         is_parquet = path.suffix.lower() in PARQUET
-        read = connection.read_parquet(str(path)) if is_parquet else connection.read_csv(str(path), header=True)
+        name = exact_pattern(path)
+        read = connection.read_parquet(name) if is_parquet else connection.read_csv(name, header=True)
         return list(read.columns)

@@ -6,6 +6,7 @@ from pathlib import Path
 import duckdb
 
 from foreknow.evaluation.large.parts import part_paths
+from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 
 
 def joined_releases(
@@ -26,13 +27,13 @@ def joined_releases(
     """
     last, joined = None, work / "joined.parquet"
     for release in range(releases):
-        parts = [str(part) for part in part_paths(records, release)]
+        parts = part_paths(records, release)
         columns, earlier = "p.*", ""
         if last is not None:
             columns += ", b.step, b.values, b.probabilities"
-            earlier = f" LEFT JOIN read_parquet('{last}') b USING (respondent)"
-        query = f"SELECT {columns} FROM read_parquet({parts}) p{earlier} ORDER BY p.rank"
-        connection.execute(f"COPY ({query}) TO '{joined}' (FORMAT parquet)")
+            earlier = f" LEFT JOIN {parquet_of(last)} b USING (respondent)"
+        query = f"SELECT {columns} FROM {parquet_of(*parts)} p{earlier} ORDER BY p.rank"
+        connection.execute(f"COPY ({query}) {to_parquet(joined)}")
         yield joined
         if release + 1 < releases:
             last = merge_beliefs(
@@ -42,11 +43,11 @@ def joined_releases(
 
 def merge_beliefs(connection: duckdb.DuckDBPyConnection, latest: list[Path], earlier: Path | None, path: Path) -> Path:
     """Write the last belief about each respondent seen, of the latest parts or else of the earlier file, which is removed."""
-    new = f"read_parquet({[str(part) for part in latest]})"
+    new = f"{parquet_of(*latest)}"
     query = f"SELECT * FROM {new}"
     if earlier is not None:
-        query += f" UNION ALL SELECT * FROM read_parquet('{earlier}') e ANTI JOIN {new} n USING (respondent)"
-    connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+        query += f" UNION ALL SELECT * FROM {parquet_of(earlier)} e ANTI JOIN {new} n USING (respondent)"
+    connection.execute(f"COPY ({query}) {to_parquet(path)}")
     if earlier is not None:
         earlier.unlink()
     return path

@@ -14,6 +14,7 @@ from foreknow.evaluation.large.blocks import people_of
 from foreknow.evaluation.large.engine import Engine
 from foreknow.evaluation.large.sorted_records import BATCH, check_cells
 from foreknow.evaluation.large.source import LargeTable, coded_query
+from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.models import ClassFrequencies, IncrementalChain, MarkovChain
 from foreknow.models.arrays import FloatArray
 from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, frequencies_of_counts
@@ -112,7 +113,7 @@ def _pairs(
     if last is None:
         return counts, False
     rows = connection.execute(
-        f"SELECT l.value, n.value, l.step, count(*) FROM read_parquet('{now}') n JOIN read_parquet('{last}') l USING (respondent) "
+        f"SELECT l.value, n.value, l.step, count(*) FROM {parquet_of(now)} n JOIN {parquet_of(last)} l USING (respondent) "
         "GROUP BY ALL"
     ).fetchall()
     for before, after, step, number in rows:
@@ -124,12 +125,10 @@ def _pairs(
 def _latest(connection: duckdb.DuckDBPyConnection, now: Path, last: Path | None, release: int, work: Path) -> Path:
     """Write the last value of each respondent seen, and the number of its release; the earlier file is removed."""
     path = work / f"last-{release:04d}.parquet"
-    query = f"SELECT respondent, value, {release} AS step FROM read_parquet('{now}')"
+    query = f"SELECT respondent, value, {release} AS step FROM {parquet_of(now)}"
     if last is not None:
-        query += (
-            f" UNION ALL SELECT * FROM read_parquet('{last}') e ANTI JOIN read_parquet('{now}') n USING (respondent)"
-        )
-    connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
+        query += f" UNION ALL SELECT * FROM {parquet_of(last)} e ANTI JOIN {parquet_of(now)} n USING (respondent)"
+    connection.execute(f"COPY ({query}) {to_parquet(path)}")
     if last is not None:
         last.unlink()
     return path

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from foreknow.defenses import FullDomain, GroupPredicate, Infeasible
 from foreknow.defenses.requirements.summary import Summary, TableCounts
+from foreknow.evaluation.large.sql_files import parquet_of
 from foreknow.models import People, Schema, View
 from foreknow.models.arrays import FloatArray, IntArray
 
@@ -76,7 +77,7 @@ def whole_groups(
     connection: duckdb.DuckDBPyConnection, path: Path, ranges: list[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Ranges of ranks with each end moved to the end of its group; those that become empty are left out."""
-    sizes = connection.execute(f"SELECT count(*) AS size FROM read_parquet('{path}') GROUP BY label ORDER BY label")
+    sizes = connection.execute(f"SELECT count(*) AS size FROM {parquet_of(path)} GROUP BY label ORDER BY label")
     ends = np.cumsum(sizes.fetchnumpy()["size"])
     moved = ends[np.searchsorted(ends, [stop for _, stop in ranges])]
     return list(pairwise([0, *np.unique(moved).tolist()]))
@@ -87,7 +88,7 @@ def _combinations(connection: duckdb.DuckDBPyConnection, coded: Path, schema: Sc
     names = [f"q{a}" for a in range(len(schema.quasi_identifiers))]
     listed = ", ".join(names)
     found = connection.execute(
-        f"SELECT {listed}, value, count(*) AS number FROM read_parquet('{coded}') GROUP BY {listed}, value ORDER BY {listed}"
+        f"SELECT {listed}, value, count(*) AS number FROM {parquet_of(coded)} GROUP BY {listed}, value ORDER BY {listed}"
     ).fetchnumpy()
     codes = np.column_stack([found[name] for name in names])
     begins = np.concatenate([[True], (codes[1:] != codes[:-1]).any(axis=1)])

@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from foreknow.evaluation.large.attack import groups_of
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.large.belief_columns import dense_beliefs
-from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.engine import Engine
+from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
+from foreknow.evaluation.large.engine import Engine, as_engine
+from foreknow.evaluation.large.exposed_respondents import exposed_respondents
 from foreknow.evaluation.large.parts import part_path, part_paths, part_ranges, write_part
-from foreknow.evaluation.large.publication import LargeReleases
+from foreknow.evaluation.large.publication import BEGUN, LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
+from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.evaluation.risk.adversary_gain import gains, with_certain
 from foreknow.evaluation.risk.belief_accuracy import hits, log_scores, sure_beliefs
 from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
@@ -44,14 +46,20 @@ class LargeMeasures:
         One row for each release: the columns of `discernibility`, `average_group_size` and `suppressed`.
     published_respondents : int
         Number of respondents with a published record.
+    known : int
+        Number of them whose prior belief in the true value of their highest belief is sure.
     exposed : int
-        Number of them whose highest belief in their true value is sure, where the prior belief in this value is not.
+        Number of the others whose highest belief in their true value is sure.
+    first : object
+        Time of the first release with a sure belief about an exposed respondent; None if no respondent is exposed.
     """
 
     risk: pd.DataFrame
     loss: pd.DataFrame
     published_respondents: int
+    known: int
     exposed: int
+    first: Any
 
 
 class MeasureTask(NamedTuple):
@@ -92,6 +100,7 @@ def measure_large(
     adversary: Adversary,
     *,
     sure: float = 0.9,
+    at_risk: "Path | str | None" = None,
     engine: Engine | None = None,
 ) -> LargeMeasures:
     """Measures of risk and loss of releases on disk.
@@ -105,6 +114,10 @@ def measure_large(
         The one of the attack, whose prior tells what it believed before any release.
     sure : float
         Threshold from 0 to 1 of a sure belief.
+    at_risk : path, optional
+        Parquet file to make of the exposed respondents: ``respondent``; ``time``, the release of their highest belief in their true
+        value, the first of several; ``value``, the true value there; ``belief``; and ``prior``, the belief before any release. In
+        decreasing order of the belief.
     engine : Engine, optional
         Memory and processes. Results do not depend on them.
 
@@ -115,7 +128,8 @@ def measure_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, or the folder holds no belief about a published record.
+        If an argument is of another kind, the folder holds no belief about a published record or is that of an interrupted
+        attack, or ``at_risk`` exists.
 
     Notes
     -----
@@ -126,7 +140,10 @@ def measure_large(
     check_kind("measure_large", "published", published, LargeReleases, takes)
     check_large_adversary("measure_large", adversary)
     check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
-    engine, beliefs, rows = engine or Engine(), Path(beliefs), []
+    engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []
+    listed = _checked_path(at_risk)
+    if (beliefs / BEGUN).exists() and not (beliefs / MANIFEST).exists():
+        raise ValueError(f"measure_large: the attack that began {beliefs} has not ended; run it again, and it goes on.")
     records = published.folder / "private" / "records"
     with TemporaryDirectory(prefix="foreknow-", dir=engine.scratch) as name, engine.connection() as connection:
         work = Path(name)
@@ -137,9 +154,9 @@ def measure_large(
                 for place, ends in enumerate(part_ranges(records, number))
             ]
             rows.append((release.time, list(engine.map(measure_block, tasks))))
-        respondents, exposed = _exposed(connection, work, sure)
+        people = exposed_respondents(connection, sorted(work.rglob("part-*.parquet")), published, sure, listed)
     risk, loss = (pd.DataFrame([row(time, sums) for time, sums in rows]) for row in (_risk, _loss))
-    return LargeMeasures(risk, loss, respondents, exposed)
+    return LargeMeasures(risk, loss, *people)
 
 
 def measure_block(task: MeasureTask) -> Sums:
@@ -158,6 +175,8 @@ def measure_block(task: MeasureTask) -> Sums:
     prior = task.adversary.prior_rows(people_of(block, task.schema, task.time))[rows, true]
     columns = {
         "respondent": block["respondent"].take(pa.array(rows)),
+        "step": pa.array(np.full(len(rows), task.release, dtype=np.int32)),
+        "value": pa.array(true.astype(np.int32)),
         "belief": pa.array(release.confidence),
         "prior": pa.array(prior),
     }
@@ -233,19 +252,17 @@ def _joined(connection: duckdb.DuckDBPyConnection, records: list[Path], beliefs:
         )
     path = work / "joined.parquet"
     connection.execute(
-        f"COPY (SELECT r.*, b.values, b.probabilities FROM read_parquet({[str(part) for part in records]}) r "
-        f"LEFT JOIN read_parquet({[str(part) for part in beliefs]}) b USING (respondent) ORDER BY r.rank) "
-        f"TO '{path}' (FORMAT parquet)"
+        f"COPY (SELECT r.*, b.values, b.probabilities FROM {parquet_of(*records)} r "
+        f"LEFT JOIN {parquet_of(*beliefs)} b USING (respondent) ORDER BY r.rank) "
+        f"{to_parquet(path)}"
     )
     return path
 
 
-def _exposed(connection: duckdb.DuckDBPyConnection, work: Path, sure: float) -> tuple[int, int]:
-    """Numbers of respondents and of exposed ones; of equal highest beliefs the first counts."""
-    files = f"{work}/release-*/part-*.parquet"
-    query = f"""
-        SELECT count(*), count(*) FILTER (belief >= $sure AND prior < $sure) FROM (
-            SELECT max(belief) AS belief, arg_min(prior, {{'a': -belief, 'b': filename}}) AS prior
-            FROM read_parquet('{files}', filename = true) GROUP BY respondent)"""
-    respondents, exposed = connection.execute(query, {"sure": float(sure)}).fetchall()[0]
-    return int(respondents), int(exposed)
+def _checked_path(at_risk: "Path | str | None") -> Path | None:
+    if at_risk is None:
+        return None
+    check_kind("measure_large", "at_risk", at_risk, (str, Path), "is the path of a file to make, as 'at-risk.parquet'")
+    if Path(at_risk).exists():
+        raise ValueError(f"measure_large: {at_risk} exists; name a file that does not.")
+    return Path(at_risk)

@@ -7,18 +7,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.parts import part_path, read_object, write_object, write_part
-from foreknow.evaluation.large.people_partitions import GROUPS_OF_A_RELEASE
+from foreknow.evaluation.large.parts import read_object, write_object
+from foreknow.evaluation.large.people_partitions import release_of
 from foreknow.models import Adversary, JointProblem, MaxEntropy, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.joint.chain_steps import chain_steps
-from foreknow.models.joint.expected_steps import expected_steps
 from foreknow.models.joint.group_visit import scratch_of
-from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
+from foreknow.models.joint.max_entropy import with_doubt
 from foreknow.models.joint.messages import Messages, factors_of, first_messages
-from foreknow.models.joint.posterior import JointPosterior, record_beliefs
 from foreknow.models.joint.sweeps import fit_tilts
 from foreknow.models.joint.tilted_counts import tilted_counts
 
@@ -95,16 +92,6 @@ class ExchangeTask(NamedTuple):
     tilts: FloatArray
 
 
-class BeliefTask(NamedTuple):
-    """Fitted partition whose beliefs about the releases ``first`` to ``last`` are to be written to ``folder``."""
-
-    partition: Partition
-    exchange: int
-    first: int
-    last: int
-    folder: Path
-
-
 def begin_partition(task: Partition) -> tuple[IntArray, IntArray]:
     """Write the law of a partition and its first messages.
 
@@ -136,7 +123,7 @@ def exchange_tilts(task: ExchangeTask) -> FloatArray:
     float array, shape (h, m)
         Expected number of records of each value of the members in the partition of each shared group.
     """
-    law, state = _law(task.partition), _state(task.partition, task.before)
+    law, state = law_of(task.partition), state_of(task.partition, task.before)
     at, factors, scratch = law.law.layout, factors_of(law.law), scratch_of(law.law)
     messages, m, solver = state.messages, law.law.values, task.partition.solver
     groups = int(at.release_starts[min(task.releases, law.law.releases)])
@@ -152,46 +139,21 @@ def exchange_tilts(task: ExchangeTask) -> FloatArray:
     return expected
 
 
-def write_beliefs(task: BeliefTask) -> tuple[IntArray, IntArray]:
-    """Write the beliefs of a partition about some releases.
+def law_of(partition: Partition) -> PartitionLaw:
+    """Law that `begin_partition` wrote."""
+    law: PartitionLaw = read_object(_law_path(partition))
+    return law
 
-    Returns
-    -------
-    doubtful : int array, shape (last - first,)
-        Number of groups of each release within the partition that contradict the knowledge or did not converge.
-    contradicted : int array
-        Places among the shared groups of the partition of those that contradict the knowledge.
-    """
-    own = task.partition
-    law, state = _law(own), _state(own, task.exchange)
-    at, messages = law.law.layout, state.messages
-    beliefs = record_beliefs(law.law, messages.forward * messages.backward)
-    release = law.law.release
-    edges = np.searchsorted(release[law.law.group], [task.first, task.last]).tolist()
-    ruled_out = expected_steps(at, factors_of(law.law), messages, law.impossible, (edges[0], edges[1]))[1]
-    doubtful = contradicted_groups(law.problem, law.law, ruled_out, beliefs) > 0
-    contradicted = np.flatnonzero(doubtful[law.groups] & _within(release[law.groups], task))
-    doubtful |= state.gap > own.solver.tolerance
-    doubtful[law.groups] = False
-    block = read_block(own.records, own.start, own.stop)
-    posterior = JointPosterior(law.law, beliefs, np.zeros(len(release), dtype=np.int64), state.gap)
-    for number in range(task.first, task.last):
-        first, last = np.searchsorted(release[law.law.group], [number, number + 1]).tolist()
-        rows = posterior.rows(np.arange(first, last))
-        respondent = block["respondent"].slice(first, last - first)
-        part = belief_part(respondent, np.zeros(last - first, dtype=np.int64), rows, number)
-        write_part(part_path(task.folder, number, own.number), part)
-    mine = np.flatnonzero(doubtful & _within(release, task))
-    return np.bincount(release[mine] - task.first, minlength=task.last - task.first), contradicted
+
+def state_of(partition: Partition, exchange: int) -> PartitionState:
+    """Messages after an exchange; those of exchange 0 are the first ones."""
+    state: PartitionState = read_object(_state_path(partition, exchange))
+    return state
 
 
 def drop_state(partition: Partition, exchange: int) -> None:
     """Remove the messages of an earlier exchange."""
     _state_path(partition, exchange).unlink(missing_ok=True)
-
-
-def _within(release: IntArray, task: BeliefTask) -> BoolArray:
-    return np.asarray((release >= task.first) & (release < task.last))
 
 
 def _problem(task: Partition, block: pa.Table, keys: IntArray, group: IntArray, shared: IntArray) -> JointProblem:
@@ -203,8 +165,7 @@ def _problem(task: Partition, block: pa.Table, keys: IntArray, group: IntArray, 
     person = pc.dictionary_encode(block["respondent"].combine_chunks()).indices.to_numpy().astype(np.int64)
     steps = chain_steps(task.adversary, release, person, m)
     prior = _priors(task, block, steps.path, release)
-    of_group = (keys // GROUPS_OF_A_RELEASE).astype(np.int64)
-    return JointProblem(prior, steps.tables, steps.path, group, steps.chain, counts, of_group)
+    return JointProblem(prior, steps.tables, steps.path, group, steps.chain, counts, release_of(keys))
 
 
 def _priors(task: Partition, block: pa.Table, path: IntArray, release: IntArray) -> FloatArray:
@@ -233,13 +194,3 @@ def _law_path(partition: Partition) -> Path:
 
 def _state_path(partition: Partition, exchange: int) -> Path:
     return partition.work / f"messages-{partition.number:05d}-{exchange:05d}.pickle"
-
-
-def _law(partition: Partition) -> PartitionLaw:
-    law: PartitionLaw = read_object(_law_path(partition))
-    return law
-
-
-def _state(partition: Partition, exchange: int) -> PartitionState:
-    state: PartitionState = read_object(_state_path(partition, exchange))
-    return state

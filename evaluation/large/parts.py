@@ -4,7 +4,8 @@ import json
 import os
 import pickle
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,35 +38,33 @@ def part_ranges(folder: Path, release: int) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
-def write_part(path: Path, table: pa.Table) -> None:
-    """Write a part whole or not at all, as one row group. Its metadata are the names and types of its columns."""
-    scratch = _scratch(path)
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Context manager that yields a scratch file, which becomes ``path`` if the block ends without an error."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        pq.write_table(table.replace_schema_metadata(None), scratch, compression="zstd", row_group_size=len(table) or 1)
+        yield scratch
         os.replace(scratch, path)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+def write_part(path: Path, table: pa.Table) -> None:
+    """Write a part whole or not at all, as one row group. Its metadata are the names and types of its columns."""
+    with whole_file(path) as scratch:
+        pq.write_table(table.replace_schema_metadata(None), scratch, compression="zstd", row_group_size=len(table) or 1)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a JSON file whole or not at all."""
-    scratch = _scratch(path)
-    try:
+    with whole_file(path) as scratch:
         scratch.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def write_object(path: Path, content: object) -> None:
     """Write an object of this program whole or not at all. The file is for the folder of work alone."""
-    scratch = _scratch(path)
-    try:
-        with scratch.open("wb") as file:
-            pickle.dump(content, file, protocol=5)
-        os.replace(scratch, path)
-    finally:
-        scratch.unlink(missing_ok=True)
+    with whole_file(path) as scratch, scratch.open("wb") as file:
+        pickle.dump(content, file, protocol=5)
 
 
 def read_object(path: Path) -> Any:
@@ -97,5 +96,6 @@ def remove_torn(folder: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _scratch(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}")
+def has_files(folder: Path) -> bool:
+    """True if a folder holds a file other than those that a run which was killed at once left."""
+    return any(path.is_file() and not SCRATCH_NAME.fullmatch(path.name) for path in folder.rglob("*"))

@@ -8,10 +8,16 @@ import duckdb
 import numpy as np
 
 from foreknow.evaluation.large.parts import part_paths, part_ranges
+from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.models.arrays import FloatArray, IntArray
 
 GROUPS_OF_A_RELEASE = 2**40
 """Upper limit of the labels of the groups of a release: release times limit plus label is the key of a group."""
+
+
+def release_of(keys: IntArray) -> IntArray:
+    """Release of each group, by its key."""
+    return np.asarray(keys // GROUPS_OF_A_RELEASE, dtype=np.int64)
 
 
 class PeoplePartitions(NamedTuple):
@@ -49,11 +55,11 @@ def partition_people(
     people = work / "people.parquet"
     connection.execute(
         "COPY (SELECT respondent, arg_min(part, release) AS part FROM published GROUP BY respondent) "
-        f"TO '{people}' (FORMAT parquet)"
+        f"{to_parquet(people)}"
     )
     connection.execute(
-        f"COPY (SELECT p.part, r.* EXCLUDE (part) FROM published r JOIN read_parquet('{people}') p USING (respondent) "
-        f"ORDER BY p.part, r.key, r.respondent) TO '{path}' (FORMAT parquet)"
+        f"COPY (SELECT p.part, r.* EXCLUDE (part) FROM published r JOIN {parquet_of(people)} p USING (respondent) "
+        f"ORDER BY p.part, r.key, r.respondent) {to_parquet(path)}"
     )
     people.unlink()
     keys, counts = _shared_groups(connection, path, m)
@@ -66,10 +72,10 @@ def _all_records(records: Path, releases: int) -> str:
     ends = [part_ranges(records, release) for release in range(releases)]
     parts, queries = max(map(len, ends)), []
     for release, ranges in enumerate(ends):
-        number, files = ranges[-1][1], [str(part) for part in part_paths(records, release)]
+        number, files = ranges[-1][1], parquet_of(*part_paths(records, release))
         queries.append(
             f'SELECT * EXCLUDE (rank, "group"), {release} AS release, rank * {parts} // {number} AS part, '
-            f'{release} * {GROUPS_OF_A_RELEASE} + "group" AS key FROM read_parquet({files}) WHERE "group" >= 0'
+            f'{release} * {GROUPS_OF_A_RELEASE} + "group" AS key FROM {files} WHERE "group" >= 0'
         )
     return " UNION ALL ".join(queries)
 
@@ -77,7 +83,7 @@ def _all_records(records: Path, releases: int) -> str:
 def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) -> tuple[IntArray, FloatArray]:
     """Keys and counts of the groups with members in several partitions."""
     rows = connection.execute(
-        f"SELECT key, value, count(*) AS number FROM read_parquet('{path}') SEMI JOIN (SELECT key FROM read_parquet('{path}') "
+        f"SELECT key, value, count(*) AS number FROM {parquet_of(path)} SEMI JOIN (SELECT key FROM {parquet_of(path)} "
         "GROUP BY key HAVING min(part) < max(part)) USING (key) GROUP BY key, value"
     ).fetchnumpy()
     keys, group = np.unique(rows["key"], return_inverse=True)
@@ -87,6 +93,6 @@ def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) ->
 
 
 def _ranges(connection: duckdb.DuckDBPyConnection, path: Path) -> list[tuple[int, int]]:
-    sizes = connection.execute(f"SELECT count(*) FROM read_parquet('{path}') GROUP BY part ORDER BY part").fetchall()
+    sizes = connection.execute(f"SELECT count(*) FROM {parquet_of(path)} GROUP BY part ORDER BY part").fetchall()
     edges = np.cumsum([0, *(size for (size,) in sizes)]).tolist()
     return list(pairwise(edges))

@@ -17,7 +17,7 @@ from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
 from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import merge_beliefs
 from foreknow.evaluation.large.level_groups import check_level_requirement, whole_groups
-from foreknow.evaluation.large.parts import SCRATCH_NAME, part_paths, read_json, remove_torn, write_json
+from foreknow.evaluation.large.parts import has_files, part_paths, read_json, remove_torn, write_json
 from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
 from foreknow.evaluation.large.settled_blocks import settled_blocks
@@ -246,7 +246,7 @@ def _sum_of_begun(folder: Path) -> dict[str, str]:
 def _begin(folder: Path, settings: dict[str, Any], seed: int | None) -> int:
     """Make the folder, or check that an interrupted run with these settings left it; return the seed."""
     begun = folder / "private" / BEGUN
-    if not _has_files(folder):
+    if not has_files(folder):
         (folder / "private").mkdir(mode=0o700, exist_ok=True)
         (folder / "private" / "work").mkdir(exist_ok=True)
         seed = secrets.randbits(128) if seed is None else seed
@@ -260,8 +260,3 @@ def _begin(folder: Path, settings: dict[str, Any], seed: int | None) -> int:
     (folder / "private" / "work").mkdir(exist_ok=True)
     remove_torn(folder)
     return int(kept["seed"])
-
-
-def _has_files(folder: Path) -> bool:
-    """True if a folder holds a file other than those that a run which was killed at once left."""
-    return any(path.is_file() and not SCRATCH_NAME.fullmatch(path.name) for path in folder.rglob("*"))

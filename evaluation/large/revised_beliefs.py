@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from foreknow.evaluation.large.belief_columns import dense_beliefs
-from foreknow.models import Adversary, People
+from foreknow.models import Adversary, GivenPrior, People, PriorByTime
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import chains_at, is_personal
@@ -18,18 +18,27 @@ def check_large_adversary(owner: str, adversary: object) -> None:
     TypeError
         If it is no `Adversary`.
     ValueError
-        If it has compromised records, transitions by person, or transitions of an order over 1.
+        If it has compromised records, a prior by respondent, transitions by person, or transitions of an order over 1.
     """
     if not isinstance(adversary, Adversary):
         raise TypeError(f"{owner}: adversary is {adversary!r}; make one by Adversary(prior, transitions).")
     if adversary.compromised is not None:
         raise ValueError(f"{owner}: compromised records are not read from disk; use SequentialAttack, in memory.")
+    if _is_by_respondent(adversary.prior):
+        raise ValueError(f"{owner}: a GivenPrior is not read from disk; use SequentialAttack, in memory.")
     if adversary.transitions is not None and (
         is_personal(adversary.transitions) or chains_at(adversary.transitions, 0)[0].order > 1
     ):
         raise ValueError(
             f"{owner} needs transitions of order 1, the same for all respondents; use SequentialAttack, in memory, or truncate(1)."
         )
+
+
+def _is_by_respondent(prior: object) -> bool:
+    """True if a prior reads the identifiers of respondents, for which blocks have numbers."""
+    if isinstance(prior, PriorByTime):
+        return any(map(_is_by_respondent, prior.priors.values()))
+    return isinstance(prior, GivenPrior)
 
 
 def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, release: int) -> FloatArray:

@@ -12,6 +12,7 @@ from foreknow.defenses import FullDomain
 from foreknow.defenses.growing.hilbert import hilbert_words
 from foreknow.evaluation.large.level_groups import write_level_groups
 from foreknow.evaluation.large.source import LargeTable, coded_query
+from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.models.arrays import FloatArray, IntArray
 
 BATCH = 2**18
@@ -80,13 +81,13 @@ def sort_records(
         labels = folder / "labels.parquet"
         notes = write_level_groups(connection, coded, table.schema, time, counts, order.levels, labels)
         codes = ", ".join(f"q{a}" for a in range(len(table.schema.quasi_identifiers)))
-        columns, joins, key = f"{columns}, l.label", f" JOIN read_parquet('{labels}') l USING ({codes})", "label"
+        columns, joins, key = f"{columns}, l.label", f" JOIN {parquet_of(labels)} l USING ({codes})", "label"
     if beliefs is not None:
         columns += ", b.step, b.values, b.probabilities"
-        joins += f" LEFT JOIN read_parquet('{beliefs}') b USING (respondent)"
+        joins += f" LEFT JOIN {parquet_of(beliefs)} b USING (respondent)"
     connection.execute(
-        f"COPY (SELECT {columns} FROM read_parquet('{coded}') c{joins} "
-        f"ORDER BY {key}, md5_number_lower('{order.secret}' || respondent::VARCHAR), respondent) TO '{path}' (FORMAT parquet)"
+        f"COPY (SELECT {columns} FROM {parquet_of(coded)} c{joins} "
+        f"ORDER BY {key}, md5_number_lower('{order.secret}' || respondent::VARCHAR), respondent) {to_parquet(path)}"
     )
     coded.unlink()
     return SortedRecords(path, counts, notes)
@@ -154,7 +155,7 @@ def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> N
 def _check_respondents(connection: duckdb.DuckDBPyConnection, coded: Path, time: Any) -> None:
     """Raise ValueError if a respondent has two records."""
     twice = connection.execute(
-        f"SELECT respondent FROM read_parquet('{coded}') GROUP BY respondent HAVING count(*) > 1 LIMIT 1"
+        f"SELECT respondent FROM {parquet_of(coded)} GROUP BY respondent HAVING count(*) > 1 LIMIT 1"
     ).fetchall()
     if twice:
         raise ValueError(

@@ -22,6 +22,7 @@ from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.parts import part_paths, part_ranges
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
+from foreknow.evaluation.large.sql_files import parquet_of
 from foreknow.models import Adversary, Schema
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind
@@ -190,7 +191,7 @@ def _counts(table: pa.Table, schema: Schema) -> tuple[IntArray, IntArray]:
 def _shares(parts: list[Path], schema: Schema, connection: duckdb.DuckDBPyConnection) -> dict[Hashable, float]:
     """Share of each value in a release."""
     column = quoted(schema.sensitive)
-    query = f"SELECT {column}, count(*) FROM read_parquet({[str(part) for part in parts]}) GROUP BY {column}"
+    query = f"SELECT {column}, count(*) FROM {parquet_of(*parts)} GROUP BY {column}"
     rows = connection.execute(query).fetchall()
     total = sum(count for _, count in rows)
     return {value: count / total for value, count in rows}

@@ -63,8 +63,8 @@ def attack_command(
     A file of --groups that foreknow publish wrote must belong to the records and to the published table; the checksums beside the
     file are compared.
 
-    With --from-disk, --groups is the folder of foreknow publish --from-disk. The attack is sequential or snapshot, and the
-    adversary learned from --corpus or from the records.
+    With --from-disk, --groups is the folder of foreknow publish --from-disk. The attack is joint (--solver group-messages or
+    max-entropy), sequential or snapshot, and the adversary learned from --corpus or from the records.
 
     With --published, RECORDS is a published table found elsewhere, and there are no originals: no truth to compare with. Beliefs
     are about the persons of a register (--people), who are linked to a group where the labels and the sizes of the groups
@@ -74,7 +74,19 @@ def attack_command(
     if from_disk:
         return attack_from_disk(
             DiskAttack(
-                context, table, chosen, known.learning, groups, sure, fail_over, corpus, knowledge, out, disk, overwrite
+                context,
+                table,
+                chosen,
+                known.learning,
+                groups,
+                sure,
+                fail_over,
+                forward,
+                corpus,
+                knowledge,
+                out,
+                disk,
+                overwrite,
             )
         )
     disk.refuse_given("records are read into memory")

@@ -1,5 +1,7 @@
-"""`foreknow attack --from-disk`: the sequential attack on a publication from disk, and its risk."""
+"""`foreknow attack --from-disk`: the joint, sequential or snapshot attack on a publication from disk, and its risk."""
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -7,13 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 import typer
 
+from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.cli.adversary_knowledge import Learning
-from foreknow.evaluation.cli.attack_choices import estimator_choice
+from foreknow.evaluation.cli.attack_choices import estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_adversaries import CORPUS, KNOWERS
-from foreknow.evaluation.cli.commands.attack_making import RECORDS
+from foreknow.evaluation.cli.commands.attack_making import RECORDS, AttackSettings, check_attack_options
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource
+from foreknow.evaluation.cli.commands.attack_report import attack_title
 from foreknow.evaluation.cli.commands.exposure_verdict import (
     Exposure,
     exposure_content,
@@ -28,23 +32,27 @@ from foreknow.evaluation.cli.files.large_tables import large_tables, refuse_in_m
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.option_groups import TableOptions
 from foreknow.evaluation.cli.options import given_options
+from foreknow.evaluation.cli.printing.attack_tables import risk_columns
+from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import notice, say, say_sentences, show
 from foreknow.models import Adversary
 
 if TYPE_CHECKING:
-    from foreknow.evaluation.large import LargeReleases
-    from foreknow.evaluation.large.exposure import LargeExposure
+    from foreknow.evaluation.large import LargeMeasures, LargeReleases
 
 BELIEFS, AT_RISK = "beliefs", "at-risk.parquet"
 """Folder of the beliefs and file of the exposed respondents in --out."""
 
-FROM_DISK = ("sequential", "snapshot")
+FROM_DISK = ("joint", "sequential", "snapshot")
 """Attacks on a publication from disk."""
 
+DISK_SOLVERS = ("group-messages", "max-entropy")
+"""Solvers of the joint attack on a publication from disk."""
+
 IN_MEMORY = (
-    "later", "alone", "people", "group", "solver", "forward", "sensitive_set", "attribute_set", "support", "r", "statements", "k",
-    "l", "seed", "pictures",
+    "later", "alone", "people", "group", "sensitive_set", "attribute_set", "support", "r", "statements", "k", "l", "seed",
+    "pictures",
 )  # fmt: skip
 """Options of `foreknow attack` that are read without --from-disk alone."""
 
@@ -59,6 +67,7 @@ class DiskAttack(NamedTuple):
     groups: Path | None
     sure: float
     fail_over: float | None
+    forward: bool
     corpus: Path | None
     knowledge: KnowledgeSource | None
     out: Path | None
@@ -67,44 +76,66 @@ class DiskAttack(NamedTuple):
 
 
 def attack_from_disk(run: DiskAttack) -> Outcome:
-    """Attack a publication from disk, print its risk and, with --out, keep beliefs and exposed respondents."""
-    name, published = _checked(run)
-    adversary = _adversary(run, name, published)
+    """Attack a publication from disk, print its risk and, with --out, keep beliefs and exposed respondents.
+
+    An interrupted run goes on.
+    """
+    published = _checked(run)
+    joint = run.chosen.attack == "joint"
+    notice_compilation(run.chosen.solver if joint else None, run.chosen.estimator, learns=False)
+    adversary = _adversary(run, published)
     if run.out is None:
         with TemporaryDirectory(prefix="foreknow-", dir=run.disk.scratch) as folder:
-            found = _attacked(run, published, adversary, Path(folder))
+            _attack(run, published, adversary, Path(folder, BELIEFS))
+            found = _measured(run, published, adversary, Path(folder, BELIEFS), Path(folder))
     else:
+        if run.overwrite:
+            _remove_earlier(run.out)
+        _attack(run, published, adversary, run.out / BELIEFS)
         with atomic_output(run.out, [run.table.records], run.overwrite) as folder:
-            found = _attacked(run, published, adversary, folder)
-            (folder / BELIEFS).chmod(0o700)
+            found = _measured(run, published, adversary, run.out / BELIEFS, folder)
             (folder / AT_RISK).chmod(0o600)
             write_settings(folder / SETTINGS, run_settings(run.context, [*run.table.files, run.corpus]))
-    show(PrintedTable(found.releases, f"{name} attack, {run.chosen.estimator} posterior"))
-    first = None if found.first is None else published.releases[found.first].time
-    # Only the number of rows is read.
-    people = pd.DataFrame(index=range(found.exposed))
-    exposed = Exposure(
-        run.sure, found.respondents, found.known, people, first, KNOWERS[RECORDS if run.corpus is None else CORPUS]
-    )
+    releases = risk_columns(found.risk.rename(columns={"measured": "published"}))
+    show(PrintedTable(releases, attack_title(AttackSettings.of(run.chosen, run.forward, None, run.learning))))
+    exposed = _exposure(run, found)
     say_sentences(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
         say(
             f"Beliefs, for you alone: {run.out / BELIEFS}. Exposed respondents: {run.out / AT_RISK}. Settings: {SETTINGS}."
         )
-    content: dict[str, Any] = exposure_content(exposed, run.fail_over) | {"attack": name, "releases": found.releases}
+    made = {"attack": run.chosen.attack, "solver": run.chosen.solver if joint else None, "releases": releases}
     files = [] if run.out is None else [str(run.out / each) for each in (BELIEFS, AT_RISK, SETTINGS)]
-    return Outcome(content | {"files": files}, is_over(exposed, run.fail_over))
+    content: dict[str, Any] = exposure_content(exposed, run.fail_over) | made | {"files": files}
+    return Outcome(content, is_over(exposed, run.fail_over))
 
 
-def _checked(run: DiskAttack) -> tuple[str, "LargeReleases"]:
-    """The attack and the publication, if all options are read from disk and belong together."""
+def _exposure(run: DiskAttack, found: "LargeMeasures") -> Exposure:
+    """The verdict; of its table of people only the number of rows is read."""
+    people = pd.DataFrame(index=range(found.exposed))
+    to = KNOWERS[RECORDS if run.corpus is None else CORPUS]
+    return Exposure(run.sure, found.published_respondents, found.known, people, found.first, to)
+
+
+def _checked(run: DiskAttack) -> "LargeReleases":
+    """The publication, if all options are read from disk and belong together."""
     from foreknow.evaluation.large import LargeReleases
 
     refuse_in_memory(run.context, *IN_MEMORY)
-    name = run.chosen.attack if "attack" in given_options(run.context) else FROM_DISK[0]
+    name = run.chosen.attack
     if name not in FROM_DISK:
         raise ValueError(
             f"--attack {name} needs all releases in memory. From disk: {', '.join(FROM_DISK)}; or leave out --from-disk."
+        )
+    check_attack_options(run.context, name, None, run.corpus, run.knowledge)
+    if name == "joint" and run.chosen.solver not in DISK_SOLVERS:
+        raise ValueError(
+            f"--solver {run.chosen.solver} needs all releases in memory. From disk: {', '.join(DISK_SOLVERS)}; or leave out "
+            "--from-disk."
+        )
+    if name == "joint" and "estimator" in given_options(run.context):
+        raise ValueError(
+            "--estimator is not read by the joint attack from disk; leave it out, or choose --attack sequential, snapshot."
         )
     if run.learning.order != 1:
         raise ValueError(f"--order {run.learning.order} is not read with --from-disk; the adversary has order 1.")
@@ -112,19 +143,13 @@ def _checked(run: DiskAttack) -> tuple[str, "LargeReleases"]:
         raise ValueError(
             "--knowledge learned needs all releases in memory. From disk: --knowledge records, or --corpus FILE."
         )
-    if run.corpus is not None and run.knowledge is not None:
-        raise ValueError(
-            "--corpus and --knowledge records exclude each other: with a corpus, the adversary learned from it."
-        )
     if run.groups is None or not run.groups.is_dir():
         raise ValueError("--from-disk needs --groups FOLDER, the folder of foreknow publish --from-disk.")
     if run.out is not None:
         check_output(run.out, [AT_RISK, SETTINGS], [run.table.records], run.overwrite)
-        if (run.out / BELIEFS).exists():
-            raise ValueError(f"{run.out / BELIEFS} is there from another run; move it away, or name another folder.")
     published = LargeReleases(run.groups)
     _check_records(run, published)
-    return name, published
+    return published
 
 
 def _check_records(run: DiskAttack, published: "LargeReleases") -> None:
@@ -146,14 +171,14 @@ def _check_records(run: DiskAttack, published: "LargeReleases") -> None:
         )
 
 
-def _adversary(run: DiskAttack, name: str, published: "LargeReleases") -> Adversary:
+def _adversary(run: DiskAttack, published: "LargeReleases") -> Adversary:
     """The adversary, who knows the records or a corpus."""
     if run.corpus is None:
         notice("No --corpus: the adversary learns from the published records themselves, the strongest knowledge.")
     table, corpus = large_tables(run.table, run.corpus)
     source = replace_schema(table if corpus is None else corpus, published)
-    learned = learned_from(source, run.learning, run.disk.engine("learning"))
-    transitions = learned.transitions if name == "sequential" else None
+    learned = learned_from(source, run.learning, run.disk.engine("learning, blocks of a release"))
+    transitions = None if run.chosen.attack == "snapshot" else learned.transitions
     return run.learning.adversary(learned.prior, transitions, estimator_choice(run.chosen.estimator))
 
 
@@ -162,11 +187,32 @@ def replace_schema(table: Any, published: "LargeReleases") -> Any:
     return type(table)(table.files, published.schema, table.time)
 
 
-def _attacked(run: DiskAttack, published: "LargeReleases", adversary: Adversary, folder: Path) -> "LargeExposure":
-    from foreknow.evaluation.large import attack_large
-    from foreknow.evaluation.large.exposure import large_exposure
+def _remove_earlier(out: Path) -> None:
+    """Remove the beliefs, the exposed respondents and the settings of an earlier run from disk."""
+    if (out / BELIEFS / "begun.json").exists():
+        for name in (AT_RISK, SETTINGS):
+            (out / name).unlink(missing_ok=True)
+        shutil.rmtree(out / BELIEFS)
 
-    engine = run.disk.engine("attacking")
-    beliefs = attack_large(published, adversary, folder / BELIEFS, engine=engine)
-    measured = run.disk.engine("measuring")
-    return large_exposure(published, beliefs, adversary, run.sure, folder / AT_RISK, measured)
+
+def _attack(run: DiskAttack, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> None:
+    """Write the beliefs, unless a run that was killed before their measures were written has done so."""
+    from foreknow.evaluation.large import AlreadyAttacked, attack_large
+
+    attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
+    blocks = "blocks of a release"
+    if run.chosen.attack == "joint":
+        attack = JointAttack(adversary, solver_choice(run.chosen.solver), hindsight=not run.forward)
+        blocks = "partitions of the respondents"
+    with suppress(AlreadyAttacked):
+        attack_large(published, attack, beliefs, engine=run.disk.engine(f"attacking, {blocks}"))
+
+
+def _measured(
+    run: DiskAttack, published: "LargeReleases", adversary: Adversary, beliefs: Path, folder: Path
+) -> "LargeMeasures":
+    """The measures; the exposed respondents are written."""
+    from foreknow.evaluation.large import measure_large
+
+    engine = run.disk.engine("measuring, blocks of a release")
+    return measure_large(published, beliefs, adversary, sure=run.sure, at_risk=folder / AT_RISK, engine=engine)

@@ -100,7 +100,9 @@ def _check_on_disk(publication: Publication, requirement: Requirement, disk: Dis
             "requirements, check the parts of each release: foreknow check release-0000/*.parquet --sensitive COLUMN."
         )
     published = LargeReleases(publication.folder)
-    found = large_findings(verify_large(published, requirement, engine=disk.engine("checking")), requirement)
+    found = large_findings(
+        verify_large(published, requirement, engine=disk.engine("checking, blocks of a release")), requirement
+    )
     return Checked(found, pd.DataFrame(), str(publication.folder), [publication.listing.path])
 
 

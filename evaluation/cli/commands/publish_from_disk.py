@@ -72,7 +72,7 @@ def publish_from_disk(run: DiskRun) -> Outcome:
     from foreknow.evaluation.large import AlreadyPublished, LargeReleases, publish_large
     from foreknow.evaluation.large.blocks import BLOCK_RECORDS
 
-    defense, engine = _checked_defense(run), run.disk.engine("publishing")
+    defense, engine = _checked_defense(run), run.disk.engine("publishing, blocks of a release")
     complete = run.out / PARTS / CERTIFICATE
     check_output(run.out, [complete.relative_to(run.out)], (), run.overwrite)
     if run.overwrite:
@@ -98,7 +98,7 @@ def publish_from_disk(run: DiskRun) -> Outcome:
         f"For you alone: {run.out / PRIVATE}. It names the group of each record and undoes the publication: keep it apart.",
         *verified_lines(stated, run.out / PARTS),
     )
-    groups = f"--from-disk --attack sequential --groups {shlex.quote(str(run.out))}"
+    groups = f"--from-disk --groups {shlex.quote(str(run.out))}"
     say(
         *next_lines(
             run.context, "attack", groups, "--out risk", also=("corpus", "memory", "workers", "scheduler", "scratch")
@@ -172,7 +172,9 @@ def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adver
     requirement = enforced_requirement(defense)
     found: pd.DataFrame | None = None
     if run.verify and requirement is not None:
-        found = verify_large(published, requirement, adversary, engine=run.disk.engine("verifying"))
+        found = verify_large(
+            published, requirement, adversary, engine=run.disk.engine("verifying, blocks of a release")
+        )
     manifest_path, public = run.out / PRIVATE / MANIFEST, run.out / PARTS
     manifest = read_object(manifest_path)
     parts = {

@@ -114,7 +114,11 @@ def risk_per_release(beliefs: Beliefs, history: History) -> pd.DataFrame:
 
     ``records`` is the number of published records.
     """
-    table = risk_table(beliefs, history)
+    return risk_columns(risk_table(beliefs, history))
+
+
+def risk_columns(table: pd.DataFrame) -> pd.DataFrame:
+    """The columns of a risk table that are printed for each release, with their headings."""
     names = ["time", "published", "suppressed", "gain", "certain", "total_risk", "success", "confidence"]
     return table[names].rename(columns=HEADINGS)
 

@@ -1,11 +1,17 @@
 """The command line from disk to disk: publish, attack, check, and what it refuses."""
 
+import errno
 import json
+import os
 
 import pandas as pd
 import pytest
 from commands import ROLES, records, run, write
+from large_history import bytes_of
 from printed_tables import printed
+
+from foreknow.evaluation.large import attack as attack_module
+from foreknow.evaluation.large import measures, partition_beliefs
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -41,7 +47,7 @@ def test_the_files_and_what_they_say(published):
     assert b"p07" not in public
     assert (out / "private").stat().st_mode & 0o077 == 0
     told = " ".join(result.stdout.replace("\\\n", " ").split())
-    assert f"--from-disk --attack sequential --groups {out} --out risk" in told
+    assert f"--from-disk --groups {out} --out risk" in told
     assert "is already there" in refused("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--out", out)
 
 
@@ -63,13 +69,18 @@ def test_codes_of_a_csv_stay_as_written(tmp_path):
 def test_publish_attack_and_check(tmp_path):
     source, out = write(records(people=60, present=50), tmp_path / "r.parquet"), tmp_path / "out"
     run("publish", source, *ROLES, *DISK, "-t", 0.9, "--out", out, "--memory", 1)
-    attack = ["attack", source, *ROLES, "--from-disk", "--estimator", "omega", "--groups", out]
+    attack = ["attack", source, *ROLES, "--from-disk", "--groups", out]
     result = run(*attack, "--sure", 0.7, "--out", tmp_path / "risk", "--json")
+    assert "\n\n\n" not in result.stderr
     found = json.loads(result.stdout)
     assert found["exposed"] == len(pd.read_parquet(tmp_path / "risk" / "at-risk.parquet"))
     assert len(found["releases"]) == 3
-    assert len(list((tmp_path / "risk" / "beliefs").rglob("*.parquet"))) == 6
+    assert (found["attack"], found["solver"]) == ("joint", "group-messages")
+    assert len(list((tmp_path / "risk" / "beliefs").rglob("*.parquet"))) >= 6
     assert "is already there" in refused(*attack, "--out", tmp_path / "risk")
+    whole = bytes_of(tmp_path / "risk")
+    run(*attack, "--sure", 0.7, "--out", tmp_path / "risk", "--overwrite")
+    assert bytes_of(tmp_path / "risk").keys() == whole.keys()
     assert run(*attack, "--sure", 0.51, "--fail-over", 0, status=1).exit_code == 1
     result = run("check", out)
     assert "Passed" in result.stdout
@@ -78,6 +89,55 @@ def test_publish_attack_and_check(tmp_path):
         "KAnonymity(k=3)", "DistinctDiversity(l=2)", "TCloseness(t=0.9)",
     }  # fmt: skip
     assert "FAILED" in run("check", out, "-k", 20, status=1).stdout
+
+
+@pytest.mark.parametrize("fails", ["write_part", "write_json", "exposed_respondents"])
+def test_an_interrupted_attack_goes_on(published, tmp_path, monkeypatch, fails):
+    """Interrupted in the middle of the beliefs, before their manifest, and before the exposed respondents are written."""
+    source, out, _ = published
+    module = {"write_part": partition_beliefs, "write_json": attack_module, "exposed_respondents": measures}[fails]
+    attack = ["attack", source, *ROLES, "--from-disk", "--groups", out, "--out", tmp_path / "risk"]
+
+    def interrupted(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(module, fails, interrupted)
+    assert "No space left" in refused(*attack)
+    assert not list((tmp_path / "risk").glob("*.*"))
+    monkeypatch.undo()
+    assert "not from an interrupted run of this attack" in refused(*attack, "--forward")
+    run(*attack)
+    run(*attack[:-1], tmp_path / "whole")
+    resumed, whole = bytes_of(tmp_path / "risk"), bytes_of(tmp_path / "whole")
+    assert resumed | {"settings.json": whole["settings.json"]} == whole
+
+
+@pytest.mark.parametrize(
+    ("options", "tolerance"),
+    [
+        (["--attack", "joint"], 2e-2),
+        (["--attack", "joint", "--solver", "max-entropy", "--forward"], 2e-2),
+        (["--attack", "sequential", "--estimator", "omega"], 1e-9),
+        (["--attack", "snapshot"], 1e-9),
+    ],
+    ids=["joint", "forward", "sequential", "snapshot"],
+)
+def test_the_attack_is_that_in_memory(tmp_path, options, tolerance):
+    """The solvers of the joint attack end within half a percent of the members of each group."""
+    source, out, key = write(records(), tmp_path / "r.parquet"), tmp_path / "out", tmp_path / "key.parquet"
+    run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "-k", 2, "-l", 1, "--seed", 3, "--out", out)
+    parts = [
+        pd.read_parquet(part).assign(week=int(part.parent.name[-4:]) + 1)
+        for part in sorted((out / "private" / "records").rglob("*.parquet"))
+    ]
+    write(pd.concat(parts).rename(columns={"respondent": "id"})[["id", "week", "group"]], key)
+    common = [source, *ROLES, "--knowledge", "records", *options, "--sure", 0.7, "--json"]
+    found = json.loads(run("attack", *common, "--from-disk", "--groups", out).stdout)
+    expected = json.loads(run("attack", *common, "--groups", key).stdout)
+    assert found["exposed"] > 0
+    names = ("attack", "respondents", "exposed", "known_before", "first_release", "verdict")
+    assert {name: found[name] for name in names} == {name: expected[name] for name in names}
+    pd.testing.assert_frame_equal(*(pd.DataFrame(one["releases"]) for one in (found, expected)), atol=tolerance)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +190,10 @@ def test_options_of_publish_that_need_memory(tmp_path, options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--from-disk", "--attack", "joint"], "--attack joint needs all releases in memory"),
+        (["--from-disk", "--attack", "retrospective"], "--attack retrospective needs all releases in memory"),
+        (["--from-disk", "--solver", "enumeration"], "--solver enumeration needs all releases in memory"),
+        (["--from-disk", "--estimator", "omega"], "--estimator is not read by the joint attack from disk"),
+        (["--from-disk", "--attack", "sequential", "--forward"], "sequential does not read --forward"),
         (["--from-disk", "--knowledge", "learned"], "--knowledge learned needs all releases in memory"),
         (["--from-disk", "--groups", "nowhere"], "needs --groups FOLDER"),
         (["--from-disk", "--statements", "s.csv"], "--statements is not read with --from-disk"),

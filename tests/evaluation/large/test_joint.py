@@ -9,7 +9,7 @@ from large_history import beliefs_of, bytes_of, in_memory, visits
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import Anatomy, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation.large import Engine, LargeTable, attack_large, publish_large
-from foreknow.models import Adversary, MarkovChain, MaxEntropy, Omega, PathSampler, UniformPrior
+from foreknow.models import Adversary, GroupMessages, MarkovChain, MaxEntropy, Omega, PathSampler, UniformPrior
 
 CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
 CYCLE = MarkovChain(1, np.eye(4)[[1, 2, 3, 0]])
@@ -24,18 +24,20 @@ def published_visits(tmp_path, defense, **settings):
 
 
 @pytest.mark.parametrize(
-    ("defense", "gaps", "hindsight"),
+    ("defense", "gaps", "hindsight", "solver"),
     [
-        (Mondrian(KAnonymity(4)), "ignore", True),
-        (Mondrian(KAnonymity(4)), "power", False),
-        (Anatomy(2), "power", True),
-        (JSReduce(3, 0.6, 0.6, patience=20), "ignore", True),
-        (JSReduce(3, 0.6, 0.6, patience=20), "power", True),
+        (Mondrian(KAnonymity(4)), "ignore", True, MaxEntropy),
+        (Mondrian(KAnonymity(4)), "power", False, MaxEntropy),
+        (Mondrian(KAnonymity(4)), "power", False, GroupMessages),
+        (Anatomy(2), "power", True, MaxEntropy),
+        (Anatomy(2), "ignore", True, GroupMessages),
+        (JSReduce(3, 0.6, 0.6, patience=20), "ignore", True, MaxEntropy),
+        (JSReduce(3, 0.6, 0.6, patience=20), "power", True, GroupMessages),
     ],
 )
-def test_the_beliefs_are_those_in_memory(tmp_path, defense, gaps, hindsight):
+def test_the_beliefs_are_those_in_memory(tmp_path, defense, gaps, hindsight, solver):
     frame, published = published_visits(tmp_path, defense)
-    attack = JointAttack(Adversary(UniformPrior(), CHAIN, gaps=gaps), MaxEntropy(1e-6, 10_000), hindsight)
+    attack = JointAttack(Adversary(UniformPrior(), CHAIN, gaps=gaps), solver(1e-6, 10_000), hindsight)
     folder = attack_large(published, attack, tmp_path / "beliefs")
     releases = in_memory(published, frame)
     beliefs = attack(releases)
@@ -51,6 +53,8 @@ def test_the_beliefs_are_those_in_memory(tmp_path, defense, gaps, hindsight):
     assert manifest["shared_groups"] > 0
     assert manifest["exchanges"] > 3
     assert not (folder / "work").exists()
+    blocks = 3 if solver is GroupMessages else 0
+    assert {len(list((folder / f"release-{n:04d}").iterdir())) for n in range(3)} <= set(range(3, 3 + blocks + 1))
     if isinstance(defense, JSReduce):
         assert sum(one.suppressed for one in published.releases) > 0
 
@@ -79,9 +83,12 @@ def test_contradicted_groups_are_among_the_doubtful_ones(tmp_path):
     )
 
 
-def test_the_same_bytes_whatever_the_memory(tmp_path):
+@pytest.mark.parametrize("hindsight", [True, False])
+def test_the_same_bytes_whatever_the_memory(tmp_path, hindsight):
     _, published = published_visits(tmp_path, Anatomy(2))
-    attack, made = JointAttack(Adversary(UniformPrior(), CHAIN), MaxEntropy()), []
+    # A progress that cannot be sent to workers is that of the solver, which is not read.
+    solver = GroupMessages(progress=lambda parts: parts)
+    attack, made = JointAttack(Adversary(UniformPrior(), CHAIN), solver, hindsight), []
     for memory in (1, 3):
         made.append(bytes_of(attack_large(published, attack, tmp_path / f"{memory}", engine=Engine(memory))))
     assert made[0] == made[1]
@@ -92,7 +99,7 @@ def test_the_same_bytes_whatever_the_memory(tmp_path):
 def test_the_same_bytes_with_processes_and_on_a_cluster(tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")
     _, published = published_visits(tmp_path, Anatomy(2))
-    attack = JointAttack(Adversary(UniformPrior(), CHAIN), MaxEntropy())
+    attack = JointAttack(Adversary(UniformPrior(), CHAIN))
     made = [bytes_of(attack_large(published, attack, tmp_path / f"{n}", engine=Engine(1, n))) for n in (1, 2)]
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         engine = Engine(scheduler=cluster.scheduler_address)
@@ -103,7 +110,8 @@ def test_the_same_bytes_with_processes_and_on_a_cluster(tmp_path):
 def test_attacks_that_need_the_table_in_memory_are_named(tmp_path):
     _, published = published_visits(tmp_path, Mondrian(KAnonymity(4)))
     adversary = Adversary(UniformPrior(), CHAIN)
-    for attack in (JointAttack(adversary, PathSampler(rng=1)), JointAttack(adversary, signatures=True)):
+    solvers = (PathSampler(rng=1), GroupMessages(passes=1))
+    for attack in (*(JointAttack(adversary, solver) for solver in solvers), JointAttack(adversary, signatures=True)):
         with pytest.raises(ValueError, match="needs all records in memory"):
             attack_large(published, attack, tmp_path / "beliefs")
     with pytest.raises(TypeError, match="attack is 'joint'"):

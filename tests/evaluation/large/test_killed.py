@@ -43,6 +43,13 @@ def test_a_killed_run_resumes_to_the_same_bytes(tmp_path, kills):
 
 
 @pytest.mark.parametrize("kills", MANY)
+def test_a_killed_attack_resumes_to_the_same_bytes(tmp_path, kills):
+    visits().to_parquet(tmp_path / "visits.parquet")
+    found = killed("attack", tmp_path / "visits.parquet", tmp_path, kills)
+    assert [one["killed"] for one in found.values()] == [kills, kills]
+
+
+@pytest.mark.parametrize("kills", MANY)
 def test_a_killed_publication_in_memory_is_whole_or_absent(tmp_path, kills):
     found = killed("memory", write(records(), tmp_path / "r.csv"), tmp_path, kills)
     assert found["whole"] + found["absent"] == kills

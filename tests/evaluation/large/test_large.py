@@ -8,12 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from large_history import beliefs_of, bytes_of, in_memory, visits
+from large_history import beliefs_of, bytes_of, in_memory, parts_of, visits
 
-from foreknow.attacks import SequentialAttack
+from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
     Anatomy,
     DistinctDiversity,
+    FullDomain,
     JSReduce,
     KAnonymity,
     MInvariance,
@@ -24,18 +25,22 @@ from foreknow.defenses import (
 from foreknow.defenses.growing.hilbert import hilbert_index
 from foreknow.evaluation import verify
 from foreknow.evaluation.large import (
+    AlreadyAttacked,
     Engine,
     LargeReleases,
     LargeTable,
     attack_large,
+    measure_large,
     publish_large,
     published_block,
     verify_large,
 )
+from foreknow.evaluation.large import attack as attack_module
 from foreknow.evaluation.large import publication as publication_module
 from foreknow.evaluation.large.blocks import block_ranges
+from foreknow.evaluation.large.knowledge import learn_from_disk
 from foreknow.evaluation.large.sorted_records import curve_index
-from foreknow.models import Adversary, MarkovChain, Schema, UniformPrior
+from foreknow.models import Adversary, GivenPrior, MarkovChain, PriorByTime, Schema, UniformPrior
 from foreknow.models.estimators import Auto, Omega, Sinkhorn
 
 CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
@@ -73,9 +78,8 @@ def test_the_publisher_assumes_what_the_adversary_believes(tmp_path):
     assert sum(one.suppressed for one in published.releases) > 0
     attack_large(published, adversary, tmp_path / "beliefs")
     assumed = bytes_of(tmp_path / "out" / "private" / "beliefs")
-    found = bytes_of(tmp_path / "beliefs")
-    assert json.loads(found.pop("manifest.json")) == {"doubtful_groups": [0, 0, 0]}
-    assert assumed == found
+    assert json.loads((tmp_path / "beliefs" / "manifest.json").read_text()) == {"doubtful_groups": [0, 0, 0]}
+    assert assumed == parts_of(tmp_path / "beliefs")
 
 
 def test_groups_of_one_block_are_those_of_publish(tmp_path):
@@ -150,6 +154,43 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
         publish_large(*arguments, block=40, seed=7)
 
 
+def test_an_interrupted_attack_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
+    published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=40, seed=7)
+    adversary = Adversary(UniformPrior(), CHAIN, estimator=Omega())
+    write_part, written = attack_module.write_part, []
+
+    def fails(path, part):
+        written.append(path)
+        if len(written) == 6:
+            raise KeyboardInterrupt
+        write_part(path, part)
+
+    monkeypatch.setattr(attack_module, "write_part", fails)
+    with pytest.raises(KeyboardInterrupt):
+        attack_large(published, adversary, tmp_path / "beliefs")
+    with pytest.raises(ValueError, match="has not ended; run it again"):
+        measure_large(published, tmp_path / "beliefs", adversary)
+    other = Adversary(UniformPrior(), CHAIN, estimator=Sinkhorn())
+    with pytest.raises(ValueError, match="not from an interrupted run of this attack"):
+        attack_large(published, other, tmp_path / "beliefs")
+    attack_large(published, adversary, tmp_path / "beliefs")
+    assert len(written) == 1 + len({*written}) == 1 + len(parts_of(tmp_path / "beliefs"))
+    attack_large(published, adversary, tmp_path / "whole")
+    assert bytes_of(tmp_path / "beliefs") == bytes_of(tmp_path / "whole")
+    with pytest.raises(AlreadyAttacked, match="holds the beliefs of this attack"):
+        attack_large(published, adversary, tmp_path / "beliefs")
+    with pytest.raises(ValueError, match=r"visits\.parquet is a file"):
+        attack_large(published, adversary, tmp_path / "visits.parquet")
+
+
+def test_an_adversary_that_cannot_be_written_begins_anew(tmp_path):
+    published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out")
+    adversary = Adversary(lambda people: np.full((len(people), 4), 0.25), estimator=Omega())
+    attack_large(published, adversary, tmp_path / "beliefs")
+    with pytest.raises(ValueError, match="not from an interrupted run of this attack"):
+        attack_large(published, adversary, tmp_path / "beliefs")
+
+
 def test_verdicts_are_those_in_memory(tmp_path):
     frame = visits()
     adversary = Adversary(UniformPrior(), CHAIN, estimator=Omega())
@@ -178,9 +219,7 @@ def test_groups_satisfy_in_the_table_that_all_blocks_publish(tmp_path, monkeypat
         published = publish_large(table, defense, tmp_path / name, adversary, block=30, seed=1)
         failing.append(verify_large(published, defense.requirement, adversary)["failing"].sum())
         attack_large(published, adversary, tmp_path / f"beliefs-{name}")
-        beliefs = bytes_of(tmp_path / f"beliefs-{name}")
-        del beliefs["manifest.json"]
-        assert beliefs == bytes_of(tmp_path / name / "private" / "beliefs")
+        assert parts_of(tmp_path / f"beliefs-{name}") == bytes_of(tmp_path / name / "private" / "beliefs")
     assert failing[0] > 0
     assert failing[1] == 0
 
@@ -248,6 +287,27 @@ def test_the_key_is_the_hilbert_index():
     assert curve_index(points.astype(float), bounds).tolist() == hilbert_index(points.astype(np.uint64), 12).tolist()
 
 
+@pytest.mark.parametrize("name", ["O'Neil [a*b]?", "both \"quotes'"])
+def test_names_of_folders_with_characters_of_queries(tmp_path, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    table, adversary = on_disk(folder, visits()), Adversary(UniformPrior(), CHAIN, estimator=Omega())
+    for defense in (JSReduce(3, 0.7, 0.6), FullDomain(KAnonymity(4))):
+        out = folder / type(defense).__name__
+        assumed = adversary if isinstance(defense, JSReduce) else None
+        published = publish_large(table, defense, out, assumed, block=60, engine=Engine(scratch=folder))
+        verify_large(published, KAnonymity(3), engine=Engine(scratch=folder))
+        for attack in (SequentialAttack(adversary), JointAttack(adversary)):
+            beliefs = out / type(attack).__name__
+            attack_large(published, attack, beliefs, engine=Engine(scratch=folder))
+            measure_large(
+                published, beliefs, adversary, at_risk=beliefs / "at-risk's.parquet", engine=Engine(scratch=folder)
+            )
+    learn_from_disk(
+        LargeTable.infer(folder / "visits.parquet", ["age"], time="week"), {}, 0.1, "ignore", Engine(scratch=folder)
+    )
+
+
 def test_bad_input_is_named(tmp_path):
     frame = visits()
     missing = frame.astype(object)
@@ -268,6 +328,10 @@ def test_bad_input_is_named(tmp_path):
     chain = MarkovChain(2, np.full((4, 4, 4), 0.25))
     with pytest.raises(ValueError, match="order 1"):
         publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "o", Adversary(UniformPrior(), chain))
+    given = GivenPrior(pd.DataFrame(0.25, [0, 1], ["v0", "v1", "v2", "v3"]))
+    for prior in (given, PriorByTime({0: UniformPrior(), 1: given})):
+        with pytest.raises(ValueError, match="a GivenPrior is not read from disk"):
+            publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "g", Adversary(prior, CHAIN))
     with pytest.raises(ValueError, match="no column 'height'; they have"):
         LargeTable.infer(tmp_path / "visits.parquet", ["height"], time="week")
     with pytest.raises(FileNotFoundError):

@@ -19,9 +19,19 @@ from foreknow.evaluation import (
     suppressed,
     total_risk,
 )
+from foreknow.evaluation.cli.commands.exposure_verdict import exposure
 from foreknow.evaluation.large import Engine, LargeTable, attack_large, measure_large, publish_large
-from foreknow.evaluation.risk.respondent_risk import respondent_risk
-from foreknow.models import Adversary, History, MarkovChain, MaxEntropy, Omega, UniformPrior
+from foreknow.models import (
+    Adversary,
+    ClassFrequencies,
+    GroupMessages,
+    History,
+    MarkovChain,
+    MaxEntropy,
+    Omega,
+    PriorByTime,
+    UniformPrior,
+)
 
 CHAIN = MarkovChain(1, 0.9 * np.eye(4) + 0.025)
 ADVERSARY = Adversary(UniformPrior(), CHAIN, estimator=Omega())
@@ -60,10 +70,66 @@ def test_the_measures_are_those_in_memory(tmp_path, defense, attack):
     expected = pd.concat(tables, axis=1)
     expected = expected.loc[:, ~expected.columns.duplicated()]
     pd.testing.assert_frame_equal(found.loss, expected[found.loss.columns])
-    people = respondent_risk(beliefs, history)
-    assert found.published_respondents == len(people)
-    assert found.exposed == int(((people["belief"] >= 0.8) & (people["prior"] < 0.8)).sum())
-    assert found.exposed > 0
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [SequentialAttack, lambda adversary: JointAttack(adversary, GroupMessages(1e-8, 20_000))],
+    ids=["sequential", "joint"],
+)
+def test_the_exposed_respondents_are_those_of_the_command_in_memory(tmp_path, attack):
+    frame = visits(people=150)
+    often_v0 = (frame["sex"] == "m") & (frame["place"] > 0) & (frame["result"] != "v3")
+    frame["result"] = frame["result"].mask(often_v0, "v0")
+    published = published_visits(tmp_path, Mondrian(KAnonymity(2)), frame)
+    prior = ClassFrequencies.fit(History.read(frame, published.schema, "week"), {"sex": None}, 0.1)
+    adversary = Adversary(prior, CHAIN, estimator=Omega())
+    sure, at_risk = 0.6, tmp_path / "at-risk.parquet"
+    folder = attack_large(published, attack(adversary), tmp_path / "beliefs")
+    found = measure_large(published, folder, adversary, sure=sure, at_risk=at_risk)
+    releases = in_memory(published, frame)
+    history, beliefs = History([release.view for release in releases]), attack(adversary)(releases)
+    expected = exposure(beliefs, history, sure)
+    assert min(found.exposed, found.known, found.published_respondents - found.exposed - found.known) > 0
+    assert found.exposed == len(expected.people)
+    assert (found.published_respondents, found.known) == (expected.respondents, expected.known)
+    assert found.first == expected.first
+    listed = pd.read_parquet(at_risk)
+    columns = ["respondent", "time", "value", "belief", "prior"]
+    assert list(listed) == columns
+    assert listed["belief"].is_monotonic_decreasing
+    by_name = [table[columns].sort_values("respondent", ignore_index=True) for table in (listed, expected.people)]
+    pd.testing.assert_frame_equal(*by_name, atol=1e-5, check_dtype=False)
+
+
+@pytest.mark.parametrize(("sure_week", "known"), [(0, True), (1, False)])
+def test_of_equal_highest_beliefs_the_first_counts(tmp_path, sure_week, known):
+    """Each record is a group, so that all beliefs are 1: the prior at the first release tells whether they were known."""
+    frame = visits(people=40, releases=2)
+    frame = frame[frame["id"].duplicated(keep=False)].assign(place=lambda rows: rows["id"].str[1:].astype(int))
+    frame["result"] = frame["result"].where(frame["week"] != sure_week, "v0")
+    published = published_visits(tmp_path, Mondrian(KAnonymity(1)), frame)
+    history = History.read(frame, published.schema, "week")
+    of_v0 = ClassFrequencies.fit(History([history.views[sure_week]]), {}, 0.1)
+    adversary = Adversary(PriorByTime({sure_week: of_v0, 1 - sure_week: UniformPrior()}))
+    folder = attack_large(published, adversary, tmp_path / "beliefs")
+    found = measure_large(published, folder, adversary)
+    expected = exposure(SequentialAttack(adversary)(in_memory(published, frame)), history, 0.9)
+    people = frame["id"].nunique()
+    assert (found.exposed, found.known) == ((0, people) if known else (people, 0))
+    assert (len(expected.people), expected.known, expected.first) == (found.exposed, found.known, found.first)
+
+
+def test_a_certain_prior_is_known_before(tmp_path):
+    frame = visits(people=60, releases=1, values=1)
+    published = published_visits(tmp_path, Mondrian(KAnonymity(2)), frame)
+    adversary = Adversary(UniformPrior(), estimator=Omega())
+    folder = attack_large(published, adversary, tmp_path / "beliefs")
+    found = measure_large(published, folder, adversary, at_risk=tmp_path / "at-risk.parquet")
+    assert (found.exposed, found.known, found.first) == (0, len(frame), None)
+    assert pd.read_parquet(tmp_path / "at-risk.parquet").empty
+    with pytest.raises(ValueError, match=r"at-risk\.parquet exists; name a file that does not"):
+        measure_large(published, folder, adversary, at_risk=tmp_path / "at-risk.parquet")
 
 
 def test_measures_do_not_depend_on_the_memory(tmp_path):

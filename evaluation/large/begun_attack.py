@@ -1,0 +1,73 @@
+"""Folder of an attack on disk: made, or taken over from an interrupted run of the same attack."""
+
+import hashlib
+import importlib.metadata
+import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.file_lock import locked
+from foreknow.evaluation.large.parts import has_files, read_json, remove_torn, write_json
+from foreknow.evaluation.large.publication import BEGUN, LargeReleases
+
+
+class AlreadyAttacked(ValueError):  # noqa: N818 - a state, as AlreadyPublished is
+    """A folder holds the complete beliefs of the same attack."""
+
+
+@contextmanager
+def begun_attack(folder: Path, published: LargeReleases, attack: SequentialAttack | JointAttack) -> Iterator[None]:
+    """Context manager that makes the folder of an attack, or takes it over from an interrupted run of the same attack.
+
+    Its file ``begun.json`` names the publication by its checksum and the attack by that of its settings. The folder is locked.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds something else, or another run is writing into it.
+    AlreadyAttacked
+        If it holds the beliefs of this attack.
+    """
+    settings = _settings(published, attack)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"attack_large: {folder} is a file; name a folder that does not exist.")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(folder):
+        if has_files(folder):
+            _check_begun(folder, settings)
+            remove_torn(folder)
+        else:
+            write_json(folder / BEGUN, settings)
+        yield
+
+
+def _check_begun(folder: Path, settings: dict[str, Any]) -> None:
+    """Raise ValueError unless an interrupted run with these settings left a folder."""
+    begun = folder / BEGUN
+    if not begun.is_file() or settings["attack"] is None or read_json(begun) != settings:
+        raise ValueError(
+            f"attack_large: {folder} exists, and not from an interrupted run of this attack; name a folder that does not exist."
+        )
+    if (folder / MANIFEST).exists():
+        raise AlreadyAttacked(
+            f"attack_large: {folder} holds the beliefs of this attack; name a folder that does not exist."
+        )
+
+
+def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) -> dict[str, Any]:
+    """Settings on which the result depends; ``attack`` is None where an adversary cannot be written to a file."""
+    joint = (attack.hindsight, repr(attack.solver)) if isinstance(attack, JointAttack) else ()
+    try:
+        text = pickle.dumps((type(attack).__name__, attack.adversary, *joint))
+    except (pickle.PicklingError, AttributeError, TypeError):
+        text = None
+    return {
+        "program": f"foreknow {importlib.metadata.version('foreknow')}",
+        "publication": checksum(published.folder / "private" / MANIFEST),
+        "attack": None if text is None else hashlib.sha256(text).hexdigest(),
+    }

@@ -1,0 +1,23 @@
+"""Files in queries of DuckDB, whose paths may hold quotes and characters of patterns."""
+
+import re
+from pathlib import Path
+
+
+def parquet_of(*paths: Path) -> str:
+    """Rows of some Parquet files, as a table of a query."""
+    return f"read_parquet([{', '.join(_text(exact_pattern(path)) for path in paths)}])"
+
+
+def to_parquet(path: Path) -> str:
+    """Destination of a query that copies its rows."""
+    return f"TO {_text(str(path))} (FORMAT parquet)"
+
+
+def exact_pattern(path: Path) -> str:
+    """Pattern that matches one path: DuckDB takes the name of each file that it reads for a pattern."""
+    return re.sub(r"([*?[])", r"[\1]", str(path))
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

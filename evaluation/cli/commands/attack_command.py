@@ -4,7 +4,7 @@ import typer
 
 from foreknow.evaluation.cli.attack_choices import SAMPLER_SEED
 from foreknow.evaluation.cli.command_shape import Outcome
-from foreknow.evaluation.cli.commands.attack_from_disk import DiskAttack, attack_from_disk
+from foreknow.evaluation.cli.commands.attack_from_disk import attack_from_disk
 from foreknow.evaluation.cli.commands.attack_options import (
     AttackOptions,
     Corpus,
@@ -71,28 +71,13 @@ def attack_command(
     determine it. Other records are those of unknown persons.
     """
     check_sure(sure)
-    if from_disk:
-        return attack_from_disk(
-            DiskAttack(
-                context,
-                table,
-                chosen,
-                known.learning,
-                groups,
-                sure,
-                fail_over,
-                forward,
-                corpus,
-                knowledge,
-                out,
-                disk,
-                overwrite,
-            )
-        )
-    disk.refuse_given("records are read into memory")
     run = AttackRun(
-        context, table, tables, chosen, known, groups, sure, fail_over, seed, forward, corpus, knowledge, out, pictures, overwrite
+        context, table, tables, chosen, known, disk, groups, sure, fail_over, seed, forward, corpus, knowledge, out, pictures,
+        overwrite,
     )  # fmt: skip
+    if from_disk:
+        return attack_from_disk(run)
+    disk.refuse_given("records are read into memory")
     if tables.alone:
         return published_attack(run)
     check_not_published(run)

@@ -4,20 +4,18 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import typer
 
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.checks.program import checksum
-from foreknow.evaluation.cli.adversary_knowledge import Learning
 from foreknow.evaluation.cli.attack_choices import estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_adversaries import CORPUS, KNOWERS
-from foreknow.evaluation.cli.commands.attack_making import RECORDS, AttackSettings, check_attack_options
-from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource
+from foreknow.evaluation.cli.commands.attack_making import RECORDS, check_attack_options
 from foreknow.evaluation.cli.commands.attack_report import attack_title
+from foreknow.evaluation.cli.commands.attack_run import AttackRun
 from foreknow.evaluation.cli.commands.exposure_verdict import (
     Exposure,
     exposure_content,
@@ -26,11 +24,9 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
     verdict_line,
 )
 from foreknow.evaluation.cli.commands.publish_from_disk import learned_from
-from foreknow.evaluation.cli.disk_options import DiskOptions
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
 from foreknow.evaluation.cli.files.large_tables import large_tables, refuse_in_memory
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
-from foreknow.evaluation.cli.option_groups import TableOptions
 from foreknow.evaluation.cli.options import given_options
 from foreknow.evaluation.cli.printing.attack_tables import risk_columns
 from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
@@ -57,25 +53,7 @@ IN_MEMORY = (
 """Options of `foreknow attack` that are read without --from-disk alone."""
 
 
-class DiskAttack(NamedTuple):
-    """Options of `foreknow attack --from-disk`."""
-
-    context: typer.Context
-    table: TableOptions
-    chosen: AttackOptions
-    learning: Learning
-    groups: Path | None
-    sure: float
-    fail_over: float | None
-    forward: bool
-    corpus: Path | None
-    knowledge: KnowledgeSource | None
-    out: Path | None
-    disk: DiskOptions
-    overwrite: bool
-
-
-def attack_from_disk(run: DiskAttack) -> Outcome:
+def attack_from_disk(run: AttackRun) -> Outcome:
     """Attack a publication from disk, print its risk and, with --out, keep beliefs and exposed respondents.
 
     An interrupted run goes on.
@@ -97,7 +75,7 @@ def attack_from_disk(run: DiskAttack) -> Outcome:
             (folder / AT_RISK).chmod(0o600)
             write_settings(folder / SETTINGS, run_settings(run.context, [*run.table.files, run.corpus]))
     releases = risk_columns(found.risk.rename(columns={"measured": "published"}))
-    show(PrintedTable(releases, attack_title(AttackSettings.of(run.chosen, run.forward, None, run.learning))))
+    show(PrintedTable(releases, attack_title(run.settings)))
     exposed = _exposure(run, found)
     say_sentences(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
@@ -110,14 +88,14 @@ def attack_from_disk(run: DiskAttack) -> Outcome:
     return Outcome(content, is_over(exposed, run.fail_over))
 
 
-def _exposure(run: DiskAttack, found: "LargeMeasures") -> Exposure:
+def _exposure(run: AttackRun, found: "LargeMeasures") -> Exposure:
     """The verdict; of its table of people only the number of rows is read."""
     people = pd.DataFrame(index=range(found.exposed))
     to = KNOWERS[RECORDS if run.corpus is None else CORPUS]
     return Exposure(run.sure, found.published_respondents, found.known, people, found.first, to)
 
 
-def _checked(run: DiskAttack) -> "LargeReleases":
+def _checked(run: AttackRun) -> "LargeReleases":
     """The publication, if all options are read from disk and belong together."""
     from foreknow.evaluation.large import LargeReleases
 
@@ -137,8 +115,8 @@ def _checked(run: DiskAttack) -> "LargeReleases":
         raise ValueError(
             "--estimator is not read by the joint attack from disk; leave it out, or choose --attack sequential, snapshot."
         )
-    if run.learning.order != 1:
-        raise ValueError(f"--order {run.learning.order} is not read with --from-disk; the adversary has order 1.")
+    if run.known.learning.order != 1:
+        raise ValueError(f"--order {run.known.learning.order} is not read with --from-disk; the adversary has order 1.")
     if run.knowledge is not None and run.knowledge.value == "learned":
         raise ValueError(
             "--knowledge learned needs all releases in memory. From disk: --knowledge records, or --corpus FILE."
@@ -152,7 +130,7 @@ def _checked(run: DiskAttack) -> "LargeReleases":
     return published
 
 
-def _check_records(run: DiskAttack, published: "LargeReleases") -> None:
+def _check_records(run: AttackRun, published: "LargeReleases") -> None:
     """Raise ValueError unless the records are those that were published, with the same roles of their columns."""
     from foreknow.evaluation.large.publication import input_checksums
 
@@ -171,15 +149,15 @@ def _check_records(run: DiskAttack, published: "LargeReleases") -> None:
         )
 
 
-def _adversary(run: DiskAttack, published: "LargeReleases") -> Adversary:
+def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:
     """The adversary, who knows the records or a corpus."""
     if run.corpus is None:
         notice("No --corpus: the adversary learns from the published records themselves, the strongest knowledge.")
     table, corpus = large_tables(run.table, run.corpus)
     source = replace_schema(table if corpus is None else corpus, published)
-    learned = learned_from(source, run.learning, run.disk.engine("learning, blocks of a release"))
+    learned = learned_from(source, run.known.learning, run.disk.engine("learning, blocks of a release"))
     transitions = None if run.chosen.attack == "snapshot" else learned.transitions
-    return run.learning.adversary(learned.prior, transitions, estimator_choice(run.chosen.estimator))
+    return run.known.learning.adversary(learned.prior, transitions, estimator_choice(run.chosen.estimator))
 
 
 def replace_schema(table: Any, published: "LargeReleases") -> Any:
@@ -195,7 +173,7 @@ def _remove_earlier(out: Path) -> None:
         shutil.rmtree(out / BELIEFS)
 
 
-def _attack(run: DiskAttack, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> None:
+def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> None:
     """Write the beliefs, unless a run that was killed before their measures were written has done so."""
     from foreknow.evaluation.large import AlreadyAttacked, attack_large
 
@@ -209,7 +187,7 @@ def _attack(run: DiskAttack, published: "LargeReleases", adversary: Adversary, b
 
 
 def _measured(
-    run: DiskAttack, published: "LargeReleases", adversary: Adversary, beliefs: Path, folder: Path
+    run: AttackRun, published: "LargeReleases", adversary: Adversary, beliefs: Path, folder: Path
 ) -> "LargeMeasures":
     """The measures; the exposed respondents are written."""
     from foreknow.evaluation.large import measure_large

@@ -1,4 +1,4 @@
-"""Options of `foreknow attack`, in memory."""
+"""Options of `foreknow attack`."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -7,17 +7,19 @@ import typer
 
 from foreknow.evaluation.cli.commands.attack_making import AttackSettings
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, KnowledgeSource, PublishedOptions
+from foreknow.evaluation.cli.disk_options import DiskOptions
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 
 
 class AttackRun(NamedTuple):
-    """Options of `foreknow attack`, in memory."""
+    """Options of `foreknow attack`."""
 
     context: typer.Context
     table: TableOptions
     tables: PublishedOptions
     chosen: AttackOptions
     known: KnowledgeOptions
+    disk: DiskOptions
     groups: Path | None
     sure: float
     fail_over: float | None

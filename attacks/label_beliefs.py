@@ -153,13 +153,13 @@ class LabelBeliefs:
 
         Raises
         ------
-        KeyError
+        ValueError
             If there is no release of that time.
         """
         for release in self.releases:
             if release.observation.time == time:
                 return release
-        raise KeyError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
+        raise ValueError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
 
     def prior(self, time: Any) -> "pd.Series[float]":
         """Prior belief before the release of a time, the same for all respondents: indexed by label, none last."""
@@ -182,7 +182,7 @@ class LabelBeliefs:
 
         Raises
         ------
-        KeyError
+        ValueError
             If the respondent is in no release.
         """
         rows = [
@@ -191,7 +191,7 @@ class LabelBeliefs:
             for row in release.observation.people.rows(respondent)
         ]
         if not rows:
-            raise KeyError(
+            raise ValueError(
                 f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
             )
         index = pd.MultiIndex.from_product(

@@ -19,7 +19,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, People, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import check_choice
+from foreknow.models.settings import check_choice, check_kind
 
 MAX_CACHED_TABLES = 16
 """Number of generalized tables that are kept, from which further ones are computed."""
@@ -119,6 +119,12 @@ class FullDomain(RequirementDefense):
         Infeasible
             As when called.
         """
+        check_kind("FullDomain.group_rows", "people", people, People, "is People, as view.people")
+        check_kind(
+            "FullDomain.group_rows", "records", records, Summary, "is a Summary, as summarize_records(view, prior)"
+        )
+        takes = "is a bound requirement, as requirement.bind(view, prior)"
+        check_kind("FullDomain.group_rows", "requirement", requirement, GroupPredicate, takes)
         levels = generalization_levels(people, self.widths or {})
         tables = _GeneralizedTables(levels, records)
         best = self._best(tables, requirement, people.time)

@@ -15,6 +15,7 @@ from foreknow.models.joint.posterior import JointPosterior, belief_starts, recor
 from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.sweeps import fit_tilts
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED
+from foreknow.models.settings import check_kind
 
 MIN_CONTRADICTION = 1e-2
 """Probability of impossible steps of a record from which its group is reported as contradicted."""
@@ -73,7 +74,6 @@ class MaxEntropy:
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
-        check_joint_problem(self, problem)
         return self.fit(problem).posterior
 
     def fit(self, problem: JointProblem, start: Messages | None = None) -> "TiltedLaw":
@@ -81,6 +81,8 @@ class MaxEntropy:
 
         ``start`` holds the messages of a fitted law of the same groups, from which the iteration starts.
         """
+        check_joint_problem(self, problem)
+        check_kind("MaxEntropy.fit", "start", start, (Messages, type(None)), "is the messages of a TiltedLaw, or None")
         law, impossible = with_doubt(problem)
         factors, messages = factors_of(law), first_messages(law) if start is None else copied(start)
         gap = np.zeros(len(law.counts))
@@ -98,11 +100,11 @@ class MaxEntropy:
 
         Cost: a small multiple of that of the whole history, as the tilts of earlier releases change little.
         """
-        check_joint_problem(self, problem)
         return self.fit_forward(problem).posterior
 
     def fit_forward(self, problem: JointProblem) -> "ForwardLaw":
         """Posterior of each release given the releases up to it, and the weights of its records without their groups."""
+        check_joint_problem(self, problem)
         law, impossible = with_doubt(problem)
         at, factors, messages, scratch = law.layout, factors_of(law), first_messages(law), scratch_of(law)
         gap, pending, kept = (

@@ -1,6 +1,6 @@
 """Settings by which a table is cleaned or refused."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -146,6 +146,11 @@ class Cleaning:
         InputFaults
             With all faults of the tables.
         """
+        check_kind("Cleaning.together", "roles", roles, ColumnRoles, TAKES_ROLES)
+        tables = as_list("Cleaning.together", "tables", tables, "is a list of DataFrames")
+        check_kind(
+            "Cleaning.together", "places", places, Callable, "is a function from row numbers to their places in words"
+        )
         for table in tables:
             check_columns(table, roles.names)
         rules = Rules(

@@ -14,7 +14,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.settings import check_kind, check_range, is_whole
-from foreknow.models.tables.columns.times import check_order
+from foreknow.models.tables.columns.times import check_order, check_time
 
 BELIEF_TOLERANCE = 1e-9
 """Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""
@@ -153,9 +153,12 @@ class LabelBeliefs:
 
         Raises
         ------
+        TypeError
+            If it cannot be a time, as None or a list.
         ValueError
             If there is no release of that time.
         """
+        time = check_time("LabelBeliefs.at", time)
         for release in self.releases:
             if release.observation.time == time:
                 return release

@@ -18,7 +18,7 @@ from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
 from foreknow.models.settings import check_choice, check_kind
 from foreknow.models.tables.columns.lookalikes import lookalike
-from foreknow.models.tables.columns.times import check_order
+from foreknow.models.tables.columns.times import check_order, check_time
 from foreknow.models.tables.files.text_encodings import existing_file
 from foreknow.models.tables.files.whole_file import whole_file
 from foreknow.models.tables.observation import Observation
@@ -314,9 +314,12 @@ class Beliefs:
 
         Raises
         ------
+        TypeError
+            If it cannot be a time, as None or a list.
         ValueError
             If there is no release of that time.
         """
+        time = check_time("Beliefs.at", time)
         for release in self.releases:
             if release.observation.time == time:
                 return release

@@ -189,6 +189,18 @@ def test_values_of_a_hierarchy_are_the_first_labels(rows, folder):
         assert set(hierarchy.leaves) == {value for value, _ in rows}
 
 
+@pytest.mark.parametrize("name", [b"ag\xff", b"agf"])
+@pytest.mark.parametrize("kind", ["parquet", "history", "release", "large"])
+def test_a_column_with_another_name_is_refused_in_a_sentence(kind, name, tmp_path):
+    """Found by the long search: errors of PyArrow and of DuckDB left `Release.load` and `LargeTable.infer`."""
+    file, write, read = BINARIES[kind]
+    write(tmp_path / file)
+    (tmp_path / file).write_bytes((tmp_path / file).read_bytes().replace(b"age", name))
+    with pytest.raises(ValueError) as raised:  # noqa: PT011 - the message is checked
+        read(tmp_path / file)
+    check_message(raised.value)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("kind", BINARIES)
 def test_a_file_with_a_damaged_middle_is_refused_in_a_sentence(kind, tmp_path):

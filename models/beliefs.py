@@ -16,7 +16,7 @@ from foreknow.models.belief_trees import GROUP, notation, restored, stored
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
-from foreknow.models.settings import check_choice, check_kind
+from foreknow.models.settings import check_choice, check_kind, is_whole, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.times import check_order, check_time
 from foreknow.models.tables.files.text_encodings import existing_file
@@ -392,6 +392,11 @@ class BeliefDraws:
 
     def spread(self, t: int) -> FloatArray:
         """Standard deviation between draws of the beliefs after release number t: float array, shape ``(n, m)``."""
+        if not is_whole(t, 0) or t >= len(self.weights):
+            raise ValueError(
+                f"BeliefDraws.spread: t is {shown(t)}; it is the number of one of the {len(self.weights)} releases, from 0 on."
+            )
+        t = int(t)
         rows = np.stack([beliefs.releases[t].posterior.probabilities for beliefs in self.beliefs])
         mean = np.tensordot(self.weights[t], rows, axes=1)
         return np.asarray(np.sqrt(np.tensordot(self.weights[t], (rows - mean) ** 2, axes=1)))

@@ -1,6 +1,6 @@
 """Every reader of files answers, or raises one clear error, whatever bytes it is given.
 
-Half of the examples of the profile for each reader: 30, or 1,500 in each run with ``--hypothesis-profile=long``.
+Half of the examples of the profile for each reader: 30, or 300 in each run with ``--hypothesis-profile=long``.
 """
 
 import csv

@@ -1,6 +1,6 @@
 """Laws of whole histories, by a Hypothesis state machine: changes of the population, releases, claims, attacks, defenses, files.
 
-A sixth of the examples of the profile: 10, or 500 in each run with ``--hypothesis-profile=long``.
+A sixth of the examples of the profile: 10, or 100 in each run with ``--hypothesis-profile=long``.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Random arguments to every public class, function and method: only TypeError and ValueError escape.
 
-Twelve calls of each name, or 50 others in each run with ``--hypothesis-profile=long``.
+Twelve calls of each name, or twelve others in each run with ``--hypothesis-profile=long``.
 """
 
 import inspect
@@ -45,7 +45,7 @@ from foreknow.models import (
     UniformPrior,
 )
 
-CALLS_PER_NAME = max(12, settings().max_examples // 60)
+CALLS_PER_NAME = 12
 """Number of random calls of each name: together about 5,000."""
 
 SEED = 12 if settings().derandomize else secrets.randbits(32)

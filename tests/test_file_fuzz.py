@@ -189,6 +189,12 @@ def test_values_of_a_hierarchy_are_the_first_labels(rows, folder):
         assert set(hierarchy.leaves) == {value for value, _ in rows}
 
 
+def test_a_whole_number_beyond_every_float_is_a_time(tmp_path):
+    """Found by the long search: OverflowError."""
+    (tmp_path / "t.csv").write_bytes(CSV.replace(b"p1,2,", b"p1,%d," % 10**400))
+    assert History.read(tmp_path / "t.csv", SCHEMA).times == (1, 10**400)
+
+
 @pytest.mark.parametrize("name", [b"ag\xff", b"agf"])
 @pytest.mark.parametrize("kind", ["parquet", "history", "release", "large"])
 def test_a_column_with_another_name_is_refused_in_a_sentence(kind, name, tmp_path):

@@ -95,8 +95,8 @@ def large_exposure(
         connection.register("times", times)
         connection.register("domain", values)
         connection.execute(
-            "CREATE TABLE highest AS SELECT respondent, max(belief) belief, arg_max(prior, (belief, -step)) prior, "
-            f"arg_max(step, (belief, -step)) step, arg_max(value, (belief, -step)) value, max(prior) most FROM "
+            "CREATE TABLE highest AS SELECT respondent, max(belief) AS belief, arg_max(prior, (belief, -step)) AS prior, "
+            f"arg_max(step, (belief, -step)) AS step, arg_max(value, (belief, -step)) AS value, max(prior) AS most FROM "
             f"read_parquet({sure_parts}) GROUP BY respondent"
         )
         exposed = f"belief >= {sure!r} AND prior < {sure!r}"

@@ -5,11 +5,11 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.14 python3.12 python; do \
 BIN := .venv/bin
 OUT ?= demo-output
 
-.PHONY: help demo docs test test-all notebooks lint types bench clean
+.PHONY: help demo docs test test-all test-lowest notebooks lint types bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 .venv/installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "foreknow needs Python 3.12 or newer; found none on PATH. Name one: make PYTHON=/path/to/python3"; exit 1; }
@@ -25,8 +25,8 @@ demo: .venv/installed ## publish a real follow-up in three ways, attack it, writ
 	$(BIN)/foreknow demo --out $(OUT) --overwrite
 
 # Kernels of the tests are compiled with less optimization, which takes a fifth less time, and kept apart from those of users.
-test test-all: export NUMBA_OPT := 1
-test test-all: export NUMBA_CACHE_DIR := $(CURDIR)/.pytest_cache/numba
+test test-all test-lowest: export NUMBA_OPT := 1
+test test-all test-lowest: export NUMBA_CACHE_DIR := $(CURDIR)/.pytest_cache/numba
 
 test: lint types ## style, types, the tests but for long simulations, the notebooks in their small mode
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
@@ -36,6 +36,16 @@ test: lint types ## style, types, the tests but for long simulations, the notebo
 test-all: lint types ## all tests, and all notebooks in their small mode
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 	FOREKNOW_SMALL=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
+
+.venv-lowest/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet uv
+	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
+		--editable ".[demo,distributed,docs,report,test]"
+	@touch $@
+
+test-lowest: .venv-lowest/installed ## the tests with each dependency at its lowest version, in an environment of its own
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup -m "not slow" $(LOWEST)
 
 notebooks: .venv/installed ## run the notebooks whole, and keep their outputs
 	PYTHONHASHSEED=0 $(BIN)/python -m pytest --nbmake --nbmake-timeout=1200 --overwrite notebooks
@@ -56,5 +66,5 @@ bench: .venv/installed ## the figures of benchmarks/, on this machine
 	$(BIN)/python benchmarks/run.py
 
 clean: ## remove what the targets made
-	rm -rf .venv .types docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info $(OUT)
+	rm -rf .venv .venv-lowest .types docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info $(OUT)
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,7 +14,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.external_knowledge import NONE
 from foreknow.models.quasi_sensitive.item_release import ItemObservation
 from foreknow.models.settings import check_kind, check_range, is_whole
-from foreknow.models.tables.columns.times import check_order
+from foreknow.models.tables.columns.times import check_order, check_time
 
 BELIEF_TOLERANCE = 1e-9
 """Largest amount by which a belief below a threshold still reaches it: a group's belief is a rounded sum over records."""
@@ -153,13 +153,16 @@ class LabelBeliefs:
 
         Raises
         ------
-        KeyError
+        TypeError
+            If it cannot be a time, as None or a list.
+        ValueError
             If there is no release of that time.
         """
+        time = check_time("LabelBeliefs.at", time)
         for release in self.releases:
             if release.observation.time == time:
                 return release
-        raise KeyError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
+        raise ValueError(f"there is no release at {time!r}; there are {', '.join(map(repr, self.times))}.")
 
     def prior(self, time: Any) -> "pd.Series[float]":
         """Prior belief before the release of a time, the same for all respondents: indexed by label, none last."""
@@ -182,7 +185,7 @@ class LabelBeliefs:
 
         Raises
         ------
-        KeyError
+        ValueError
             If the respondent is in no release.
         """
         rows = [
@@ -191,7 +194,7 @@ class LabelBeliefs:
             for row in release.observation.people.rows(respondent)
         ]
         if not rows:
-            raise KeyError(
+            raise ValueError(
                 f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
             )
         index = pd.MultiIndex.from_product(

@@ -11,7 +11,7 @@ from foreknow.models.adversary_settings import check_cascade, check_knowledge
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.estimators import Auto, TooLarge
 from foreknow.models.estimators.arguments import check_is_estimator
-from foreknow.models.knowledge.cascades import Cascade
+from foreknow.models.knowledge.cascades import TAKES_CLAIMS, Cascade
 from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import AnyTransitions, chains_at, classes_of, is_personal
@@ -27,6 +27,9 @@ from foreknow.models.tables.people import People
 
 MIN_CHANGE_OF_BELIEF = 1e-9
 """Smallest difference between two probabilities that counts as a change; less is rounding error."""
+
+TAKES_MEMORY = "is a Memory; the first is Memory()"
+"""Meaning of an argument ``memory``, in its messages."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +151,7 @@ class Adversary:
             The prior for a respondent never seen, and for one whose past beliefs have no continuation by the chain, which
             only a substochastic chain allows.
         """
-        check_kind("Adversary.revise", "memory", memory, Memory, "is a Memory; the first is Memory()")
+        check_kind("Adversary.revise", "memory", memory, Memory, TAKES_MEMORY)
         revised = (self.prior_rows(people) if prior is None else prior).copy()
         rows = memory.rows_of(people)
         seen = np.flatnonzero(rows >= 0)
@@ -166,8 +169,7 @@ class Adversary:
 
     def posterior(self, revised: FloatArray, observation: Observation) -> Posterior:
         """Posterior of a release under a revised prior: rows for its n respondents, none for counterfeits."""
-        takes = "is an Observation, as release.observation"
-        check_kind("Adversary.posterior", "observation", observation, Observation, takes)
+        _check_observation("posterior", observation)
         problem, people = observation.problem(revised), len(revised)
         estimate: Callable[[Problem], Posterior] = partial(self.problem_posterior, observation=observation)
         if self.counterfeits == "estimated" and len(problem.group) > people:
@@ -180,6 +182,7 @@ class Adversary:
 
     def channel(self, revised: FloatArray, observation: Observation) -> Channel | None:
         """Channel of the distorted values of a release, estimated from it; None where none is distorted or counted."""
+        _check_observation("channel", observation)
         if self.distortion != "counted" or not observation.distorted:
             return None
         estimate: Callable[[Problem], Posterior] = partial(self.problem_posterior, observation=observation)
@@ -191,6 +194,7 @@ class Adversary:
 
         `posterior` calls it once, or once per round where the distribution of counterfeits or distorted values is estimated.
         """
+        _check_observation("problem_posterior", observation)
         claims = self.claims(observation.time, observation.people)
         contradicted = np.zeros(len(observation.counts), dtype=np.bool_)
         if claims is not None and self.distortion == "counted" and observation.distorted:
@@ -215,6 +219,7 @@ class Adversary:
         Respondents who are not published in the release keep their beliefs, unless a compromised record changed them.
         ``prior`` is the result of `prior_rows`, where it is already computed.
         """
+        check_kind("Adversary.update_memory", "memory", memory, Memory, TAKES_MEMORY)
         affected = self.affected_by_claims(memory, observation, posterior, prior=prior)
         observed = np.flatnonzero((observation.group >= 0) | affected)
         people, beliefs = observation.people[observed], posterior.probabilities[observed]
@@ -229,8 +234,7 @@ class Adversary:
 
     def observe(self, memory: Memory, observation: Observation) -> tuple[Posterior, Memory]:
         """Posterior of a release, and the memory with it."""
-        takes = "is an Observation, as release.observation"
-        check_kind("Adversary.observe", "observation", observation, Observation, takes)
+        _check_observation("observe", observation)
         prior = self.prior_rows(observation.people)
         posterior = self.posterior(self.revise(memory, observation.people, observation.time, prior=prior), observation)
         return posterior, self.update_memory(memory, observation, posterior, prior=prior)
@@ -243,6 +247,8 @@ class Adversary:
         The posterior is compared with the revised prior without claims. ``prior`` is the result of `prior_rows`, where it is
         already computed.
         """
+        _check_observation("affected_by_claims", observation)
+        check_kind("Adversary.affected_by_claims", "posterior", posterior, Posterior, "is the Posterior of the release")
         affected = np.zeros(len(observation.people), dtype=np.bool_)
         claims = self.claims(observation.time, observation.people)
         if claims is not None and len(claims.rows):
@@ -266,6 +272,8 @@ class Adversary:
 
     def contradicted_groups(self, claims: Claims, observation: Observation) -> IntArray:
         """Groups that do not show a claimed value of one of their members; raises ValueError if asked to."""
+        _check_observation("contradicted_groups", observation)
+        check_kind("Adversary.contradicted_groups", "claims", claims, Claims, TAKES_CLAIMS)
         group = observation.group[claims.rows]
         inside = np.flatnonzero(group >= 0)
         missing = inside[observation.counts[group[inside], claims.values[inside]] == 0]
@@ -278,6 +286,12 @@ class Adversary:
                 "CompromisedRecords(frame, contradicted='report')."
             )
         return np.asarray(group[missing])
+
+
+def _check_observation(method: str, observation: Observation) -> None:
+    """Raise TypeError unless an argument of a method is an observation."""
+    takes = "is an Observation, as release.observation"
+    check_kind(f"Adversary.{method}", "observation", observation, Observation, takes)
 
 
 def _checked_chain(chain: MarkovChain, values: int) -> MarkovChain:

@@ -161,11 +161,14 @@ class Averaged:
         """Weight of each draw given the log-probability of the releases under it: float arrays, shape ``(D,)``."""
         if not self.updated:
             return self.first_weights
+        log_evidence = self._checked(log_evidence)
         return powered_weights(self.first_weights, log_evidence, self.power_given(log_evidence))
 
     def power_given(self, log_evidence: FloatArray) -> float:
         """Power of the probability of the releases in the weights: 1, unless ``min_effective`` requires less."""
         from scipy.optimize import bisect
+
+        log_evidence = self._checked(log_evidence)
 
         def surplus(power: float) -> float:
             return effective_number(powered_weights(self.first_weights, log_evidence, power)) - least
@@ -174,6 +177,14 @@ class Averaged:
         if surplus(1.0) >= 0:
             return 1.0
         return float(bisect(surplus, 0.0, 1.0, xtol=1e-15)) if surplus(0.0) > 0 else 0.0
+
+    def _checked(self, log_evidence: FloatArray) -> FloatArray:
+        """One log-probability for each draw; raises TypeError or ValueError for another argument."""
+        takes = f"is a float array of one log-probability for each of the {len(self)} draws"
+        numbers = as_floats("Averaged", "log_evidence", log_evidence, takes)
+        if numbers.shape != (len(self),):
+            raise ValueError(f"Averaged: log_evidence has shape {numbers.shape}; it {takes}.")
+        return numbers
 
     def check_claim_times(self, times: Sequence[Any]) -> None:
         """Raise ValueError as `Adversary.check_claim_times`, for the first adversary that has such a record."""

@@ -16,9 +16,9 @@ from foreknow.models.belief_trees import GROUP, notation, restored, stored
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
-from foreknow.models.settings import check_choice, check_kind
+from foreknow.models.settings import check_choice, check_kind, is_whole, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
-from foreknow.models.tables.columns.times import check_order
+from foreknow.models.tables.columns.times import check_order, check_time
 from foreknow.models.tables.files.text_encodings import existing_file
 from foreknow.models.tables.files.whole_file import whole_file
 from foreknow.models.tables.observation import Observation
@@ -314,9 +314,12 @@ class Beliefs:
 
         Raises
         ------
+        TypeError
+            If it cannot be a time, as None or a list.
         ValueError
             If there is no release of that time.
         """
+        time = check_time("Beliefs.at", time)
         for release in self.releases:
             if release.observation.time == time:
                 return release
@@ -389,6 +392,11 @@ class BeliefDraws:
 
     def spread(self, t: int) -> FloatArray:
         """Standard deviation between draws of the beliefs after release number t: float array, shape ``(n, m)``."""
+        if not is_whole(t, 0) or t >= len(self.weights):
+            raise ValueError(
+                f"BeliefDraws.spread: t is {shown(t)}; it is the number of one of the {len(self.weights)} releases, from 0 on."
+            )
+        t = int(t)
         rows = np.stack([beliefs.releases[t].posterior.probabilities for beliefs in self.beliefs])
         mean = np.tensordot(self.weights[t], rows, axes=1)
         return np.asarray(np.sqrt(np.tensordot(self.weights[t], (rows - mean) ** 2, axes=1)))

@@ -74,6 +74,7 @@ class Memory:
 
     def rows_of(self, people: People) -> IntArray:
         """Row of each respondent, -1 for a respondent never seen: int array, shape ``(n,)``."""
+        check_kind("Memory.rows_of", "people", people, People, "is People, as view.people")
         rows = self.rows
         return np.array([rows.get(respondent, -1) for respondent in people.respondents], dtype=np.int64)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_floats, shown
+from foreknow.models.settings import as_floats, is_whole, shown
 
 ROW_SUM_TOLERANCE = 1e-6
 """Largest difference from 1 of the sum of a row of probabilities. Within it, rows are normalized on entry, and negative
@@ -131,6 +131,9 @@ class Posterior:
 
     def first(self, n: int) -> "Posterior":
         """Posterior of the first n respondents, as without the counterfeits behind them."""
+        if not is_whole(n, 0):
+            raise ValueError(f"Posterior.first: n is {shown(n)}; it is a number of respondents, 0 or more.")
+        n = int(n)
         rows = (self.probabilities, self.standard_error, self.ess, self.rhat)
         probabilities, error, ess, rhat = (None if array is None else array[:n] for array in rows)
         assert probabilities is not None

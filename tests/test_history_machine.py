@@ -1,6 +1,6 @@
 """Laws of whole histories, by a Hypothesis state machine: changes of the population, releases, claims, attacks, defenses, files.
 
-A fifth of the examples of the profile: 12, or 12,000 with ``--hypothesis-profile=long``.
+A sixth of the examples of the profile: 10, or 100 in each run with ``--hypothesis-profile=long``.
 """
 
 import re
@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from strategies import distributions
 
 from foreknow.attacks import JointAttack, RetrospectiveAttack, SequentialAttack, SnapshotAttack
@@ -144,6 +144,18 @@ class Histories(RuleBasedStateMachine):
 
     # --- the population -----------------------------------------------------------------------------------------------
 
+    # Hypothesis leaves out some rules in each history; without a first release, half of the histories had nothing to attack.
+    @initialize(
+        data=st.data(),
+        people=st.dictionaries(st.sampled_from(NAMES), st.sampled_from(VALUES), min_size=2),
+        bucketized=st.booleans(),
+    )
+    def first_release(self, data, people, bucketized):
+        for name, value in people.items():
+            self.arrive_or_change(name, value, data.draw(distributions(3)))
+        self.told = replace(self.told, chain=np.array([data.draw(distributions(3)) for _ in VALUES]))
+        self.release(data, bucketized)
+
     @rule(name=st.sampled_from(NAMES), value=st.sampled_from(VALUES), prior=distributions(3))
     def arrive_or_change(self, name, value, prior):
         self.present[name] = value
@@ -153,11 +165,6 @@ class Histories(RuleBasedStateMachine):
     @rule(data=st.data())
     def depart(self, data):
         del self.present[data.draw(st.sampled_from(sorted(self.present)))]
-
-    @precondition(lambda self: not self.told.releases)
-    @rule(rows=st.tuples(*[distributions(3)] * 3))
-    def learn_a_chain(self, rows):
-        self.told = replace(self.told, chain=np.array(rows))
 
     @precondition(lambda self: self.present and len(self.told.releases) < 4)
     @rule(data=st.data(), bucketized=st.booleans())
@@ -361,5 +368,5 @@ def check_verdict(release, requirement, verdict):
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
-    max_examples=settings().max_examples // 5, stateful_step_count=12, suppress_health_check=[*HealthCheck]
+    max_examples=settings().max_examples // 6, stateful_step_count=12, suppress_health_check=[*HealthCheck]
 )

@@ -1,7 +1,11 @@
-"""Random arguments to every public class and function: only TypeError and ValueError escape."""
+"""Random arguments to every public class, function and method: only TypeError and ValueError escape.
+
+Twelve calls of each name, or twelve others in each run with ``--hypothesis-profile=long``.
+"""
 
 import inspect
 import math
+import secrets
 import tempfile
 import warnings
 import zlib
@@ -11,7 +15,9 @@ import arviz
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import settings
 from patients import KNOWLEDGE, LINKING, patients
+from public_objects import public_objects
 from strategies import history_of
 
 import foreknow.attacks
@@ -19,6 +25,7 @@ import foreknow.defenses
 import foreknow.evaluation
 import foreknow.evaluation.large
 import foreknow.models
+import foreknow.testing
 from foreknow.attacks import SnapshotAttack
 from foreknow.defenses import KAnonymity, Mondrian, summarize_records
 from foreknow.evaluation import Workload
@@ -39,7 +46,10 @@ from foreknow.models import (
 )
 
 CALLS_PER_NAME = 12
-"""Number of random calls of each name: together about 2,000."""
+"""Number of random calls of each name: together about 5,000."""
+
+SEED = 12 if settings().derandomize else secrets.randbits(32)
+"""Seed of the calls: other ones in each run of a long search."""
 
 EXPECTED = (TypeError, ValueError, FileNotFoundError)
 """Errors that a call with wrong arguments may raise."""
@@ -59,6 +69,9 @@ SKIPPED = {
             *("influence_over_distance", "leak_plot", "reliability_diagram", "reliability_plot", "risk_utility_map"),
         ],
         "draws with Matplotlib; tests/evaluation/plots/test_wrong_arguments.py covers it",
+    ),
+    **dict.fromkeys(
+        ["LargeTable.relation", "LargeTable.times"], "take a connection of DuckDB, as Engine.connection makes"
     ),
     "households": "takes no argument, and reads 1.5 million rows at each call",
     **dict.fromkeys(["Report", "report"], "makes many attacks; tests/evaluation/report/test_contents.py covers it"),
@@ -162,9 +175,19 @@ RIGHT = {
 """A right value for the parameters of common names, so that calls reach the checks behind the first one."""
 
 
+def parameters(target):
+    """Parameters of a target, without those that collect any number of arguments."""
+    try:
+        signature = inspect.signature(target)
+    except (TypeError, ValueError):
+        return []
+    return [each for each in signature.parameters.values() if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+
+
 def targets():
     """Every public class and function by name, with the class methods of each class."""
-    packages = (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation, foreknow.evaluation.large)
+    packages = (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation)
+    packages += (foreknow.evaluation.large, foreknow.testing)
     for package in packages:
         for name in package.__all__:
             target = getattr(package, name)
@@ -174,18 +197,21 @@ def targets():
                 kinds = (classmethod, staticmethod)
                 methods = [each for each, held in vars(target).items() if isinstance(held, kinds) and each[0] != "_"]
                 yield from ((f"{name}.{each}", getattr(target, each)) for each in methods)
+    yield from public_methods()
+
+
+def public_methods():
+    """Methods that take arguments, of an object of each public class."""
+    for name, made in public_objects():
+        for each in dir(type(made)):
+            held = inspect.getattr_static(type(made), each)
+            if each[0] != "_" and inspect.isfunction(held) and held.__module__.startswith("foreknow"):
+                method = getattr(made, each)
+                if parameters(method):
+                    yield f"{name}.{each}", method
 
 
 TARGETS = dict(targets())
-
-
-def parameters(target):
-    """Parameters of a target, without those that collect any number of arguments."""
-    try:
-        signature = inspect.signature(target)
-    except (TypeError, ValueError):
-        return []
-    return [each for each in signature.parameters.values() if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
 
 
 def drawn_arguments(rng, target, values):
@@ -219,7 +245,7 @@ def escaped(target, arguments, options):
 
 def findings(name, calls):
     """Errors that escape from random calls of a name, and from random calls of what it returns."""
-    rng = np.random.default_rng([12, zlib.crc32(name.encode())])
+    rng = np.random.default_rng([SEED, zlib.crc32(name.encode())])
     for _ in range(calls):
         arguments, options = drawn_arguments(rng, TARGETS[name], (*WRONG, *HUGE))
         made, error = escaped(TARGETS[name], arguments, options)
@@ -229,7 +255,8 @@ def findings(name, calls):
                 rng, made, [value for value in WRONG if not isinstance(value, np.ndarray)]
             )
             _, error = escaped(made, arguments, options)
-        if error is not None:
+        is_a_failed_check = isinstance(error, AssertionError) and name in foreknow.testing.__all__
+        if error is not None and not is_a_failed_check:
             yield error, arguments, options
 
 
@@ -242,4 +269,4 @@ def test_only_type_and_value_errors_leave_a_public_call(name, tmp_path, monkeypa
     # A folder to publish into may be any text, and is made in the present one.
     monkeypatch.chdir(tmp_path)
     found = [(type(error).__name__, error, call) for error, *call in findings(name, CALLS_PER_NAME)]
-    assert not found, found[0]
+    assert not found, (SEED, *found[0])

@@ -24,7 +24,7 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Requireme
 from foreknow.defenses.requirements.summary import Summary, prior_of, summarize_groups, summarize_records
 from foreknow.models import Grouping, People, Release, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import check_choice
+from foreknow.models.settings import check_choice, check_kind
 
 CRITERIA: tuple[Literal["discernibility", "height", "classes"], ...] = ("discernibility", "height", "classes")
 """Criteria of the choice among minimal level vectors."""
@@ -120,6 +120,12 @@ class FullDomain(RequirementDefense):
         Infeasible
             As when called.
         """
+        check_kind("FullDomain.group_rows", "people", people, People, "is People, as view.people")
+        check_kind(
+            "FullDomain.group_rows", "records", records, Summary, "is a Summary, as summarize_records(view, prior)"
+        )
+        takes = "is a bound requirement, as requirement.bind(view, prior)"
+        check_kind("FullDomain.group_rows", "requirement", requirement, GroupPredicate, takes)
         levels = generalization_levels(people, self.widths or {})
         rows = np.array([attribute.values for attribute in levels])
         best = self._best(_Search(levels, rows, records, requirement), people.time)

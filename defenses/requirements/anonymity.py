@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, override
 
-from foreknow.defenses.requirements.requirement import GroupPredicate
+from foreknow.defenses.requirements.requirement import GroupPredicate, check_summary
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_whole
@@ -53,4 +53,5 @@ class KAnonymity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of records."""
+        check_summary(self, summary)
         return summary.size.astype(float)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import GroupPredicate, Sense
+from foreknow.defenses.requirements.requirement import GroupPredicate, Sense, check_summary
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import Hierarchy
 from foreknow.models.arrays import FloatArray, IntArray, compiled
@@ -70,6 +70,7 @@ class TCloseness(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Earth mover's distance of each group from the table."""
+        check_summary(self, summary)
         table = summary.table.counts / summary.table.counts.sum()
         if self.distance == "equal":
             return equal_distance(summary.counts, summary.size, table)

@@ -5,7 +5,7 @@ from typing import overload, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, check_requirement, check_summary
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray
@@ -54,6 +54,7 @@ class Combination(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of parts that hold."""
+        check_summary(self, summary)
         return np.sum([part(summary) for part in self.predicates], axis=0, dtype=np.float64)
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, check_summary
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import MAX_FLOAT, check_whole, is_number
@@ -55,6 +55,7 @@ class DistinctDiversity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of distinct values."""
+        check_summary(self, summary)
         return np.asarray(np.count_nonzero(summary.counts, axis=1), dtype=np.float64)
 
 
@@ -106,6 +107,7 @@ class FrequencyDiversity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Number of records over the count of the most frequent value."""
+        check_summary(self, summary)
         return np.asarray(summary.size / np.maximum(summary.counts.max(axis=1), 1))
 
 
@@ -155,6 +157,7 @@ class EntropyDiversity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Exponential of the entropy: the number of equally likely values with that entropy."""
+        check_summary(self, summary)
         return np.asarray(np.exp2(entropy(summary.counts / np.maximum(summary.size, 1)[:, None])))
 
 
@@ -208,6 +211,7 @@ class RecursiveDiversity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Largest c that each group fails, ``r_1 / (r_l + ... + r_m)``; infinite if that sum is 0."""
+        check_summary(self, summary)
         ranked = -np.sort(-summary.counts, axis=1)
         tail = ranked[:, int(self.l) - 1 :].sum(axis=1)
         return np.asarray(np.divide(ranked[:, 0], tail, out=np.full(len(tail), np.inf), where=tail > 0))

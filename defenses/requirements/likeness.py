@@ -5,7 +5,7 @@ from typing import ClassVar, override
 
 import numpy as np
 
-from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense
+from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE, GroupPredicate, Sense, check_summary
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import MAX_FLOAT, is_number
@@ -55,6 +55,7 @@ class BasicBetaLikeness(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Smallest beta that each group satisfies; infinite if it shows a value that the table lacks."""
+        check_summary(self, summary)
         return np.asarray(gains(summary).max(axis=1, initial=0.0))
 
 
@@ -101,6 +102,7 @@ class BetaLikeness(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Smallest beta that each group satisfies; infinite if a gain exceeds ``-ln p``, which no beta allows."""
+        check_summary(self, summary)
         gain, table = gains(summary), summary.table.counts
         most = np.log(np.maximum(table.sum(), 1)) - np.log(np.maximum(table, 1))
         return np.asarray(np.where(gain > most + LEVEL_TOLERANCE, np.inf, gain).max(axis=1, initial=0.0))

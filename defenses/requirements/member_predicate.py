@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, override
 
 from foreknow.defenses.requirements.membership import GroupMembers
-from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense
+from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense, check_summary
 from foreknow.defenses.requirements.summary import Summary
 from foreknow.models.arrays import FloatArray
 
@@ -61,6 +61,7 @@ class MemberPredicate(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Measured level of each group."""
+        check_summary(self, summary)
         return self.measure(summary, members_of(self, summary))
 
 

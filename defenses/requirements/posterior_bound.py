@@ -10,6 +10,7 @@ from foreknow.defenses.requirements.belief_level import BeliefLevel, Gain
 from foreknow.defenses.requirements.drawn_prior import DrawnPrior, bind_draws
 from foreknow.defenses.requirements.member_predicate import MemberPredicate
 from foreknow.defenses.requirements.requirement import GroupPredicate, Requirement, Sense
+from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Estimator, Omega, View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_is_estimator
@@ -104,6 +105,9 @@ class PosteriorBound(Requirement):
         check_kind("PosteriorBound.bind", "view", view, View, "is a View; make one by View(frame, schema)")
         if isinstance(prior, DrawnPrior):
             return bind_draws(self, view, prior)
+        takes = "is a float array of shape (n, m), as prior(view.people)"
+        check_kind("PosteriorBound.bind", "prior", prior, np.ndarray, takes)
+        prior_of(view, prior)  # raises for another shape
         if self.sensitive_set is None:
             return MemberPredicate(self, BeliefLevel(prior, self.estimator, _largest(self.quantity, prior.shape[1])))
         sensitive_set = SensitiveSet.within(view.schema.values, self.sensitive_set, "PosteriorBound")

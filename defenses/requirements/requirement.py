@@ -15,6 +15,12 @@ type Sense = Literal["at least", "at most", "below"]
 """Relation of a level to its bound. "below" is strict and has no tolerance."""
 
 
+def check_summary(requirement: object, summary: Summary) -> None:
+    """Raise TypeError unless a batch of groups is a Summary."""
+    takes = "is a Summary; make one by summarize_groups(records, labels)"
+    check_kind(type(requirement).__name__, "summary", summary, Summary, takes)
+
+
 class Requirement(ABC):
     """Condition that every published group satisfies: a level, measured on the group, compared with a bound.
 
@@ -110,13 +116,7 @@ class GroupPredicate(Requirement):
 
     def __call__(self, summary: Summary) -> BoolArray:
         """Return whether each group satisfies the requirement: bool array, shape ``(b,)``; TypeError for another argument."""
-        check_kind(
-            type(self).__name__,
-            "summary",
-            summary,
-            Summary,
-            "is a Summary; make one by summarize_groups(records, labels)",
-        )
+        check_summary(self, summary)
         level = self.level(summary)
         if self.sense == "at least":
             return level >= self.bound - LEVEL_TOLERANCE

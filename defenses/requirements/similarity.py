@@ -7,7 +7,7 @@ from typing import Any, ClassVar, override
 import numpy as np
 
 from foreknow.defenses.requirements.drawn_prior import DrawnPrior, bind_draws
-from foreknow.defenses.requirements.requirement import GroupPredicate, Sense
+from foreknow.defenses.requirements.requirement import GroupPredicate, Sense, check_summary
 from foreknow.defenses.requirements.summary import Summary, entropy
 from foreknow.models import View
 from foreknow.models.arrays import FloatArray
@@ -68,6 +68,7 @@ class JSimilarity(GroupPredicate):
 
     def level(self, summary: Summary) -> FloatArray:
         """Divergence of the prior rows of each group, in units of the base."""
+        check_summary(self, summary)
         size = np.maximum(summary.size, 1)
         # With s the sum of k rows and h the sum of their entropies, H(s / k) - h / k = (H(s) - h) / k + log k.
         bits = (entropy(summary.prior) - summary.entropy) / size + np.log2(size)

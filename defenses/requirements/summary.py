@@ -13,7 +13,7 @@ from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_kind, is_whole, shown
 
 LOG_FLOOR = 1e-300
 """Smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0."""
@@ -125,6 +125,11 @@ class Summary:
 
     def replaced(self, which: int, by: "Summary") -> "Summary":
         """The batch with one group replaced by another, which is a batch of length 1."""
+        check_kind("Summary.replaced", "by", by, Summary, "is a Summary of one group, as summary[0]")
+        if not is_whole(which, 0) or which >= len(self):
+            raise ValueError(
+                f"Summary.replaced: which is {shown(which)}; it is the position of a group, 0 to {len(self) - 1}."
+            )
         order = np.arange(len(self))
         order[which] = len(self)
         both = Summary(

@@ -115,6 +115,7 @@ class Certificate:
 
     def write(self, path: Path) -> None:
         """Write the certificate as JSON."""
+        check_kind("Certificate.write", "path", path, Path, "is a Path, as Path('certificate.json')")
         path.write_text(json.dumps(self.content, indent=2, ensure_ascii=True, allow_nan=False) + "\n", encoding="utf-8")
 
 

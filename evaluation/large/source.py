@@ -141,10 +141,13 @@ def _distinct(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[Any, ...]:
 
 @contextmanager
 def _readable(files: Sequence[Path]) -> Iterator[None]:
-    """Raise ValueError for errors of DuckDB, which reads damaged files and files of other formats."""
+    """Raise ValueError for errors of DuckDB, which reads damaged files and files of other formats.
+
+    A name of a column that is no text is a RuntimeError or a UnicodeError of DuckDB.
+    """
     try:
         yield
-    except duckdb.Error as error:
+    except (duckdb.Error, RuntimeError, UnicodeError) as error:
         raise ValueError(
             f"LargeTable: {', '.join(map(str, files))} cannot be read: {str(error).splitlines()[0]}. Write the file "
             "again, as Parquet or CSV."

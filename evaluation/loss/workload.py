@@ -19,7 +19,7 @@ from foreknow.evaluation.loss.query_sampler import (
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_choice, check_flag, is_number, is_whole
+from foreknow.models.settings import as_generator, check_choice, check_flag, check_kind, is_number, is_whole
 
 MAX_SELECTED_CODES = 2**30
 """Largest product of the number of queries and the size of a domain: the entries of a mask."""
@@ -158,6 +158,7 @@ class Workload:
 
     def count(self, boxes: Boxes) -> FloatArray:
         """Number of records that each query counts, if those of a box are spread evenly over it: float array, shape ``(q,)``."""
+        check_kind("Workload.count", "boxes", boxes, Boxes, "is the Boxes of a release")
         return query_counts(boxes, self.selected, self.selected_values)
 
 

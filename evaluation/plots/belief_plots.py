@@ -146,8 +146,8 @@ def _posteriors(title: str, beliefs: Beliefs, respondent: Hashable) -> pd.DataFr
     """Posteriors of a respondent: one row for each release with a record."""
     try:
         evolution = beliefs.of(respondent)
-    except KeyError as error:
-        raise ValueError(f"belief_over_time: {f'beliefs[{title!r}]: ' if title else ''}{error.args[0]}") from None
+    except ValueError as error:
+        raise ValueError(f"belief_over_time: {f'beliefs[{title!r}]: ' if title else ''}{error}") from None
     is_posterior = evolution.index.get_level_values("stage") == "posterior"
     return evolution[is_posterior].droplevel("stage")
 

@@ -16,6 +16,7 @@ from foreknow.evaluation.risk.beliefs_and_truth import original_view
 from foreknow.evaluation.risk.global_errors import signature_table
 from foreknow.evaluation.risk.mined_distributions import attribute_names, global_distributions, set_probabilities
 from foreknow.models import GlobalDistribution, History, View
+from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.sensitive_set import as_sensitive_values
 
 MAX_MARKER_DIAMETER = 18.0
@@ -97,6 +98,7 @@ def _selected(
         raise TypeError(
             f"foreground_map: attributes is {attributes!r}; it is an attribute set, as 'town' or ['town', 'sex']."
         )
+    time = None if time is None else check_time("foreground_map", time)
     for observation, distributions in global_distributions("foreground_map", beliefs):
         if time is None or observation.time == time:
             for distribution in distributions:

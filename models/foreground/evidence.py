@@ -10,6 +10,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Problem, probability_rows
+from foreknow.models.settings import as_floats
 
 
 @equal_by_fields
@@ -101,7 +102,11 @@ class Evidence:
 
     def table(self, probabilities: FloatArray) -> FloatArray:
         """Distributions of the signatures, shape ``(s, m)``, followed by ``rest``: shape ``(s + 1, m)``."""
-        return np.vstack([probabilities, self.rest])
+        takes = f"is a float array of shape {(self.signatures, len(self.rest))}: one distribution for each signature"
+        rows = as_floats("Evidence.table", "probabilities", probabilities, takes)
+        if rows.shape != (self.signatures, len(self.rest)):
+            raise ValueError(f"Evidence.table: probabilities has shape {rows.shape}; it {takes}.")
+        return np.vstack([rows, self.rest])
 
     @cached_property
     def mixed(self) -> BoolArray:

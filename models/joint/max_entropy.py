@@ -17,6 +17,7 @@ from foreknow.models.joint.problem import JointProblem, check_joint_problem
 from foreknow.models.joint.sweeps import fit_tilts, thresholds
 from foreknow.models.problem import CONTRADICTED, DOUBT, UNCONVERGED
 from foreknow.models.progress import Progress, check_progress, no_step, stepping
+from foreknow.models.settings import check_kind
 
 MIN_CONTRADICTION = 1e-2
 """Probability of impossible steps of a record from which its group is reported as contradicted."""
@@ -81,7 +82,6 @@ class MaxEntropy:
 
     def __call__(self, problem: JointProblem) -> JointPosterior:
         """Posterior of a whole history: beliefs of each release given all releases."""
-        check_joint_problem(self, problem)
         return self.fit(problem, step=stepping(self.progress, thresholds(self.tolerance))).posterior
 
     def fit(
@@ -92,6 +92,8 @@ class MaxEntropy:
         ``start`` holds the messages of a fitted law of the same groups, from which the iteration starts. ``step`` is called before
         the sweeps of each threshold.
         """
+        check_joint_problem(self, problem)
+        check_kind("MaxEntropy.fit", "start", start, (Messages, type(None)), "is the messages of a TiltedLaw, or None")
         law, impossible = with_doubt(problem)
         factors, messages = factors_of(law), first_messages(law) if start is None else copied(start)
         gap = np.zeros(len(law.counts))
@@ -117,6 +119,7 @@ class MaxEntropy:
 
         ``step`` is called before each release.
         """
+        check_joint_problem(self, problem)
         law, impossible = with_doubt(problem)
         at, factors, messages, scratch = law.layout, factors_of(law), first_messages(law), scratch_of(law)
         gap, pending, kept = (

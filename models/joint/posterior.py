@@ -7,6 +7,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.problem import JointProblem
+from foreknow.models.tables.arguments import as_integers
 
 
 @equal_by_fields
@@ -58,7 +59,13 @@ class JointPosterior:
 
     def rows(self, records: IntArray, numbers: FloatArray | None = None) -> FloatArray:
         """Beliefs about some records over the whole domain: float array, shape ``(len(records), m)``."""
-        records = np.asarray(records, dtype=np.int64)
+        records = as_integers("the records of JointPosterior.rows", records, (None,), "row numbers")
+        if records.size and not (records.min() >= 0 and records.max() < len(self.problem.group)):
+            wrong = records.min() if records.min() < 0 else records.max()
+            raise ValueError(
+                f"JointPosterior.rows: record {wrong} is not one of the {len(self.problem.group)} records; records are numbers "
+                "from 0 on."
+            )
         at, group = self.problem.layout, self.problem.group[records]
         width = np.diff(at.value_starts)[group]
         row = np.repeat(np.arange(len(records)), width)

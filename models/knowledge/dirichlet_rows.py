@@ -85,6 +85,10 @@ def check_concentration(concentration: float) -> None:
 def positive_concentrations(concentrations: FloatArray, row: str) -> FloatArray:
     """Concentrations as floats; raises ValueError, naming the row, unless all are positive and finite."""
     concentrations = as_floats("Dirichlet", "concentrations", concentrations, "is a float array of positive numbers")
+    if not concentrations.ndim:
+        raise ValueError(
+            f"Dirichlet: concentrations is {concentrations:g}; it is an array, with one number for each value."
+        )
     wrong = ~(np.isfinite(concentrations) & (concentrations > 0))
     if wrong.any():
         where = tuple(int(axis[0]) for axis in np.nonzero(wrong))

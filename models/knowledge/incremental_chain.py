@@ -13,6 +13,7 @@ from foreknow.models.knowledge.markov_chain import (
     chain_tuple,
     check_alike,
     check_pseudo_count,
+    check_release_number,
 )
 from foreknow.models.knowledge.posterior_chains import chains_along
 from foreknow.models.knowledge.sequences import GapRule, Sequences, sequences_for_order
@@ -120,7 +121,8 @@ class IncrementalChain:
 
     def at(self, release: int) -> MarkovChain:
         """Chain extracted from the views before a release, or up to it if inclusive; from the first view for release 0."""
-        last = release if self.inclusive else release - 1
+        check_release_number("IncrementalChain", release)
+        last = int(release) if self.inclusive else int(release) - 1
         return self.chains[min(max(last, 0), len(self.chains) - 1)]
 
     def truncate(self, steps: int) -> "IncrementalChain":

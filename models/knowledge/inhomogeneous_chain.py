@@ -14,6 +14,7 @@ from foreknow.models.knowledge.markov_chain import (
     chain_tuple,
     check_alike,
     check_pseudo_count,
+    check_release_number,
 )
 from foreknow.models.knowledge.posterior_chains import chains_along
 from foreknow.models.knowledge.posterior_variable import posterior_dataset
@@ -163,7 +164,8 @@ class InhomogeneousChain:
 
     def at(self, release: int) -> MarkovChain:
         """Chain of the step that ends at a release; the pooled chain for the first release and after the last step."""
-        return self.chains[release - 1] if 1 <= release <= len(self.chains) else self.pooled
+        check_release_number("InhomogeneousChain", release)
+        return self.chains[int(release) - 1] if 1 <= release <= len(self.chains) else self.pooled
 
     def truncate(self, steps: int) -> "InhomogeneousChain":
         """Chains of order at most ``steps``, as `MarkovChain.truncate`."""

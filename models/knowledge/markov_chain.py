@@ -11,7 +11,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_variable, variable_dims
 from foreknow.models.knowledge.sequences import GapRule, Sequences, check_chain_order, sequences_for_order
 from foreknow.models.problem import ROW_SUM_TOLERANCE
-from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, shown
+from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, is_whole, shown
 from foreknow.models.tables.history import History
 
 
@@ -21,6 +21,12 @@ class Transitions(Protocol):
     def at(self, release: int) -> "MarkovChain":
         """Chain that leads to the values at a release; ``release`` is its number, 0 for the first."""
         ...
+
+
+def check_release_number(owner: str, release: int) -> None:
+    """Raise ValueError unless a release is given by its number, 0 for the first."""
+    if not is_whole(release, 0):
+        raise ValueError(f"{owner}.at: release is {shown(release)}; it is the number of a release, 0 for the first.")
 
 
 @equal_by_fields

@@ -14,6 +14,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
 from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.columns.plain_columns import is_hashable, plain_value
 from foreknow.models.tables.columns.required_columns import check_columns
 from foreknow.models.tables.files.table_files import read_table
@@ -155,7 +156,10 @@ class ExternalKnowledge:
 
         Label b is bit ``b % 64`` of word ``b // 64``. Cost: O(u + pairs of a label and an item).
         """
-        place = {item: code for code, item in enumerate(vocabulary)}
+        takes = "is a list of items, as ['fever', 'cough']"
+        place = {
+            item: code for code, item in enumerate(as_list("ExternalKnowledge.bits", "vocabulary", vocabulary, takes))
+        }
         pairs = [
             (place[item], number)
             for number, items in enumerate(self.items_of.values())

@@ -12,7 +12,7 @@ from foreknow.models.arrays import IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.settings import check_kind
-from foreknow.models.tables.files.view_files import read_views, write_views
+from foreknow.models.tables.files.view_files import as_saved, read_views, write_views
 from foreknow.models.tables.generalization import exact_cells, published_labels
 from foreknow.models.tables.grouping import Grouping
 from foreknow.models.tables.observation import Observation
@@ -128,9 +128,11 @@ class Release:
         ValueError
             If the file holds something else.
         """
-        (view,), content, columns = read_views("Release.load", path)
-        made = {name: content[name] for name in ("counterfeits", "notes", "bucketized")}
-        return cls(view, Grouping(columns["label"], columns.get("value"), **made))  # type: ignore[arg-type]
+        views, content, columns = read_views("Release.load", path)
+        with as_saved("Release.load", path):
+            (view,) = views
+            made = {name: content[name] for name in ("counterfeits", "notes", "bucketized")}
+            return cls(view, Grouping(columns["label"], columns.get("value"), **made))  # type: ignore[arg-type]
 
     @property
     def time(self) -> Any:

@@ -95,13 +95,20 @@ def check_output(
     Raises
     ------
     ValueError
-        If ``folder`` is or lies in a file, a file would replace a folder or one of ``keep``, or, without ``overwrite``, any file.
+        If ``folder`` is or lies in a file or in a folder that cannot be written, a file would replace a folder or one of
+        ``keep``, or, without ``overwrite``, any file.
     """
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
+    folder, names = Path(folder), list(names)
+    if os.path.exists(folder) and not folder.is_dir():
         raise ValueError(f"{folder} is a file, and the output is several files; name a folder.")
-    if (above := next(each for each in (folder, *folder.absolute().parents) if each.exists())).is_file():
+    if (above := _nearest_existing(folder)).is_file():
         raise ValueError(f"{folder} would lie in {above}, which is a file; name another folder.")
+    for place in {_nearest_existing((folder / name).parent): None for name in (*names, "file")}:
+        if not os.access(place, os.W_OK | os.X_OK):
+            raise ValueError(
+                f"{place} cannot be written to by this user, and the output would be in it; name another folder, or change "
+                "the permissions of this one."
+            )
     for target in (folder / name for name in names):
         if target.is_dir():
             raise ValueError(f"{target} is a folder, and the output has a file with this name; name another folder.")
@@ -109,6 +116,11 @@ def check_output(
             raise ValueError(f"{target} is an input file, and would be written over; name another folder.")
         if os.path.lexists(target) and not overwrite:
             raise ValueError(f"{target} is already there; name another folder, or replace it with --overwrite.")
+
+
+def _nearest_existing(folder: Path) -> Path:
+    """The folder, or the first above it that exists; one in a folder that cannot be searched counts as absent."""
+    return next(each for each in (folder, *folder.absolute().parents) if os.path.exists(each))
 
 
 def write_table(table: pd.DataFrame, path: Path, private: bool = False, formulas: bool | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.models.settings import check_choice, check_kind
+from foreknow.models.settings import check_choice, check_kind, shown
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.cleaning.clean_tables import Cleaned, Rules, clean_tables
 from foreknow.models.tables.cleaning.column_roles import ColumnRoles
@@ -146,6 +146,12 @@ class Cleaning:
         InputFaults
             With all faults of the tables.
         """
+        check_kind("Cleaning.together", "roles", roles, ColumnRoles, TAKES_ROLES)
+        tables = as_list("Cleaning.together", "tables", tables, "is a list of DataFrames")
+        if not callable(places):
+            raise TypeError(
+                f"Cleaning.together: places is {shown(places)}; it is a function from row numbers to their places in words."
+            )
         for table in tables:
             check_columns(table, roles.names)
         rules = Rules(

@@ -43,6 +43,7 @@ class ColumnRoles:
         for name in self.names:
             if not is_column_name(name):
                 raise TypeError(f"ColumnRoles: a column is named by {name!r}; a column's name is one text, as 'age'.")
+        for name in self.names:
             if self.names.count(name) > 1:
                 raise ValueError(f"the column {name!r} has two roles; give each role a column of its own.")
         for name in self.numbers:

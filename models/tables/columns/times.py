@@ -1,6 +1,7 @@
 """Times of records: their order, the division of a table into views, and the refusal of continuous times."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from datetime import date, datetime, time
 from numbers import Real
@@ -126,7 +127,7 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
         If a time is infinite; or if a time is a fractional number or has a time of day, and more than half of several views
         hold one record.
     """
-    infinite = [time for time, _ in views if isinstance(time, Real) and not np.isfinite(float(time))]
+    infinite = [time for time, _ in views if isinstance(time, Real) and not _is_finite(time)]
     if infinite:
         raise ValueError(
             f"a time of {column!r} is {infinite[0]!r}; a time is a finite number, a date or a text. Correct it."
@@ -140,6 +141,11 @@ def check_not_continuous(column: str, views: Sequence[tuple[Any, int]]) -> None:
             f"one record; a view holds the records of one time, as a week or a year. Round them, as {rounded}, or pass the "
             "views yourself: History(View(rows, schema, time) for time, rows in frame.groupby(column))."
         )
+
+
+def _is_finite(time: Any) -> bool:
+    """Return whether a number is finite; it is compared and not converted, since a whole number may be beyond every float."""
+    return bool(-math.inf < time < math.inf)
 
 
 def _is_fractional(time: Any) -> bool:

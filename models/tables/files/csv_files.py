@@ -1,7 +1,6 @@
 """CSV files as tables, with exact integers."""
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
@@ -16,8 +15,11 @@ from foreknow.models.tables.files.text_encodings import NAME_ENCODING, text_code
 MAX_COLUMNS = 16_384
 """Largest number of columns of a table, as in spreadsheets: pandas takes minutes to read a line of a million commas."""
 
-INTEGER_PATTERN = r"\s*[+-]?[0-9]{1,4000}\s*"
-"""Text of an integer."""
+INTEGER_PATTERN = r"\s*[+-]?[0-9]+\s*"
+"""Text of an integer. PyArrow, which pandas asks, takes no repetition over 1,000: the length is checked apart."""
+
+MAX_INTEGER_TEXT = 4000
+"""Largest number of characters of an integer; Python reads 4,300 digits."""
 
 
 def read_csv(path: Path, text: Iterable[str], encoding: str, missing: list[str], separator: str) -> pd.DataFrame:
@@ -92,16 +94,21 @@ def _may_be_inexact(column: "pd.Series[Any]") -> bool:
     """Return whether a column may hold integers that pandas rounded to floats or left as text."""
     known = column[column.notna()]
     if isinstance(column.dtype, pd.StringDtype):
-        return bool(len(known)) and re.fullmatch(INTEGER_PATTERN, known.iloc[0]) is not None
+        return bool(len(known)) and _are_integers(known.iloc[:1])
     if column.dtype != np.float64 or not len(known):
         return False
     return bool((np.abs(known) >= MAX_EXACT_INTEGER).any() and np.isfinite(known).all() and (known % 1 == 0).all())
 
 
+def _are_integers(texts: "pd.Series[Any]") -> bool:
+    """Return whether every text is that of an integer."""
+    return bool((texts.str.fullmatch(INTEGER_PATTERN) & (texts.str.len() <= MAX_INTEGER_TEXT)).all())
+
+
 def _integers(cells: "pd.Series[Any]", otherwise: "pd.Series[Any]") -> "pd.Series[Any]":
     """Text as Python integers if every cell is the text of one; ``otherwise`` if not."""
     known = cells.notna()
-    if not cells[known].str.fullmatch(INTEGER_PATTERN).all():
+    if not _are_integers(cells[known]):
         return otherwise
     numbers = [int(cell) if there else None for cell, there in zip(cells, known, strict=True)]
     return pd.Series(numbers, index=cells.index, dtype=object)

@@ -1,7 +1,8 @@
 """Views in a Parquet file: a table of all records that any program reads, and what is needed to restore them exactly."""
 
 import importlib.metadata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -73,17 +74,27 @@ def read_views(owner: str, path: "str | Path") -> tuple[list[View], dict[str, An
     kind = owner.split(".")[0]
     check_kind(owner, "path", path, (str, PathLike), f"is the path of a .parquet file that {kind}.save wrote")
     path = existing_file(path, f"name a file that {kind}.save wrote")
-    try:
+    with as_saved(owner, path):
         table = pq.read_table(path)
         content = _content(table)
-    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+        found = content["kind"]
+    if found != kind:
+        raise ValueError(f"{owner}: {path} holds a {found}; read it with {found}.load.")
+    with as_saved(owner, path):
+        further = [name for name in table.column_names if name.startswith("foreknow:") and name != TIME]
+        return _views(table, content), content, {name[9:]: table.column(name).to_pylist() for name in further}
+
+
+@contextmanager
+def as_saved(owner: str, path: "str | Path") -> Iterator[None]:
+    """Context manager in which any error of reading is one ValueError: the file is damaged, or was not written by ``save``."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, LookupError, AttributeError, ValueError, TypeError):
+        kind = owner.split(".")[0]
         raise ValueError(
             f"{owner}: {path} is not a file that {kind}.save wrote; read other tables with History.read."
         ) from None
-    if content["kind"] != kind:
-        raise ValueError(f"{owner}: {path} holds a {content['kind']}; read it with {content['kind']}.load.")
-    further = [name for name in table.column_names if name.startswith("foreknow:") and name != TIME]
-    return _views(table, content), content, {name[9:]: table.column(name).to_pylist() for name in further}
 
 
 def _table(

@@ -32,7 +32,8 @@ def whole_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> 
     TypeError
         If the path is neither a text nor a path.
     ValueError
-        If the name has another ending, the folder does not exist, or, without ``overwrite``, the file does.
+        If the name has another ending, the folder does not exist or cannot be written to, or, without ``overwrite``, the file
+        exists.
     """
     check_kind(owner, "path", path, (str, PathLike), f"is the path of a {suffix} file")
     check_flag(owner, "overwrite", overwrite)
@@ -41,6 +42,11 @@ def whole_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> 
         raise ValueError(f"{owner}: path is {str(target)[:200]!r}; name a file that ends in {suffix}.")
     if not target.parent.is_dir():
         raise ValueError(f"{owner}: there is no folder {str(target.parent)[:200]!r}; make it first.")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"{owner}: the folder {str(target.parent)[:200]!r} cannot be written to by this user; name a file in another folder, "
+            "or change the permissions of this one."
+        )
     _check_free(owner, target, overwrite)
     number, name = tempfile.mkstemp(prefix=f".{target.stem[:100]}-", suffix=suffix, dir=target.parent)
     os.close(number)

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
@@ -13,6 +14,12 @@ from foreknow.evaluation.cli.files.formulas import FORMULA_STARTS
 
 HOSTILE = "=cmd|'/C calc'!A0\x1b[2J\x1b]0;owned\x07\u202etxt"
 """Value that a spreadsheet would run, that would clear a terminal, and that turns the direction of a line."""
+
+SCRIPT = "<script>alert(1)</script>"
+"""Value that a page would run."""
+
+TRAIT = f"=1+1\x1b[2J{SCRIPT}"
+"""Name of a column that a spreadsheet, a terminal or a page would run."""
 
 COMMANDING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -71,6 +78,60 @@ def test_every_command(source, tmp_path):
     assert f"'{HOSTILE}" in told.columns
 
 
+@pytest.fixture
+def named(source, tmp_path):
+    """Records with a hostile column and values that are markup, and the options of their roles."""
+    table = pd.read_csv(source).rename(columns={"age": TRAIT})
+    table["result"] = table["result"].replace({"b": SCRIPT})
+    table["id"] = table["id"] + SCRIPT
+    return write(table, tmp_path / "named.csv"), ["--qi", TRAIT, "--qi", "town", "--sensitive", "result"]
+
+
+class Elements(HTMLParser):
+    """Names of the elements of a page, and the attributes that are programs."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.names, self.programs = [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.names.append(tag)
+        self.programs += [name for name, _ in attrs if name.startswith("on")]
+
+
+def test_compare(named, tmp_path):
+    source, roles = named
+    options = ["--defense", "mondrian", "--defense", "anatomy", "--seed", 1]
+    check_output(run("compare", source, *roles, *options, "--out", tmp_path / "out"))
+    check_output(run("compare", source, *roles, *options, "--json"))
+    check_files(tmp_path / "out")
+    assert "\x1b" not in (tmp_path / "out" / "settings.json").read_text()
+
+
+@pytest.mark.parametrize("names", [[], ["--names"]])
+def test_report(named, tmp_path, names):
+    """The page has the three scripts of its template, and names the hostile respondent and column as text."""
+    source, roles = named
+    page = tmp_path / "out" / "report.html"
+    check_output(run("report", source, *roles, "--stricter", 1, "--seed", 1, "--out", page, *names))
+    html = page.read_text(encoding="utf-8")
+    elements = Elements(html)
+    assert elements.names.count("script") == 3
+    assert not elements.programs
+    assert "<script>alert" not in html
+    assert "alert(1)" in html
+    assert not COMMANDING.search(html.replace("\r", "")), COMMANDING.search(html)
+
+
+def test_simulate(tmp_path, monkeypatch):
+    """The name of the file is the only text of the user; it is printed with escape codes."""
+    monkeypatch.chdir(tmp_path)
+    check_output(run("simulate", "exams", "--releases", 2, "--records", 9, "--out", "=v\x1b[2J.csv"))
+    check_files(tmp_path)
+    assert "\x1b" not in (tmp_path / "=v\x1b[2J.settings.json").read_text()
+
+
 def test_json_has_escape_codes_alone(source, tmp_path):
     result = run("publish", source, *ROLES, "--out", tmp_path / "out", "--defense", "mondrian", "--json")
     json.loads(result.stdout)
@@ -85,6 +146,14 @@ def test_json_has_escape_codes_alone(source, tmp_path):
         ("publish", "{source}", "--qi", "age", "--sensitive", "id", "--out", "o"),
         ("attack", "{source}", *ROLES, "--attack", "x\x1b[2J"),
         ("attack", "{source}", *ROLES, "--groups", "{source}"),
+        ("compare", "{source}", *ROLES, "--defense", "x\x1b[2J"),
+        ("compare", "{source}", *ROLES, "--sweep", "k=\x1b[2J"),
+        ("compare", "{source}", "--qi", f"a{HOSTILE}", "--sensitive", "result", "--defense", "mondrian"),
+        ("report", "{source}", *ROLES, "--out", "x\x1b[2J.txt"),
+        ("report", "none\x1b[2J.csv", *ROLES, "--out", "x.html"),
+        ("report", "{source}", "--qi", f"a{HOSTILE}", "--sensitive", "result", "--out", "x.html"),
+        ("simulate", "x\x1b[2J", "--out", "v.csv"),
+        ("simulate", "exams", "--out", "x\x1b[2J.txt"),
     ],
 )
 def test_errors(source, capsys, monkeypatch, arguments):

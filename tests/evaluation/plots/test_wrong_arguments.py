@@ -9,6 +9,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from mined_beliefs import HISTORY as MINED
+from mined_beliefs import TOWNS, beliefs_with
 from strategies import view_of
 
 from foreknow.attacks import SnapshotAttack
@@ -18,6 +20,7 @@ from foreknow.evaluation import (
     breach_curve,
     calibration,
     convergence_plot,
+    foreground_map,
     gain_over_time,
     group_sizes,
     influence_map,
@@ -52,6 +55,13 @@ CALLS = {
         "mass": 0.9,
     },
     convergence_plot: {"beliefs": SAMPLED, "time": "release"},
+    foreground_map: {
+        "beliefs": beliefs_with(TOWNS),
+        "history": MINED,
+        "sensitive_set": {"x"},
+        "attributes": "town",
+        "time": 1,
+    },
     group_sizes: {"releases": {"one": [RELEASE]}},
     breach_curve: {"beliefs": BELIEFS, "history": HISTORY, "sensitive_set": {"x"}, "r": 2, "leaving_out": {"A"}},
     reliability_diagram: {"calibrations": {"one": calibration(BELIEFS, HISTORY)}},

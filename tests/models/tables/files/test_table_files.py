@@ -97,7 +97,9 @@ class TestMissing:
 class TestWholeNumbers:
     """float64 does not represent every integer beyond 2**53."""
 
-    @pytest.mark.parametrize("numbers", [[BIG, BIG + 2], [BIG, -BIG], [2**63 + 1, 3], [10**30 + 1, 7]])
+    @pytest.mark.parametrize(
+        "numbers", [[BIG, BIG + 2], [BIG, -BIG], [2**63 + 1, 3], [10**30 + 1, 7], [10**2000 + 1, 7]]
+    )
     @pytest.mark.parametrize("gap", [False, True])
     def test_csv(self, numbers, gap, tmp_path):
         lines = [*map(str, numbers), *([""] if gap else [])]

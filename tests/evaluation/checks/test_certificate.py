@@ -52,6 +52,8 @@ def test_what_was_enforced_measured_and_assumed():
         {"j": 0.6, "base": 2.0},
     ]
     assert found.enforced["unchecked"] == []
+    assert found.enforced["seed"] == "128 bits of fresh entropy, kept by the publisher"
+    assert found.measured["verified"] is True
     for release, stated in zip(releases, found.measured["releases"], strict=True):
         levels = verify(release, KAnonymity(3) & TCloseness(0.7)).groupby("requirement")["level"]
         rows = {row["requirement"]: row for row in stated["requirements"]}
@@ -105,6 +107,8 @@ def test_failing_relaxed_and_not_verified():
     assert unverified.verdict == "not verified"
     assert unverified.enforced["unchecked"] == ["KAnonymity(k=2) was not recomputed."]
     assert unverified.sentence == "Not verified."
+    assert unverified.measured["verified"] is False
+    assert [release["requirements"] for release in unverified.measured["releases"]] == [[], []]
 
 
 def test_a_level_of_a_kernel_prior_is_not_told():

@@ -32,25 +32,24 @@ from transplant import functions_by_file, transplant
 
 ROOT = Path(__file__).resolve().parents[1]
 
-TESTS = (
-    *(
-        "models/estimators",
-        "models/joint",
-        "models/test_divergence.py",
-        "models/test_problem.py",
-        "models/test_revision.py",
-    ),
-    *("attacks", "defenses", "evaluation/checks", "evaluation/cli/files", "evaluation/cli/test_from_disk.py"),
-    *("evaluation/test_wrong_arguments.py", "evaluation/test_arguments.py"),
-)
-
 FAMILIES = {
-    "estimators": ("models/estimators", ()),
-    "joint solvers": ("models/joint", ("learn", "sampled_knowledge")),
-    "requirements": ("defenses/requirements", ()),
-    "verify": ("evaluation/checks", ()),
+    "estimators": ("models/estimators", (), ("models/estimators",)),
+    "joint solvers": ("models/joint", ("learn", "sampled_knowledge"), ("models/joint",)),
+    "requirements": (
+        *("defenses/requirements", ()),
+        ("defenses/requirements", "defenses/mondrian", "defenses/test_averaged.py", "defenses/test_publish.py"),
+    ),
+    "verify": (
+        *("evaluation/checks", ()),
+        (
+            "evaluation/checks",
+            "evaluation/cli/files",
+            "evaluation/cli/test_from_disk.py",
+            "evaluation/test_wrong_arguments.py",
+        ),
+    ),
 }
-"""Folder of each family, and the beginnings of the names of files that are not its own."""
+"""Folder of each family, beginnings of the names of files in it that are not its own, and its tests."""
 
 LONGEST, EXAMPLES = 10.0, 10
 """Seconds of processor time of the longest test that is used, and largest number of examples of a test by Hypothesis."""
@@ -60,6 +59,9 @@ PATIENCE, GRACE = 10, 2.0
 
 CONTROLS = 30
 """Number of tests of a file that must pass before its mutants run."""
+
+LAZY = ("networkx", "scipy.optimize", "scipy.sparse.csgraph", "scipy.stats", "xarray")
+"""Libraries that the package imports when it needs them: imported once, for all forks."""
 
 MEMORY = 3 * 2**30
 """Bytes of address space that a fork may add."""
@@ -143,6 +145,8 @@ class Mutation:
     def pytest_runtestloop(self, session):
         for item in session.items:
             _reduce_examples(getattr(item.obj, "__func__", item.obj))
+        for name in LAZY:
+            importlib.import_module(name)
         for path in {mutant.path for mutant in self.wanted}:
             importlib.import_module("foreknow." + path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
         modules = {each for name, each in sys.modules.items() if name.startswith("foreknow.")}
@@ -236,7 +240,7 @@ def _run(module, text, live, chosen):
 def sample(families, each, seed):
     """Mutants of some families in turn, drawn without replacement; a larger sample begins with a smaller one."""
     drawn = []
-    for folder, others in (FAMILIES[name] for name in families):
+    for folder, others, _ in (FAMILIES[name] for name in families):
         paths = sorted(path for path in (ROOT / folder).rglob("*.py") if not path.name.startswith(others))
         family = [mutant for path in paths for mutant in mutants(ROOT, path.relative_to(ROOT).as_posix(), seed)]
         random.Random(seed).shuffle(family)
@@ -251,7 +255,7 @@ def outcomes(path):
 
 def summary(found):
     """Lines of a table: mutants, killed ones and their share by family, and a line for each survivor."""
-    for name, (folder, _) in FAMILIES.items():
+    for name, (folder, *_) in FAMILIES.items():
         states = Counter(each["state"] for mutant, each in found.items() if mutant.path.startswith(folder))
         if total := sum(states.values()):
             low, high = binomtest(states["killed"], total).proportion_ci(method="wilson")
@@ -282,7 +286,7 @@ def main():
     os.environ |= {"NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     ignored = ("ignore::RuntimeWarning", "ignore::pytest.PytestAssertRewriteWarning")
     options = ["-n0", "-p", "no:cacheprovider", "-s", "-m", "not slow", *(f"-W{each}" for each in ignored)]
-    folders = [str(ROOT / "tests" / folder) for folder in TESTS]
+    folders = [str(ROOT / "tests" / path) for name in settings.families for path in FAMILIES[name][2]]
     pytest.main(
         [*options, f"--basetemp={settings.results.with_suffix('.tmp')}", *folders],
         [Mutation(settings.results, wanted, settings.budget)],

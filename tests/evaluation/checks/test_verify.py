@@ -107,6 +107,11 @@ class TestByHand:
         assert found["level"].tolist() == pytest.approx([0.375, 1 / 6, 17 / 72])
         assert found["holds"].tolist() == [False, True, False]
 
+    def test_ordered_closeness_of_two_values(self):
+        table = pd.DataFrame({"result": list("aabb"), "group": [1, 1, 1, 2]})
+        found = verify_table(table, "result", "ab", TCloseness(0.2, "ordered"))
+        assert found["level"].tolist() == pytest.approx([2 / 3 - 1 / 2, 1 / 2])
+
     def test_the_divergence_of_the_paper_s_third_group(self):
         """Worked by hand: .53999 bits are .37429 nats."""
         release = Release(view_of("AC", "ab", domain="ab"), [0, 0])
@@ -500,3 +505,13 @@ class TestBrokenReleases:
 def test_what_is_no_prior_certifies_nothing(prior, match):
     with pytest.raises(ValueError, match=match):
         verify(RELEASE, JSimilarity(0.6), prior)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [("BACDEFGHI", "abc"), ("ABCDEFGIH", "abc"), ("ABCDEFGHI", "acb")])
+def test_labels_of_a_prior_are_those_of_the_view(rows, columns):
+    """Rows in another order come before or after those of the view."""
+    prior = pd.DataFrame(np.full((9, 3), 1 / 3), index=list(rows), columns=list(columns))
+    with pytest.raises(ValueError, match="rows or columns are not the release's respondents or values"):
+        verify(RELEASE, JSimilarity(0.6), prior)
+    given = pd.DataFrame(np.full((9, 3), 1 / 3), index=list("ABCDEFGHI"), columns=list("abc"))
+    assert verify(RELEASE, JSimilarity(0.6), given)["level"].tolist() == pytest.approx([0, 0, 0])

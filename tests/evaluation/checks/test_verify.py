@@ -3,6 +3,7 @@
 import ast
 import inspect
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -140,6 +141,10 @@ class TestByHand:
         prior = np.array([[0.05, 0.95], [0.05, 0.95], [0.3, 0.7], [1.0, 0.0]])
         assert levels(release, PosteriorBound(0.4, Omega()), prior) == pytest.approx([0.58209 - 1 / 3], abs=1e-5)
         assert levels(release, PosteriorBound(0.4, Exact()), prior) == pytest.approx([0.80282 - 1 / 3], abs=1e-5)
+        # The other two have b with 76/89, the third a with 39/67.
+        belief = PosteriorBound(0.4, Omega(), quantity="belief")
+        assert levels(release, belief, prior) == pytest.approx([76 / 89])
+        assert levels(release, replace(belief, sensitive_set=("a",)), prior) == pytest.approx([39 / 67])
         assert verify(release, PosteriorBound(0.4, Omega()), prior)["holds"].tolist() == [True]
         assert verify(release, PosteriorBound(0.4, Exact()), prior)["holds"].tolist() == [False]
 

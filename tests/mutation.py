@@ -23,6 +23,7 @@ import time
 from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
 import hypothesis
 import pytest
@@ -32,15 +33,32 @@ from transplant import functions_by_file, transplant
 
 ROOT = Path(__file__).resolve().parents[1]
 
+
+class Family(NamedTuple):
+    """Files of a folder whose names begin with one of some words, and not with others; and paths of their tests."""
+
+    folder: str
+    names: tuple[str, ...]
+    others: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def __contains__(self, path):
+        name = Path(path).name
+        return path.startswith(f"{self.folder}/") and name.startswith(self.names) and not name.startswith(self.others)
+
+
+LEARNING = ("expected_counts", "law_", "learn", "sampled_knowledge")
+SAMPLER = ("block_redraws", "exchanges", "joint_draws", "path_", "record_redraws", "run_swaps")
 FAMILIES = {
-    "estimators": ("models/estimators", (), ("models/estimators",)),
-    "joint solvers": ("models/joint", ("learn", "sampled_knowledge"), ("models/joint",)),
-    "requirements": (
-        *("defenses/requirements", ()),
+    "estimators": Family("models/estimators", ("",), (), ("models/estimators",)),
+    "joint solvers": Family("models/joint", ("",), LEARNING + SAMPLER, ("models/joint", "attacks/test_joint.py")),
+    "PathSampler": Family("models/joint", SAMPLER, (), ("models/joint",)),
+    "requirements": Family(
+        *("defenses/requirements", ("",), ()),
         ("defenses/requirements", "defenses/mondrian", "defenses/test_averaged.py", "defenses/test_publish.py"),
     ),
-    "verify": (
-        *("evaluation/checks", ()),
+    "verify": Family(
+        *("evaluation/checks", ("",), ()),
         (
             "evaluation/checks",
             "evaluation/cli/files",
@@ -49,7 +67,6 @@ FAMILIES = {
         ),
     ),
 }
-"""Folder of each family, beginnings of the names of files in it that are not its own, and its tests without theirs."""
 
 LONGEST, EXAMPLES = 2.0, 10
 """Seconds of processor time of the longest test that is used, and largest number of examples of a test by Hypothesis."""
@@ -240,11 +257,11 @@ def _run(module, text, live, chosen):
 def sample(families, each, seed):
     """Mutants of some families in turn, drawn without replacement; a larger sample begins with a smaller one."""
     drawn = []
-    for folder, others, _ in (FAMILIES[name] for name in families):
-        paths = sorted(path for path in (ROOT / folder).rglob("*.py") if not path.name.startswith(others))
-        family = [mutant for path in paths for mutant in mutants(ROOT, path.relative_to(ROOT).as_posix(), seed)]
-        random.Random(seed).shuffle(family)
-        drawn.append(family[:each])
+    for family in (FAMILIES[name] for name in families):
+        paths = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / family.folder).rglob("*.py"))
+        found = [mutant for path in paths if path in family for mutant in mutants(ROOT, path, seed)]
+        random.Random(seed).shuffle(found)
+        drawn.append(found[:each])
     return [mutant for turn in zip_longest(*drawn) for mutant in turn if mutant]
 
 
@@ -255,8 +272,8 @@ def outcomes(path):
 
 def summary(found):
     """Lines of a table: mutants, killed ones and their share by family, and a line for each survivor."""
-    for name, (folder, *_) in FAMILIES.items():
-        states = Counter(each["state"] for mutant, each in found.items() if mutant.path.startswith(folder))
+    for name, family in FAMILIES.items():
+        states = Counter(each["state"] for mutant, each in found.items() if mutant.path in family)
         if total := sum(states.values()):
             low, high = binomtest(states["killed"], total).proportion_ci(method="wilson")
             share = f"{states['killed'] / total:.3f}"
@@ -281,15 +298,19 @@ def main():
     parser.add_argument("--again", action="store_true", help="run survivors again")
     settings = parser.parse_args()
     known = outcomes(settings.results)
-    kept = {mutant for mutant, each in known.items() if not (settings.again and each["state"] == "survived")}
-    wanted = [mutant for mutant in sample(settings.families, settings.each, settings.seed) if mutant not in kept]
+    if settings.again:
+        families = [FAMILIES[name] for name in settings.families]
+        survivors = [mutant for mutant, each in known.items() if each["state"] == "survived"]
+        wanted = [mutant for mutant in survivors if any(mutant.path in family for family in families)]
+    else:
+        wanted = [mutant for mutant in sample(settings.families, settings.each, settings.seed) if mutant not in known]
     os.environ |= {"NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     ignored = ("ignore::RuntimeWarning", "ignore::pytest.PytestAssertRewriteWarning")
     options = ["-n0", "-p", "no:cacheprovider", "-s", "-m", "not slow", *(f"-W{each}" for each in ignored)]
-    options += [f"--ignore-glob=*/test_{other}*" for name in settings.families for other in FAMILIES[name][1]]
-    folders = [str(ROOT / "tests" / path) for name in settings.families for path in FAMILIES[name][2]]
+    options += [f"--ignore-glob=*/test_{word}*" for word in LEARNING]
+    chosen = dict.fromkeys(str(ROOT / "tests" / path) for name in settings.families for path in FAMILIES[name].tests)
     pytest.main(
-        [*options, f"--basetemp={settings.results.with_suffix('.tmp')}", *folders],
+        [*options, f"--basetemp={settings.results.with_suffix('.tmp')}", *chosen],
         [Mutation(settings.results, wanted, settings.budget)],
     )
     print(*summary(outcomes(settings.results)), sep="\n")

@@ -36,6 +36,17 @@ def test_a_visited_group_with_too_many_states_has_the_bethe_approximation(count,
     assert (np.abs(found - exact).max() > 1e-4) == (count == 8)
 
 
+def test_a_group_that_publishes_noise_tells_nothing():
+    """Published values that do not depend on the own ones: beliefs are priors, and expected counts not the published ones."""
+    prior, nothing = np.array([[0.9, 0.1], [0.2, 0.8]]), np.zeros(2, dtype=int)
+    problem = JointProblem(
+        *(prior, (), np.arange(2), nothing, nothing, np.array([[2, 0]]), np.zeros(1, dtype=int)),
+        emission=np.full((1, 2, 2), 0.5),
+        emission_row=np.zeros(1, dtype=int),
+    )
+    np.testing.assert_allclose(GroupMessages()(problem).rows(np.arange(2)), prior, atol=1e-6)
+
+
 def test_beliefs_are_distributions_and_keep_the_published_counts():
     for arrays in problems(20):
         problem = JointProblem(**arrays)

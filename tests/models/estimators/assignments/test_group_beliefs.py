@@ -35,3 +35,12 @@ def test_members_of_a_kind_have_multiples_of_one_row(capacity, kinds, factors):
 def test_kinds_of_rows():
     rows = np.array([[1, 2], [2, 1], [3, 6], [0, 0], [0.5, 0.25], [0, 0]], dtype=float)
     assert proportional_rows(rows).tolist() == [0, 1, 0, 2, 1, 2]
+
+
+def test_weights_near_the_smallest_numbers():
+    """One of four members has the first value: products of the others' three weights, a_i 1e-107, have few digits left."""
+    factors = np.array([1.0, 2.0, 3.0, 4.0])
+    weights = np.column_stack([np.zeros(4), np.log(factors) - 107 * math.log(10)])
+    log_weight, belief = log_weight_and_beliefs(weights, np.array([1, 3]), np.arange(4))
+    assert belief[:, 0] == pytest.approx(np.array([12, 6, 4, 3]) / 25)
+    assert log_weight == pytest.approx(math.log(24 * (25 / 12)) - 321 * math.log(10))

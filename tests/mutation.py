@@ -64,6 +64,7 @@ FAMILIES = {
             "evaluation/cli/files",
             "evaluation/cli/test_from_disk.py",
             "evaluation/test_wrong_arguments.py",
+            "defenses/requirements/test_wrong_arguments.py",
         ),
     ),
 }

@@ -1,4 +1,4 @@
-"""What each defense is held to, and what of its promises nobody recomputes."""
+"""Requirements that each defense is held to, promises that are not recomputed, and facts about a run."""
 
 import importlib.metadata
 import platform

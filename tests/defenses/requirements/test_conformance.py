@@ -56,6 +56,23 @@ EXAMPLES = {
     "recursive-diversity": [RecursiveDiversity(2, 2), RecursiveDiversity(0.75, 1)],
     "t-closeness": [TCloseness(0.25), TCloseness(0.2, "ordered")],
 }
+CLAIMS = {
+    "basic-beta-likeness": ("at most", [1, 1], True, "counts"),
+    "beta-likeness": ("at most", [1, 1], True, "counts"),
+    "bt-privacy": ("at most", [1], False, "members"),
+    "distinct-diversity": ("at least", [2, 3], True, "counts"),
+    "entropy-diversity": ("at least", [2, 2], True, "counts"),
+    "frequency-diversity": ("at least", [2, 2], True, "counts"),
+    "j-similarity": ("at most", [1], False, "prior"),
+    "k-anonymity": ("at least", [2, 3], True, "counts"),
+    "posterior-bound": ("at most", [1, 1], False, "members"),
+    "qs-closeness": ("at most", [1, 1], True, "members"),
+    "qs-diversity": ("at most", [1, 1], True, "members"),
+    "recursive-diversity": ("below", [2, 1], True, "counts"),
+    "t-closeness": ("at most", [1, 1], True, "counts"),
+}
+"""Sense, smallest group of each example, monotonicity, and what of a summary the level reads, by the definitions."""
+
 CASES = [requirement for some in EXAMPLES.values() for requirement in some]
 
 
@@ -108,6 +125,20 @@ class TestRequirements:
 
     def test_declares_on_its_class_whether_it_is_monotone(self, requirement):
         assert isinstance(vars(type(requirement))["is_monotone"], bool)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_claims_are_those_of_the_definition(name):
+    frame = pd.DataFrame({"id": range(3), "age": range(3), "result": list("abc")})
+    view = View(frame, Schema({"age": Numeric(0, 9)}, "result", tuple(DOMAIN)))
+    sense, smallest, is_monotone, reads = CLAIMS[name]
+    for requirement, least in zip(EXAMPLES[name], smallest, strict=True):
+        bound = requirement.bind(view, np.full((3, 4), 1 / 4))
+        assert (requirement.sense, requirement.smallest, requirement.is_monotone) == (sense, least, is_monotone)
+        assert (bound.sense, bound.smallest, bound.is_monotone) == (sense, least, is_monotone)
+        assert (bound.reads_prior, bound.reads_members) == (reads == "prior", reads == "members")
+        assert bound.weighs_beliefs == (name in ("j-similarity", "posterior-bound"))
+    assert BTPrivacy(None, 0.2).weighs_beliefs
 
 
 @given(drawn=split())

@@ -364,6 +364,7 @@ class TestReferenceValues:
         pure = Summary(np.array([5, 5]), np.array([[0, 5], [5, 0]]), np.zeros((2, 2)), np.zeros(2), whole)
         assert np.allclose(TCloseness(0.5).level(pure), [0.752, 0.248])
         assert TCloseness(0.5)(pure).tolist() == [False, True]
+        assert np.allclose(TCloseness(0.5, "ordered").level(pure), [0.752, 0.248])
 
     def test_one_value_is_no_distance_from_itself(self):
         whole = TableCounts(("a",), np.array([7]))

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -138,6 +139,11 @@ def test_what_a_constructor_takes_can_be_bound_or_says_why(name):
                     requirement.bind(VIEW, PRIOR)(RECORDS)
 
 
+def summary(**changed):
+    """The summaries of the three records, with some arrays replaced."""
+    return replace(RECORDS, **changed)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "match"),
     [
@@ -152,6 +158,12 @@ def test_what_a_constructor_takes_can_be_bound_or_says_why(name):
         (lambda: AnyOf((KAnonymity(3), 2)), TypeError, "AnyOf: 2 is no requirement; give one, as KAnonymity"),
         (lambda: KAnonymity(3) & 2, TypeError, "2 is no requirement"),
         (lambda: TableCounts("ab", np.array([1])), ValueError, r"counts has shape \(1,\), and there are 2 values"),
+        (lambda: TableCounts("ab", np.array([1, 1, 1])), ValueError, r"counts has shape \(3,\), and there are 2 values"),
+        (lambda: summary(size=np.ones(1)), ValueError, r"Summary: counts has shape \(3, 3\) and must have \(1, 3\)"),
+        (lambda: summary(size=[1, 1, 1]), TypeError, r"Summary: size is .*; it is an array; make summaries by summarize_records"),
+        (lambda: summary(counts=np.ones((3, 4), int)), ValueError, r"Summary: counts has shape \(3, 4\) and must have \(3, 3\)"),
+        (lambda: summary(prior=np.ones((4, 3))), ValueError, r"Summary: prior has shape \(4, 3\) and must have \(3, 3\)"),
+        (lambda: summary(entropy=np.ones((3, 3))), ValueError, r"Summary: entropy has shape \(3, 3\) and must have \(3,\)"),
         (lambda: summarize_records(VIEW.frame, PRIOR), TypeError, r"view is a DataFrame; .*make one by View\(frame, schema\)"),
         (lambda: summarize_records(VIEW, "x"), TypeError, r"must be an array of numbers.*prior\(view\.people\)"),
         (lambda: summarize_groups(RECORDS, np.array([0, 2, 2])), ValueError, "group 1 has no record; number the groups from 0"),

@@ -46,12 +46,15 @@ def test_what_was_enforced_measured_and_assumed():
     releases = publish(HISTORY, defense, ADVERSARY)
     found = certificate(releases, defense, ADVERSARY)
     assert found.verdict == "passed"
+    assert found.content["format"] == 1
     assert [one["parameters"] for one in found.enforced["requirements"]] == [
         {"k": 3},
         {"t": 0.7, "distance": "equal"},
         {"j": 0.6, "base": 2.0},
     ]
     assert found.enforced["unchecked"] == []
+    assert found.enforced["seed"] == "128 bits of fresh entropy, kept by the publisher"
+    assert found.measured["verified"] is True
     for release, stated in zip(releases, found.measured["releases"], strict=True):
         levels = verify(release, KAnonymity(3) & TCloseness(0.7)).groupby("requirement")["level"]
         rows = {row["requirement"]: row for row in stated["requirements"]}
@@ -105,6 +108,15 @@ def test_failing_relaxed_and_not_verified():
     assert unverified.verdict == "not verified"
     assert unverified.enforced["unchecked"] == ["KAnonymity(k=2) was not recomputed."]
     assert unverified.sentence == "Not verified."
+    assert unverified.measured["verified"] is False
+    assert [release["requirements"] for release in unverified.measured["releases"]] == [[], []]
+
+
+def test_one_failing_group_fails():
+    view = View(HISTORY[0].frame.head(5), HISTORY[0].schema)
+    found = certificate([Release(view, [0, 0, 0, 0, 1])], Mondrian(KAnonymity(2)))
+    assert found.verdict == "failed"
+    assert found.sentence == "FAILED: published groups do not satisfy KAnonymity(k=2) (1 groups); do not publish."
 
 
 def test_a_level_of_a_kernel_prior_is_not_told():
@@ -124,5 +136,8 @@ def test_files_and_seed(tmp_path):
     assert json.loads(text) == found.content
     assert "987654321" not in text
     assert "chosen by the publisher" in found.enforced["seed"]
+    for wrong in (Mondrian, 3):
+        with pytest.raises(TypeError, match=r"certificate: defense is .*; it is a settings object, as Mondrian"):
+            certificate([], wrong)
     with pytest.raises(TypeError, match=r"certificate: files is 3; it is a list of paths\."):
         certificate([], defense, files=3)

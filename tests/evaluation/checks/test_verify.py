@@ -3,6 +3,7 @@
 import ast
 import inspect
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -107,6 +108,11 @@ class TestByHand:
         assert found["level"].tolist() == pytest.approx([0.375, 1 / 6, 17 / 72])
         assert found["holds"].tolist() == [False, True, False]
 
+    def test_ordered_closeness_of_two_values(self):
+        table = pd.DataFrame({"result": list("aabb"), "group": [1, 1, 1, 2]})
+        found = verify_table(table, "result", "ab", TCloseness(0.2, "ordered"))
+        assert found["level"].tolist() == pytest.approx([2 / 3 - 1 / 2, 1 / 2])
+
     def test_the_divergence_of_the_paper_s_third_group(self):
         """Worked by hand: .53999 bits are .37429 nats."""
         release = Release(view_of("AC", "ab", domain="ab"), [0, 0])
@@ -135,6 +141,10 @@ class TestByHand:
         prior = np.array([[0.05, 0.95], [0.05, 0.95], [0.3, 0.7], [1.0, 0.0]])
         assert levels(release, PosteriorBound(0.4, Omega()), prior) == pytest.approx([0.58209 - 1 / 3], abs=1e-5)
         assert levels(release, PosteriorBound(0.4, Exact()), prior) == pytest.approx([0.80282 - 1 / 3], abs=1e-5)
+        # The other two have b with 76/89, the third a with 39/67.
+        belief = PosteriorBound(0.4, Omega(), quantity="belief")
+        assert levels(release, belief, prior) == pytest.approx([76 / 89])
+        assert levels(release, replace(belief, sensitive_set=("a",)), prior) == pytest.approx([39 / 67])
         assert verify(release, PosteriorBound(0.4, Omega()), prior)["holds"].tolist() == [True]
         assert verify(release, PosteriorBound(0.4, Exact()), prior)["holds"].tolist() == [False]
 
@@ -500,3 +510,13 @@ class TestBrokenReleases:
 def test_what_is_no_prior_certifies_nothing(prior, match):
     with pytest.raises(ValueError, match=match):
         verify(RELEASE, JSimilarity(0.6), prior)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [("BACDEFGHI", "abc"), ("ABCDEFGIH", "abc"), ("ABCDEFGHI", "acb")])
+def test_labels_of_a_prior_are_those_of_the_view(rows, columns):
+    """Rows in another order come before or after those of the view."""
+    prior = pd.DataFrame(np.full((9, 3), 1 / 3), index=list(rows), columns=list(columns))
+    with pytest.raises(ValueError, match="rows or columns are not the release's respondents or values"):
+        verify(RELEASE, JSimilarity(0.6), prior)
+    given = pd.DataFrame(np.full((9, 3), 1 / 3), index=list("ABCDEFGHI"), columns=list("abc"))
+    assert verify(RELEASE, JSimilarity(0.6), given)["level"].tolist() == pytest.approx([0, 0, 0])

@@ -98,6 +98,15 @@ class TestOracle:
             found = sum(eliminate(problem, factors, parts.records(c), 2**30).log_total for c in range(len(parts)))
             assert found == pytest.approx(np.log(joint_oracle.joint_law(arrays)[1].sum()), abs=1e-10)
 
+    @pytest.mark.parametrize(("emission_row", "options"), [(-1, 2), (0, 2 * 2)])
+    def test_transitions_up_to_the_limit(self, emission_row, options):
+        """Two records share a and b: one state before the first, two after it. Distorted, own times published values are tried."""
+        arrays = closed_cohort(2, 1) | {"emission": np.full((1, 2, 2), 0.5), "emission_row": np.array([emission_row])}
+        problem = JointProblem(**arrays)
+        factors, transitions = log_factors(problem), options + 2 * options
+        assert eliminate(problem, factors, np.arange(2), transitions) is not None
+        assert eliminate(problem, factors, np.arange(2), transitions - 1) is None
+
     @pytest.mark.parametrize(("k", "counts"), [(3, None), (4, [2, 1, 1]), (4, [2, 2])])
     def test_closed_cohort(self, k, counts):
         arrays = closed_cohort(k, 3, m=None if counts is None else len(counts), counts=counts)

@@ -7,7 +7,8 @@ import pytest
 from foreknow.attacks import JointAttack, SnapshotAttack
 from foreknow.defenses import DistinctDiversity, Mondrian, publish
 from foreknow.evaluation import exams
-from foreknow.models import Adversary, Enumeration, Exact, JointProblem, MaxEntropy, Status
+from foreknow.models import Adversary, Enumeration, Exact, JointProblem, MaxEntropy, Problem, Status
+from foreknow.models.joint.exact_visit import _beliefs
 from foreknow.models.joint.group_messages import GroupMessages
 
 
@@ -23,6 +24,27 @@ def test_one_release_is_exact(passes):
     releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
     found = JointAttack(adversary, GroupMessages(passes=passes))(releases)
     np.testing.assert_allclose(found.posterior(1), SnapshotAttack(adversary)(releases).posterior(1), atol=1e-6)
+
+
+@pytest.mark.parametrize(("count", "error"), [(2, 1e-12), (8, 0.01)])
+def test_a_visited_group_with_too_many_states_has_the_bethe_approximation(count, error):
+    """Of 4 values with equal counts: 3^4 = 81 states are computed exactly, 9^4 = 6,561 are more than 2^12."""
+    prior, counts = np.random.default_rng(2).dirichlet(np.ones(4), 4 * count), np.full((1, 4), count)
+    exact = Exact()(Problem(prior, np.zeros(len(prior), dtype=int), counts)).probabilities
+    found = _beliefs(prior, counts[0])
+    np.testing.assert_allclose(found, exact, atol=error)
+    assert (np.abs(found - exact).max() > 1e-4) == (count == 8)
+
+
+def test_a_group_that_publishes_noise_tells_nothing():
+    """Published values that do not depend on the own ones: beliefs are priors, and expected counts not the published ones."""
+    prior, nothing = np.array([[0.9, 0.1], [0.2, 0.8]]), np.zeros(2, dtype=int)
+    problem = JointProblem(
+        *(prior, (), np.arange(2), nothing, nothing, np.array([[2, 0]]), np.zeros(1, dtype=int)),
+        emission=np.full((1, 2, 2), 0.5),
+        emission_row=np.zeros(1, dtype=int),
+    )
+    np.testing.assert_allclose(GroupMessages()(problem).rows(np.arange(2)), prior, atol=1e-6)
 
 
 def test_beliefs_are_distributions_and_keep_the_published_counts():

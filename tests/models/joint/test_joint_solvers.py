@@ -105,6 +105,7 @@ class TestConformance:
         assert hash(JOINT_SOLVERS[name]()) == hash(JOINT_SOLVERS[name]())
 
     def test_is_exact_or_says_so(self, name):
+        assert JOINT_SOLVERS[name].exact == (name == "enumeration")
         for arrays in some_arrays(5, 30):
             if JOINT_SOLVERS[name].exact:
                 assert np.allclose(beliefs(name, arrays), joint_oracle.joint_beliefs(arrays), atol=1e-12)

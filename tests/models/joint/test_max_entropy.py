@@ -9,6 +9,8 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from foreknow.models import JointProblem, MaxEntropy, Problem, Sinkhorn, Status
+from foreknow.models.joint.max_entropy import with_doubt
+from foreknow.models.problem import DOUBT
 
 PRECISE = MaxEntropy(tolerance=1e-9, rounds=20_000)
 
@@ -163,3 +165,18 @@ class TestEqualPeople:
     def test_settings_are_checked(self, settings):
         with pytest.raises(ValueError, match="MaxEntropy"):
             MaxEntropy(**settings)
+
+
+@pytest.mark.parametrize("zero", ["none", "prior", "table"])
+def test_doubt_is_mixed_in_where_a_prior_or_a_step_is_zero(zero):
+    prior = np.array([[1.0, 0.0] if zero == "prior" else [0.3, 0.7]])
+    table = np.array([[[1.0, 0.0] if zero == "table" else [0.3, 0.7], [0.5, 0.5]]])
+    path, numbers = np.zeros(2, dtype=int), np.arange(2)
+    problem = JointProblem(prior, (table,), path, numbers, path, np.zeros((2, 2), dtype=int), numbers)
+    found, impossible = with_doubt(problem)
+    assert impossible.sum() == (zero == "table")
+    if zero == "none":
+        assert found is problem
+    else:
+        np.testing.assert_allclose(found.prior, (1 - DOUBT) * prior + DOUBT / 2)
+        np.testing.assert_allclose(found.tables[0], (1 - DOUBT) * table + DOUBT / 2)

@@ -1,14 +1,13 @@
 """Options of tables larger than memory: --from-disk, and the memory and the processes of its engine."""
 
-from collections.abc import Iterable, Iterator
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import Progress
 
-from foreknow.evaluation.cli.printing.terminal import error_console
+from foreknow.evaluation.cli.printing.terminal import tracked
 
 if TYPE_CHECKING:
     from foreknow.evaluation.large import Engine
@@ -91,12 +90,14 @@ class DiskOptions:
         """The engine, whose blocks are shown by a progress bar with a description and the time left."""
         from foreknow.evaluation.large import Engine  # DuckDB is loaded where it is used
 
+        # A process whose memory has grown ends between two blocks, and another takes its place.
+        warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
         return Engine(
             MEMORY if self.memory is None else self.memory,
             WORKERS if self.workers is None else self.workers,
             self.scratch,
             self.scheduler,
-            progress=lambda results, number: _tracked(results, number, description),
+            progress=lambda results, number: tracked(results, description, number),
         )
 
     def refuse_given(self, reason: str, block: int | None = None) -> None:
@@ -107,10 +108,3 @@ class DiskOptions:
                 raise ValueError(
                     f"--{name} is read with --from-disk alone; {reason}. Leave it out, or add --from-disk."
                 )
-
-
-def _tracked(results: Iterable[Any], number: int, description: str) -> Iterator[Any]:
-    # Where no bar can be drawn, it would print an empty line for each release and each exchange.
-    is_hidden = not error_console.is_interactive
-    with Progress(console=error_console, transient=True, auto_refresh=False, disable=is_hidden) as bar:
-        yield from bar.track(results, total=number, description=description)

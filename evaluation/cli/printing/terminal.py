@@ -104,11 +104,14 @@ def show_error(message: str) -> None:
     error_console.print(text, highlight=False, soft_wrap=True)
 
 
-def tracked[T](things: Iterable[T], description: str) -> Iterator[T]:
+def tracked[T](things: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:
     """Yield the things one after another behind a progress bar on standard error, which vanishes at the end.
 
+    ``total`` is their number, by default ``len(things)``.
     The bar is drawn at each step without a thread. `rich.progress.track` starts a thread, and deadlocks if its iterator
     is collected after an error while another bar is drawn.
     """
-    with Progress(console=error_console, transient=True, auto_refresh=False) as bar:
-        yield from bar.track(things, description=description)
+    # Where no bar can be drawn, it would print an empty line.
+    is_hidden = not error_console.is_interactive
+    with Progress(console=error_console, transient=True, auto_refresh=False, disable=is_hidden) as bar:
+        yield from bar.track(things, total=total, description=description)

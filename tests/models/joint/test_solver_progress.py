@@ -18,15 +18,15 @@ from foreknow.models import (
 )
 from foreknow.models.joint.solver import with_progress
 
-SOLVERS = [
-    MaxEntropy(1e-3),
-    MaxEntropy(2.0),
-    GroupMessages(),
-    GroupMessages(passes=2),
-    JointAuto(),
-    JointAuto(otherwise=MaxEntropy()),
-    PathSampler(sweeps=4, chains=2, rng=1),
-]
+SOLVERS = {
+    "MaxEntropy": MaxEntropy(1e-3),
+    "MaxEntropy with a tolerance over the first threshold": MaxEntropy(2.0),
+    "GroupMessages": GroupMessages(),
+    "GroupMessages with passes": GroupMessages(passes=2),
+    "JointAuto": JointAuto(),
+    "JointAuto with MaxEntropy": JointAuto(otherwise=MaxEntropy()),
+    "PathSampler": PathSampler(sweeps=4, chains=2, rng=1),
+}
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ class Recorded:
             yield part
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=repr)
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 @pytest.mark.parametrize("forward", [False, True], ids=["hindsight", "forward"])
 def test_parts_are_taken_from_one_sequence(solver, forward, problem):
     """Forward, each release is a part; MaxEntropy may need thresholds beyond those counted, and never takes more items."""
@@ -66,7 +66,7 @@ def test_parts_are_taken_from_one_sequence(solver, forward, problem):
         assert progress.taken == progress.parts == [(2 if twice else 1) * problem.releases]
 
 
-@pytest.mark.parametrize("solver", SOLVERS[:-1], ids=repr)
+@pytest.mark.parametrize("solver", list(SOLVERS.values())[:-1], ids=list(SOLVERS)[:-1])
 def test_the_posterior_does_not_depend_on_the_progress(solver, problem):
     silent, shown = solver(problem), with_progress(solver, Recorded())(problem)
     np.testing.assert_array_equal(silent.beliefs, shown.beliefs)
@@ -74,7 +74,7 @@ def test_the_posterior_does_not_depend_on_the_progress(solver, problem):
 
 def test_a_solver_with_progress_equals_one_without():
     """Progress is not a setting of the result."""
-    for solver in SOLVERS:
+    for solver in SOLVERS.values():
         assert with_progress(solver, list) == solver
         assert repr(with_progress(solver, list)) == repr(solver)
 

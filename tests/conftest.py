@@ -1,5 +1,7 @@
 """Settings of all tests: the path of the oracles, and the profile of Hypothesis."""
 
+import importlib
+import os
 import sys
 from itertools import count
 from pathlib import Path
@@ -43,6 +45,15 @@ def closed_figures():
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
+
+
+def pytest_configure():
+    """The second worker makes the objects of `public_objects` first, the other those of test_columns: each compiles other kernels.
+
+    Both collect all tests. The kernels that one has compiled are on disk when the other needs them, a minute later.
+    """
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+        importlib.import_module("public_objects")
 
 
 LONGEST = ("models/joint", "packaging", "models/programs", "models/estimators", "evaluation/cli")

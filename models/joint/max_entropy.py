@@ -85,7 +85,7 @@ class MaxEntropy:
         return self.fit(problem, step=stepping(self.progress, thresholds(self.tolerance))).posterior
 
     def fit(
-        self, problem: JointProblem, start: Messages | None = None, step: Callable[[], None] = no_step
+        self, problem: JointProblem, start: Messages | None = None, step: Callable[[], None] | None = None
     ) -> "TiltedLaw":
         """Posterior of a whole history, and the expected number of each transition.
 
@@ -97,7 +97,7 @@ class MaxEntropy:
         law, impossible = with_doubt(problem)
         factors, messages = factors_of(law), first_messages(law) if start is None else copied(start)
         gap = np.zeros(len(law.counts))
-        visits = self._fit(law, factors, messages, np.full(len(gap), np.inf), gap, len(gap), step)
+        visits = self._fit(law, factors, messages, np.full(len(gap), np.inf), gap, len(gap), step or no_step)
         steps, ruled_out = expected_steps(law.layout, factors, messages, impossible, (0, len(law.path)))
         beliefs = record_beliefs(law, messages.forward * messages.backward)
         status = np.where(gap > self.tolerance, UNCONVERGED, 0) | contradicted_groups(problem, law, ruled_out, beliefs)
@@ -114,7 +114,7 @@ class MaxEntropy:
         check_joint_problem(self, problem)
         return self.fit_forward(problem, stepping(self.progress, range(problem.releases))).posterior
 
-    def fit_forward(self, problem: JointProblem, step: Callable[[], None] = no_step) -> "ForwardLaw":
+    def fit_forward(self, problem: JointProblem, step: Callable[[], None] | None = None) -> "ForwardLaw":
         """Posterior of each release given the releases up to it, and the weights of its records without their groups.
 
         ``step`` is called before each release.
@@ -130,7 +130,7 @@ class MaxEntropy:
         starts = belief_starts(law)
         final, ruled_out, weights, visits = np.zeros(len(gap)), np.zeros(len(law.path)), np.zeros(int(starts[-1])), 0
         for t in range(law.releases):
-            step()
+            (step or no_step)()
             first, last = int(at.release_starts[t]), int(at.release_starts[t + 1])
             visits += self._fit(law, factors, messages, pending, gap, last)
             records = (int(at.group_starts[first]), int(at.group_starts[last]))

@@ -116,7 +116,7 @@ def test_one_failing_group_fails():
     view = View(HISTORY[0].frame.head(5), HISTORY[0].schema)
     found = certificate([Release(view, [0, 0, 0, 0, 1])], Mondrian(KAnonymity(2)))
     assert found.verdict == "failed"
-    assert found.sentence == "FAILED: published groups do not satisfy KAnonymity(k=2) (1 groups); do not publish."
+    assert found.sentence == "FAILED: published groups do not satisfy KAnonymity(k=2) (1 group); do not publish."
 
 
 def test_a_level_of_a_kernel_prior_is_not_told():

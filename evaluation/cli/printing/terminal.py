@@ -107,8 +107,8 @@ def show_error(message: str) -> None:
 def tracked[T](things: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:
     """Yield the things one after another behind a progress bar on standard error, which vanishes at the end.
 
-    ``total`` is their number, by default ``len(things)``. The bar is drawn at each step without a thread. `rich.progress.track` starts a thread, and deadlocks if its iterator
-    is collected after an error while another bar is drawn.
+    ``total`` is their number, by default ``len(things)``. The bar is drawn at each step without a thread. `rich.progress.track`
+    starts a thread, and deadlocks if its iterator is collected after an error while another bar is drawn.
     """
     # Where no bar can be drawn, it would print an empty line.
     is_hidden = not error_console.is_interactive

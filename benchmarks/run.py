@@ -1,8 +1,9 @@
 """Measure the figures, each in a process of its own, and write them to benchmarks/results.md, in the section of this machine.
 
-``python benchmarks/run.py`` measures all figures and keeps them in benchmarks/kept.json. With an argument it measures those whose
-name contains it, and prints them; ``--keep`` keeps them too. ``--guard RATIO`` ends with status 1 if the cost or the memory of a
-figure is over RATIO times that of the kept run. A cost is processor time over that of a reference kernel in the same process.
+``python benchmarks/run.py`` measures all figures and keeps them in benchmarks/kept.json; a run that was interrupted goes on if it
+is started again from the same commit. With an argument it measures those whose name contains it, and prints them; ``--keep`` keeps
+them too. ``--guard RATIO`` ends with status 1 if the cost or the memory of a figure is over RATIO times that of the kept run. A
+cost is processor time over that of a reference kernel in the same process.
 """
 
 import argparse
@@ -25,6 +26,9 @@ from rich.progress import track
 from subjects import MissingData
 
 RESULTS = Path(__file__).parent / "results.md"
+BEGUN = Path(__file__).parent / "begun.json"
+"""Figures of a run of everything that has not ended, and the commit that they are of."""
+
 RUNS = 5
 LONG, RUNS_OF_LONG = 15.0, 3
 """Seconds of a first run, including compilation, from which a figure has fewer runs."""
@@ -124,11 +128,7 @@ def main() -> int:
     if asked.one:
         print(json.dumps(timed(asked.name)))
         return 0
-    figures = []
-    wanted = [name for name in FIGURES if asked.name in name]
-    for name in track(wanted, "measuring", console=Console(stderr=True), transient=True):
-        done = subprocess.run([sys.executable, __file__, "--one", name], capture_output=True, text=True, check=True)
-        figures.append(Measured(*json.loads(done.stdout)))
+    figures = measured_each([name for name in FIGURES if asked.name in name], resume=not asked.name)
     print(written := section(figures))
     kept = kept_run(hardware())
     if asked.guard is not None:
@@ -138,7 +138,25 @@ def main() -> int:
         keep(written)
     if asked.keep or not asked.name:
         keep_run(hardware(), figures)
+    if not asked.name:
+        BEGUN.unlink()
     return 0
+
+
+def measured_each(names: list[str], resume: bool) -> list[Measured]:
+    """Measure figures one after the other; with ``resume``, each is written to `BEGUN`, and those found there are not repeated."""
+    commit = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
+    begun = json.loads(BEGUN.read_text()) if resume and BEGUN.exists() else {}
+    found = begun["figures"] if begun.get("commit") == commit else {}
+    if found:
+        print(f"{len(found)} figures of an interrupted run of this commit are not repeated", file=sys.stderr)
+    for name in track(names, "measuring", console=Console(stderr=True), transient=True):
+        if name not in found:
+            done = subprocess.run([sys.executable, __file__, "--one", name], capture_output=True, text=True, check=True)
+            found[name] = json.loads(done.stdout)
+            if resume:
+                BEGUN.write_text(json.dumps({"commit": commit, "figures": found}))
+    return [Measured(*found[name]) for name in names]
 
 
 def keep(section: str) -> None:

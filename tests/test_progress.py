@@ -47,7 +47,7 @@ CALLS = {
     "ItemSuppression": lambda progress: (
         ItemSuppression(QSDiversity(2.0, 2, LINKING), nodes=9)(ITEM_RELEASE.release, progress).release
     ),
-    "LearnedKnowledge.fit": lambda progress: LearnedKnowledge.fit(OBSERVATIONS, rounds=9, progress=progress),
+    "LearnedKnowledge.fit": lambda progress: LearnedKnowledge.fit(OBSERVATIONS, progress=progress),
     "SampledKnowledge.fit": lambda progress: SampledKnowledge.fit(OBSERVATIONS, sampler=sampler(progress)).posterior,
     "PathSampler": lambda progress: sampler(progress)(JOINT.problem),
     "PathSampler.forward": lambda progress: sampler(progress).forward(JOINT.problem),
@@ -60,12 +60,13 @@ CALLS = {
 }
 STEPS = {
     "publish": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "report": 2 * (1 + 3) + 4,
-    "SampledKnowledge.fit": 2 * (10 + 1 + 20),
+    "LearnedKnowledge.fit": 4 + 9, "SampledKnowledge.fit": 2 * (10 + 1 + 20),
     "PathSampler": 2 * (10 + 1 + 20), "PathSampler.forward": 2, "PathSampler.draws": 2 * (10 + 1),
     "JointAttack": 2 * (10 + 1 + 20), "ProgramEstimator": 2, "calibration_ranks": 3,
 }  # fmt: skip
-"""Number of steps: views, names, pairs, adversaries; knowledge and attacks of two adversaries, and four measures; two chains of
-10 levels of annealing, the warm-up and 20 batches; releases; groups; simulations."""
+"""Number of steps: views, names, pairs, adversaries; knowledge and attacks of two adversaries, and four measures; a first part and
+one for each change over .01 of .1 / 2, .1 / 4, ..., and the same over .001 of .02 divided by powers of the square root of 2; two
+chains of 10 levels of annealing, the warm-up and 20 batches; releases; groups; simulations."""
 
 
 class Watched:

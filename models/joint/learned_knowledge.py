@@ -14,7 +14,7 @@ from foreknow.models.joint.observations import each_observation
 from foreknow.models.knowledge.class_frequencies import ClassFrequencies
 from foreknow.models.knowledge.markov_chain import MarkovChain, check_pseudo_count
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
-from foreknow.models.progress import Progress, check_progress, stepping
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_choice, check_kind, check_range, check_whole
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.release import Release
@@ -97,8 +97,9 @@ class LearnedKnowledge:
         solver : MaxEntropy, optional
             Solver of the rounds with expected counts; ``MaxEntropy()`` by default. Early rounds have a looser tolerance.
         progress : callable
-            Function of ``range(rounds)`` that returns an iterable of the same length, as ``rich.progress.track``. One item is taken
-            before each round. Rounds that are not needed take none.
+            Function of a range that returns an iterable of the same length, as ``rich.progress.track``. The number of rounds is not
+            known beforehand: an item is taken each time that the change of the law is under the next of some thresholds, so that
+            the parts between take about as long.
 
         Raises
         ------
@@ -139,13 +140,13 @@ class LearnedKnowledge:
         check_range(owner, "tolerance", tolerance, 0)
         check_whole(owner, "rounds", rounds, "rounds")
         check_choice(owner, "counts", counts, ("exact", "expected"))
-        check_progress(owner, progress, "the rounds")
+        check_progress(owner, progress, "the parts of the learning")
         solver = MaxEntropy() if solver is None else solver
         check_kind(owner, "solver", solver, MaxEntropy, "is a MaxEntropy, as MaxEntropy(tolerance=1e-3)")
         observations = each_observation(owner, releases)
         data = learning_data(owner, observations, {} if classes is None else classes, gaps, int(order))
         settings = LearningSettings(float(pseudo_count), float(tolerance), int(rounds), counts, solver)
-        learned = learn_law(data, settings, stepping(progress, range(int(rounds))))
+        learned = learn_law(data, settings, progress)
         law, trace = learned.law, learned.trace
         prior = ClassFrequencies(data.cuts, law.prior.reshape(*(len(cut) + 1 for cut in data.cuts.values()), -1))
         chain = MarkovChain(len(law.tables), law.tables[-1], law.tables[:-1]) if law.tables else None

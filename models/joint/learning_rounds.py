@@ -1,6 +1,5 @@
 """Rounds of expectation-maximization: with expected counts, then with messages of exact counts."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,12 +17,13 @@ from foreknow.models.joint.expected_counts import (
 )
 from foreknow.models.joint.layout import Layout
 from foreknow.models.joint.learning_data import LearningData
+from foreknow.models.joint.learning_parts import LearningParts
 from foreknow.models.joint.log_weight import log_weight
 from foreknow.models.joint.max_entropy import MaxEntropy, TiltedLaw, with_doubt
 from foreknow.models.joint.messages import Factors, Messages, factors_of, first_messages
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.problem import DOUBT
-from foreknow.models.progress import no_step
+from foreknow.models.progress import Progress
 
 LOOSEST = 0.1
 """Largest tolerance of the expected counts in the first rounds."""
@@ -73,18 +73,23 @@ class Learned(NamedTuple):
     trace: list[LearningRound]
 
 
-def learn_law(data: LearningData, settings: LearningSettings, step: Callable[[], None] = no_step) -> Learned:
+def learn_law(data: LearningData, settings: LearningSettings, progress: Progress = iter) -> Learned:
     """Law of highest penalized likelihood of the published counts, by rounds of expectation-maximization.
 
-    ``step`` is called before each round.
+    ``progress`` is a function of the parts; see `LearningParts`.
     """
-    last = settings.tolerance if settings.counts == "expected" else max(settings.tolerance, FIRST_TOLERANCE)
-    learned, messages = _with_expected_counts(data, settings, last, step)
-    return learned if settings.counts == "expected" else _with_exact_counts(data, settings, learned, messages, step)
+    exact = settings.counts == "exact"
+    last = max(settings.tolerance, FIRST_TOLERANCE) if exact else settings.tolerance
+    parts = LearningParts(progress, last, settings.tolerance if exact else None)
+    learned, messages = _with_expected_counts(data, settings, last, parts)
+    if exact:
+        learned = _with_exact_counts(data, settings, learned, messages, parts)
+    parts.end()
+    return learned
 
 
 def _with_expected_counts(
-    data: LearningData, settings: LearningSettings, tolerance: float, step: Callable[[], None]
+    data: LearningData, settings: LearningSettings, tolerance: float, parts: LearningParts
 ) -> tuple[Learned, Messages]:
     """Rounds with the law of `MaxEntropy`; the tilts of one round start the next."""
     law, change, loose = data.start, np.inf, LOOSEST
@@ -93,7 +98,7 @@ def _with_expected_counts(
     while not trace or (
         len(trace) < settings.rounds and (change > tolerance or loose > max(settings.solver.tolerance, tolerance))
     ):
-        step()
+        parts.reach(False, change)
         prior, tables = with_law(data.problem, law, data.classes, data.powers)
         problem = replace(data.problem, prior=prior, tables=tables if law.tables else data.problem.tables)
         loose = max(settings.solver.tolerance, min(LOOSEST, change))
@@ -111,13 +116,13 @@ def _objective(problem: JointProblem, tilt: FloatArray) -> float:
 
 
 def _with_exact_counts(
-    data: LearningData, settings: LearningSettings, start: Learned, messages: Messages, step: Callable[[], None]
+    data: LearningData, settings: LearningSettings, start: Learned, messages: Messages, parts: LearningParts
 ) -> Learned:
     """Law after rounds with exact counts, appended to the trace; that before where the rounds do not converge."""
     law, counts, trace = start
     now, change, least, since = tilted_messages(data.problem, messages), LOOSEST, np.inf, 0
     while change > settings.tolerance and len(trace) < settings.rounds and since < PATIENCE:
-        step()
+        parts.reach(True, change)
         tilted, now = _exact_round(data, law, now, SKIPPED * change)
         law, counts, change = _maximized(data, settings, tilted, law)
         trace.append(LearningRound(np.nan, change))

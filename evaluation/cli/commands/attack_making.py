@@ -120,7 +120,7 @@ def _adversary(chosen: AttackSettings, read: Source) -> Adversary:
     estimator = estimator_choice(chosen.estimator)
     if read.corpus is None and (chosen.source or LEARNED) == LEARNED:
         with TimeLeft("learning prior and transitions from the releases") as shown:
-            learned = learn_from_releases(read.releases, chosen.learning, shown.rounds)
+            learned = learn_from_releases(read.releases, chosen.learning, shown.parts)
         notice(f"An adversary learned prior and transitions from the releases alone, in {learned.rounds} rounds.")
         for note in learned.notes:
             notice(f"Learned knowledge: {note}")

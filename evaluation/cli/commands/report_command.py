@@ -94,7 +94,7 @@ def report_command(
         found = report(
             made.releases,
             informed_of(made.history if taught is None else taught, known, estimator_choice(attacked.estimator)),
-            partial(learned_of, learning=known, estimator=estimator_choice(attacked.estimator), progress=shown.rounds),
+            partial(learned_of, learning=known, estimator=estimator_choice(attacked.estimator), progress=shown.parts),
             also=also,
             defense=made.defense,
             defender=assumed_adversary(made.history, taught, known),

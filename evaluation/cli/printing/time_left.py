@@ -90,13 +90,6 @@ class TimeLeft:
             yield step
             done += step.cost
 
-    def rounds[T](self, rounds: Sequence[T]) -> Iterator[T]:
-        """Yield rounds one after another, with their number beside the present step; how many are needed is not known."""
-        step = self._present
-        for number, each in enumerate(rounds, 1):
-            self._show(replace(step, details=(*step.details, f"round {number}")))
-            yield each
-
     def parts[T](self, parts: Sequence[T]) -> Iterator[T]:
         """Yield parts of the present step, of about equal cost, with their number and the time left.
 

@@ -39,19 +39,6 @@ def test_the_time_left_is_in_proportion_to_the_costs_and_counts_down(clock):
         assert str(shown.__rich__()) == f"b (2 of 3, about 0:00:{left:02d} left)"
 
 
-def test_rounds_are_counted_within_a_step(clock):
-    shown = time_left.TimeLeft("at first")
-    for _ in shown.steps([Step("learning", 1), Step("attacking", 1)]):
-        rounds = shown.rounds(range(200))
-        next(rounds)
-        next(rounds)
-        if clock[0] == 0:
-            assert str(shown.__rich__()) == "learning (1 of 2, round 2)"
-        clock[0] = 1
-    shown.update("drawing")
-    assert str(shown.__rich__()) == "drawing"
-
-
 def test_the_time_left_within_an_action_is_in_proportion_to_its_parts(clock):
     """Two of six parts took 10 s: 20 s are left."""
     shown = time_left.TimeLeft("solving")

@@ -1,4 +1,4 @@
-"""Commands, and a file of the library, into folders that their user may not write to.
+"""Commands, and functions of the library, into folders that their user may not write to.
 
 A program, whose last line is JSON: status and message of each.
 
@@ -17,7 +17,11 @@ from pathlib import Path
 from commands import ROLES
 from strategies import history_of
 
+from foreknow.attacks import SequentialAttack
+from foreknow.defenses import KAnonymity, Mondrian
 from foreknow.evaluation.cli import command_line
+from foreknow.evaluation.large import LargeReleases, LargeTable, attack_large, publish_large
+from foreknow.models import Adversary, Omega, UniformPrior
 
 DROP_FROM_BOUNDING_SET, DAC_OVERRIDE, DAC_READ_SEARCH = 24, 1, 2
 """Numbers of Linux: the operation of prctl, and the capabilities by which permissions of files do not count for root."""
@@ -59,10 +63,21 @@ def told(arguments):
     return 0, shown.getvalue()
 
 
-def saved(folder):
-    """The error of a history that is saved into a folder."""
+def writing_calls(inputs, folder):
+    """Every function of the library that writes, with a place in a folder."""
+    published, table = LargeReleases(inputs / "disk"), LargeTable.infer(inputs / "r.csv", ["age"], time="week")
+    attack, defense = SequentialAttack(Adversary(UniformPrior(), estimator=Omega())), Mondrian(KAnonymity(2))
+    return {
+        "History.save": lambda: history_of(("AB", "ab")).save(folder / "history.parquet"),
+        "publish_large": lambda: publish_large(table, defense, folder / "out"),
+        "attack_large": lambda: attack_large(published, attack, folder / "beliefs"),
+    }
+
+
+def error_of(call):
+    """The text of the ValueError of a call, or nothing."""
     try:
-        history_of(("AB", "ab")).save(folder / "history.parquet")
+        call()
     except ValueError as error:
         return str(error)
     return ""
@@ -78,4 +93,5 @@ if __name__ == "__main__":
         for place, out in {"in it": read_only, "below it": read_only / "sub" / "out"}.items()
         for name, arguments in commands(given, out).items()
     }
-    sys.stdout.write(f"\n{json.dumps([found, saved(read_only)])}\n")
+    messages = {name: error_of(call) for name, call in writing_calls(given, read_only).items()}
+    sys.stdout.write(f"\n{json.dumps([found, messages])}\n")

@@ -70,9 +70,6 @@ SKIPPED = {
         ],
         "draws with Matplotlib; tests/evaluation/plots/test_wrong_arguments.py covers it",
     ),
-    **dict.fromkeys(
-        ["LargeTable.relation", "LargeTable.times"], "take a connection of DuckDB, as Engine.connection makes"
-    ),
     "households": "takes no argument, and reads 1.5 million rows at each call",
     **dict.fromkeys(["Report", "report"], "makes many attacks; tests/evaluation/report/test_contents.py covers it"),
     **dict.fromkeys(

@@ -65,7 +65,8 @@ def attack_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the attack needs all records in memory, or the folder holds something else.
+        If an argument is of another kind, the attack needs all records in memory, or the folder holds something else or
+        cannot be written to.
     AlreadyAttacked
         If the folder holds the beliefs of this attack.
 

@@ -12,7 +12,7 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.file_lock import locked
-from foreknow.evaluation.large.parts import has_files, read_json, remove_torn, write_json
+from foreknow.evaluation.large.parts import has_files, make_folder, read_json, remove_torn, write_json
 from foreknow.evaluation.large.publication import BEGUN, LargeReleases
 
 
@@ -29,14 +29,12 @@ def begun_attack(folder: Path, published: LargeReleases, attack: SequentialAttac
     Raises
     ------
     ValueError
-        If the folder holds something else, or another run is writing into it.
+        If the folder holds something else or cannot be written to, or another run is writing into it.
     AlreadyAttacked
         If it holds the beliefs of this attack.
     """
     settings = _settings(published, attack)
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"attack_large: {folder} is a file; name a folder that does not exist.")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder("attack_large", folder, 0o700)
     with locked(folder):
         if has_files(folder):
             _check_begun(folder, settings)

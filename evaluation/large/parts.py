@@ -20,6 +20,27 @@ SCRATCH_NAME = re.compile(r"\.(part-[0-9]+\.(parquet|json)|begun\.json|manifest\
 """Name of a file that is being written."""
 
 
+def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
+    """Make a folder with those above it, if absent.
+
+    Raises
+    ------
+    ValueError
+        If it is or lies in a file or in a folder that cannot be written to. ``owner`` is named in the message.
+    """
+    try:
+        folder.mkdir(mode, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise ValueError(f"{owner}: {folder} is or lies in a file; name a folder that does not exist.") from None
+    except PermissionError:
+        pass
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"{owner}: {folder} cannot be written to by this user; name another folder, or change the permissions of the one "
+            "above."
+        )
+
+
 def part_path(folder: Path, release: int, block: int, suffix: str = "parquet") -> Path:
     """File of a block of a release. Its folder is made if absent."""
     path = folder / f"release-{release:04d}" / f"part-{block:05d}.{suffix}"

@@ -17,7 +17,7 @@ from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
 from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import merge_beliefs
 from foreknow.evaluation.large.level_groups import check_level_requirement, whole_groups
-from foreknow.evaluation.large.parts import has_files, part_paths, read_json, remove_torn, write_json
+from foreknow.evaluation.large.parts import has_files, make_folder, part_paths, read_json, remove_torn, write_json
 from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
 from foreknow.evaluation.large.settled_blocks import settled_blocks
@@ -139,7 +139,8 @@ def publish_large(
     TypeError
         If an argument is of another kind.
     ValueError
-        If the folder holds something else, a defense needs all records in memory, or a cell is missing or outside its domain.
+        If the folder holds something else or cannot be written to, a defense needs all records in memory, or a cell is missing
+        or outside its domain.
     Infeasible
         If no level vector of `FullDomain` satisfies.
 
@@ -157,7 +158,7 @@ def publish_large(
     """
     engine, folder = as_engine("publish_large", engine), Path(folder)
     _check_arguments(table, defense, adversary, block)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder("publish_large", folder)
     with locked(folder), engine.connection() as connection:
         times = table.times(connection)
         settings = _settings(table, defense, adversary, block, times)

@@ -79,7 +79,18 @@ class LargeTable:
         return cls(found, Schema(attributes, sensitive, values, respondent), time)
 
     def relation(self, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyRelation:
-        """The records of all files, as a query that is not yet run."""
+        """The records of all files, as a query that is not yet run.
+
+        Raises
+        ------
+        TypeError
+            If ``connection`` is no connection of DuckDB.
+        ValueError
+            If a file cannot be read.
+        """
+        check_kind(
+            "LargeTable", "connection", connection, duckdb.DuckDBPyConnection, "is one that Engine.connection makes"
+        )
         schema = self.schema
         domains = {
             name: kind.values for name, kind in schema.quasi_identifiers.items() if isinstance(kind, Categorical)
@@ -96,7 +107,7 @@ class LargeTable:
             return read_files(connection, self.files, names, list(domains), schema.respondent, whole)
 
     def times(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
-        """Times of the releases, in order; ``[0]`` without a column of times."""
+        """Times of the releases, in order; ``[0]`` without a column of times. Errors are those of `relation`."""
         return [0] if self.time is None else list(_distinct(self.relation(connection), self.time))
 
 

@@ -24,7 +24,7 @@ def read_only(tmp_path):
 
 
 def run_each(inputs, read_only):
-    """Status and message of each command, and that of the library, from a process for which permissions count."""
+    """Status and message of each command, and messages of the library, from a process for which permissions count."""
     program = [sys.executable, read_only_runs.__file__, str(inputs), str(read_only)]
     is_root = os.geteuid() == 0
     made = subprocess.run(
@@ -45,9 +45,12 @@ def test_every_command_refuses_it_in_one_sentence(tmp_path, read_only):
     source = write(records(), tmp_path / "r.csv")
     run("publish", source, *ROLES, "--defense", "mondrian", "--out", tmp_path / "memory")
     run("publish", source, *ROLES, "--defense", "mondrian", "--from-disk", "--out", tmp_path / "disk")
-    found, saved = run_each(tmp_path, read_only)
-    assert saved.startswith("History.save: the folder ")
-    assert "cannot be written to by this user; name a file in another folder" in saved
+    found, messages = run_each(tmp_path, read_only)
+    assert len(messages) == 3
+    for name, message in messages.items():
+        assert message.startswith(f"{name}: "), message
+        assert "cannot be written to by this user; name a" in message, message
+        assert "\n" not in message, message
     assert len(found) == 18
     for name, (status, message) in found.items():
         assert status == 2, (name, message)

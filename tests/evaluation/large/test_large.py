@@ -179,7 +179,7 @@ def test_an_interrupted_attack_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     assert bytes_of(tmp_path / "beliefs") == bytes_of(tmp_path / "whole")
     with pytest.raises(AlreadyAttacked, match="holds the beliefs of this attack"):
         attack_large(published, adversary, tmp_path / "beliefs")
-    with pytest.raises(ValueError, match=r"visits\.parquet is a file"):
+    with pytest.raises(ValueError, match=r"visits\.parquet is or lies in a file"):
         attack_large(published, adversary, tmp_path / "visits.parquet")
 
 

@@ -16,7 +16,7 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
+from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, counted, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
 
@@ -136,11 +136,13 @@ class MASK:
         return replace(grouping, bucketized=self.bucketized)
 
     def _notes(self, changed: int, violating: int, imitated: int) -> list[str]:
-        notes = [f"{changed} records of {violating} groups show another value than their own."]
+        show = "shows another value than its" if changed == 1 else "show another value than their"
+        notes = [f"{counted(changed, 'record')} of {counted(violating, 'group')} {show} own."]
         wanted = (int(self.l) - 1) * violating
         if imitated < wanted:
+            satisfy = "satisfies and is" if imitated == 1 else "satisfy and are"
             notes.append(
-                f"{imitated} groups satisfy and are imitated, {wanted} should be: of the groups that look alike a share of "
+                f"{counted(imitated, 'group')} {satisfy} imitated, {wanted} should be: of the groups that look alike a share of "
                 f"{violating / (violating + imitated):.4g} was violating."
             )
         return notes

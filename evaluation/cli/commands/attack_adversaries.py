@@ -73,8 +73,12 @@ def found_by(source: str | None, settings: AttackSettings, read: Attacked, sure:
     """Findings of the adversary with some source of knowledge."""
     attack = chosen_attack(settings._replace(source=source), read)
     beliefs = beliefs_of(settings.name, attack, read.releases)
-    to = f"the {settings.name} attack" if source is None else KNOWERS[source]
-    return Found(source, attack, beliefs, exposure(beliefs, read.history, sure, to))
+    return Found(source, attack, beliefs, exposure(beliefs, read.history, sure, in_words(source, settings.name)))
+
+
+def in_words(source: str | None, attack: str) -> str:
+    """The adversary with some source of knowledge, or the attack where it has none."""
+    return f"the {attack} attack" if source is None else KNOWERS[source]
 
 
 def by_exposure(found: list[Found]) -> list[Found]:

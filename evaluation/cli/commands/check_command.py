@@ -45,6 +45,7 @@ from foreknow.evaluation.cli.pictures import Pictures, check_pictures, draw_leve
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import continued, say, say_verdict, show
 from foreknow.evaluation.cli.published.tables import PublishedFiles
+from foreknow.models.settings import counted
 
 LEVELS = "levels.csv"
 """File of the table in --out."""
@@ -202,4 +203,5 @@ def _verdict(found: pd.DataFrame) -> str:
     if failing.empty:
         return "Passed: every group satisfies the requirements."
     names = ", ".join(dict.fromkeys(failing["requirement"]))
-    return f"FAILED: {int(failing['failing'].sum())} groups do not satisfy {names}."
+    number = int(failing["failing"].sum())
+    return f"FAILED: {counted(number, 'group')} {'does' if number == 1 else 'do'} not satisfy {names}."

@@ -9,8 +9,11 @@ import numpy as np
 import pandas as pd
 
 from foreknow.attacks import Published
+from foreknow.evaluation.cli.attack_choices import WITHOUT_ADVERSARY
 from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.attack_adversaries import CORPUS, in_words
 from foreknow.evaluation.cli.commands.attack_making import (
+    LEARNED,
     RECORDS,
     AttackedAlone,
     beliefs_of,
@@ -127,7 +130,7 @@ def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRe
     beliefs = _beliefs(run, register, releases)
     found = believed(beliefs, run.sure)
     table = linked_per_release(beliefs, releases, run.sure)
-    verdict = _verdict(found, run.sure)
+    verdict = _verdict(found, run)
     say_verdict(verdict, *_fail_over_lines(run, found.share))
     show(PrintedTable(table, f"{attack_title(run.settings)}, published tables alone"))
     show(definitions(LINKED_TERMS))
@@ -172,17 +175,19 @@ def _notice_undetermined(table: pd.DataFrame) -> None:
         )
 
 
-def _verdict(found: Believed, sure: float) -> str:
+def _verdict(found: Believed, run: AttackRun) -> str:
     """The verdict in one line."""
     if not found.linked:
         return "No person of the register is linked to a group, so nothing is inferred about one."
     number, known = len(found.people), f" ({found.known:,} more had one before any release)" if found.known else ""
+    attack = run.chosen.attack
+    to = in_words(None if attack in WITHOUT_ADVERSARY else LEARNED if run.corpus is None else CORPUS, attack)
     if not number:
-        return f"None of {found.linked:,} linked persons has a value with a belief of at least {sure:g}{known}."
+        return f"None of {found.linked:,} linked persons is exposed to {to}: no belief in a value reaches {run.sure:g}{known}."
     return (
-        f"{number:,} of {found.linked:,} linked persons {'have' if number > 1 else 'has'} a value with a belief of at least "
-        f"{sure:g} at some release{known}; the adversary expects {found.expected:.1f} of these values to be true. Without the "
-        "originals this is not checked."
+        f"{number:,} of {found.linked:,} linked persons {'are' if number > 1 else 'is'} exposed to {to}: a belief of at least "
+        f"{run.sure:g} in a value at some release{known}; the adversary expects {found.expected:.1f} of these values to be true. "
+        "Without the originals this is not checked."
     )
 
 

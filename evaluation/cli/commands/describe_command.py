@@ -37,6 +37,8 @@ def describe_command(
 
     Roles are proposed by the names and the contents of columns. They are guesses: check them. Nothing is written.
 
+    Of a larger file the first million records are read, and the next command publishes it from disk.
+
     A published table and a generalization hierarchy are recognized; the next command checks and attacks the one, or uses the
     other.
     """
@@ -106,6 +108,12 @@ def _notes(description: Description) -> list[str]:
     """Paragraphs below the table: identifiers, unused columns, marks of missing cells, faults."""
     roles, run = description.roles, description.run
     notes = []
+    if not description.whole:
+        notes.append("Records further on, and their faults, were not read.")
+    if not description.whole and description.published is None:
+        notes.append(
+            "With --from-disk a table of this size is published, and nothing is cleaned: correct the file first."
+        )
     if description.published is not None:
         notes.append(
             f"This looks like a published table, not like records: {description.published.signs}; no respondent."
@@ -143,6 +151,7 @@ def _as_json(description: Description) -> dict[str, object]:
         "file": str(description.path),
         "looks like": "records" if description.published is None else "published table",
         "records": description.records,
+        "whole": description.whole,
         "encoding": description.encoding,
         "separator": description.separator,
         "columns": [

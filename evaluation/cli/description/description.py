@@ -7,6 +7,7 @@ import pandas as pd
 
 from foreknow.evaluation.cli.description.column_facts import NAMES, ColumnFacts, column_facts
 from foreknow.evaluation.cli.description.dry_run import DryRun, dry_run
+from foreknow.evaluation.cli.description.first_records import MOST_RECORDS, first_records
 from foreknow.evaluation.cli.description.proposed_roles import (
     GROUP_ROLE,
     QUASI_IDENTIFIER,
@@ -27,7 +28,8 @@ from foreknow.models.tables.files.text_encodings import likely_encoding
 class Description(NamedTuple):
     """Everything that `foreknow describe` says about a table.
 
-    ``run`` is None if no sensitive column is known; ``published`` holds the signs of a published table, or is None.
+    ``run`` is None if no sensitive column is known; ``published`` holds the signs of a published table, or is None. ``whole`` is
+    False if the first records of a larger file are described.
     """
 
     path: Path
@@ -39,6 +41,7 @@ class Description(NamedTuple):
     run: DryRun | None
     missing: tuple[str, ...]
     published: PublishedShape | None
+    whole: bool
 
     @property
     def headline(self) -> str:
@@ -47,7 +50,8 @@ class Description(NamedTuple):
             "" if self.separator is None else f", {SEPARATORS.get(self.separator, repr(self.separator))} between cells"
         )
         text += f", {self.encoding}" if self.encoding else ""
-        return f"{self.path.name}: {self.records:,} records, {len(self.facts)} columns{text}"
+        first = "" if self.whole else "the first "
+        return f"{self.path.name}: {first}{self.records:,} records, {len(self.facts)} columns{text}"
 
     @property
     def roles_not_found(self) -> list[str]:
@@ -57,13 +61,22 @@ class Description(NamedTuple):
 
 
 def described(path: Path, encoding: str, separator: str | None, missing: tuple[str, ...]) -> Description:
-    """Describe a file. If it is not UTF-8 and no other encoding is named, the likely one is used.
+    """Describe a file, a large one by its `first_records`.
+
+    If it is not UTF-8 and no other encoding is named, the likely one is used.
 
     Raises
     ------
     ValueError
         If the file cannot be read, or has no record.
     """
+    with first_records(path, MOST_RECORDS) as read:
+        found = _described(read, encoding, separator, missing)
+        return found._replace(path=path, whole=read == path)
+
+
+def _described(path: Path, encoding: str, separator: str | None, missing: tuple[str, ...]) -> Description:
+    """Describe a file that fits into memory."""
     encoding = likely_encoding(path) if encoding == "utf-8" and path.is_file() else encoding
     codec, mark = file_notation(path, encoding, separator)
     names = columns_of(path, encoding, separator)
@@ -76,7 +89,7 @@ def described(path: Path, encoding: str, separator: str | None, missing: tuple[s
     roles, published = _roles(table, facts)
     marks = tuple(dict.fromkeys([*missing, *(text for fact in facts for text in fact.marks if _is_used(fact, roles))]))
     run = _tried(path, facts, roles, InputFiles(encoding, mark, marks))
-    return Description(path, len(table), codec, mark, facts, roles, run, marks, published)
+    return Description(path, len(table), codec, mark, facts, roles, run, marks, published, whole=True)
 
 
 def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[Roles, PublishedShape | None]:

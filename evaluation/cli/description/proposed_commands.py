@@ -43,18 +43,24 @@ def _notation_options(description: Description) -> list[str]:
 
 def _publish_command(description: Description) -> str:
     """The command that publishes a file with its proposed roles and the options that settle its faults."""
-    roles, facts = description.roles, {fact.name: fact for fact in description.facts}
+    roles = description.roles
     parts = ["foreknow publish", shlex.quote(str(description.path))]
     parts += ["--id", shlex.quote(roles.one(RESPONDENT) or "COLUMN")]
     parts += ["--time", shlex.quote(time)] if (time := roles.one(TIME)) else []
     for name in roles.of(QUASI_IDENTIFIER) or ["COLUMN"]:
         parts += ["--qi", shlex.quote(name)]
     parts += ["--sensitive", shlex.quote(roles.one(SENSITIVE) or "COLUMN")]
-    parts += _notation_options(description)
-    for name in roles.of(QUASI_IDENTIFIER):
-        parts += ["--number", shlex.quote(name)] if facts[name].kind == UNITS else []
-    parts += list(description.run.options) if description.run else []
+    parts += _cleaning_options(description) if description.whole else ["--from-disk", "--workers 2"]
     return " ".join([*parts, "--out release"])
+
+
+def _cleaning_options(description: Description) -> list[str]:
+    """Options that name the notation and settle the faults of a file. With --from-disk there are none."""
+    facts = {fact.name: fact for fact in description.facts}
+    parts = _notation_options(description)
+    for name in description.roles.of(QUASI_IDENTIFIER):
+        parts += ["--number", shlex.quote(name)] if facts[name].kind == UNITS else []
+    return [*parts, *(description.run.options if description.run else ())]
 
 
 def hierarchy_command(path: Path) -> str:

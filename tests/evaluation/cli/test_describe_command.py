@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 from commands import ROLES, TOWNS, records, run, write
 
+from foreknow.evaluation.cli.description import description
+from foreknow.evaluation.cli.description.first_records import first_records
+
 pytestmark = pytest.mark.usefixtures("wide")
 
 
@@ -92,3 +95,51 @@ def test_digits_with_leading_zeros_are_codes(tmp_path):
     told = run("describe", path).stdout
     assert "published as intervals of numbers: zip." in told
     assert "00001" in told
+
+
+class TestLargeFile:
+    """Files with more records than are read; here 5."""
+
+    @pytest.fixture
+    def _five(self, monkeypatch):
+        monkeypatch.setattr(description, "MOST_RECORDS", 5)
+
+    @pytest.mark.parametrize("suffix", ["csv", "parquet"])
+    @pytest.mark.usefixtures("_five")
+    def test_the_first_records_are_described_and_the_table_is_published_from_disk(self, tmp_path, suffix):
+        source = write(records(), tmp_path / f"r.{suffix}")
+        found = described(source)
+        assert (found["records"], found["whole"], found["file"]) == (5, False, str(source))
+        assert found["next"].endswith("--from-disk --workers 2 --out release")
+        told = run("describe", source).stdout
+        assert f"r.{suffix}: the first 5 records" in told
+        assert "Records further on, and their faults, were not read." in told
+        run(*typed(found["next"])[:-4], "--defense", "mondrian", "--out", tmp_path / "out")
+
+    @pytest.mark.usefixtures("_five")
+    def test_a_file_of_as_many_records_is_described_whole(self, tmp_path):
+        found = described(write(records().head(5), tmp_path / "r.csv"))
+        assert (found["records"], found["whole"]) == (5, True)
+        assert "--from-disk" not in found["next"]
+
+    @pytest.mark.parametrize("ending", ["\n", "\r\n"])
+    def test_a_cell_with_line_breaks_is_one_record(self, tmp_path, ending):
+        """The first two records of three, the first of four lines."""
+        text = ending.join(["id,said", '1,"a', '""b""', "", 'c"', "2,d", "3,e", ""])
+        (tmp_path / "r.csv").write_bytes(text.encode())
+        with first_records(tmp_path / "r.csv", 2) as read:
+            assert read.read_bytes().decode() == text[: text.index("3,e")]
+            assert len(pd.read_csv(read)) == 2
+        assert not read.exists()
+        with first_records(tmp_path / "r.csv", 3) as read:
+            assert read == tmp_path / "r.csv"
+
+    def test_utf_16_is_described_whole(self, tmp_path):
+        (tmp_path / "r.csv").write_text("id,said\n1,a\n2,b\n", encoding="utf-16")
+        with first_records(tmp_path / "r.csv", 1) as read:
+            assert read == tmp_path / "r.csv"
+
+    @pytest.mark.usefixtures("_five")
+    def test_a_file_that_is_no_parquet_is_told_by_its_name(self, tmp_path):
+        (tmp_path / "r.parquet").write_text("no parquet")
+        assert str(tmp_path / "r.parquet") in str(run("describe", tmp_path / "r.parquet", status=None).exception)

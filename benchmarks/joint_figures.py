@@ -19,6 +19,7 @@ from foreknow.defenses import (
 from foreknow.evaluation import exams
 from foreknow.models import (
     Adversary,
+    GroupMessages,
     JointSolver,
     LearnedKnowledge,
     MaxEntropy,
@@ -60,13 +61,13 @@ def learned(name: str) -> Callable[[], object]:
     return lambda: LearnedKnowledge.fit(releases)
 
 
-def respondents(number: int) -> Callable[[], object]:
-    """`MaxEntropy` on five releases of the given number of records each."""
+def respondents(number: int, solver: JointSolver) -> Callable[[], object]:
+    """A solver on five releases of the given number of records each."""
     simulation = exams(5, number, rng=np.random.default_rng(1))
     observations = [release.observation for release in publish(simulation.history, FIVES, rng=np.random.default_rng(1))]
     problem = joint_history(Adversary(simulation.prior, simulation.transitions), observations).problem
     del simulation, observations
-    return lambda: PERCENT(problem)
+    return lambda: solver(problem)
 
 
 CONVERGED = PathSampler(sweeps=400, anneal=100, warmup=100, chains=4, rng=3)
@@ -98,6 +99,10 @@ def converged(name: str) -> Callable[[], object]:
 
 JOINT_FIGURES: dict[str, Figure] = {
     **{
+        f"exams 24 x 5,000: GroupMessages on {name}": Figure(None, lambda name=name: whole(name, GroupMessages()))
+        for name in DEFENSES
+    },
+    **{
         f"exams 24 x 5,000: MaxEntropy to 1 % on {name}": Figure(6.0, lambda name=name: whole(name, PERCENT))
         for name in DEFENSES
     },
@@ -127,8 +132,14 @@ JOINT_FIGURES: dict[str, Figure] = {
         for name in DEFENSES
     },
     **{
+        f"5 releases of {number:,} records in groups of 5: GroupMessages": Figure(
+            None, lambda number=number: respondents(number, GroupMessages())
+        )
+        for number in (10_000, 100_000, 1_000_000)
+    },
+    **{
         f"5 releases of {number:,} records in groups of 5: MaxEntropy to 1 %": Figure(
-            limit, lambda number=number: respondents(number)
+            limit, lambda number=number: respondents(number, PERCENT)
         )
         for number, limit in ((10_000, None), (100_000, None), (1_000_000, 300.0))
     },

@@ -12,8 +12,10 @@ import numpy as np
 KEPT = Path(__file__).parent / "kept.json"
 """Last kept run of each machine: seconds, cost and memory of each figure."""
 
-SIZE = re.compile(r"(?P<views>\d+) x (?P<each>\d[\d,]*)|10\^(?P<power>\d+)|(?P<one>\d{1,3}(?:,\d{3})+)(?: rows)?")
-"""First size in the name of a figure."""
+SIZE = re.compile(
+    r"(?P<views>\d+) x (?P<each>\d[\d,]*)|10\^(?P<power>\d+)|(?P<one>\d{1,3}(?:,\d{3})+)(?: rows)?(?! draws)"
+)
+"""First size in the name of a figure; draws of a posterior are none."""
 
 
 class Measured(NamedTuple):
@@ -98,18 +100,24 @@ def rows(
 
 
 HEAD = (
-    "| figure | records | seconds | at most | MiB | growth | cost over the kept run's | seconds over another program's |",
+    "| figure | size | seconds | at most | MiB | growth | cost over the kept run's | seconds over another program's |",
     "|---|---|---|---|---|---|---|---|",
 )
 """First lines of the table."""
 
 
 def regressions(figures: Iterable[Measured], kept: Mapping[str, Mapping[str, float]], ratio: float) -> list[str]:
-    """Figures whose cost or peak memory is over ``ratio`` times that of the kept run, one line each."""
+    """Figures whose cost or peak memory is over ``ratio`` times that of the kept run, one line each.
+
+    A figure that the kept run does not have is not compared, and has a line too.
+    """
     lines = []
     for each in figures:
         before = kept.get(each.name)
-        if before is None or each.skipped:
+        if each.skipped:
+            continue
+        if before is None:
+            lines.append(f"{each.name}: not in the kept run of this machine; keep it with --keep, or all by make bench")
             continue
         for what, now, then in (("cost", each.cost, before["cost"]), ("memory", each.peak, before["peak"])):
             if now > ratio * then:

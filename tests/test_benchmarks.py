@@ -26,6 +26,7 @@ def figures():
         ("10^6 exams: Anatomy(2)", 10**6, "exams: Anatomy(2)"),
         ("ConfidenceSum on one group of 1,000", 1000, "ConfidenceSum on one group of"),
         ("a program", None, "a program"),
+        ("`m`; pbc, 312: 4 chains of 1,000 draws", None, "`m`; pbc, 312: 4 chains of 1,000 draws"),
     ],
 )
 def test_sizes_and_methods_are_in_the_names(figures, name, size, method):
@@ -63,4 +64,5 @@ def test_the_guard_compares_costs_and_memory(figures, tmp_path):
     assert json.loads(path.read_text())["mine"]["x"]["cost"] == 2.0
     slower = [figures.Measured("x", 9.0, 2.9, 140.0), figures.Measured("z", 1.0, 1.6, 160.0)]
     assert [line.split(":")[1].split()[0] for line in figures.regressions(slower, kept, 1.5)] == ["cost", "memory"]
-    assert figures.regressions(slower[:1], kept, 1.5) == []
+    assert figures.regressions([figures.Measured("x", 9.0, 2.9, 140.0)], kept, 1.5) == []
+    assert "w: not in the kept run" in figures.regressions([figures.Measured("w", 1.0, 1.0, 1.0)], kept, 1.5)[0]

@@ -69,21 +69,18 @@ def prose(path):
                 yield token.start[0], token.string
 
 
-@pytest.mark.parametrize("path", FILES_AND_TESTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_first_lines_name_the_thing(path):
-    opening = {line: text.split("\n")[0] for line, text in docstrings(path)}
-    assert not {line: first for line, first in opening.items() if first.split()[0].lower().strip("`,.") in CLAUSES}
+def place(path, line):
+    return f"{path.relative_to(ROOT).as_posix()}:{line}"
 
 
-@pytest.mark.parametrize("path", FILES_AND_TESTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_roles_instead_of_pronouns(path):
-    found = {line: match[0] for line, text in prose(path) if (match := MANNERED.search(text))}
-    assert not found
+def test_first_lines_name_the_thing():
+    opening = {place(path, line): text.split("\n")[0] for path in FILES_AND_TESTS for line, text in docstrings(path)}
+    assert not {where: first for where, first in opening.items() if first.split()[0].lower().strip("`,.") in CLAUSES}
 
 
-@pytest.mark.parametrize("path", FILES_AND_TESTS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_document_outside_the_repository(path):
-    assert not {line: match[0] for line, text in prose(path) if (match := OUTSIDE.search(text))}
+def test_roles_instead_of_pronouns_and_no_document_outside_the_repository():
+    texts = ((place(path, line), text) for path in FILES_AND_TESTS for line, text in prose(path))
+    assert not {where: match[0] for where, text in texts if (match := MANNERED.search(text) or OUTSIDE.search(text))}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

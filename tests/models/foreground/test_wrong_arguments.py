@@ -6,6 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pandas as pd
 import pytest
+from failing_cases import failing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mined_beliefs import HISTORY, SCHEMA, TOWNS, VIEW, beliefs_with
@@ -114,11 +115,14 @@ CONSTRUCTORS = {
 
 
 @pytest.mark.parametrize("kind", CONSTRUCTORS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("number", range(len(ODD)))
-def test_each_parameter_of_each_constructor(kind, number):
+def test_each_parameter_of_each_constructor(kind):
     for field in dataclasses.fields(kind):
-        with suppress(TypeError, ValueError):
-            repr(kind(**CONSTRUCTORS[kind] | {field.name: ODD[number]}))
+
+        def check(odd, name=field.name):
+            with suppress(TypeError, ValueError):
+                repr(kind(**CONSTRUCTORS[kind] | {name: odd}))
+
+        assert not failing(check, ODD)
 
 
 @given(st.data())
@@ -159,7 +163,9 @@ CALLS = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("number", range(len(ODD)))
-def test_each_argument_of_each_call(name, number):
-    with suppress(TypeError, ValueError):
-        CALLS[name](ODD[number])
+def test_each_argument_of_each_call(name):
+    def check(odd):
+        with suppress(TypeError, ValueError):
+            CALLS[name](odd)
+
+    assert not failing(check, ODD)

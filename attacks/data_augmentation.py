@@ -1,6 +1,6 @@
 """Sequential attack by an adversary who learns the transitions from the releases: draws of the law, moved at each release."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from foreknow.models import (
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.personal_transitions import chains_at, classes_of
+from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import as_generator, check_whole
 
 AVERAGED = "It draws the laws itself: give Adversary(prior, DirichletChain.fit(corpus))."
@@ -60,6 +61,9 @@ class DataAugmentationAttack:
         Number of draws of the law.
     sweeps : int
         Number of moves of each draw at each release.
+    progress : callable
+        Function of a range that returns an iterable of the same length, as ``rich.progress.track``. One item is taken before each
+        release of each draw. By keyword.
     rng : numpy.random.Generator or int
         Random generator of the draws, or a seed. By keyword.
 
@@ -101,6 +105,7 @@ class DataAugmentationAttack:
     adversary: Adversary
     draws: int = 24
     sweeps: int = 3
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
     rng: "np.random.Generator | int" = field(kw_only=True)
 
     def __post_init__(self) -> None:
@@ -108,6 +113,7 @@ class DataAugmentationAttack:
         _check_transitions(self.adversary)
         check_whole("DataAugmentationAttack", "draws", self.draws, "draws of the law")
         check_whole("DataAugmentationAttack", "sweeps", self.sweeps, "moves of each draw at a release")
+        check_progress("DataAugmentationAttack", self.progress, "the releases of all draws")
         as_generator("DataAugmentationAttack", self.rng)
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
@@ -130,14 +136,18 @@ class DataAugmentationAttack:
         self.adversary.check_claim_times([one.time for one in seen])
         rng = as_generator("DataAugmentationAttack", self.rng)
         # A generator for each draw: later releases change no beliefs about earlier ones.
-        return [self._attack(seen, one) for one in rng.spawn(int(self.draws))]
+        step = stepping(self.progress, range(int(self.draws) * len(seen)))
+        return [self._attack(seen, one, step) for one in rng.spawn(int(self.draws))]
 
-    def _attack(self, seen: list[Observation], rng: np.random.Generator) -> tuple[Beliefs, _Law]:
-        """Beliefs of one draw, and its law after the last release."""
+    def _attack(
+        self, seen: list[Observation], rng: np.random.Generator, step: Callable[[], None]
+    ) -> tuple[Beliefs, _Law]:
+        """Beliefs of one draw, and its law after the last release; ``step`` is called before each release."""
         counts = _no_counts(self.adversary)
         state = _DrawState(_drawn_law(self.adversary, counts, rng), counts, Memory())
         found = []
         for one in seen:
+            step()
             beliefs, state = self._observe(state, one, rng)
             found.append(beliefs)
         return Beliefs(tuple(found), notes=belief_notes(self.adversary, found)), state.law

@@ -1,6 +1,6 @@
 """Attack without background knowledge: global distributions are estimated from the published groups themselves."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from numbers import Real
@@ -16,6 +16,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.estimators.arguments import check_is_estimator
 from foreknow.models.foreground.attribute_signatures import (
     AttributeSets,
+    AttributeSignatures,
     SampleSize,
     check_attribute_sets,
     supported_sets,
@@ -24,6 +25,7 @@ from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
 from foreknow.models.foreground.fit import FitStatus, Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution, Unmatched, mine_global_distributions
+from foreknow.models.progress import Progress, check_progress, stepping
 from foreknow.models.settings import check_choice, check_kind, check_not_class, is_whole, shown
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
 
@@ -55,6 +57,9 @@ class ForegroundAttack:
         Distribution of records whose signature has less support: that of the whole published table, or that of equally likely
         values of the sensitive domain, by which a set of 4 of 16 values has 1/4. The paper writes "uniform distribution will be
         assumed" (section 4.2), which allows both readings.
+    progress : callable
+        Function of a range that returns an iterable of the same length, as ``rich.progress.track``. One item is taken before each
+        attribute set of each release. By keyword.
 
     Raises
     ------
@@ -103,6 +108,7 @@ class ForegroundAttack:
     fit: Fitting = field(default_factory=ExpectationMaximization)
     support: int | SampleSize = field(default_factory=SampleSize)
     unmatched: Unmatched = "table"
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attribute_sets", check_attribute_sets("ForegroundAttack", self.attribute_sets))
@@ -112,6 +118,7 @@ class ForegroundAttack:
         _check_fitting(self.fit)
         _check_support(self.support)
         check_choice("ForegroundAttack", "unmatched", self.unmatched, ("table", "uniform"))
+        check_progress("ForegroundAttack", self.progress, "the attribute sets of all releases")
 
     @property
     def min_support(self) -> int:
@@ -120,7 +127,9 @@ class ForegroundAttack:
 
     def __call__(self, releases: Iterable[Published]) -> ForegroundBeliefs:
         """Attack each release on its own. Only the releases' observations are read."""
-        results = [self._attack(release.observation) for release in each_release(self, releases)]
+        found = [self._supported(release.observation) for release in each_release(self, releases)]
+        step = stepping(self.progress, range(sum(len(one.sets) for one in found)))
+        results = [self._attack(one, step) for one in found]
         beliefs = tuple(result.beliefs for result in results)
         _check_domains([release.observation for release in beliefs])
         sampled = any(result.interval is not None for result in results)
@@ -145,30 +154,33 @@ class ForegroundAttack:
         """
         takes = "is an Observation, as release.observation or PublishedTable(...).observation"
         check_kind("ForegroundAttack.mine", "observation", observation, Observation, takes)
-        pairs = self._mine(observation, self._sensitive_set(observation))
-        return tuple(distribution for distribution, _ in pairs)
+        found = self._supported(observation)
+        step = stepping(self.progress, range(len(found.sets)))
+        return tuple(distribution for distribution, _ in self._mine(found, step))
 
-    def _sensitive_set(self, observation: Observation) -> SensitiveSet:
-        return SensitiveSet.within(observation.people.schema.values, self.sensitive_set, "ForegroundAttack")
+    def _supported(self, observation: Observation) -> "_Supported":
+        """The attribute sets with enough support in one release."""
+        sensitive_set = SensitiveSet.within(observation.people.schema.values, self.sensitive_set, "ForegroundAttack")
+        sets = supported_sets(observation.people, self.attribute_sets, self.min_support, observation.group >= 0)
+        return _Supported(observation, sensitive_set, tuple(sets))
 
-    def _mine(
-        self, observation: Observation, sensitive_set: SensitiveSet
-    ) -> Iterator[tuple[GlobalDistribution, Evidence]]:
+    def _mine(self, found: "_Supported", step: Callable[[], None]) -> Iterator[tuple[GlobalDistribution, Evidence]]:
+        """Global distribution and evidence of each attribute set; ``step`` is called before each."""
+
+        def each() -> Iterator[AttributeSignatures]:
+            for signatures in found.sets:
+                step()
+                yield signatures
+
         return mine_global_distributions(
-            observation,
-            sensitive_set,
-            self.attribute_sets,
-            self.min_support,
-            self.fit,
-            self.estimator,
-            self.unmatched,
+            found.observation, found.sensitive_set, each(), self.fit, self.estimator, self.unmatched
         )
 
-    def _attack(self, observation: Observation) -> "_ReleaseResult":
+    def _attack(self, found: "_Supported", step: Callable[[], None]) -> "_ReleaseResult":
         """Attack one release: one attribute set after another, keeping the worst case of each record."""
-        sensitive_set = self._sensitive_set(observation)
+        observation, sensitive_set = found.observation, found.sensitive_set
         worst, knowledge = WorstCase.of_shares(observation, sensitive_set), []
-        for number, (distribution, evidence) in enumerate(self._mine(observation, sensitive_set)):
+        for number, (distribution, evidence) in enumerate(self._mine(found, step)):
             worst = worst.updated(set_beliefs(distribution, evidence, self.estimator, len(observation.people)), number)
             knowledge.append(distribution)
         values = sensitive_set.value_probabilities(worst.posterior, _published_counts(observation))
@@ -196,6 +208,14 @@ class ForegroundAttack:
             f"shares. The largest support, {largest.support.max():,}, is that of a signature of {', '.join(largest.attributes)}; a "
             "smaller setting of support uses it.",
         )
+
+
+class _Supported(NamedTuple):
+    """A release, its sensitive set, and the attribute sets with enough support."""
+
+    observation: Observation
+    sensitive_set: SensitiveSet
+    sets: tuple[AttributeSignatures, ...]
 
 
 class _ReleaseResult(NamedTuple):

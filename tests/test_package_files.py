@@ -23,6 +23,14 @@ def test_the_citation_has_the_fields_that_the_format_requires():
     assert CITATION["type"] in ("software", "dataset")
 
 
+def test_reports_reach_the_authors_of_a_clone():
+    """A clone has no page of a repository; its history has the addresses of the authors."""
+    security, conduct = ((ROOT / name).read_text(encoding="utf-8") for name in ("SECURITY.md", "CODE_OF_CONDUCT.md"))
+    assert "git shortlog -sne" in security
+    assert "(SECURITY.md#how-to-report)" in conduct
+    assert "Security page" not in security + conduct
+
+
 @pytest.mark.parametrize("name", ["SECURITY.md", "CODE_OF_CONDUCT.md", "RELEASING.md", "CHANGELOG.md", "LICENSE"])
 def test_the_files_of_a_project(name):
     assert (ROOT / name).stat().st_size > 500

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -63,18 +64,29 @@ def shell(*command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    place = tmp_path_factory.mktemp("packaging")
-    source, environment = place / "source", place / "environment"
+def copied_sources(place):
+    """Copy what is built of the tree into a folder."""
+    source = place / "source"
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source / name)
     for folder in PLACES:
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return source
+
+
+def build(source, out, *kinds):
+    """Build a wheel, an sdist, or by default an sdist and the wheel of it."""
     # Without isolation nothing is downloaded; what pyproject.toml asks for to build may already be here.
     here = int(importlib.metadata.version("setuptools").split(".")[0]) >= 77 if _has("setuptools") else False
-    shell(sys.executable, "-m", "build", "--wheel", *(["--no-isolation"] if here else []), "--outdir", place, source)
+    shell(sys.executable, "-m", "build", *kinds, *(["--no-isolation"] if here else []), "--outdir", out, source)
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    place = tmp_path_factory.mktemp("packaging")
+    environment = place / "environment"
+    build(copied_sources(place), place, "--wheel")
     (wheel,) = place.glob("*.whl")
     venv.create(environment, with_pip=False)
     python = environment / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -111,6 +123,24 @@ def test_the_wheel_holds_every_module_and_nothing_else(installed):
     page = {f"foreknow/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / TEMPLATES).iterdir()}
     assert {name for name in files if not name.endswith(".py")} == typed | page
     assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+@pytest.mark.slow
+def test_the_wheel_of_the_sdist_is_that_of_the_tree(installed, tmp_path):
+    """The sdist has every module, and what pyproject.toml names; without kinds, build makes the wheel from the sdist."""
+    build(copied_sources(tmp_path), tmp_path / "dist")
+    ((archive,), (wheel,)) = ((tmp_path / "dist").glob("*.tar.gz"), (tmp_path / "dist").glob("*.whl"))
+    with tarfile.open(archive) as opened:
+        held = {name.partition("/")[2] for name in opened.getnames()}
+    modules = {path.relative_to(ROOT).as_posix() for folder in PLACES for path in (ROOT / folder).rglob("*.py")}
+    assert {"pyproject.toml", "README.md", "LICENSE"} | modules <= held
+    assert files_of(wheel) == files_of(installed.wheel)
+
+
+def files_of(wheel):
+    """Name and content of each file of a wheel but for the list of checksums, whose order is not fixed."""
+    with zipfile.ZipFile(wheel) as opened:
+        return {name: opened.read(name) for name in opened.namelist() if not name.endswith("RECORD")}
 
 
 @pytest.mark.slow

@@ -1,16 +1,18 @@
 """Progress of long calls: results do not depend on it, and each step takes one item."""
 
+import pandas as pd
 import pytest
-from public_objects import ADVERSARY, HISTORY, ITEM_RELEASE, JOINT, LINKING, PROBLEM, RELEASES
+from public_objects import ADVERSARY, HISTORY, ITEM_RELEASE, JOINT, LINKING, PROBLEM, RELEASES, UNSURE
 
-from foreknow.attacks import JointAttack, SnapshotAttack
+from foreknow.attacks import DataAugmentationAttack, ForegroundAttack, JointAttack, LearnedAttack, SnapshotAttack
 from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSDiversity, publish
-from foreknow.evaluation import compare, compare_knowledge, report, worst_case
+from foreknow.evaluation import Workload, compare, compare_knowledge, query_error, report, worst_case
 from foreknow.models import (
     Adversary,
     LearnedKnowledge,
     PathSampler,
     ProgramEstimator,
+    PublishedTable,
     SampledKnowledge,
     UniformPrior,
     calibration_ranks,
@@ -19,6 +21,13 @@ from foreknow.models.equality import same
 
 ATTACK = SnapshotAttack(ADVERSARY)
 OBSERVATIONS = [release.observation for release in RELEASES]
+TABLES = [
+    PublishedTable(
+        pd.DataFrame({"A": list("stst"), "B": list("uvvu"), "group": [1, 1, 2, 2], "X": list("xyxy")}), "X", time=time
+    )
+    for time in (1, 2)
+]
+WORKLOAD = Workload.draw(HISTORY, rng=0, queries=2, sanity_bound=1)
 
 
 def known(problem):
@@ -52,6 +61,16 @@ CALLS = {
     "PathSampler": lambda progress: sampler(progress)(JOINT.problem),
     "PathSampler.forward": lambda progress: sampler(progress).forward(JOINT.problem),
     "PathSampler.draws": lambda progress: sampler(progress).draws(JOINT.problem, 3),
+    "LearnedAttack": lambda progress: LearnedAttack(progress=progress)(RELEASES),
+    "DataAugmentationAttack": lambda progress: DataAugmentationAttack(UNSURE, 3, 2, progress=progress, rng=1)(RELEASES),
+    "DataAugmentationAttack.learned": lambda progress: DataAugmentationAttack(
+        UNSURE, 3, 2, progress=progress, rng=1
+    ).learned(RELEASES),
+    "ForegroundAttack": lambda progress: ForegroundAttack(support=1, progress=progress)(TABLES),
+    "ForegroundAttack.mine": lambda progress: ForegroundAttack(support=1, progress=progress).mine(
+        TABLES[0].observation
+    ),
+    "query_error": lambda progress: query_error(RELEASES, WORKLOAD, progress=progress),
     "JointAttack": lambda progress: JointAttack(ADVERSARY, sampler(progress))(RELEASES),
     "ProgramEstimator": lambda progress: ProgramEstimator(known, rng=1, progress=progress)(PROBLEM),
     "calibration_ranks": lambda progress: calibration_ranks(
@@ -62,11 +81,14 @@ STEPS = {
     "publish": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "report": 2 * (1 + 3) + 4,
     "LearnedKnowledge.fit": 4 + 9, "SampledKnowledge.fit": 2 * (10 + 1 + 20),
     "PathSampler": 2 * (10 + 1 + 20), "PathSampler.forward": 2, "PathSampler.draws": 2 * (10 + 1),
+    "LearnedAttack": 4 + 9, "DataAugmentationAttack": 3 * 2, "DataAugmentationAttack.learned": 3 * 2,
+    "ForegroundAttack": 2 * 3, "ForegroundAttack.mine": 3, "query_error": 2,
     "JointAttack": 2 * (10 + 1 + 20), "ProgramEstimator": 2, "calibration_ranks": 3,
 }  # fmt: skip
 """Number of steps: views, names, pairs, adversaries; knowledge and attacks of two adversaries, and four measures; a first part and
 one for each change over .01 of .1 / 2, .1 / 4, ..., and the same over .001 of .02 divided by powers of the square root of 2; two
-chains of 10 levels of annealing, the warm-up and 20 batches; releases; groups; simulations."""
+chains of 10 levels of annealing, the warm-up and 20 batches; three draws of two releases; the sets {A}, {B} and {A, B} of two
+releases; releases; groups; simulations."""
 
 
 class Watched:

@@ -11,7 +11,7 @@ from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.defenses.requirements.summary import summarize_groups, summarize_records
 from foreknow.models import Auto, Release
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.foreground.attribute_signatures import AttributeSets
+from foreknow.models.foreground.attribute_signatures import AttributeSets, supported_sets
 from foreknow.models.foreground.fit import Fitting
 from foreknow.models.foreground.global_distribution import GlobalDistribution, mine_global_distributions
 from foreknow.models.tables.sensitive_set import SensitiveSet
@@ -49,7 +49,9 @@ class GroupAttack:
         Bound that no belief may exceed.
     sensitive_set : SensitiveSet
         The set that beliefs are about.
-    attribute_sets, min_support, fit
+    attribute_sets, min_support
+        As in `foreknow.models.foreground.attribute_signatures.supported_sets`.
+    fit : Fitting
         As in `foreknow.models.foreground.global_distribution.mine_global_distributions`.
     """
 
@@ -88,10 +90,9 @@ class GroupAttack:
 
     def _mined(self, release: Release) -> Iterator[GlobalDistribution]:
         """Global distribution of each attribute set, by a fit that is not random."""
-        mined = mine_global_distributions(
-            release.observation, self.sensitive_set, self.attribute_sets, self.min_support, self.fit, Auto()
-        )
-        for distribution, _ in mined:
+        observation = release.observation
+        sets = supported_sets(observation.people, self.attribute_sets, self.min_support, observation.group >= 0)
+        for distribution, _ in mine_global_distributions(observation, self.sensitive_set, sets, self.fit, Auto()):
             if distribution.fit.draws is not None:
                 raise ValueError(
                     f"the fit, {self.fit!r}, is random, so that two attacks differ; give one that is not, as "

@@ -17,6 +17,9 @@ PUBLIC = public_names()
 WIDE = ("docs/reference/", "docs/glossary")
 """Pages whose tables have text in each column: they scroll rather than become narrow."""
 
+FILE_ENDS = (".csv", ".html", ".json", ".md", ".parquet", ".png", ".toml")
+"""Ends of names of files, as `certificate.json`, which name no attribute."""
+
 
 def resolve(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, contnode: nodes.TextElement
@@ -73,6 +76,8 @@ def link_code(app: Sphinx, doctree: nodes.document, page: str) -> None:
         text = literal.astext().removesuffix("()")
         name = text.partition("(")[0]
         if name.partition(".")[0] not in PUBLIC or not name.replace(".", "").isidentifier():
+            continue
+        if name.endswith(FILE_ENDS):
             continue
         if title is not None and title.astext() == name:
             continue

@@ -1,4 +1,4 @@
-"""Data sets: real tables as histories, and simulations with exact background knowledge."""
+"""Data sets: tables as histories, and simulations with exact background knowledge."""
 
 from collections.abc import Callable
 from typing import Any

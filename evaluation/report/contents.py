@@ -64,7 +64,9 @@ class ReportContents:
     stricter : DataFrame
         See `price_of_settings`.
     defense : Defense or None
-        The defense whose settings are made stricter.
+        The defense that made the groups; None if it is not known.
+    assumed : Defense or None
+        The defense whose settings are made stricter in place of one that is not known.
     notes : tuple of str
         Sentences that qualify the numbers.
     """
@@ -86,12 +88,18 @@ class ReportContents:
     utility: pd.DataFrame
     stricter: pd.DataFrame
     defense: Defense | None
+    assumed: Defense | None
     notes: tuple[str, ...]
 
     @property
     def worst(self) -> str:
         """Name of the adversary who exposes more respondents; the informed one if both expose as many."""
         return _worst(self.headlines)
+
+    @property
+    def changed(self) -> Defense | None:
+        """The defense whose settings are made stricter: the one that made the groups, or the assumed one."""
+        return self.assumed if self.defense is None else self.defense
 
     @property
     def details(self) -> Inference:
@@ -108,6 +116,7 @@ def report_contents(
     learned: Callable[[tuple[Release, ...]], Adversary],
     also: Mapping[str, Beliefs] | None = None,
     defense: Defense | None = None,
+    assumed: Defense | None = None,
     defender: Adversary | Averaged | None = None,
     notes: Sequence[str] = (),
     step: Callable[[], None] = lambda: None,
@@ -125,8 +134,8 @@ def report_contents(
         From releases to the adversary who learned from them, for stricter settings.
     also : mapping of name to Beliefs, optional
         Beliefs of further attacks.
-    defense : Defense, optional
-        The defense whose settings are made stricter.
+    defense, assumed : Defense, optional
+        The defense that made the groups, or one in its place. The settings of the one that is given are made stricter.
     defender : Adversary or Averaged, optional
         The adversary that this defense assumes.
     notes : sequence of str
@@ -165,8 +174,19 @@ def report_contents(
         ranking=ranking_within_groups(details, history),
         attacks=risk_of_attacks(history, inferences, also or {}, settings.sure),
         utility=utility_by_release(releases),
-        stricter=_stricter(history, releases, inferences, settings, solver, learned, defense, defender, step),
+        stricter=_stricter(
+            history,
+            releases,
+            inferences,
+            settings,
+            solver,
+            learned,
+            assumed if defense is None else defense,
+            defender,
+            step,
+        ),
         defense=defense,
+        assumed=assumed,
         notes=(*notes, *notes_of(inferences, releases), *size_notes(releases, settings.draws, bootstrap.draws, draws)),
     )
 

@@ -17,15 +17,17 @@ from foreknow.evaluation.report.contents import ReportContents
 from foreknow.evaluation.report.exposure import percent
 from foreknow.evaluation.report.pseudonyms import label
 from foreknow.evaluation.report.sentences import (
-    WHAT_THEY_KNOW,
     calibration_sentence,
     cards,
     influence_sentence,
     leak_sentence,
+    stricter_sentence,
     strongest_sentence,
     utility_sentence,
     verdict,
+    what_it_knows,
 )
+from foreknow.models.extras import installing
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,7 +37,7 @@ TEMPLATES = "templates"
 
 MISSING = (
     "the report needs the packages altair, jinja2 and vl-convert-python, and {name} is not installed. Install them: "
-    "pip install 'foreknow[report]'"
+    "{command}."
 )
 """Message of the error where a package is missing."""
 
@@ -46,7 +48,7 @@ def check_packages() -> None:
 
     for module, package in (("altair", "altair"), ("jinja2", "jinja2"), ("vl_convert", "vl-convert-python")):
         if find_spec(module) is None:
-            raise ModuleNotFoundError(MISSING.format(name=package))
+            raise ModuleNotFoundError(MISSING.format(name=package, command=installing("report")))
 
 
 def page(contents: ReportContents) -> str:
@@ -74,13 +76,14 @@ def page(contents: ReportContents) -> str:
             verdict=verdict(contents),
             cards={name: cards(contents, name) for name in contents.inferences},
             short=SHORT_TITLES,
-            knowledge=WHAT_THEY_KNOW,
+            knowledge={name: what_it_knows(one) for name, one in contents.inferences.items()},
             leak_sentence=leak_sentence(contents.leak),
             calibration_sentence=calibration_sentence(contents),
             influence_sentence=influence_sentence(contents.trials),
             strongest_sentence=strongest_sentence(contents.attacks),
             utility_sentence=utility_sentence(contents.utility),
             defense=None if contents.defense is None else defense_text(contents.defense),
+            stricter_sentence=stricter_sentence(contents),
             program=program_version(),
             policy=_policy([bundle, script]),
             bundle=bundle,

@@ -63,7 +63,7 @@ class Report:
         Raises
         ------
         ModuleNotFoundError
-            If one of the packages of ``foreknow[report]`` is not installed.
+            If one of the packages of the extra ``report`` is not installed.
         """
         return page(self.contents)
 
@@ -125,6 +125,7 @@ def report(
     *,
     also: Mapping[str, Attack] | None = None,
     defense: Defense | None = None,
+    assumed: Defense | None = None,
     defender: Adversary | Averaged | None = None,
     solver: JointSolver | None = None,
     sure: float = 0.9,
@@ -150,9 +151,11 @@ def report(
     also : mapping of name to Attack, optional
         Further attacks, for the comparison of attacks.
     defense : Defense, optional
-        The defense that made the releases; without it no stricter setting is tried.
+        The defense that made the releases. Its settings are made stricter.
+    assumed : Defense, optional
+        A defense in place of one that is not known; the page says so. Without both, no stricter setting is tried.
     defender : Adversary or Averaged, optional
-        The adversary that the defense assumes; by default as in ``foreknow publish``.
+        The adversary that this defense assumes; by default as in ``foreknow publish``.
     solver : JointSolver, optional
         Of the joint law; by default `GroupMessages`.
     sure : float
@@ -184,7 +187,7 @@ def report(
     TypeError
         If an argument is of another kind.
     ValueError
-        If a number is out of range, or no release has a group.
+        If a number is out of range, no release has a group, or both ``defense`` and ``assumed`` are given.
 
     Notes
     -----
@@ -205,7 +208,7 @@ def report(
     published = check_releases("report", releases)
     settings = _settings(published, sure, level, draws, names, stricter, details, rng)
     check_kind("report", "informed", informed, (Adversary, type(None)), "is an Adversary, or None")
-    _check_callables(learned, defense, progress)
+    _check_callables(learned, defense, assumed, progress)
     rule = GroupMessages() if solver is None else solver
     check_is_solver("report", "solver", rule)
     further = {} if also is None else also
@@ -213,7 +216,8 @@ def report(
     check_kind("report", "notes", notes, (tuple, list), "is a list of sentences")
     history = History([release.view for release in published])
     learn = learned_adversary if learned is None else learned
-    tried = () if defense is None else stricter_settings(defense, settings.stricter)
+    changed = assumed if defense is None else defense
+    tried = () if changed is None else stricter_settings(changed, settings.stricter)
     step = stepping(progress, report_steps(further, [setting.title for setting in tried]))
     known = {
         INFORMED: lambda: informed_adversary(history) if informed is None else informed,
@@ -221,7 +225,7 @@ def report(
     }
     inferences = [inference(name, adversary, published, rule, step) for name, adversary in _each(known, step)]
     others = dict(_each({name: partial(attack, published) for name, attack in further.items()}, step))
-    if defender is None and getattr(defense, "weighs_beliefs", False):
+    if defender is None and getattr(changed, "weighs_beliefs", False):
         defender = assumed_adversary(history, None, Learning())
     contents = report_contents(
         published,
@@ -231,6 +235,7 @@ def report(
         learned=learn,
         also=others,
         defense=defense,
+        assumed=assumed,
         defender=defender,
         notes=notes,
         step=step,
@@ -274,13 +279,18 @@ def _settings(
     return ReportSettings(float(sure), float(level), int(draws), names, int(stricter), seed, details)
 
 
-def _check_callables(learned: Any, defense: Any, progress: Any) -> None:
-    """Raise TypeError unless these arguments are functions or settings objects."""
+def _check_callables(learned: Any, defense: Any, assumed: Any, progress: Any) -> None:
+    """Raise TypeError unless these arguments are functions or settings objects, and ValueError for two defenses."""
     takes = {
         "learned": (learned, "a function of releases to an Adversary"),
         "defense": (defense, "a defense, as Mondrian(KAnonymity(3))"),
+        "assumed": (assumed, "a defense, as Mondrian(KAnonymity(3))"),
         "progress": (progress, "a function of the steps, as rich.progress.track"),
     }
     for name, (value, kind) in takes.items():
-        if value is not None and (not callable(value) or (isinstance(value, type) and name == "defense")):
+        if value is not None and (not callable(value) or (isinstance(value, type) and name in ("defense", "assumed"))):
             raise TypeError(f"report: {name} is {value!r}; it is {kind}.")
+    if defense is not None and assumed is not None:
+        raise ValueError(
+            "report: both defense and assumed are given; assumed is for groups whose defense is not known. Give one."
+        )

@@ -5,11 +5,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation.report.adversaries import INFORMED, LEARNED
+from foreknow.evaluation.cli.defense_text import defense_text
+from foreknow.evaluation.report.adversaries import INFORMED, LEARNED, Inference
 from foreknow.evaluation.report.advice import Level, advice, risk_level
 from foreknow.evaluation.report.contents import ReportContents
 from foreknow.evaluation.report.exposure import percent
 from foreknow.evaluation.report.headline import Headline
+from foreknow.evaluation.report.stricter import SIZES, raised_setting
+from foreknow.models import Adversary, ClassFrequencies, MarkovChain
 from foreknow.models.settings import counted
 
 MANY_SUPPRESSED = 0.2
@@ -37,13 +40,14 @@ def verdict(contents: ReportContents) -> Verdict:
         told = (
             f"{of_people(learned, contents.unpublished)} are exposed to a reader who knows nothing beforehand and has only these "
             f"releases: such a reader is at least {sure} sure of their true value. This ranks above “{Level.SOME.word}”, "
-            "however few they are, because every reader of the releases can do it. An informed adversary, who also knows how "
-            f"frequent each value is, exposes {informed.exposed:,}."
+            "however few they are, because every reader of the releases can do it. The informed adversary, who also "
+            f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}, exposes {informed.exposed:,}."
         )
     elif level is Level.SOME:
         told = (
-            f"{of_people(informed, contents.unpublished)} are exposed to an adversary who knows how frequent each value is and "
-            "how values change. No person is exposed to a reader who has only these releases."
+            f"{of_people(informed, contents.unpublished)} are exposed to the informed adversary, who "
+            f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}. No person is exposed to a reader who has only these "
+            "releases."
         )
     else:
         told = (
@@ -134,13 +138,38 @@ def strongest_sentence(attacks: pd.DataFrame) -> str:
     )
 
 
-WHAT_THEY_KNOW = {
-    INFORMED: "Knows who is in each group, how frequent each value is among people of the same kind, and how values change "
-    "from release to release. Reads all releases together.",
-    LEARNED: "Knows who is in each group, and nothing of the values beforehand: it learns frequencies and changes from these "
-    "releases. Reads all releases together.",
-}
-"""Knowledge of each adversary, for the page."""
+def what_it_knows(one: Inference) -> str:
+    """Knowledge of an adversary, for the page."""
+    if one.name == LEARNED:
+        return (
+            "Knows who is in each group, and nothing of the values beforehand: it learns frequencies and changes from these "
+            "releases. Reads all releases together."
+        )
+    return f"Knows who is in each group. It also {_prior_knowledge(one.adversary)}. Reads all releases together."
+
+
+def _prior_knowledge(adversary: Adversary) -> str:
+    """Prior knowledge of the informed adversary: the rates of records in words, other knowledge without a description."""
+    transitions = adversary.transitions
+    learned = isinstance(adversary.prior, ClassFrequencies) and isinstance(transitions, MarkovChain | None)
+    if not learned or adversary.compromised is not None:
+        return "has the prior knowledge that the author of this report gave it"
+    known = "knows how frequent each value is among people of the same kind"
+    return known if transitions is None else f"{known}, and how values change from release to release"
+
+
+def stricter_sentence(contents: ReportContents) -> str:
+    """Publications with stricter settings: what they change, and whose settings they are."""
+    raised = None if contents.changed is None else raised_setting(contents.changed)
+    if raised is None:
+        return ""
+    assumed = contents.assumed
+    by = (
+        ""
+        if assumed is None
+        else f" The defense is not recorded; {defense_text(assumed)} is assumed, and made stricter."
+    )
+    return f"The same records, published again with {SIZES[raised]}, and read by the same two adversaries.{by}"
 
 
 def leak_sentence(leak: pd.DataFrame) -> str:

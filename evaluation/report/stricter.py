@@ -18,8 +18,8 @@ from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, 
 FACTORS = (2, 4, 8)
 """Factors of the group size at each step."""
 
-SIZES = {"k": "group size", "l": "distinct values per group", "m": "distinct values per group"}
-"""Settings that a stricter step raises, and their meaning."""
+SIZES = {"k": "larger groups", "l": "more distinct values in each group", "m": "more distinct values in each group"}
+"""Settings that a stricter step raises, and what the groups then have."""
 
 
 class Setting(NamedTuple):
@@ -41,8 +41,7 @@ def stricter_settings(defense: Defense, steps: int = 3) -> tuple[Setting, ...]:
     >>> [each.title for each in stricter_settings(Mondrian(KAnonymity(3) & DistinctDiversity(2)))]
     ['k = 6', 'k = 12', 'k = 24']
     """
-    found = dict(_numbers(defense))
-    name = next((name for name in SIZES if name in found), None)
+    found, name = dict(_numbers(defense)), raised_setting(defense)
     if name is None:
         return ()
     settings = []
@@ -50,6 +49,19 @@ def stricter_settings(defense: Defense, steps: int = 3) -> tuple[Setting, ...]:
         value = found[name] * FACTORS[step] if name == "k" else found[name] + step + 1
         settings.append(Setting(f"{name} = {value}", _replaced(defense, name, value)))
     return tuple(settings)
+
+
+def raised_setting(defense: Defense) -> str | None:
+    """Name of the setting that a stricter step raises: the first of `SIZES` that the defense has, None if it has none.
+
+    Examples
+    --------
+    >>> from foreknow.defenses import Anatomy
+    >>> raised_setting(Anatomy(3))
+    'l'
+    """
+    found = dict(_numbers(defense))
+    return next((name for name in SIZES if name in found), None)
 
 
 def read_defense(text: str) -> Defense | None:

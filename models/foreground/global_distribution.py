@@ -1,6 +1,6 @@
 """Global distributions of attribute sets, estimated from published groups: foreground knowledge."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.foreground.attribute_signatures import AttributeSets, AttributeSignatures, supported_sets
+from foreknow.models.foreground.attribute_signatures import AttributeSignatures
 from foreknow.models.foreground.beliefs import INTERVAL
 from foreknow.models.foreground.evidence import Evidence
 from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
@@ -111,17 +111,16 @@ class GlobalDistribution:
 def mine_global_distributions(
     observation: Observation,
     sensitive_set: SensitiveSet,
-    attribute_sets: AttributeSets,
-    min_support: int,
+    sets: Iterable[AttributeSignatures],
     fit: Fitting,
     estimator: Estimator,
     unmatched: Unmatched = "table",
 ) -> Iterator[tuple[GlobalDistribution, Evidence]]:
-    """Yield each supported attribute set's global distribution and its evidence (foreground knowledge, Algorithm 1).
+    """Yield the global distribution of each attribute set and its evidence (foreground knowledge, Algorithm 1).
 
-    Records whose signature has less than ``min_support`` have the distribution of the whole published table, or with
-    ``unmatched="uniform"`` that of equally likely values of the sensitive domain. The records of the evidence are those of the
-    observation, followed by one of signature -1 for each counterfeit.
+    The sets are those of `supported_sets`. Records whose signature has less than its support have the distribution of the whole
+    published table, or with ``unmatched="uniform"`` that of equally likely values of the sensitive domain. The records of the
+    evidence are those of the observation, followed by one of signature -1 for each counterfeit.
     """
     counts = sensitive_set.class_counts(observation.counts)
     shown = (
@@ -132,7 +131,7 @@ def mine_global_distributions(
     rest = shown.sum(axis=0) / shown.sum()
     group = _with_counterfeits(observation)
     counterfeits = np.full(len(group) - len(observation.group), -1, dtype=np.int64)
-    for signatures in supported_sets(observation.people, attribute_sets, min_support, observation.group >= 0):
+    for signatures in sets:
         evidence = Evidence(np.concatenate([signatures.signature, counterfeits]), group, counts, rest)
         yield GlobalDistribution(signatures, sensitive_set, fit(evidence, estimator), rest), evidence
 

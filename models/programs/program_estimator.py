@@ -12,6 +12,7 @@ from foreknow.models.estimators.arguments import check_problem
 from foreknow.models.estimators.convergence import MIN_DRAWS
 from foreknow.models.estimators.exact import TooLarge
 from foreknow.models.estimators.swap_chain import MAX_STORED_PROBABILITIES
+from foreknow.models.extras import installing
 from foreknow.models.problem import Posterior, Problem
 from foreknow.models.programs.compiled_program import ChainSettings, ZeroDensity
 from foreknow.models.programs.part_summary import BeliefDraws, PartSummary, contradicted, summary_of
@@ -59,7 +60,7 @@ class ProgramEstimator:
         ``"group"``: ``build`` is called for each group, with a problem that has this group alone and no other respondents.
         ``"release"``: it is called once, with the whole problem, so that unknown quantities are learned from all groups.
     nuts_sampler : {"pymc", "nutpie"}
-        ``"nutpie"`` needs the extra ``foreknow[nutpie]``. It draws about 5 times as fast and takes longer to compile.
+        ``"nutpie"`` needs the extra ``nutpie``. It draws about 5 times as fast and takes longer to compile.
     target_accept : float
         Acceptance rate for which NUTS chooses its step size, above 0 and below 1. A larger one avoids divergences.
     max_groups : int
@@ -152,8 +153,8 @@ class ProgramEstimator:
         check_flag("ProgramEstimator", "reads_evidence", self.reads_evidence)
         if self.nuts_sampler == "nutpie" and find_spec("nutpie") is None:
             raise ValueError(
-                "ProgramEstimator: nuts_sampler is 'nutpie', which is not installed. Install foreknow[nutpie], or use "
-                "nuts_sampler='pymc'."
+                "ProgramEstimator: nuts_sampler is 'nutpie', which is not installed. Install it by "
+                f"{installing('nutpie')}, or use nuts_sampler='pymc'."
             )
         object.__setattr__(self, "rng", as_generator("ProgramEstimator", self.rng))
 

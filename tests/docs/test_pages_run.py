@@ -19,6 +19,7 @@ from places import ROOT
 PAGES = sorted(path for folder in ("tutorials", "how-to") for path in (ROOT / "docs" / folder).glob("*.md"))
 PAGES += [ROOT / "docs" / "methods" / "knowledge.md"]
 BLOCK = re.compile(r"^```(python|console|toml|text)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```+([^\n`]*)\n.*?^```+$", re.DOTALL | re.MULTILINE)
 CODE = {page: [match.groups() for match in BLOCK.finditer(page.read_text(encoding="utf-8"))] for page in PAGES}
 WITH_CODE = [page for page in PAGES if CODE[page]]
 SAME_WORKER = pytest.mark.xdist_group("testing")
@@ -36,6 +37,13 @@ def lines(text: str) -> list[str]:
 
 def test_pages_have_code() -> None:
     assert {page.stem for page in WITH_CODE} >= {"steward", "researcher", "developer", "your-data", "your-adversary"}
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.stem) for page in PAGES])
+def test_every_block_is_of_a_kind_that_runs(page: Path) -> None:
+    """A block of another kind, as ``sh``, would be shown and never tried; a directive of the site is no code."""
+    kinds = set(FENCE.findall(page.read_text(encoding="utf-8")))
+    assert {kind for kind in kinds if not kind.startswith("{")} <= {"python", "console", "toml", "text"}
 
 
 def test_every_name_is_defined() -> None:

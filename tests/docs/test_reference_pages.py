@@ -2,8 +2,11 @@
 
 import re
 import sys
+from pathlib import Path
 
+import public_api
 import pytest
+from commands import run
 from latex2mathml import converter as latex2mathml
 from places import ROOT
 
@@ -11,7 +14,7 @@ from foreknow import attacks, defenses, evaluation, models, testing
 from foreknow.evaluation import large
 
 sys.path.insert(0, str(ROOT / "docs"))
-from site_extensions import api_pages, member_sections, public_names
+from site_extensions import api_pages, command_options, member_sections, public_names
 
 PACKAGES = (models, attacks, defenses, evaluation, large, testing)
 
@@ -126,3 +129,49 @@ def test_markdown_becomes_restructured_text() -> None:
     text = api_pages.rst_of("the share $n_s / k$ of `Exact` and `no name`, see [joint](../methods/joint.md#the-law)")
     assert text == "the share :math:`n_s / k` of `Exact` and ``no name``, see :doc:`joint </docs/methods/joint>`"
     assert member_sections.rst_blocks("text\n\n$$\na\n$$", str) == ["text", "", ".. math::", "", "   a", ""]
+
+
+def options_by_command() -> dict[str, list[str]]:
+    """Flags of the options and words for the arguments of each command, as the public API lists them."""
+    found: dict[str, list[str]] = {}
+    for line in public_api.command_lines():
+        if line.startswith("foreknow "):
+            found[line.removeprefix("foreknow ")] = []
+        elif line.startswith("    "):
+            name, word = line.split()[:2]
+            found[list(found)[-1]].append(name if name.startswith("-") else word)
+    return found
+
+
+COMMAND_OPTIONS = options_by_command()
+
+
+@pytest.mark.parametrize("command", COMMAND_OPTIONS)
+def test_each_command_and_its_options_are_on_the_page_of_commands(command: str) -> None:
+    """The page has a heading and the directive of each command, which writes an entry for each option."""
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    heading = f"## `foreknow {command}`\n\n```{{foreknow-command}} {command}\n"
+    assert heading in page
+    text = command_options.command_text(command)
+    entries = [line.removeprefix("````{option} ") for line in text.splitlines() if line.startswith("````{option}")]
+    shown = {word for entry in entries for word in re.split(r",? ", entry)}
+    shown |= set(re.findall(r"^`(--[a-z]+) ?[A-Z]*` is an option of every command", page, re.MULTILINE))
+    for option in COMMAND_OPTIONS[command]:
+        assert set(option.split("/")) <= shown, option
+
+
+@pytest.mark.parametrize("command", ["publish", "attack"])
+def test_the_settings_of_the_page_are_read(command: str, tmp_path: Path) -> None:
+    """The options are accepted: the file of records is missed next."""
+    page = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    settings = tmp_path / "foreknow.toml"
+    settings.write_text(block, encoding="utf-8")
+    failed = run(command, tmp_path / "none.csv", "--config", settings, "--out", tmp_path / "out", status=1)
+    assert "none.csv" in str(failed.exception)
+
+
+def test_help_text_becomes_markdown() -> None:
+    assert command_options.markdown_of("-k 3, a*b and [x>=0]; see --fail-over.") == (
+        r"`-k` 3, a\*b and \[x\>=0\]; see `--fail-over`."
+    )

@@ -7,7 +7,6 @@ from pathlib import Path
 import typer
 
 from foreknow.attacks import Attack
-from foreknow.defenses import Defense
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS, attack_options, estimator_choice, solver_choice
@@ -97,6 +96,7 @@ def report_command(
             partial(learned_of, learning=known, estimator=estimator_choice(attacked.estimator), progress=shown.parts),
             also=also,
             defense=made.defense,
+            assumed=made.assumed,
             defender=assumed_adversary(made.history, taught, known),
             solver=with_progress(solver_choice(attacked.solver), shown.parts),
             sure=sure,
@@ -117,16 +117,17 @@ def report_command(
         *([f"What to change: {told.advice}"] if told.advice else []),
     )
     say(f"The report, for you alone: {out}. Open it in a browser. Seed: {used}, kept in {settings_path(out).name}.")
-    say(*_next(context, found, made.defense))
+    say(*_next(context, found))
     failed = fail_over is not None and share > fail_over
     content = report_content(found, out, used) | {"solver": attacked.solver, "fail_over": fail_over, "failed": failed}
     return Outcome(content, failed)
 
 
-def _next(context: typer.Context, found: Report, defense: Defense) -> list[str]:
+def _next(context: typer.Context, found: Report) -> list[str]:
     """Lines that name the next command: publish with the setting that exposes the fewest, else compare defenses."""
+    defense, steps = found.contents.changed, found.contents.settings.stricter
     best, _ = best_settings(found.contents.stricter.to_dict("records"))
-    tried = {each.title: each.defense for each in stricter_settings(defense, found.contents.settings.stricter)}
+    tried = {} if defense is None else {each.title: each.defense for each in stricter_settings(defense, steps)}
     options = None if best is None else defense_options(tried[best["setting"]])
     if options is None:
         return next_lines(context, "compare", also=("corpus",))

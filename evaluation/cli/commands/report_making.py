@@ -29,11 +29,12 @@ DEFAULT_DEFENSE = "js-reduce"
 
 
 class Publication(NamedTuple):
-    """A publication, the defense whose settings are made stricter, and notes for the report."""
+    """A publication, the defense that made it or one that is assumed in its place, and notes for the report."""
 
     history: History
     releases: tuple[Release, ...]
-    defense: Defense
+    defense: Defense | None
+    assumed: Defense | None
     notes: tuple[str, ...]
 
 
@@ -52,14 +53,14 @@ def read_or_publish(
     history, releases = read_releases(table, groups, columns, schema)
     defense = None if groups is None else recorded_defense(groups)
     if defense is not None:
-        return Publication(history, releases, defense, ())
+        return Publication(history, releases, defense, None, ())
     k = max(min((int(release.counts.sum(axis=1).min()) for release in releases if release.groups), default=2), 2)
     assumed = Mondrian(KAnonymity(k) & DistinctDiversity(2))
     note = (
         "The defense that made the groups is not recorded beside them. The stricter settings are those of another one, "
         f"{defense_text(assumed)}, from the size of the smallest group on."
     )
-    return Publication(history, releases, assumed, (note,))
+    return Publication(history, releases, None, assumed, (note,))
 
 
 def recorded_defense(groups: Path) -> Defense | None:
@@ -102,4 +103,4 @@ def _trial(history: History, corpus: History | None, learning: Learning, seed: i
         rng=seeded_generator(seed, 1),
         progress=lambda views: tracked(views, "publishing"),
     )
-    return Publication(history, releases, defense, (said,))
+    return Publication(history, releases, defense, None, (said,))

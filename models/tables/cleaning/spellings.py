@@ -121,9 +121,10 @@ def _listed(groups: list[list[Spelling]]) -> tuple[Example, ...]:
 def _fault(name: str, several: list[list[Spelling]]) -> Fault:
     more = [spelling for group in several for spelling in group[1:]]
     records = sum(spelling.cells for spelling in more)
+    rarer = "spelling is" if len(more) == 1 else f"{len(more):,} spellings are"
     problem = (
         f"writes {counted(len(several), 'value')} in several spellings, which differ in spaces or letter case only; the rarer "
-        f"{counted(len(more), 'spelling')} are in {counted(records, 'record')}"
+        f"{rarer} in {counted(records, 'record')}"
     )
     way_out = (
         "set equal_values='merge' to write the most frequent one, or equal_values='keep' if they mean different things"

@@ -75,8 +75,12 @@ def test_without_groups_it_publishes_first_and_says_so(tmp_path):
 def test_groups_of_unknown_origin(tmp_path):
     table = records().assign(group=lambda rows: rows.groupby("week").cumcount() // 4)
     source = write(table, tmp_path / "records.csv")
-    run("report", source, *ROLES, "--out", tmp_path / "report.html", "--stricter", 0)
-    assert "is not recorded beside them" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    run("report", source, *ROLES, "--out", tmp_path / "report.html", "--stricter", 1)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "is not recorded beside them" in page
+    assert "The defense is not recorded.</p>" in page
+    assert "Groups made by" not in page
+    assert "The defense is not recorded; mondrian -k 4 -l 2 is assumed, and made stricter." in page
 
 
 def test_the_recorded_defense(mondrian):

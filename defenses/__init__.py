@@ -54,7 +54,7 @@ DEFENSES: dict[str, Callable[..., Defense]] = {
     "mondrian": Mondrian,
     "uhra": UHRA,
 }
-"""Every defense, by the name the command line gives it."""
+"""Every defense by name: that of the command line, which has all but ``foreground-safe``, a defense with a sensitive set."""
 
 REQUIREMENTS: dict[str, type[Requirement]] = {
     "basic-beta-likeness": BasicBetaLikeness,

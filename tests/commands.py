@@ -1,5 +1,7 @@
 """Records for the command line, and the command as a function."""
 
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -36,3 +38,9 @@ def run(*arguments, status=0):
     result = CliRunner().invoke(command_line.app, [str(a) for a in arguments])
     assert status is None or result.exit_code == status, (result.output, result.exception)
     return result
+
+
+def proposed(text):
+    """The arguments of each command that a text proposes, as a shell reads them."""
+    joined = re.sub(r"\\\s*\n", " ", text)
+    return [shlex.split(line)[1:] for line in joined.splitlines() if re.match(" {2,3}foreknow ", line)]

@@ -22,3 +22,12 @@ def tables(text):
         lines[rule - 3].strip(): printed("\n".join(lines[rule - 1 : end]))
         for rule, end in zip(rules, ends, strict=True)
     }
+
+
+def table_lines(text):
+    """Lines of the printed tables of a text: from the line above a rule to the next empty line."""
+    lines = text.splitlines()
+    for place, line in enumerate(lines):
+        if "───" in line:
+            last = next((end for end in range(place, len(lines)) if not lines[end].strip()), len(lines))
+            yield from lines[place - 1 : last]

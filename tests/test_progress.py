@@ -6,7 +6,7 @@ from public_objects import ADVERSARY, HISTORY, ITEM_RELEASE, JOINT, LINKING, PRO
 
 from foreknow.attacks import DataAugmentationAttack, ForegroundAttack, JointAttack, LearnedAttack, SnapshotAttack
 from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSDiversity, publish
-from foreknow.evaluation import Workload, compare, compare_knowledge, query_error, report, worst_case
+from foreknow.evaluation import Workload, certificate, compare, compare_knowledge, query_error, report, worst_case
 from foreknow.models import (
     Adversary,
     LearnedKnowledge,
@@ -52,6 +52,7 @@ CALLS = {
     "compare_knowledge": lambda progress: compare_knowledge(
         RELEASES, {"a": ADVERSARY, "b": Adversary(UniformPrior())}, draws=0, progress=progress
     ),
+    "certificate": lambda progress: certificate(RELEASES, Mondrian(KAnonymity(2)), progress=progress),
     "report": lambda progress: report(RELEASES, ADVERSARY, lambda _: ADVERSARY, draws=2, rng=1, progress=progress),
     "ItemSuppression": lambda progress: (
         ItemSuppression(QSDiversity(2.0, 2, LINKING), nodes=9)(ITEM_RELEASE.release, progress).release
@@ -78,7 +79,7 @@ CALLS = {
     ),
 }
 STEPS = {
-    "publish": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "report": 2 * (1 + 3) + 4,
+    "publish": 2, "certificate": 2, "compare": 1, "worst_case": 2, "compare_knowledge": 2, "report": 2 * (1 + 3) + 4,
     "LearnedKnowledge.fit": 4 + 9, "SampledKnowledge.fit": 2 * (10 + 1 + 20),
     "PathSampler": 2 * (10 + 1 + 20), "PathSampler.forward": 2, "PathSampler.draws": 2 * (10 + 1),
     "LearnedAttack": 4 + 9, "DataAugmentationAttack": 3 * 2, "DataAugmentationAttack.learned": 3 * 2,

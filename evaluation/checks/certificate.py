@@ -24,6 +24,7 @@ from foreknow.evaluation.checks.program import checksum, settings, versions
 from foreknow.evaluation.program_version import program_version
 from foreknow.models import Adversary, Averaged, Release
 from foreknow.models.equality import equal_by_fields
+from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_flag, check_kind, counted
 
 CERTIFICATE = "certificate.json"
@@ -127,6 +128,7 @@ def certificate(
     verified: bool = True,
     seeded: bool = False,
     files: Iterable["Path | str"] = (),
+    progress: Progress = iter,
 ) -> Certificate:
     """Certificate of releases that a defense published, with the findings of the independent `verify`.
 
@@ -143,6 +145,9 @@ def certificate(
         True if the publisher chose a seed.
     files : iterable of path
         Published files, whose checksums are kept by their names.
+    progress : callable, optional
+        Function of the sequence of releases that returns an iterable of the same length, as ``rich.progress.track``. One item is
+        taken for each release that is verified.
 
     Returns
     -------
@@ -177,18 +182,19 @@ def certificate(
         check_kind("certificate", "adversary", adversary, (Adversary, Averaged), "is the adversary given to publish")
     check_flag("certificate", "verified", verified)
     check_flag("certificate", "seeded", seeded)
-    found = published_findings(shown, defense, adversary) if verified else None
+    check_progress("certificate", progress, "the releases")
+    found = published_findings(shown, defense, adversary, progress) if verified else None
     numbers = [ReleaseNumbers(one.time, len(one.group), one.groups, int((one.group < 0).sum())) for one in shown]
     return certificate_of(defense, adversary, numbers, found, bool(seeded), checksums_of(files))
 
 
 def published_findings(
-    releases: Sequence[Release], defense: Defense, adversary: Adversary | Averaged | None
+    releases: Sequence[Release], defense: Defense, adversary: Adversary | Averaged | None, progress: Progress = iter
 ) -> pd.DataFrame:
     """Findings on all promises of a defense that the checker has a definition of."""
     requirement = enforced_requirement(defense)
     found = [pd.DataFrame(columns=FINDINGS)]
-    found += [] if requirement is None else [release_findings(releases, requirement, adversary)]
+    found += [] if requirement is None else [release_findings(releases, requirement, adversary, progress)]
     found += [invariance_findings(releases, defense)] if isinstance(defense, MInvariance) else []
     return pd.concat([table for table in found if len(table)] or found[:1], ignore_index=True)
 

@@ -13,18 +13,23 @@ from foreknow.evaluation.checks.invariance import m_invariance
 from foreknow.evaluation.checks.verify import verify
 from foreknow.models import Adversary, Averaged, Release
 from foreknow.models.arrays import FloatArray
+from foreknow.models.progress import Progress
 
 FINDINGS = ["time", "requirement", "bound", "groups", "failing", "lowest", "highest"]
 """Columns of findings."""
 
 
 def release_findings(
-    releases: Sequence[Release], requirement: Requirement, adversary: Adversary | Averaged | None
+    releases: Sequence[Release],
+    requirement: Requirement,
+    adversary: Adversary | Averaged | None,
+    progress: Progress = iter,
 ) -> pd.DataFrame:
     """Findings of `verify` on each release: number of groups, number of failing ones, smallest and largest level.
 
     Requirements on beliefs are recomputed under the prior that the adversary revised from the earlier releases. They are left
-    out without an adversary, and for an `Averaged` one, whose requirements hold on average over its draws.
+    out without an adversary, and for an `Averaged` one, whose requirements hold on average over its draws. One item of ``progress``
+    is taken for each release.
 
     Returns
     -------
@@ -34,7 +39,7 @@ def release_findings(
     parts = [part for part in conjuncts(requirement) if isinstance(adversary, Adversary) or not part.weighs_beliefs]
     assumed = AssumedAdversary(adversary if any(part.weighs_beliefs for part in parts) else None)
     rows = []
-    for number, release in enumerate(releases):
+    for number, (release, _) in enumerate(zip(releases, progress(releases), strict=True)):
         if number:
             assumed.observe(releases[number - 1].observation)
         prior = assumed.prior(release.view)

@@ -47,7 +47,7 @@ def program(
 
     foreknow measures what an adversary with background knowledge can infer from published tables, and publishes safer tables.
 
-    Exit status: 0 done; 1 a requirement of check, or --fail-over, failed; 2 wrong input or options.
+    Exit status: 0 done; 1 publish, check or --fail-over failed, or compare found nothing to publish; 2 wrong input or options.
     """
 
 

@@ -16,11 +16,11 @@ from foreknow.evaluation.cli.options import AsJson
 from foreknow.evaluation.cli.printing import terminal
 
 FAILED = 1
-"""Exit status of a command whose requirement or --fail-over fails."""
+"""Exit status of a command whose check or --fail-over fails, or that finds no setting to publish."""
 
 
 class Outcome(NamedTuple):
-    """Findings of a command: the content of its --json, and whether a requirement or --fail-over failed."""
+    """Findings of a command: the content of its --json, and whether the exit status is `FAILED`."""
 
     content: dict[str, Any]
     failed: bool = False

@@ -41,7 +41,7 @@ def defense_options(defense: Defense) -> str | None:
     found = _options(defense, BUILT_IN[name])
     if settings(BUILT_IN[name].make(replace(DefenseOptions(), **found))) != settings(defense):
         return None
-    return " ".join([name, *(_flag(option, value) for option, value in found.items())])
+    return " ".join([name, *(flagged(option, value) for option, value in found.items())])
 
 
 def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:
@@ -52,8 +52,12 @@ def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:
     return found | {name: getattr(defense, name) for name in others if getattr(defense, name) != getattr(usual, name)}
 
 
-def _flag(option: str, value: Any) -> str:
-    """An option as it is typed; a limit that is None is 0."""
+def flagged(option: str, value: Any) -> str:
+    """An option of a defense as it is typed; a limit that is None is 0.
+
+    >>> flagged("k", 5), flagged("patience", None), flagged("deterministic", True)
+    ('-k 5', '--patience 0', '--deterministic')
+    """
     return FLAGS[option] if value is True else f"{FLAGS[option]} {0 if value is None else value}"
 
 

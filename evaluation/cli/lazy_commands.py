@@ -41,11 +41,12 @@ class _Whole(TyperCommand):
 def _made(name: str) -> Any:
     """The command of a function."""
     from foreknow.evaluation.cli.command_shape import as_command, paragraphs
+    from foreknow.evaluation.cli.help_examples import example_text
 
     module = import_module(f"{FOLDER}.{name}_command")
     function = getattr(module, f"{name}_command")
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-    epilog = getattr(module, "EPILOG", None)
+    epilog = "\n\n".join([*([module.EPILOG] if hasattr(module, "EPILOG") else []), example_text(name)])
     alone.command(name, cls=_Whole, help=paragraphs(function.__doc__), epilog=epilog)(as_command(function))
     return typer.main.get_command(alone)
 

@@ -14,6 +14,7 @@ from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
 from foreknow.evaluation.risk.exposing_members import exposing_members
 from foreknow.evaluation.risk.respondent_risk import as_objects
 from foreknow.models import History, JointSolver, Release
+from foreknow.models.progress import Progress
 
 PEOPLE, GROUPS = 20, 10
 """Numbers of rows of the two tables."""
@@ -44,6 +45,7 @@ def exposed_people(
     solver: JointSolver,
     names: Pseudonyms,
     most: int = PEOPLE,
+    progress: Progress = iter,
 ) -> pd.DataFrame:
     """Most exposed respondents, with the reasons.
 
@@ -57,6 +59,8 @@ def exposed_people(
     names : Pseudonyms
     most : int
         Largest number of rows.
+    progress : Progress
+        Called twice: with the numbers of releases of the prefixes whose joint law is computed, and with the rows.
 
     Returns
     -------
@@ -76,9 +80,9 @@ def exposed_people(
     codes = {value: code for code, value in enumerate(releases[0].view.schema.values)}
     owners, times, values = (shown[name].tolist() for name in ("respondent", "time", "value"))
     places: Places = {(owner, time): codes[value] for owner, time, value in zip(owners, times, values, strict=True)}
-    later = _later_releases(one, releases, solver, places)
-    rows = []
-    for row in shown.itertuples():
+    later = _later_releases(one, releases, solver, places, progress)
+    rows: list[dict[str, Any]] = []
+    for row in progress(list(shown.itertuples())):
         place = (row.respondent, row.time)
         at = one.forward.at(row.time)
         forward = float(at.posterior.probabilities[at.observation.people.rows(row.respondent)[0], places[place]])
@@ -216,7 +220,7 @@ def _mates(one: Inference, respondent: Hashable, time: Any, value: Hashable, nam
 
 
 def _later_releases(
-    one: Inference, releases: Sequence[Release], solver: JointSolver, places: Places
+    one: Inference, releases: Sequence[Release], solver: JointSolver, places: Places, progress: Progress
 ) -> dict[tuple[Hashable, Any], Any]:
     """Later release that raised the belief about each place most, where later releases raised it."""
     if sum(len(release.view) for release in releases) > MAX_PREFIX_RECORDS or len(releases) < 2:
@@ -224,7 +228,7 @@ def _later_releases(
     attack = JointAttack(one.adversary, solver)
     times = [release.time for release in releases]
     beliefs: dict[tuple[Hashable, Any], list[float]] = {place: [] for place in places}
-    for t in range(1, len(releases) + 1):
+    for t in progress(range(1, len(releases) + 1)):
         if not any(times.index(time) < t for _, time in places):
             continue
         found = one.hindsight if t == len(releases) else attack(releases[:t])

@@ -1,6 +1,7 @@
 """The table at-risk.csv: each exposed respondent, what the group shows, and the releases that exposed."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ import pandas as pd
 from foreknow.attacks import Attack, JointAttack
 from foreknow.evaluation.cli.commands.attack_making import Attacked, beliefs_of
 from foreknow.evaluation.cli.commands.exposure_verdict import Exposure
+from foreknow.evaluation.cli.printing.terminal import error_console
+from foreknow.evaluation.cli.printing.time_left import TimeLeft
 from foreknow.evaluation.report.adversaries import INFORMED, Inference
 from foreknow.evaluation.report.exposure import LEAST_CHANGE, exposed_people, percent
 from foreknow.evaluation.report.pseudonyms import Pseudonyms, label
@@ -37,32 +40,33 @@ def at_risk(
     """
     people = found.people.reset_index(drop=True)
     reasons = _reasons(people, attack, beliefs, sequential, read.releases)
-    rows: list[dict[str, Any]] = []
-    for place, row in enumerate(people.itertuples()):
-        observation = beliefs.at(row.time).observation
-        group = int(observation.group[observation.people.rows(row.respondent)[0]])
-        leading, reason = reasons[place] if place < len(reasons) else ([row.time], "")
-        counts = observation.counts[group]
-        shown = [
-            f"{counts[code]:g} {label(read.schema.values[code])}"
-            for code in np.argsort(-counts, kind="stable")
-            if counts[code]
+    with error_console.status("listing exposed respondents"):
+        rows = [
+            _row(row, beliefs, read, *(reasons[place] if place < len(reasons) else ([row.time], "")))
+            for place, row in enumerate(people.itertuples())
         ]
-        rows.append(
-            {
-                "respondent": row.respondent,
-                "time": row.time,
-                "believed": row.value,
-                "belief": row.belief,
-                "prior": row.prior,
-                "share": row.share,
-                "group": group,
-                "group_values": ", ".join(shown),
-                "releases": ", ".join(map(str, leading)),
-                "reason": reason,
-            }
-        )
     return pd.DataFrame(rows, columns=pd.Index(COLUMNS))
+
+
+def _row(row: Any, beliefs: Beliefs, read: Attacked, leading: list[Any], reason: str) -> dict[str, Any]:
+    """One exposed respondent, with the releases that led to the belief and the reason."""
+    observation = beliefs.at(row.time).observation
+    group = int(observation.group[observation.people.rows(row.respondent)[0]])
+    counts = observation.counts[group]
+    order = np.argsort(-counts, kind="stable")
+    shown = [f"{counts[code]:g} {label(read.schema.values[code])}" for code in order if counts[code]]
+    return {
+        "respondent": row.respondent,
+        "time": row.time,
+        "believed": row.value,
+        "belief": row.belief,
+        "prior": row.prior,
+        "share": row.share,
+        "group": group,
+        "group_values": ", ".join(shown),
+        "releases": ", ".join(map(str, leading)),
+        "reason": reason,
+    }
 
 
 def _reasons(
@@ -74,21 +78,25 @@ def _reasons(
     forward = beliefs_of("joint", replace(attack, hindsight=False), releases) if attack.hindsight else beliefs
     one = Inference(INFORMED, attack.adversary, beliefs, forward, sequential)
     names = Pseudonyms.of(people["respondent"], True)
-    table = exposed_people(one, people.assign(exposed=True), releases, attack.solver, names, MAX_REASONS)
-    return [(_leading(row, releases), str(row.reason)) for row in table.itertuples()]
+    with TimeLeft("finding the releases that exposed them") as shown:
+        table = exposed_people(
+            one, people.assign(exposed=True), releases, attack.solver, names, MAX_REASONS, shown.parts
+        )
+    published = {release.time: _published(release) for release in releases}
+    return [(_leading(row, published), str(row.reason)) for row in table.itertuples()]
 
 
-def _leading(row: Any, releases: Sequence[Release]) -> list[Any]:
+def _published(release: Release) -> set[Any]:
+    """Respondents with a published record."""
+    observation = release.observation
+    return set(observation.people[observation.group >= 0].respondents)
+
+
+def _leading(row: Any, published: Mapping[Any, Set[Any]]) -> list[Any]:
     """Releases that led to a belief: earlier ones of the respondent and the named members, the release, and a later one."""
-    earlier = []
-    if row.forward - row.share >= LEAST_CHANGE:
-        names = {row.respondent, *row.mates}
-        for release in releases:
-            if release.time == row.time:
-                break
-            observation = release.observation
-            published = observation.people[observation.group >= 0].respondents
-            earlier += [release.time] if any(name in names for name in published) else []
+    names = {row.respondent, *row.mates} if row.forward - row.share >= LEAST_CHANGE else set()
+    before = itertools.takewhile(lambda time: time != row.time, published)
+    earlier = [time for time in before if not names.isdisjoint(published[time])]
     return [*earlier, row.time, *([] if row.later is None else [row.later])]
 
 

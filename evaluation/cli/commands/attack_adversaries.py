@@ -20,7 +20,7 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
     fail_over_lines,
     verdict_line,
 )
-from foreknow.evaluation.cli.printing.terminal import notice
+from foreknow.evaluation.cli.printing.terminal import error_console, notice
 from foreknow.models import Beliefs
 
 CORPUS = "corpus"
@@ -73,7 +73,9 @@ def found_by(source: str | None, settings: AttackSettings, read: Attacked, sure:
     """Findings of the adversary with some source of knowledge."""
     attack = chosen_attack(settings._replace(source=source), read)
     beliefs = beliefs_of(settings.name, attack, read.releases)
-    return Found(source, attack, beliefs, exposure(beliefs, read.history, sure, in_words(source, settings.name)))
+    with error_console.status("counting exposed respondents"):
+        exposed = exposure(beliefs, read.history, sure, in_words(source, settings.name))
+    return Found(source, attack, beliefs, exposed)
 
 
 def in_words(source: str | None, attack: str) -> str:

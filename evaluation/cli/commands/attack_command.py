@@ -43,7 +43,10 @@ def attack_command(
     from_disk: FromDisk = False,
     overwrite: Overwrite = False,
 ) -> Outcome:
-    """Attack published groups, and print the risk at each release: the adversary's gain, confidence and success.
+    """Tell who is at risk: the persons whose sensitive value a reader can infer from all that you published, when, and why.
+
+    In technical terms: the posterior beliefs of an adversary with background knowledge about the members of the published groups,
+    and the adversary's gain, confidence and success at each release.
 
     The attacks joint, sequential, snapshot, retrospective and signature have an adversary, who knows a prior and a Markov chain:
     learned from a --corpus or by --knowledge. Without these options there are two, as in foreknow report: one who learned from the

@@ -24,6 +24,7 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
     verdict_line,
 )
 from foreknow.evaluation.cli.commands.publish_from_disk import learned_from
+from foreknow.evaluation.cli.commands.publish_report import check_lines
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
 from foreknow.evaluation.cli.files.large_tables import large_tables, refuse_in_memory
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
@@ -82,6 +83,8 @@ def attack_from_disk(run: AttackRun) -> Outcome:
         say(
             f"Beliefs, for you alone: {run.out / BELIEFS}. Exposed respondents: {run.out / AT_RISK}. Settings: {SETTINGS}."
         )
+    assert run.groups is not None
+    say(*check_lines(run.groups))
     made = {"attack": run.chosen.attack, "solver": run.chosen.solver if joint else None, "releases": releases}
     files = [] if run.out is None else [str(run.out / each) for each in (BELIEFS, AT_RISK, SETTINGS)]
     content: dict[str, Any] = exposure_content(exposed, run.fail_over) | made | {"files": files}

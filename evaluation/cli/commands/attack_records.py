@@ -1,6 +1,7 @@
 """`foreknow attack` on original records and their groups: findings of each adversary, printed and written."""
 
 from collections.abc import Hashable
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,14 @@ from foreknow.evaluation.cli.commands.attack_adversaries import (
     verdict_lines,
 )
 from foreknow.evaluation.cli.commands.attack_making import LEARNED, Attacked, AttackSettings, check_attack_options
+from foreknow.evaluation.cli.commands.attack_options import AttackOptions
 from foreknow.evaluation.cli.commands.attack_output import files_content, output_names, say_files, write_attack
 from foreknow.evaluation.cli.commands.attack_report import report_attack
 from foreknow.evaluation.cli.commands.attack_run import AttackRun
 from foreknow.evaluation.cli.commands.exposure_verdict import Exposure, is_over
-from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.next_step import BOUNDS, next_lines, unused_path
 from foreknow.evaluation.cli.commands.publish_report import notice_codes, notice_suppression, suppressed_share
+from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import check_key
 from foreknow.evaluation.cli.files.publication_settings import cleaned_as_published
@@ -37,9 +40,12 @@ from foreknow.evaluation.cli.files.statement_files import read_statements
 from foreknow.evaluation.cli.pictures import BELIEF, GAIN, check_pictures, draw_attack
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table, risk_per_release
 from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
-from foreknow.evaluation.cli.printing.terminal import notice, say, say_sentences, say_verdict, tracked
+from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, say_sentences, say_verdict, tracked
 from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Beliefs, History, Release
+
+REPORTED = (*(each.name for each in fields(AttackOptions)), *KNOWLEDGE_OPTIONS, "groups", "knowledge", *BOUNDS)
+"""Parameters that `foreknow report` reads as `foreknow attack` does, besides those of the table."""
 
 
 def attack_records(run: AttackRun) -> Outcome:
@@ -53,7 +59,7 @@ def attack_records(run: AttackRun) -> Outcome:
     sequential = _sequential_beside(attack, read.releases)
     verdict = verdict_lines(found, run.fail_over)
     say_verdict(*verdict, *tables_line(found))
-    report_attack(run.settings, attack, beliefs, sequential, read.history)
+    report_attack(run.settings, attack, beliefs, sequential, read.history, run.sure)
     notice_others(found)
     if run.out is not None:
         _write(run, run.out, names, read, found, sequential)
@@ -121,9 +127,11 @@ def _write(
     drawn = {run.chosen.attack: beliefs} | ({} if sequential is None else {"sequential": sequential})
     person = _most_exposed(exposed, beliefs, read.history)
     draw = partial(draw_attack, attacks=drawn, history=read.history, person=person, time=time)
-    tables = (posterior_table(beliefs, time), _at_risk(found, read))
-    used = run_settings(run.context, run.inputs, run.seed)
-    write_attack(out, names, *tables, used, run.inputs, run.overwrite, draw if run.pictures else None)
+    risky = _at_risk(found, read)
+    with error_console.status("writing"):
+        used = run_settings(run.context, run.inputs, run.seed)
+        tables = (posterior_table(beliefs, time), risky)
+        write_attack(out, names, *tables, used, run.inputs, run.overwrite, draw if run.pictures else None)
 
 
 def _at_risk(found: list[Found], read: Attacked) -> pd.DataFrame:
@@ -148,7 +156,7 @@ def _say_end(run: AttackRun, names: tuple[str, ...]) -> None:
         say(f"Seed: {run.seed}.")
     if run.out is not None:
         say_files(run.out, names, run.pictures)
-    say(*next_lines(run.context, "report", "--out report.html", also=("groups", "corpus")))
+    say(*next_lines(run.context, "report", f"--out {unused_path('report.html')}", also=REPORTED))
 
 
 def _content(run: AttackRun, names: tuple[str, ...], read: Attacked, found: list[Found]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Tables and notices that `foreknow attack` prints."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 
 from rich.console import RenderableType
 
@@ -8,19 +8,23 @@ from foreknow.attacks import Attack, ForegroundAttack, ForegroundBeliefs
 from foreknow.evaluation.cli.attack_choices import DEFAULT_R, READS_NO_ESTIMATOR
 from foreknow.evaluation.cli.commands.attack_making import AttackSettings
 from foreknow.evaluation.cli.printing.attack_tables import foreground_tables, joint_and_sequential, risk_tables
-from foreknow.evaluation.cli.printing.terminal import notice, show
+from foreknow.evaluation.cli.printing.terminal import error_console, notice, show
 from foreknow.models import Beliefs, History
 
 
 def report_attack(
-    chosen: AttackSettings, attack: Attack, beliefs: Beliefs, sequential: Beliefs | None, history: History
+    chosen: AttackSettings,
+    attack: Attack,
+    beliefs: Beliefs,
+    sequential: Beliefs | None,
+    history: History,
+    sure: float,
 ) -> None:
     """Print the risk of an attack and its notes; for the joint attack, the sequential one beside it."""
-    if sequential is not None:
-        _show_all(joint_and_sequential(beliefs, sequential, history, chosen.forward))
-    if isinstance(attack, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
-        _show_all(foreground_tables(beliefs, history, attack.sensitive_set, chosen.r or DEFAULT_R))
-    _show_all(risk_tables(beliefs, history, attack_title(chosen)))
+    with error_console.status("measuring the risk"):
+        parts = list(_parts(chosen, attack, beliefs, sequential, history, sure))
+    for part in parts:
+        show(part)
     for note in beliefs.notes:
         notice(note)
     for note in () if sequential is None else sequential.notes:
@@ -35,6 +39,17 @@ def attack_title(chosen: AttackSettings) -> str:
     return f"{chosen.name} attack{posterior}"
 
 
-def _show_all(parts: Iterable[RenderableType]) -> None:
-    for part in parts:
-        show(part)
+def _parts(
+    chosen: AttackSettings,
+    attack: Attack,
+    beliefs: Beliefs,
+    sequential: Beliefs | None,
+    history: History,
+    sure: float,
+) -> Iterator[RenderableType]:
+    """Tables of the risk, and the meaning of their columns."""
+    if sequential is not None:
+        yield from joint_and_sequential(beliefs, sequential, history, chosen.forward, sure)
+    if isinstance(attack, ForegroundAttack) and isinstance(beliefs, ForegroundBeliefs):
+        yield from foreground_tables(beliefs, history, attack.sensitive_set, chosen.r or DEFAULT_R)
+    yield from risk_tables(beliefs, history, attack_title(chosen), sure)

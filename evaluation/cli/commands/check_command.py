@@ -1,17 +1,16 @@
 """The command `foreknow check`: requirements recomputed from a published table alone."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pandas as pd
 import typer
 
 from foreknow.defenses import KAnonymity
 from foreknow.evaluation.cli.command_shape import Outcome
-from foreknow.evaluation.cli.commands.check_folder import publication_at
+from foreknow.evaluation.cli.commands.after_check import after_files, after_folder, after_other_files
+from foreknow.evaluation.cli.commands.check_folder import Publication, publication_at
 from foreknow.evaluation.cli.commands.checked_tables import Checked, check_files, check_publication
-from foreknow.evaluation.cli.commands.next_step import paths_of, table_options
 from foreknow.evaluation.cli.defense_choices import DefenseOptions
 from foreknow.evaluation.cli.disk_options import DiskOptions
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
@@ -43,7 +42,7 @@ from foreknow.evaluation.cli.options import (
 from foreknow.evaluation.cli.pictures import LEVELS as LEVELS_PICTURE
 from foreknow.evaluation.cli.pictures import Pictures, check_pictures, draw_levels
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import continued, say, say_verdict, show
+from foreknow.evaluation.cli.printing.terminal import say, say_verdict, show
 from foreknow.evaluation.cli.published.tables import PublishedFiles
 from foreknow.models.settings import counted
 
@@ -129,9 +128,10 @@ def check_command(
     requirement = (
         None if (k, l, t, beta) == (None, None, None, None) else DefenseOptions(k or 1, l, t, beta=beta).requirement
     )
+    publication = None if folder is None else publication_at(folder)
     checked: Checked | Outcome
-    if folder is not None:
-        checked = check_publication(publication_at(folder), requirement, disk, pictures)
+    if publication is not None:
+        checked = check_publication(publication, requirement, disk, pictures)
     else:
         assert sensitive is not None
         disk.refuse_given("check reads files in memory")
@@ -140,8 +140,15 @@ def check_command(
         notation = InputFiles(encoding, separator_character(separator), tuple(missing_value))
         files = PublishedFiles(tuple(published), sensitive, tuple(qi), group, time, notation, rules)
         checked = check_files(files, KAnonymity(DEFAULT_K) if requirement is None else requirement)
-    if isinstance(checked, Outcome):
-        return checked
+    outcome = checked if isinstance(checked, Outcome) else _told(context, checked, published, out, pictures, overwrite)
+    say(*_next(context, publication, outcome))
+    return outcome
+
+
+def _told(
+    context: typer.Context, checked: Checked, published: list[Path], out: Path | None, pictures: bool, overwrite: bool
+) -> Outcome:
+    """The outcome of a check, printed and, with --out, written."""
     verdict = _verdict(checked.found)
     say_verdict(verdict)
     show(PrintedTable(checked.found, f"{checked.title}, recomputed", keys=2))
@@ -153,10 +160,16 @@ def check_command(
             if pictures:
                 draw_levels(scratch, checked.by_group)
         say(f"The table: {out / LEVELS}. How it was made: {SETTINGS} beside it.")
-    if folder is None:
-        say(*_next(published, context.params))
     failed = bool((checked.found["failing"] > 0).any())
     return Outcome({"failed": failed, "verdict": verdict, "requirements": checked.found}, failed)
+
+
+def _next(context: typer.Context, publication: Publication | None, outcome: Outcome) -> list[str]:
+    """Lines that name the next command."""
+    if publication is None:
+        return after_files(context.params["published"], context.params)
+    files = outcome.content.get("files")
+    return after_other_files(publication, files) if files else after_folder(publication)
 
 
 def _folder(context: typer.Context, published: list[Path], sensitive: str | None) -> Path | None:
@@ -187,14 +200,6 @@ def _folder(context: typer.Context, published: list[Path], sensitive: str | None
             f"--{name.replace('_', '-')} is read for files; {folder} is a folder, which names its columns. Leave it out."
         )
     return folder
-
-
-def _next(published: list[Path], given: Mapping[str, Any]) -> list[str]:
-    """Lines that name the next command: what an adversary infers from the tables alone."""
-    return [
-        "Next, what an adversary infers from the tables alone (with the originals: foreknow attack RECORDS --groups KEY):",
-        *continued(f"foreknow attack {paths_of(published)} --published {table_options(given)}"),
-    ]
 
 
 def _verdict(found: pd.DataFrame) -> str:

@@ -10,7 +10,15 @@ from foreknow.defenses import REQUIREMENTS, Requirement, all_of
 from foreknow.evaluation.checks.certificate import CERTIFICATE
 from foreknow.evaluation.checks.enforced import conjuncts
 from foreknow.evaluation.checks.findings import FINDINGS
-from foreknow.evaluation.checks.manifest import PUBLIC, Difference, Listing, differences, listing_of, read_object
+from foreknow.evaluation.checks.manifest import (
+    PRIVATE,
+    PUBLIC,
+    Difference,
+    Listing,
+    differences,
+    listing_of,
+    read_object,
+)
 from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show
@@ -20,6 +28,15 @@ MOST_DIFFERENCES = 20
 
 SIGNS = {"at least": ">=", "at most": "<=", "below": "<"}
 """Sign of each relation of a level to its bound."""
+
+
+class PublishedColumns(NamedTuple):
+    """Published tables, their sensitive column, their quasi-identifiers and the column of their releases."""
+
+    tables: list[Path]
+    sensitive: str
+    quasi_identifiers: list[str]
+    time: str | None
 
 
 class Publication(NamedTuple):
@@ -52,6 +69,33 @@ class Publication(NamedTuple):
     def on_disk(self) -> bool:
         """True if it was published from disk, in parts."""
         return "parts" in self.described
+
+    @property
+    def key(self) -> Path | None:
+        """File of the groups, or the folder if it was published from disk; None for the public folder alone."""
+        private = self.folder / PRIVATE
+        if not private.is_dir():
+            return None
+        return self.folder if self.on_disk else next(iter(sorted(private.glob("groups.*"))), None)
+
+    @property
+    def columns(self) -> PublishedColumns:
+        """Files and columns of the published tables.
+
+        Raises
+        ------
+        ValueError
+            If ``release.json`` names none.
+        """
+        try:
+            content = self.described
+            columns = content["columns"]
+            tables = [self.public / name for name in content["sha256"]]
+            return PublishedColumns(tables, columns["sensitive"], columns["quasi_identifiers"], columns["time"])
+        except (KeyError, TypeError):
+            raise ValueError(
+                f"{self.public / RELEASE} names no columns; check its tables: foreknow check TABLE --sensitive COLUMN."
+            ) from None
 
 
 def publication_at(folder: Path) -> Publication:

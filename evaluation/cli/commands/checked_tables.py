@@ -17,7 +17,6 @@ from foreknow.evaluation.cli.commands.check_folder import (
     threshold_text,
 )
 from foreknow.evaluation.cli.disk_options import DiskOptions
-from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.input_files import InputFiles
 from foreknow.evaluation.cli.input_options import Duplicates, EqualValues, MissingCells, cleaning
 from foreknow.evaluation.cli.printing.terminal import say
@@ -66,24 +65,11 @@ def check_publication(
     if publication.on_disk:
         return _check_on_disk(publication, requirement, disk, pictures)
     disk.refuse_given("check reads these tables in memory")
-    tables, sensitive, quasi_identifiers, time = _described(publication)
+    tables, sensitive, quasi_identifiers, time = publication.columns
     notation = InputFiles("utf-8", None, ())
     rules = cleaning(EqualValues["refuse"], MissingCells["refuse"], Duplicates["refuse"], [], None)
     files_of = PublishedFiles(tuple(tables), sensitive, tuple(quasi_identifiers), None, time, notation, rules)
     return check_files(files_of, requirement)
-
-
-def _described(publication: Publication) -> tuple[list[Path], str, list[str], str | None]:
-    """Published tables of a publication, its sensitive column, its quasi-identifiers and the column of its releases."""
-    try:
-        content = publication.described
-        columns = content["columns"]
-        tables = [publication.public / name for name in content["sha256"]]
-        return tables, columns["sensitive"], columns["quasi_identifiers"], columns["time"]
-    except (KeyError, TypeError):
-        raise ValueError(
-            f"{publication.public / RELEASE} names no columns; check its tables: foreknow check TABLE --sensitive COLUMN."
-        ) from None
 
 
 def _check_on_disk(publication: Publication, requirement: Requirement, disk: DiskOptions, pictures: bool) -> Checked:

@@ -1,6 +1,7 @@
 """The command `foreknow compare`: the same records under several defenses or settings, with their risk and price."""
 
 import secrets
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,20 @@ import typer
 from foreknow.evaluation.cli.attack_choices import solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_options import Corpus, SolverName
-from foreknow.evaluation.cli.commands.compare_making import SHOWN, best_row, measured
-from foreknow.evaluation.cli.commands.compare_options import Defenses, Out, Sweep, compared
-from foreknow.evaluation.cli.commands.next_step import next_lines, unused_folder
+from foreknow.evaluation.cli.commands.compare_making import INFEASIBLE, SHOWN, Trials, best_row, measured
+from foreknow.evaluation.cli.commands.compare_options import (
+    Compared,
+    Defenses,
+    Out,
+    Sweep,
+    compared,
+    stricter_settings,
+    weaker_settings,
+)
+from foreknow.evaluation.cli.commands.next_step import BOUNDS, next_lines, unused_path
 from foreknow.evaluation.cli.commands.publish_options import ThresholdOptions
 from foreknow.evaluation.cli.commands.report_options import Seed
+from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
@@ -58,7 +68,7 @@ def compare_command(
 
     Each is a trial, which is not written. The attack is the joint one in hindsight, by the adversaries of foreknow report.
 
-    With --fail-over, the exit status is 1 if no setting brings the share of exposed respondents to it.
+    The exit status is 1 if no setting publishes a record or, with --fail-over, brings the share of exposed respondents to it.
     """
     check_sure(sure)
     used = secrets.randbits(32) if seed is None else seed
@@ -66,37 +76,58 @@ def compare_command(
     inputs = [path for path in (*table.files, corpus) if path is not None]
     if out is not None:
         check_output(out, [COMPARISON, SETTINGS], inputs, overwrite)
+    history, taught = _read(table, corpus)
+    notice_compilation()
+    found = measured(Trials(history, taught, known.learning, solver_choice(solver, used), sure, used), tried)
+    best = best_row(found, fail_over)
+    say_verdict(_verdict(found, best, fail_over))
+    _show(found)
+    if out is not None:
+        _write(out, found, run_settings(context, inputs, used), inputs, overwrite)
+    say(_verdict(found, best, fail_over), f"Seed: {used}.")
+    say(*(_compare_next(context, tried, found) if best is None else _publish_next(context, tried[best])))
+    content = {"sure": sure, "fail_over": fail_over, "solver": solver, "seed": used, "settings": found}
+    return Outcome(content | {"best": None if best is None else tried[best].title}, best is None)
+
+
+def _read(table: TableOptions, corpus: Path | None) -> tuple[History, History | None]:
+    """Histories of the records and of the corpus, with one schema."""
     columns = table.columns
     tables = columns.read(*(path for path in (table.records, corpus) if path is not None))
     schema = columns.schema(*tables)
     history, *others = (History.read(each, schema, columns.time) for each in tables)
-    taught = others[0] if others else None
-    notice_compilation()
-    found = measured(history, taught, tried, known.learning, solver_choice(solver, used), sure, used)
-    best = best_row(found, fail_over)
-    say_verdict(_verdict(found, best, fail_over))
+    return history, others[0] if others else None
+
+
+def _show(found: pd.DataFrame) -> None:
+    """Print risk and price of each setting, and the problems of those that publish nothing."""
     show(PrintedTable(found.dropna(subset=["exposed"])[list(SHOWN)].rename(columns=SHOWN), "Risk and price"))
     show(definitions(TERMS))
     for row in found[found["exposed"].isna()].itertuples():
         notice(f"{row.setting}: {row.problem}")
-    if out is not None:
-        _write(out, found, run_settings(context, inputs, used), inputs, overwrite)
-    say(_verdict(found, best, fail_over), f"Seed: {used}.")
-    if best is not None:
-        say(*next_lines(context, "publish", tried[best].arguments, f"--out {unused_folder()}", also=("corpus",)))
-    content = {"sure": sure, "fail_over": fail_over, "solver": solver, "seed": used, "settings": found}
-    return Outcome(
-        content | {"best": None if best is None else tried[best].title}, best is None and fail_over is not None
+
+
+def _publish_next(context: typer.Context, best: Compared) -> list[str]:
+    """Lines that name the publication of the trial that is the best, with all settings of the trial but its seed."""
+    more = (best.arguments, f"--infeasible {INFEASIBLE}", f"--out {unused_path('release')}")
+    return next_lines(
+        context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in best.choice.options]
     )
+
+
+def _compare_next(context: typer.Context, tried: Sequence[Compared], found: pd.DataFrame) -> list[str]:
+    """Lines that name the comparison of other settings, where none of these is to be published."""
+    options = weaker_settings(tried) if found["exposed"].isna().all() else stricter_settings(tried)
+    return next_lines(context, "compare", options, also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
 
 
 def _verdict(found: pd.DataFrame, best: int | None, fail_over: float | None) -> str:
     """The verdict in one line."""
+    if found["exposed"].isna().all():
+        return "FAILED: no setting publishes a record. The next command tries weaker ones."
     if best is None:
-        bound = (
-            "publishes a record" if fail_over is None else f"brings the share of exposed respondents to {fail_over:g}"
-        )
-        return f"FAILED: no setting {bound}. Try stricter ones, as --sweep k=10,20,40."
+        bound = f"brings the share of exposed respondents to {fail_over:g}"
+        return f"FAILED: no setting {bound}. The next command tries stricter ones."
     name = found["setting"][best]
     if fail_over is None:
         return f"The least risk: {name}. Name a bound with --fail-over for the cheapest that meets it."

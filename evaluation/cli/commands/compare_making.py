@@ -1,8 +1,10 @@
 """Trial publications of `foreknow compare`, each attacked, and the one to choose."""
 
+import itertools
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
@@ -12,9 +14,16 @@ from foreknow.evaluation.cli.adversary_knowledge import Learning, assumed_advers
 from foreknow.evaluation.cli.commands.compare_options import Compared
 from foreknow.evaluation.cli.commands.report_making import informed_of, learned_of
 from foreknow.evaluation.cli.defense_choices import seeded_generator
-from foreknow.evaluation.cli.printing.terminal import tracked
+from foreknow.evaluation.cli.printing.time_left import TimeLeft
+from foreknow.evaluation.report.adversaries import LEARNED
+from foreknow.evaluation.report.steps import ATTACKS, KNOWLEDGE, PUBLICATION, Step
 from foreknow.evaluation.report.stricter import Measured, risk_and_price
-from foreknow.models import Auto, History, JointSolver
+from foreknow.models import Adversary, Auto, History, JointSolver
+from foreknow.models.joint.solver import with_progress
+from foreknow.models.progress import Progress
+
+INFEASIBLE: Literal["suppress"] = "suppress"
+"""Treatment of a release that cannot be published, in a trial."""
 
 SHOWN = {
     "setting": "defense",
@@ -28,47 +37,87 @@ SHOWN = {
 """Columns that are printed, and their headings."""
 
 
-def measured(
-    history: History,
-    corpus: History | None,
-    tried: Sequence[Compared],
-    learning: Learning,
-    solver: JointSolver,
-    sure: float,
-    seed: int,
-) -> pd.DataFrame:
+PHASES = {
+    "publishing": PUBLICATION,
+    "learning from the releases": KNOWLEDGE[LEARNED],
+    "attack by the informed adversary": ATTACKS["all releases in hindsight"],
+    "attack by the one who learned": ATTACKS["all releases in hindsight"],
+}
+"""Phases of a setting, and their costs."""
+
+
+class Trials(NamedTuple):
+    """Data and settings that all trial publications of a comparison share.
+
+    Attributes
+    ----------
+    history : History
+    corpus : History or None
+        Records from which the adversaries learned; None: the history.
+    learning : Learning
+    solver : JointSolver
+    sure : float
+        Belief from which an adversary is sure.
+    seed : int
+    """
+
+    history: History
+    corpus: History | None
+    learning: Learning
+    solver: JointSolver
+    sure: float
+    seed: int
+
+
+def measured(trials: Trials, tried: Sequence[Compared]) -> pd.DataFrame:
     """Risk and price, one row per setting, in their order."""
-    informed = informed_of(history if corpus is None else corpus, learning, Auto())
-    defender = assumed_adversary(history, corpus, learning)
-    rows = []
-    for each in tracked(tried, "publishing and attacking"):
-        start = time.perf_counter()
-        row: dict[str, Any] = {"setting": each.title, "exposed": float("nan"), "problem": ""}
-        try:
-            releases = publish(
-                history,
-                each.defense,
-                defender if each.assumes_adversary else None,
-                infeasible="suppress",
-                rng=seeded_generator(seed, 1),
-            )
-        except Infeasible as error:
-            rows.append(row | {"problem": str(error)})
-            continue
-        row["seconds"] = time.perf_counter() - start
-        if not any(release.groups for release in releases):
-            rows.append(row | {"problem": "all records would be suppressed."})
-            continue
-        adversaries = {"informed": informed, "learned": learned_of(releases, learning, Auto())}
-        beliefs = {name: JointAttack(one, solver)(releases) for name, one in adversaries.items()}
-        row |= risk_and_price(Measured(releases, beliefs), history, sure)
-        exposed = max(row["exposed_informed"], row["exposed_learned"])
-        rows.append(row | {"exposed": exposed, "share": exposed / max(row["respondents"], 1)})
-    return (
-        pd.DataFrame(rows)
-        .reindex(columns=[*SHOWN, "exposed_informed", "exposed_learned", "respondents", "problem"])
-        .astype({"exposed": "Int64"})
-    )
+    steps = [Step(f"{each.title}: {phase}", cost) for each in tried for phase, cost in PHASES.items()]
+    with TimeLeft("learning what is known") as shown:
+        source = trials.history if trials.corpus is None else trials.corpus
+        informed = informed_of(source, trials.learning, Auto())
+        defender = assumed_adversary(trials.history, trials.corpus, trials.learning)
+        taken, rows = iter(shown.steps(steps)), []
+        for each in tried:
+            phases = itertools.islice(taken, len(PHASES))
+            rows.append(_row(each, trials, informed, defender, phases, shown.parts))
+            deque(phases, maxlen=0)  # the phases that are left where nothing is published
+    columns = [*SHOWN, "exposed_informed", "exposed_learned", "respondents", "problem"]
+    return pd.DataFrame(rows).reindex(columns=columns).astype({"exposed": "Int64"})
+
+
+def _row(
+    each: Compared,
+    trials: Trials,
+    informed: Adversary,
+    defender: Adversary,
+    phases: Iterator[Step],
+    progress: Progress,
+) -> dict[str, Any]:
+    """Risk and price of one setting; the problem, where nothing can be published. One phase is taken before each part."""
+    row: dict[str, Any] = {"setting": each.title, "exposed": float("nan"), "problem": ""}
+    next(phases)
+    start = time.perf_counter()
+    try:
+        releases = publish(
+            trials.history,
+            each.defense,
+            defender if each.choice.assumes_adversary else None,
+            infeasible=INFEASIBLE,
+            rng=seeded_generator(trials.seed, 1),
+            progress=progress,
+        )
+    except Infeasible as error:
+        return row | {"problem": str(error)}
+    row["seconds"] = time.perf_counter() - start
+    if not any(release.groups for release in releases):
+        return row | {"problem": "all records would be suppressed."}
+    next(phases)
+    adversaries = {"informed": informed, "learned": learned_of(releases, trials.learning, Auto(), progress)}
+    attacks = {name: JointAttack(one, with_progress(trials.solver, progress)) for name, one in adversaries.items()}
+    beliefs = {name: attack(releases) for (name, attack), _ in zip(attacks.items(), phases, strict=True)}
+    row |= risk_and_price(Measured(releases, beliefs), trials.history, trials.sure)
+    exposed = max(row["exposed_informed"], row["exposed_learned"])
+    return row | {"exposed": exposed, "share": exposed / max(row["respondents"], 1)}
 
 
 def best_row(found: pd.DataFrame, fail_over: float | None) -> int | None:

@@ -9,8 +9,10 @@ import typer
 
 from foreknow.defenses import Defense
 from foreknow.evaluation.cli import entry_points
-from foreknow.evaluation.cli.defense_choices import BUILT_IN, FLAGS, DefenseOptions, defense_choice
+from foreknow.evaluation.cli.defense_choices import BUILT_IN, FLAGS, DefenseChoice, DefenseOptions, defense_choice
+from foreknow.evaluation.cli.defense_text import flagged
 from foreknow.evaluation.cli.options import output_folder
+from foreknow.evaluation.report.stricter import FACTORS, SIZES
 
 COMPARED = ("js-reduce", "mondrian", "anatomy")
 """Defenses that are compared if none is named: one that assumes an adversary, one that generalizes, one that does not."""
@@ -45,12 +47,32 @@ Out = Annotated[Path | None, output_folder("Folder for comparison.csv, the table
 
 
 class Compared(NamedTuple):
-    """A defense that is compared: its title, its options as `foreknow publish` takes them, whether it assumes an adversary."""
+    """A defense that is compared.
+
+    Attributes
+    ----------
+    title : str
+        Its name, with the value of the swept option.
+    name : str
+    options : DefenseOptions
+    choice : DefenseChoice
+    """
 
     title: str
-    arguments: str
-    assumes_adversary: bool
-    defense: Defense
+    name: str
+    options: DefenseOptions
+    choice: DefenseChoice
+
+    @property
+    def defense(self) -> Defense:
+        """The defense; each call makes a new one, whose random generator is at its start."""
+        return self.choice.make(self.options)
+
+    @property
+    def arguments(self) -> str:
+        """The defense as `foreknow publish` takes it, with each option that was given and that it reads."""
+        given = [name for name in FLAGS if name in self.options.given and name in self.choice.options]
+        return " ".join([f"--defense {self.name}", *(flagged(name, getattr(self.options, name)) for name in given)])
 
 
 def compared(names: Sequence[str], sweep: str | None, options: DefenseOptions) -> list[Compared]:
@@ -74,11 +96,52 @@ def _one(name: str, swept: str | None, value: float | None, options: DefenseOpti
     choice = defense_choice(name)
     changed: dict[str, Any] = {} if swept is None else {swept: value, "given": options.given | {swept}}
     used = replace(options, **changed)
-    given = [
-        f"{FLAGS[each]} {getattr(used, each):g}" for each in SWEPT if each in used.given and each in choice.options
-    ]
+    choice.make(used)  # A threshold out of its range is refused before anything is published.
     title = name if swept is None else f"{name} {swept}={value:g}"
-    return Compared(title, " ".join([f"--defense {name}", *given]), choice.assumes_adversary, choice.make(used))
+    return Compared(title, name, used, choice)
+
+
+def stricter_settings(tried: Sequence[Compared]) -> str:
+    """Options of a comparison with larger groups, or with more distinct values, than those tried; other thresholds stay.
+
+    The size is multiplied by 2, 4 and 8, a number of values raised by 1, 2 and 3, as in the report.
+    """
+    size, readers = _sized(tried)
+    if not readers:
+        return ""
+    most = max(_value(each, size) for each in readers)
+    values = [most * FACTORS[step] if size == "k" else most + step + 1 for step in range(len(FACTORS))]
+    options = readers[0].options
+    kept = [
+        name for name in FLAGS if name in options.given - {size} and any(name in one.choice.options for one in readers)
+    ]
+    return _sweep(readers, size, values, [flagged(name, getattr(options, name)) for name in kept])
+
+
+def weaker_settings(tried: Sequence[Compared]) -> str:
+    """Options of a comparison with the smallest groups, or the fewest distinct values, and no other threshold."""
+    size, readers = _sized(tried)
+    return _sweep(readers, size, [2, 3]) if readers and min(_value(each, size) for each in readers) > 2 else ""
+
+
+def _sized(tried: Sequence[Compared]) -> tuple[str, list[Compared]]:
+    """The size that one of the defenses reads, and those that read it; none if no defense reads a size."""
+    for name in SIZES:
+        readers = [each for each in tried if name in each.choice.options]
+        if readers:
+            return name, readers
+    return "", []
+
+
+def _value(each: Compared, size: str) -> int:
+    """The size of a setting; numbers of distinct values are 2 by default."""
+    return int(getattr(each.options, size) or 2)
+
+
+def _sweep(readers: Sequence[Compared], size: str, values: Sequence[int], more: Sequence[str] = ()) -> str:
+    """Options of a comparison of some defenses with some sizes."""
+    names = [f"--defense {name}" for name in dict.fromkeys(each.name for each in readers)]
+    return " ".join([*names, *more, f"--sweep {size}={','.join(map(str, values))}"])
 
 
 def _swept(sweep: str, names: Sequence[str]) -> tuple[str, list[float]]:

@@ -4,17 +4,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
+import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from foreknow.evaluation.cli import demo
 from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.next_step import typed_lines, unused_path
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
+from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.options import Overwrite, output_folder
 from foreknow.evaluation.cli.printing.attack_tables import HEADINGS
 from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show, tracked
+
+FILES = (*demo.FILES, SETTINGS)
+"""Files in --out."""
 
 STRONGEST_ATTACK_TERMS = {
     "confidence": "mean belief in the true value",
@@ -35,11 +41,12 @@ COST_TERMS = {
 
 
 def demo_command(
+    context: typer.Context,
     out: Annotated[Path, output_folder("Folder for plots and tables.")] = Path("demo-output"),
     overwrite: Overwrite = False,
 ) -> Outcome:
     """Publish a medical follow-up by Mondrian with l-diversity and by JS-reduce, and attack the releases."""
-    check_output(out, demo.FILES, overwrite=overwrite)
+    check_output(out, FILES, overwrite=overwrite)
     notice(
         "Mayo Clinic, primary biliary cirrhosis: adversaries learn from a third of the patients, or from the releases alone;"
     )
@@ -48,11 +55,16 @@ def demo_command(
     measured = demo.run(progress=lambda names: tracked(names, "publishing and attacking"))
     with error_console.status("drawing"), atomic_output(out, overwrite=overwrite) as folder:
         demo.write_output(measured, folder)
+        write_settings(folder / SETTINGS, run_settings(context, []))
     for part in demo_tables(measured):
         show(part)
-    names = sorted(str(name) for name in demo.FILES)
+    names = sorted(str(name) for name in FILES)
     say(f"Plots and tables are in {out}:", f"  {', '.join(names)}")
-    say("Next, with a file of yours (foreknow simulate --out FOLDER makes one):", "  foreknow describe FILE")
+    table = unused_path("visits.csv")
+    say(
+        "Next, with simulated visits, or a file of yours:",
+        *typed_lines(f"simulate exams --out {table}", f"describe {table}"),
+    )
     return Outcome(
         {
             "respondents": len(measured.comparison.history.respondents),

@@ -6,18 +6,21 @@ from typing import Annotated
 import pandas as pd
 import typer
 
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.command_shape import Outcome
+from foreknow.evaluation.cli.commands.attack_of_key import attack_of_key
 from foreknow.evaluation.cli.description.column_facts import CODES, UNITS, ColumnFacts
 from foreknow.evaluation.cli.description.description import Description, described
 from foreknow.evaluation.cli.description.hierarchy_file import hierarchy_in
 from foreknow.evaluation.cli.description.proposed_commands import hierarchy_command, next_commands
 from foreknow.evaluation.cli.description.proposed_roles import IDENTIFIER, QUASI_IDENTIFIER, UNUSED
+from foreknow.evaluation.cli.description.publication_key import publication_key
 from foreknow.evaluation.cli.files.input_files import InputFiles
 from foreknow.evaluation.cli.input_options import Separator, separator_character
 from foreknow.evaluation.cli.options import Encoding, Missing
 from foreknow.evaluation.cli.printing.error_messages import message_in_options
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
-from foreknow.evaluation.cli.printing.terminal import continued, paragraph, say, show
+from foreknow.evaluation.cli.printing.terminal import continued, error_console, paragraph, say, show
 from foreknow.models import Hierarchy
 
 MAX_EXAMPLE = 20
@@ -39,13 +42,16 @@ def describe_command(
 
     Of a larger file the first million records are read, and the next command publishes it from disk.
 
-    A published table and a generalization hierarchy are recognized; the next command checks and attacks the one, or uses the
-    other.
+    A published table, the private key of a publication and a generalization hierarchy are recognized; the next command checks and
+    attacks the first, attacks with the second, or uses the third.
     """
+    if (key := publication_key(file)) is not None:
+        return _key(file, key)
     files = InputFiles(encoding, separator_character(separator), tuple(missing_value))
     if (hierarchy := hierarchy_in(file, files)) is not None:
         return _hierarchy(file, hierarchy)
-    description = described(file, files.encoding, files.separator, files.missing)
+    with error_console.status("reading"):
+        description = described(file, files.encoding, files.separator, files.missing)
     show(PrintedTable(_columns(description), description.headline))
     for text in _notes(description):
         paragraph(text)
@@ -54,6 +60,18 @@ def describe_command(
     for command in others:
         say(ATTACK_NEXT, *continued(command))
     return Outcome(_as_json(description))
+
+
+def _key(path: Path, key: Path) -> Outcome:
+    """Print that a file is a private key, and the attack that reads it."""
+    warning = (
+        f"{path.name} is the key of a publication, as its {MANIFEST} says. WARNING: it is private. It names the group of each "
+        "respondent and undoes the publication: do not publish it, and keep it apart from the published table."
+    )
+    paragraph(warning)
+    command = attack_of_key(key)
+    say("Next, what an adversary infers from the publication:", *continued(command))
+    return Outcome({"file": str(path), "looks like": "key", "warning": warning, "next": command})
 
 
 def _hierarchy(path: Path, hierarchy: Hierarchy) -> Outcome:

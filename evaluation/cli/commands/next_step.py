@@ -12,6 +12,15 @@ from foreknow.evaluation.cli.files.run_settings import plain_option
 from foreknow.evaluation.cli.options import given_options
 from foreknow.evaluation.cli.printing.terminal import continued
 
+BOUNDS = ("sure", "fail_over")
+"""Parameters that define the verdict of an attack."""
+
+NOTATION = {"encoding": "utf-8", "separator": None, "equal_values": "refuse", "missing": "refuse"}
+"""Parameters of the notation of published tables and of the rules by which they are cleaned, and their defaults."""
+
+REPEATED = ("missing_value", "time_format")
+"""Those of them that are repeated."""
+
 
 def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[str] = ()) -> list[str]:
     """Lines that name the next command.
@@ -35,6 +44,11 @@ def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[
     return ["Next:", *continued(" ".join([*parts, *more]))]
 
 
+def typed_lines(*commands: str) -> list[str]:
+    """Lines of commands as they are typed, one after another."""
+    return [line for command in commands for line in continued(f"foreknow {command}")]
+
+
 def paths_of(paths: Iterable[Path]) -> str:
     """Paths as the shell reads them."""
     return " ".join(shlex.quote(str(path)) for path in paths)
@@ -48,17 +62,28 @@ def table_options(given: Mapping[str, Any]) -> str:
     given : mapping
         Parameters of `foreknow check` or `foreknow attack` by their names in Python.
     """
-    rules = {name: plain_option(given.get(name)) for name in ("equal_values", "missing")}
-    flags = {f"--{name.replace('_', '-')}": [rule] for name, rule in rules.items() if rule not in (None, "refuse")}
-    columns = {"--qi": given.get("qi") or ["COLUMN"], "--sensitive": [given["sensitive"]]}
-    columns |= {f"--{name}": [given[name]] for name in ("group", "time") if given.get(name)}
-    return " ".join(f"{flag} {shlex.quote(str(each))}" for flag, values in (columns | flags).items() for each in values)
+    columns = {"qi": given.get("qi") or ["COLUMN"], "sensitive": [given["sensitive"]]}
+    columns |= {name: [given[name]] for name in ("group", "time") if given.get(name)}
+    rules = {name: plain_option(given.get(name)) for name in NOTATION}
+    columns |= {name: [rule] for name, rule in rules.items() if rule not in (None, NOTATION[name])}
+    columns |= {name: given[name] for name in REPEATED if given.get(name)}
+    return " ".join(option_text(name, each) for name, values in columns.items() for each in values)
 
 
-def unused_folder() -> str:
-    """Name of a folder for a release that does not exist: ``release``, or with a number."""
-    names = ("release", *(f"release-{number}" for number in range(2, 100)))
-    return next((name for name in names if not Path(name).exists()), "release")
+def option_text(name: str, value: Any) -> str:
+    """An option with one value as the shell reads it, from the name of its parameter."""
+    return f"--{name.strip('_').replace('_', '-')} {shlex.quote(str(value))}"
+
+
+def unused_path(wanted: str) -> str:
+    """Name of a file or folder that does not exist, as the shell reads it: the one wanted, or with a number.
+
+    >>> unused_path("no such release")
+    "'no such release'"
+    """
+    path = Path(wanted)
+    names = (path, *(path.with_stem(f"{path.stem}-{number}") for number in range(2, 100)))
+    return shlex.quote(str(next((each for each in names if not each.exists()), path)))
 
 
 def _argument(key: str, parameter: Any, value: Any) -> list[str]:

@@ -1,16 +1,15 @@
 """The command `foreknow publish`: group the records of each release, and write the published table and the key."""
 
-import shlex
 from pathlib import Path
 from typing import Any, cast
 
 import typer
 
 from foreknow.defenses import Defense, publish
-from foreknow.evaluation.checks.certificate import FAILED, certificate
+from foreknow.evaluation.checks.certificate import FAILED, Certificate, certificate
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.command_shape import Outcome
-from foreknow.evaluation.cli.commands.next_step import next_lines, paths_of, table_options
+from foreknow.evaluation.cli.commands.next_step import next_lines, option_text, unused_path
 from foreknow.evaluation.cli.commands.publish_from_disk import DiskRun, publish_from_disk
 from foreknow.evaluation.cli.commands.publish_options import (
     Bucketized,
@@ -25,8 +24,9 @@ from foreknow.evaluation.cli.commands.publish_options import (
     Seed,
     ThresholdOptions,
 )
-from foreknow.evaluation.cli.commands.publish_output import checked_output, quotes_formulas, write_output
+from foreknow.evaluation.cli.commands.publish_output import Output, checked_output, quotes_formulas, write_output
 from foreknow.evaluation.cli.commands.publish_report import (
+    check_lines,
     notice_codes,
     notice_risks,
     publication_content,
@@ -36,6 +36,7 @@ from foreknow.evaluation.cli.commands.publish_report import (
 )
 from foreknow.evaluation.cli.defense_choices import (
     BUILT_IN,
+    KNOWLEDGE_OPTIONS,
     DefenseChoice,
     defense_choice,
     fresh_seed,
@@ -45,12 +46,12 @@ from foreknow.evaluation.cli.defense_choices import (
 from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.disk_options import Block, DiskOptions, FromDisk
 from foreknow.evaluation.cli.files.columns import Columns
-from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE
 from foreknow.evaluation.cli.files.run_settings import run_settings
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
 from foreknow.evaluation.cli.options import Overwrite, given_options, refuse_unread_options
 from foreknow.evaluation.cli.pictures import PICTURES, Pictures
-from foreknow.evaluation.cli.printing.terminal import continued, say, tracked
+from foreknow.evaluation.cli.printing.compilation_notice import notice_publication
+from foreknow.evaluation.cli.printing.terminal import error_console, say, tracked
 from foreknow.models import History, Release
 
 EPILOG = which_defense()
@@ -98,22 +99,10 @@ def publish_command(
     # Options and output folders are refused before a file is read, files before anything is computed.
     choice = _checked_choice(context, defense)
     if from_disk:
-        return publish_from_disk(
-            DiskRun(
-                context,
-                table,
-                out,
-                thresholds,
-                known.learning,
-                choice,
-                seed,
-                corpus,
-                disk,
-                block,
-                not no_verify,
-                overwrite,
-            )
+        run = DiskRun(
+            context, table, out, thresholds, known.learning, choice, seed, corpus, disk, block, not no_verify, overwrite
         )
+        return publish_from_disk(run)
     disk.refuse_given("records are read into memory", block)
     output = checked_output(table.records, corpus, out, overwrite, pictures)
     columns = table.columns
@@ -121,6 +110,7 @@ def publish_command(
     used = fresh_seed() if seed is None else seed
     chosen = choice.make(thresholds.options(used, given_options(context)))
     adversary = assumed_adversary(history, learned, known.learning) if choice.assumes_adversary else None
+    notice_publication(chosen)
     releases = publish(
         history,
         chosen,
@@ -131,20 +121,34 @@ def publish_command(
         progress=lambda views: tracked(views, "publishing"),
     )
     _check_any_group(releases, chosen)
-    run = run_settings(context, [*table.files, corpus], used)
-    stated = certificate(releases, chosen, adversary, verified=not no_verify, seeded=seed is not None)
-    formulas = write_output(output, releases, chosen, columns, quote_formulas, run, stated)
+    settings = run_settings(context, [*table.files, corpus], used)
+    stated = certificate(
+        releases,
+        chosen,
+        adversary,
+        verified=not no_verify,
+        seeded=seed is not None,
+        progress=lambda published: tracked(published, "verifying"),
+    )
+    with error_console.status("writing"):
+        formulas = write_output(output, releases, chosen, columns, quote_formulas, settings, stated)
     report_cost(releases, chosen)
     notice_risks(formulas, quotes_formulas(output, quote_formulas), seed)
-    say_paths(out / output.table, out / output.key)
-    say(*verified_lines(stated, out / output.table.parent))
-    if pictures:
-        say(f"Pictures: {out / output.key.parent / PICTURES}.")
-    say(*_check_lines(table, columns, out / output.table, thresholds, choice))
-    key = f"--groups {shlex.quote(str(out / output.key))}"
-    say(*next_lines(context, "attack", key, "--out risk", also=("corpus",)))
+    _say_end(context, output, stated)
     content = publication_content(releases, chosen, out, output) | {"verdict": stated.verdict}
     return Outcome(content, stated.verdict == FAILED)
+
+
+def _say_end(context: typer.Context, output: Output, stated: Certificate) -> None:
+    """Print where the files are, what the check found, and the next commands."""
+    out = output.folder
+    say_paths(out / output.table, out / output.key)
+    say(*verified_lines(stated, out / output.table.parent))
+    if output.pictures:
+        say(f"Pictures: {out / output.key.parent / PICTURES}.")
+    say(*check_lines(out))
+    key = option_text("groups", out / output.key)
+    say(*next_lines(context, "attack", key, f"--out {unused_path('risk')}", also=KNOWLEDGE_OPTIONS))
 
 
 def _checked_choice(context: typer.Context, defense: str) -> DefenseChoice:
@@ -159,18 +163,6 @@ def _checked_choice(context: typer.Context, defense: str) -> DefenseChoice:
     options = {name: built_in.options for name, built_in in BUILT_IN.items()} | {defense: choice.options}
     refuse_unread_options(context, "defense", defense, options)
     return choice
-
-
-def _check_lines(
-    table: TableOptions, columns: Columns, published: Path, thresholds: ThresholdOptions, choice: DefenseChoice
-) -> list[str]:
-    """Lines that name the command that recomputes the size of the groups; none for a defense without -k."""
-    if "k" not in choice.options:
-        return []
-    time = None if columns.time in (DEFAULT_TIME, ONE_RELEASE) else columns.time
-    options = table_options({"qi": table.qi, "sensitive": table.sensitive, "time": time})
-    command = f"foreknow check {paths_of([published])} {options} -k {thresholds.k}"
-    return ["To recompute the size of the groups from the table alone:", *continued(command)]
 
 
 def _read(columns: Columns, records: Path, corpus: Path | None) -> tuple[History, History | None]:

@@ -1,7 +1,6 @@
 """`foreknow publish --from-disk`: publication of a table larger than memory, its verification and its certificate."""
 
 import os
-import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -23,10 +22,10 @@ from foreknow.evaluation.checks.manifest import MANIFEST, PRIVATE, read_object
 from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.cli.adversary_knowledge import Learning, class_intervals
 from foreknow.evaluation.cli.command_shape import Outcome
-from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.next_step import next_lines, option_text, unused_path
 from foreknow.evaluation.cli.commands.publish_options import ThresholdOptions
-from foreknow.evaluation.cli.commands.publish_report import MOST, verified_lines
-from foreknow.evaluation.cli.defense_choices import DefenseChoice, fresh_seed
+from foreknow.evaluation.cli.commands.publish_report import MOST, check_lines, verified_lines
+from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS, DefenseChoice, fresh_seed
 from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.disk_options import DiskOptions
 from foreknow.evaluation.cli.files.atomic_output import check_output
@@ -35,6 +34,7 @@ from foreknow.evaluation.cli.files.large_tables import large_tables, refuse_in_m
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.option_groups import TableOptions
 from foreknow.evaluation.cli.options import given_options
+from foreknow.evaluation.cli.printing.compilation_notice import notice_publication
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show
 from foreknow.evaluation.program_version import program_version
@@ -48,6 +48,10 @@ PARTS = "release"
 
 IN_MEMORY = ("infeasible", "bucketized", "generalized", "quote_formulas", "pictures", "deterministic")
 """Options of `foreknow publish` that are read without --from-disk alone."""
+
+
+CARRIED = (*KNOWLEDGE_OPTIONS, "memory", "workers", "scheduler", "scratch")
+"""Parameters that `foreknow attack --from-disk` reads as well, besides those of the table."""
 
 
 class DiskRun(NamedTuple):
@@ -81,6 +85,7 @@ def publish_from_disk(run: DiskRun) -> Outcome:
         table, corpus = large_tables(run.table, run.corpus)
         _check_times(table, engine)
     adversary = _assumed(run, table, corpus, engine) if run.choice.assumes_adversary else None
+    notice_publication(defense)
     try:
         published = publish_large(
             table, defense, run.out, adversary, block=run.block or BLOCK_RECORDS, seed=run.seed, engine=engine
@@ -98,12 +103,9 @@ def publish_from_disk(run: DiskRun) -> Outcome:
         f"For you alone: {run.out / PRIVATE}. It names the group of each record and undoes the publication: keep it apart.",
         *verified_lines(stated, run.out / PARTS),
     )
-    groups = f"--from-disk --groups {shlex.quote(str(run.out))}"
-    say(
-        *next_lines(
-            run.context, "attack", groups, "--out risk", also=("corpus", "memory", "workers", "scheduler", "scratch")
-        )
-    )
+    say(*check_lines(run.out))
+    groups = f"--from-disk {option_text('groups', run.out)}"
+    say(*next_lines(run.context, "attack", groups, f"--out {unused_path('risk')}", also=CARRIED))
     return Outcome(_content(published, defense, run.out, stated), stated.verdict == FAILED)
 
 

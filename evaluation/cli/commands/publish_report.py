@@ -8,6 +8,7 @@ import pandas as pd
 from foreknow.defenses import Defense
 from foreknow.evaluation.checks.certificate import CERTIFICATE, FAILED, NOT_VERIFIED, Certificate
 from foreknow.evaluation.checks.program import settings
+from foreknow.evaluation.cli.commands.next_step import paths_of, typed_lines
 from foreknow.evaluation.cli.commands.publish_output import Output
 from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.files.checksums import RELEASE
@@ -107,6 +108,14 @@ def say_paths(table: Path, key: Path) -> None:
         f"The key, for you alone: {key}. It names the group of each record and undoes the publication: keep it apart.",
         f"The settings and the seed of this run, which undo it too: {key.parent / SETTINGS}.",
     )
+
+
+def check_lines(out: Path) -> list[str]:
+    """Lines that name the command that checks a publication."""
+    return [
+        "To check the files, and each enforced requirement that a published table shows:",
+        *typed_lines(f"check {paths_of([out])}"),
+    ]
 
 
 def verified_lines(stated: Certificate, folder: Path) -> list[str]:

@@ -24,7 +24,7 @@ from foreknow.evaluation.cli.commands.attack_output import files_content, output
 from foreknow.evaluation.cli.commands.attack_report import attack_title
 from foreknow.evaluation.cli.commands.attack_run import AttackRun
 from foreknow.evaluation.cli.commands.exposure_verdict import fail_over_lines
-from foreknow.evaluation.cli.commands.next_step import paths_of, table_options
+from foreknow.evaluation.cli.commands.next_step import BOUNDS, option_text, paths_of, table_options, typed_lines
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
@@ -33,7 +33,7 @@ from foreknow.evaluation.cli.options import given_options
 from foreknow.evaluation.cli.pictures import BELIEFS, check_pictures, draw_beliefs
 from foreknow.evaluation.cli.printing.attack_tables import posterior_table
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable, definitions
-from foreknow.evaluation.cli.printing.terminal import continued, notice, say, say_sentences, say_verdict, show, tracked
+from foreknow.evaluation.cli.printing.terminal import notice, say, say_sentences, say_verdict, show, tracked
 from foreknow.evaluation.cli.published.beliefs import (
     LINKED_TERMS,
     MEMBER_TERMS,
@@ -234,10 +234,12 @@ def _outcome(run: AttackRun, verdict: str, share: float, content: dict[str, Any]
     say(*_fail_over_lines(run, share))
     failed = run.fail_over is not None and share > run.fail_over
     paths, options = paths_of(_paths(run)), table_options(run.context.params)
-    command = f"foreknow attack {paths} --published {options} --people FILE"
     if run.tables.people:
-        command = f"foreknow check {paths} {options}"
-    say("Next:", *continued(command))
+        command = f"check {paths} {options}"
+    else:
+        bounds = [option_text(name, run.context.params[name]) for name in BOUNDS if name in given_options(run.context)]
+        command = " ".join([f"attack {paths} --published {options}", *bounds, "--people FILE"])
+    say("Next:", *typed_lines(command))
     return Outcome(
         {"verdict": verdict, "sure": run.sure, "share": share, "fail_over": run.fail_over, "failed": failed}
         | content

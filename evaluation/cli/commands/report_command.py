@@ -7,22 +7,25 @@ from pathlib import Path
 import typer
 
 from foreknow.attacks import Attack
+from foreknow.defenses import Defense
 from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
+from foreknow.evaluation.cli.adversary_knowledge import Learning, assumed_adversary
 from foreknow.evaluation.cli.attack_choices import ATTACK_OPTIONS, attack_options, estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_making import RECORDS, Attacked, AttackSettings, chosen_attack
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, Corpus
 from foreknow.evaluation.cli.commands.exposure_verdict import fail_over_lines
-from foreknow.evaluation.cli.commands.next_step import next_lines
+from foreknow.evaluation.cli.commands.next_step import BOUNDS, next_lines, unused_path
 from foreknow.evaluation.cli.commands.report_making import (
+    Publication,
     informed_of,
+    is_bucketized,
     learned_of,
     read_or_publish,
 )
 from foreknow.evaluation.cli.commands.report_options import Details, Groups, Names, Page, Seed, Stricter
 from foreknow.evaluation.cli.commands.report_output import report_content, save_report, settings_path
-from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
+from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS, defense_choice
 from foreknow.evaluation.cli.defense_text import defense_options
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import check_key
@@ -71,33 +74,25 @@ def report_command(
     # Options and output are refused before a file is read, files before anything is computed.
     check_sure(sure)
     _check_options(context, attacked.attack, attacked.statements)
-    statements = attacked.statements
-    inputs = [path for path in (*table.files, groups, corpus, statements) if path is not None]
+    inputs = [path for path in (*table.files, groups, corpus, attacked.statements) if path is not None]
     _check_output(out, overwrite, inputs)
     check_packages()
-    columns = table.columns
-    known = known_by.learning
     used = secrets.randbits(32) if seed is None else seed
+    known, estimator = known_by.learning, estimator_choice(attacked.estimator)
     with cleaned_as_published(groups, context):
-        tables = columns.read(*(path for path in (table.records, corpus) if path is not None))
-        schema = columns.schema(*tables)
-        taught = None if corpus is None else History.read(tables[1], schema, columns.time)
-        if groups is not None and not check_key(groups, table.records):
-            notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {table.records}.")
-        made = read_or_publish(tables[0], groups, columns, schema, taught, known, used)
-    stated = [] if statements is None else read_statements(statements, schema, columns.encoding)
-    chosen = AttackSettings.of(attacked, False, RECORDS, known)
-    also = _also(chosen, Attacked(schema, made.history, made.releases, taught, stated))
+        made, read = _read(table, groups, corpus, known, used)
+    stated = [] if attacked.statements is None else read_statements(attacked.statements, read.schema, table.encoding)
+    also = _also(AttackSettings.of(attacked, False, RECORDS, known), read._replace(statements=stated))
     notice_compilation()
     with TimeLeft("attacking by two adversaries") as shown:
         found = report(
             made.releases,
-            informed_of(made.history if taught is None else taught, known, estimator_choice(attacked.estimator)),
-            partial(learned_of, learning=known, estimator=estimator_choice(attacked.estimator), progress=shown.parts),
+            informed_of(made.history if read.corpus is None else read.corpus, known, estimator),
+            partial(learned_of, learning=known, estimator=estimator, progress=shown.parts),
             also=also,
             defense=made.defense,
             assumed=made.assumed,
-            defender=assumed_adversary(made.history, taught, known),
+            defender=assumed_adversary(made.history, read.corpus, known),
             solver=with_progress(solver_choice(attacked.solver), shown.parts),
             sure=sure,
             details=None if knowledge is None else DETAILS[knowledge.value],
@@ -109,29 +104,55 @@ def report_command(
         )
         shown.update("drawing the page")
         save_report(found, out, run_settings(context, inputs, used), inputs, overwrite)
-    told = found.verdict
     share = max((each.exposed / max(each.respondents, 1) for each in found.contents.headlines.values()), default=0.0)
-    say_verdict(
-        f"{told.word}. {told.sentence}",
-        *fail_over_lines(share, fail_over),
-        *([f"What to change: {told.advice}"] if told.advice else []),
-    )
+    _say(found, share, fail_over)
     say(f"The report, for you alone: {out}. Open it in a browser. Seed: {used}, kept in {settings_path(out).name}.")
-    say(*_next(context, found))
+    say(*_next(context, found, made))
     failed = fail_over is not None and share > fail_over
     content = report_content(found, out, used) | {"solver": attacked.solver, "fail_over": fail_over, "failed": failed}
     return Outcome(content, failed)
 
 
-def _next(context: typer.Context, found: Report) -> list[str]:
+def _read(
+    table: TableOptions, groups: Path | None, corpus: Path | None, known: Learning, seed: int
+) -> tuple[Publication, Attacked]:
+    """The publication, read or made, and the same as an attack reads it, without statements."""
+    columns = table.columns
+    tables = columns.read(*(path for path in (table.records, corpus) if path is not None))
+    schema = columns.schema(*tables)
+    taught = None if corpus is None else History.read(tables[1], schema, columns.time)
+    if groups is not None and not check_key(groups, table.records):
+        notice(f"No {MANIFEST} beside {groups} lists it: it is not checked that it belongs to {table.records}.")
+    made = read_or_publish(tables[0], groups, columns, schema, taught, known, seed)
+    return made, Attacked(schema, made.history, made.releases, taught, [])
+
+
+def _say(found: Report, share: float, fail_over: float | None) -> None:
+    """Print the verdict, the line on --fail-over for the share that is exposed, and the advice."""
+    told = found.verdict
+    advice = [f"What to change: {told.advice}"] if told.advice else []
+    say_verdict(f"{told.word}. {told.sentence}", *fail_over_lines(share, fail_over), *advice)
+
+
+def _next(context: typer.Context, found: Report, made: Publication) -> list[str]:
     """Lines that name the next command: publish with the setting that exposes the fewest, else compare defenses."""
     defense, steps = found.contents.changed, found.contents.settings.stricter
     best, _ = best_settings(found.contents.stricter.to_dict("records"))
     tried = {} if defense is None else {each.title: each.defense for each in stricter_settings(defense, steps)}
     options = None if best is None else defense_options(tried[best["setting"]])
-    if options is None:
-        return next_lines(context, "compare", also=("corpus",))
-    return next_lines(context, "publish", f"--defense {options}", "--out safer", also=("corpus",))
+    if defense is None or options is None:
+        return next_lines(context, "compare", also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
+    read = defense_choice(options.split()[0]).options
+    more = (f"--defense {options}", *_notation(made, defense), "--infeasible suppress", f"--out {unused_path('safer')}")
+    return next_lines(context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in read])
+
+
+def _notation(made: Publication, defense: Defense) -> list[str]:
+    """The option of the quasi-identifiers, which a trial publishes as they were, where the default of the defense differs."""
+    bucketized = made.releases[0].bucketized
+    if bucketized == is_bucketized(defense):
+        return []
+    return ["--bucketized" if bucketized else "--generalized"]
 
 
 DETAILS = {RECORDS: INFORMED, LEARNED: LEARNED}

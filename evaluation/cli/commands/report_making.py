@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
-from foreknow.defenses import Defense, DistinctDiversity, KAnonymity, Mondrian, publish
+from foreknow.defenses import Defense, DistinctDiversity, Injector, KAnonymity, Mondrian, publish
 from foreknow.evaluation.cli.adversary_knowledge import (
     Learning,
     assumed_adversary,
@@ -18,7 +19,9 @@ from foreknow.evaluation.cli.defense_choices import DefenseOptions, defense_choi
 from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.columns import Columns
+from foreknow.evaluation.cli.files.publication_settings import published_options
 from foreknow.evaluation.cli.files.release_files import read_releases
+from foreknow.evaluation.cli.files.run_settings import SETTINGS
 from foreknow.evaluation.cli.printing.terminal import notice, tracked
 from foreknow.evaluation.report.stricter import read_defense
 from foreknow.models import Adversary, Estimator, History, Release, Schema
@@ -52,8 +55,8 @@ def read_or_publish(
         return _trial(History.read(table, schema, columns.time), corpus, learning, seed)
     history, releases = read_releases(table, groups, columns, schema)
     defense = None if groups is None else recorded_defense(groups)
-    if defense is not None:
-        return Publication(history, releases, defense, None, ())
+    if groups is not None and defense is not None:
+        return Publication(history, _as_published(releases, groups, defense), defense, None, ())
     k = max(min((int(release.counts.sum(axis=1).min()) for release in releases if release.groups), default=2), 2)
     assumed = Mondrian(KAnonymity(k) & DistinctDiversity(2))
     note = (
@@ -61,6 +64,18 @@ def read_or_publish(
         f"{defense_text(assumed)}, from the size of the smallest group on."
     )
     return Publication(history, releases, None, assumed, (note,))
+
+
+def _as_published(releases: tuple[Release, ...], groups: Path, defense: Defense) -> tuple[Release, ...]:
+    """Releases with exact quasi-identifiers where they were published so, by the settings beside the key and the defense."""
+    options = published_options(groups.parent / SETTINGS) or {}
+    exact = bool(options.get("bucketized") or (is_bucketized(defense) and not options.get("generalized")))
+    return tuple(Release(each.view, replace(each.grouping, bucketized=exact)) for each in releases)
+
+
+def is_bucketized(defense: Defense) -> bool:
+    """True if a defense publishes exact quasi-identifiers unless asked otherwise."""
+    return bool(getattr(defense, "bucketized", isinstance(defense, Injector)))
 
 
 def recorded_defense(groups: Path) -> Defense | None:

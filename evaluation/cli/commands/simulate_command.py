@@ -1,6 +1,7 @@
 """The command `foreknow simulate`: a simulated history as a table that the other commands take."""
 
 import secrets
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import pandas as pd
 import typer
 
 from foreknow.evaluation.cli.command_shape import Outcome
-from foreknow.evaluation.cli.commands.next_step import unused_folder
+from foreknow.evaluation.cli.commands.next_step import unused_path
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, write_table
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.options import OUTPUT_PANEL, Overwrite
@@ -71,5 +72,10 @@ def simulate_command(
         f"{len(table):,} records of {people:,} respondents in {releases} releases: {out}. Seed: {used}, kept in {kept}."
     )
     traits = " ".join(f"--qi {trait}" for trait in schema.quasi_identifiers)
-    say("Next:", *continued(f"foreknow publish {out} {traits} --sensitive {schema.sensitive} --out {unused_folder()}"))
+    say(
+        "Next:",
+        *continued(
+            f"foreknow publish {shlex.quote(str(out))} {traits} --sensitive {schema.sensitive} --out {unused_path('release')}"
+        ),
+    )
     return Outcome({"records": len(table), "respondents": people, "releases": releases, "seed": used, "file": str(out)})

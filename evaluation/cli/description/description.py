@@ -29,7 +29,8 @@ class Description(NamedTuple):
     """Everything that `foreknow describe` says about a table.
 
     ``run`` is None if no sensitive column is known; ``published`` holds the signs of a published table, or is None. ``whole`` is
-    False if the first records of a larger file are described.
+    False if the first records of a larger file are described. ``separator`` is that of the file, ``given_separator`` the one
+    that the user named, if any.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Description(NamedTuple):
     missing: tuple[str, ...]
     published: PublishedShape | None
     whole: bool
+    given_separator: str | None
 
     @property
     def headline(self) -> str:
@@ -89,7 +91,7 @@ def _described(path: Path, encoding: str, separator: str | None, missing: tuple[
     roles, published = _roles(table, facts)
     marks = tuple(dict.fromkeys([*missing, *(text for fact in facts for text in fact.marks if _is_used(fact, roles))]))
     run = _tried(path, facts, roles, InputFiles(encoding, mark, marks))
-    return Description(path, len(table), codec, mark, facts, roles, run, marks, published, whole=True)
+    return Description(path, len(table), codec, mark, facts, roles, run, marks, published, True, separator)
 
 
 def _roles(table: pd.DataFrame, facts: tuple[ColumnFacts, ...]) -> tuple[Roles, PublishedShape | None]:

@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+from foreknow.evaluation.cli.commands.next_step import option_text, unused_path
 from foreknow.evaluation.cli.description.column_facts import UNITS
 from foreknow.evaluation.cli.description.description import Description
 from foreknow.evaluation.cli.description.proposed_roles import (
@@ -12,6 +13,9 @@ from foreknow.evaluation.cli.description.proposed_roles import (
     SENSITIVE,
     TIME,
 )
+
+SEPARATOR_NAMES = {"\t": "tab"}
+"""Separators that a shell does not pass, and their names."""
 
 
 def next_commands(description: Description) -> tuple[str, ...]:
@@ -34,8 +38,12 @@ def _published_command(description: Description, name: str) -> str:
 
 
 def _notation_options(description: Description) -> list[str]:
-    """Options that name the encoding and the marks of missing cells."""
+    """Options that name the encoding, the separator where it was given, and the marks of missing cells."""
     parts = ["--encoding", description.encoding] if description.encoding not in (None, "utf-8") else []
+    if description.given_separator is not None:
+        parts.append(
+            option_text("separator", SEPARATOR_NAMES.get(description.given_separator, description.given_separator))
+        )
     for text in description.missing:
         parts += ["--missing-value", shlex.quote(text)]
     return [part for part in parts if part is not None]
@@ -51,7 +59,7 @@ def _publish_command(description: Description) -> str:
         parts += ["--qi", shlex.quote(name)]
     parts += ["--sensitive", shlex.quote(roles.one(SENSITIVE) or "COLUMN")]
     parts += _cleaning_options(description) if description.whole else ["--from-disk", "--workers 2"]
-    return " ".join([*parts, "--out release"])
+    return " ".join([*parts, f"--out {unused_path('release')}"])
 
 
 def _cleaning_options(description: Description) -> list[str]:
@@ -66,4 +74,6 @@ def _cleaning_options(description: Description) -> list[str]:
 def hierarchy_command(path: Path) -> str:
     """The command that publishes records with a hierarchy."""
     roles = "--id COLUMN --qi COLUMN --sensitive COLUMN"
-    return f"foreknow publish RECORDS {roles} --hierarchy COLUMN={shlex.quote(str(path))} --out release"
+    return (
+        f"foreknow publish RECORDS {roles} --hierarchy COLUMN={shlex.quote(str(path))} --out {unused_path('release')}"
+    )

@@ -16,7 +16,7 @@ from foreknow.evaluation.cli.files.column_checks import (
 )
 from foreknow.evaluation.cli.files.formulas import unquoted_formulas
 from foreknow.evaluation.cli.files.input_files import ONE_RELEASE, InputFiles
-from foreknow.evaluation.cli.printing.terminal import notice
+from foreknow.evaluation.cli.printing.terminal import error_console, notice
 from foreknow.models import Categorical, Cleaning, ColumnRoles, Hierarchy, Numeric, Schema
 from foreknow.models.tables.cleaning.faults import Places
 from foreknow.models.tables.cleaning.spellings import common_spelling, folded
@@ -120,8 +120,9 @@ class Columns:
         if not self.hierarchies:
             check_encoding_used(self.encoding, paths)
         files = InputFiles(self.encoding, self.separator, self.missing)
-        tables = files.read(paths, [self.respondent, self.time, *self.categories], self.names, self.time)
-        return self.clean(tables, files.places(paths, tables))
+        with error_console.status("reading and cleaning"):
+            tables = files.read(paths, [self.respondent, self.time, *self.categories], self.names, self.time)
+            return self.clean(tables, files.places(paths, tables))
 
     def clean(self, tables: tuple[pd.DataFrame, ...], places: Places) -> tuple[pd.DataFrame, ...]:
         """Clean tables that were read; as `read`."""

@@ -36,7 +36,7 @@ def cleaned_as_published(groups: Path | None, context: typer.Context) -> Iterato
 def other_cleaning(groups: Path, context: typer.Context) -> str | None:
     """A sentence on the settings in which the publication of a key differs from a command; None if there is none."""
     kept = groups.parent / SETTINGS
-    published = _published_options(kept)
+    published = published_options(kept)
     if published is None:
         return None
     own = parameters_by_key(context.command)
@@ -52,7 +52,7 @@ def other_cleaning(groups: Path, context: typer.Context) -> str | None:
     )
 
 
-def _published_options(path: Path) -> dict[str, Any] | None:
+def published_options(path: Path) -> dict[str, Any] | None:
     """Options of `foreknow publish` in a file of settings; None if it is no such file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ HEADINGS = {
 """Headings of columns whose names are different."""
 
 RISK_TERMS = {
-    "sure": "number of posteriors of at least 0.9",
+    "sure": "number of posteriors of at least {sure:g}",
     "expected": "sum of the sure posteriors: the number of them that the adversary expects to be right",
     "right": "number of sure posteriors that are right; fewer than expected means overconfident",
     "log score": "mean log2 of the belief in the true value; lower than a weaker attack's means overconfident",
@@ -37,7 +37,7 @@ RISK_TERMS = {
     "success": "share of records whose most probable value is the true value",
     "confidence": "mean belief in the true value",
 }
-"""Meaning of the columns of `risk_per_release` and `sure_beliefs_per_release`."""
+"""Meaning of the columns of `risk_per_release` and `sure_beliefs_per_release`; see `risk_terms`."""
 
 BREACH_TERMS = {
     "holders": "number of published records with a value of the sensitive set; the others are non-holders",
@@ -71,26 +71,31 @@ MIN_COUNTED_CHANGE = 1e-9
 """Difference between a belief and a share that is not counted as a change."""
 
 
+def risk_terms(sure: float) -> dict[str, str]:
+    """`RISK_TERMS` with the belief from which an adversary is sure."""
+    return {name: text.format(sure=sure) for name, text in RISK_TERMS.items()}
+
+
 def joint_and_sequential(
-    joint: Beliefs, sequential: Beliefs, history: History, forward: bool
+    joint: Beliefs, sequential: Beliefs, history: History, forward: bool, sure: float
 ) -> Iterator[RenderableType]:
     """The risk over all releases of the joint attack and of the sequential one, two rows."""
     beliefs = {f"joint, {'forward' if forward else 'in hindsight'}": joint, "sequential": sequential}
-    yield PrintedTable(totals(beliefs, history), TOTALS)
+    yield PrintedTable(totals(beliefs, history, sure), TOTALS)
     yield ""
 
 
-def totals(beliefs: Mapping[str, Beliefs], history: History) -> pd.DataFrame:
+def totals(beliefs: Mapping[str, Beliefs], history: History, sure: float) -> pd.DataFrame:
     """Measures over all releases, one row per attack."""
-    rows = [{"attack": name} | total_of_risk(risk_table(found, history)) for name, found in beliefs.items()]
+    rows = [{"attack": name} | total_of_risk(risk_table(found, history, sure=sure)) for name, found in beliefs.items()]
     return pd.DataFrame(rows)[["attack", *TOTAL_COLUMNS]].rename(columns=HEADINGS)
 
 
-def risk_tables(beliefs: Beliefs, history: History, title: str) -> Iterator[RenderableType]:
+def risk_tables(beliefs: Beliefs, history: History, title: str, sure: float) -> Iterator[RenderableType]:
     """The tables of risk of an attack, and the meaning of their columns."""
-    yield PrintedTable(sure_beliefs_per_release(beliefs, history), "Sure beliefs, expected and right")
+    yield PrintedTable(sure_beliefs_per_release(beliefs, history, sure), "Sure beliefs, expected and right")
     yield PrintedTable(risk_per_release(beliefs, history), title)
-    yield definitions(RISK_TERMS)
+    yield definitions(risk_terms(sure))
 
 
 def foreground_tables(
@@ -123,12 +128,12 @@ def risk_columns(table: pd.DataFrame) -> pd.DataFrame:
     return table[names].rename(columns=HEADINGS)
 
 
-def sure_beliefs_per_release(beliefs: Beliefs, history: History) -> pd.DataFrame:
+def sure_beliefs_per_release(beliefs: Beliefs, history: History, sure: float) -> pd.DataFrame:
     """Sure beliefs, the number expected to be right and the number that are, and the log score, one row per release.
 
     ``ruled out`` is the number of groups whose published values the knowledge excludes.
     """
-    table = risk_table(beliefs, history)
+    table = risk_table(beliefs, history, sure=sure)
     table["ruled out"] = [int((release.posterior.status & Status.CONTRADICTED > 0).sum()) for release in beliefs]
     return table[["time", "sure", "expected", "right", "log_score", "ruled out"]].rename(columns=HEADINGS)
 

@@ -75,7 +75,7 @@ class TimeLeft:
 
     def update(self, title: str) -> None:
         """Show a text without time."""
-        self._show(PresentStep(title))
+        self._begin(PresentStep(title))
 
     def steps[T: Costed](self, steps: Sequence[T]) -> Iterator[T]:
         """Yield the steps one after another, with their number and the time left."""
@@ -86,7 +86,7 @@ class TimeLeft:
             if done >= LEAST_DONE * total:
                 unit = (now - start) / done
                 shown = replace(shown, ends=now + unit * step.cost, later=unit * rest)
-            self._show(shown)
+            self._begin(shown)
             yield step
             done += step.cost
 
@@ -94,9 +94,9 @@ class TimeLeft:
         """Yield parts of the present step, of about equal cost, with their number and the time left.
 
         The time of the parts so far is that of the others. A step that has other work beside these parts keeps its time by `steps`
-        where that is longer.
+        where that is longer. Parts of other work in the same step take the place of these.
         """
-        step, start = self._present, time.monotonic()
+        step, start = self._step, time.monotonic()
         for number, each in enumerate(parts, 1):
             shown, now = replace(step, details=(*step.details, f"part {number} of {len(parts)}")), time.monotonic()
             if number > 1:
@@ -105,6 +105,11 @@ class TimeLeft:
                 shown = replace(shown, ends=max(start + length, step.ends or 0.0), later=later)
             self._show(shown)
             yield each
+
+    def _begin(self, step: PresentStep) -> None:
+        """Show a step, whose parts may follow."""
+        self._step = step
+        self._show(step)
 
     def _show(self, step: PresentStep) -> None:
         """Replace the present step; the spinner reads it at each of its frames."""

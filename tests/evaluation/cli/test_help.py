@@ -5,12 +5,14 @@ import re
 from itertools import pairwise
 
 import pytest
-from commands import ROLES, records, run, write
+from commands import ROLES, proposed, records, run, write
+from printed_tables import table_lines
 from rich.console import Console
 
 from foreknow.evaluation.cli.command_line import COMMANDS
 from foreknow.evaluation.cli.command_shape import paragraphs
 from foreknow.evaluation.cli.defense_choices import BUILT_IN
+from foreknow.evaluation.cli.help_examples import EXAMPLES
 from foreknow.evaluation.cli.printing import terminal
 
 
@@ -58,16 +60,8 @@ def test_the_version():
     assert importlib.metadata.version("foreknow") in shown
 
 
-def tables(text):
-    """Lines of printed tables: from the line above a rule to the next empty line."""
-    lines = text.splitlines()
-    for place, line in enumerate(lines):
-        if "───" in line:
-            last = next((end for end in range(place, len(lines)) if not lines[end].strip()), len(lines))
-            yield from lines[place - 1 : last]
-
-
 def test_the_tables_fit(tmp_path, monkeypatch):
+    """Those of demo: test_demo_command.py."""
     monkeypatch.setattr(terminal, "console", Console(width=80))
     source = write(records(people=20, present=16), tmp_path / "r.csv")
     out = tmp_path / "out"
@@ -78,8 +72,26 @@ def test_the_tables_fit(tmp_path, monkeypatch):
         ("attack", source, *ROLES, "--groups", out / "private" / "groups.csv", "--knowledge", "records"),
         ("attack", table, "--published", *ROLES),
         ("check", table, "--sensitive", "result", "-k", 2, "-l", 2, "-t", 1),
+        ("compare", source, *ROLES, "--defense", "mondrian", "--defense", "anatomy", "--fail-over", 1),
+        ("report", source, *ROLES, "--stricter", 0, "--out", tmp_path / "r.html"),
     ]
     for command in commands:
-        found = list(tables(run(*command).stdout))
-        assert found
-        assert max(map(len, found)) <= 80, command[0]
+        found = list(table_lines(run(*command).stdout))
+        assert bool(found) == (command[0] != "report")  # The tables of the report are on its page.
+        assert max(map(len, found), default=0) <= 80, command[0]
+
+
+def test_the_examples_can_be_typed(tmp_path, monkeypatch):
+    """In an order in which each finds the files of those before it; the help text has each as it is typed."""
+    monkeypatch.chdir(tmp_path)
+    names = {"town": "city", "result": "diagnosis"}
+    write(records(people=60, present=50).rename(columns=names), tmp_path / "records.csv")
+    order = ["describe", "simulate", "publish", "attack", "check", "compare", "report"]
+    assert {*order, "demo"} == set(COMMANDS) == set(EXAMPLES)
+    for command in order:
+        commands = proposed(run(command, "--help").stdout.split("For example:")[1])
+        assert commands
+        for words in commands:
+            assert words[0] == command
+            run(*words)
+    assert proposed(run("demo", "--help").stdout) == [["demo", "--out", "demo-output"]]

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import ROLES, read, records, run, write
+from commands import ROLES, proposed, read, records, run, write
+from printed_tables import tables
 
 from foreknow.evaluation.cli.configuration import TABLE
 from foreknow.evaluation.cli.defense_choices import BUILT_IN
@@ -52,10 +53,22 @@ class TestVerdict:
         result = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--fail-over", bound, status=status)
         assert ("FAILED" in result.stdout) == (status == 1)
 
-    def test_sure_is_the_threshold(self, grouped):
-        """At .6, the groups of two equal shares still leave the others unsure."""
-        result = run("attack", grouped, *ROLES, *SNAPSHOT, "--classes", 1, "--sure", 0.6)
-        assert "4 of 8 respondents" in result.stdout
+    @pytest.mark.parametrize(("sure", "exposed", "posteriors"), [(0.6, "4 of 6", 6), (0.7, "None of 6", 0)])
+    @pytest.mark.parametrize("attack", ["snapshot", "joint"])
+    def test_sure_is_the_threshold_of_the_verdict_and_of_the_tables(self, tmp_path, attack, sure, exposed, posteriors):
+        """Beliefs are the shares 2/3 and 1/3 of each of two groups: two of three members are right, as expected."""
+        rows = [(f"p{i}", 30, "Rome", "aababb"[i], i // 3) for i in range(6)]
+        path = write(pd.DataFrame(rows, columns=["id", "age", "town", "result", "group"]), tmp_path / "r.csv")
+        options = ["--attack", attack, "--knowledge", "records", "--classes", 1, "--sure", sure]
+        told = run("attack", path, *ROLES, *options).stdout
+        assert exposed in told
+        printed = tables(told)
+        wanted = (str(posteriors), "4" if posteriors else "0", "4" if posteriors else "0")
+        shown = printed["Sure beliefs, expected and right"] + printed.get("Risk over all releases", [])
+        assert len(shown) == (3 if attack == "joint" else 1)
+        for row in shown:
+            assert (row["sure"], f"{float(row['expected']):g}", row["right"]) == wanted
+        assert f"number of posteriors of at least {sure:g}" in " ".join(told.split())
 
     def test_the_joint_attack_names_the_releases(self, published):
         source, out, _ = published
@@ -205,14 +218,20 @@ def test_the_next_command_can_be_typed(tmp_path):
     run(*words[1:-1], tmp_path / "risk")
 
 
-@pytest.mark.parametrize("defense", [name for name, choice in BUILT_IN.items() if "k" in choice.options])
+@pytest.mark.parametrize("defense", BUILT_IN)
 def test_the_check_that_publish_names_passes(tmp_path, defense):
-    """With a column of the time whose name needs quotes."""
+    """Of all requirements, with a folder and a column of the time whose names need quotes."""
     source = write(records().rename(columns={"week": "month of visit"}), tmp_path / "r.csv")
-    more = ["--time", "month of visit", "--defense", defense, "--out", tmp_path / "o"]
-    told = run("publish", source, *ROLES, *more).stdout
-    named = told.split("from the table alone:")[1].split("Next:")[0]
-    assert "Passed" in run(*shlex.split(named.replace("\\\n", " "))[1:]).stdout
+    out = tmp_path / "the release"
+    told = run("publish", source, *ROLES, "--time", "month of visit", "--defense", defense, "--out", out).stdout
+    check, attack = proposed(told)
+    assert check == ["check", str(out)]
+    assert attack[0] == "attack"
+    stated = json.loads((out / "public" / "certificate.json").read_text())["enforced"]["requirements"]
+    checked = run(*check, "--json")
+    found = {row["requirement"] for row in json.loads(checked.stdout)["requirements"]}
+    assert found == {one["text"] for one in stated if not one["text"].startswith(("JSimilarity", "PosteriorBound"))}
+    assert "Passed" in checked.stderr
 
 
 def test_commands_about_published_tables_carry_their_columns_on(tmp_path):

@@ -1,8 +1,13 @@
 """The notice before kernels are compiled."""
 
 import pytest
+from commands import ROLES, records, run, write
 
+from foreknow.defenses.buckets.bucketization import bucketize
+from foreknow.defenses.growing.point_tree import build_tree
+from foreknow.defenses.mondrian.cuts import cut_parts
 from foreknow.evaluation.cli.printing import compilation_notice
+from foreknow.models.compilation_cache import is_on_disk
 from foreknow.models.estimators.assignments.group_beliefs import group_beliefs
 from foreknow.models.joint.sweeps import sweep_over
 
@@ -41,3 +46,21 @@ def test_the_kernel_is_one_that_the_attack_calls(asked):
     compilation_notice.notice_compilation("max-entropy", "omega", learns=False)
     compilation_notice.notice_compilation(None, "omega", learns=False)
     assert asked == [group_beliefs, sweep_over]
+
+
+@pytest.mark.parametrize(
+    ("defense", "kernel"),
+    [("mondrian", cut_parts), ("mask", cut_parts), ("bkaa", build_tree), ("uhra", build_tree), ("k-primacy", build_tree),
+     ("injector", bucketize)],
+)  # fmt: skip
+def test_a_publication_asks_for_a_kernel_that_it_calls(asked, tmp_path, defense, kernel):
+    told = run("publish", write(records(), tmp_path / "r.csv"), *ROLES, "--defense", defense, "--out", tmp_path / "o")
+    assert asked == [kernel]
+    assert "Compiling kernels once, some 20 seconds; " in " ".join(told.stderr.split())
+    assert is_on_disk(kernel)
+
+
+@pytest.mark.parametrize("defense", ["js-reduce", "anatomy", "full-domain", "m-invariance"])
+def test_a_publication_of_few_kernels_asks_for_none(asked, tmp_path, defense):
+    run("publish", write(records(), tmp_path / "r.csv"), *ROLES, "--defense", defense, "--out", tmp_path / "o")
+    assert asked == []

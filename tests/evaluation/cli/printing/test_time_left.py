@@ -96,3 +96,11 @@ def test_steps_of_a_report_are_in_their_order():
     assert titles.index("without prior knowledge: learning what is known") == 4
     assert titles[8] == "--attack snapshot"
     assert titles[-1] == "publishing and attacking with k = 6"
+
+
+def test_parts_of_other_work_in_a_step_take_the_place_of_the_last_ones(clock):
+    shown = time_left.TimeLeft("at first")
+    next(shown.steps([Step("a", 1)]))
+    list(shown.parts(range(2)))
+    next(shown.parts(range(3)))
+    assert str(shown.__rich__()) == "a (1 of 1, part 1 of 3)"

@@ -53,12 +53,16 @@ def _approximated(releases: Sequence[ReleaseBeliefs]) -> list[str]:
     errors = np.concatenate(
         [np.zeros(0), *(one.posterior.error for one in releases if one.posterior.error is not None)]
     )
-    large = errors[errors > 0]
-    if not len(large):
+    return approximation_notes(int((errors > 0).sum()), float(np.max(errors, where=errors > 0, initial=0.0)))
+
+
+def approximation_notes(groups: int, largest: float) -> list[str]:
+    """Note on the number of groups that `Auto` approximates by `Sinkhorn`, with the largest estimated error; empty for none."""
+    if not groups:
         return []
     return [
-        f"{len(large):,} groups are too large for an exact posterior; the law of large numbers (Sinkhorn) is used, with an "
-        f"estimated error of at most {large.max():.1e} in a probability."
+        f"{groups:,} groups are too large for an exact posterior; the law of large numbers (Sinkhorn) is used, with an "
+        f"estimated error of at most {largest:.1e} in a probability."
     ]
 
 

@@ -61,6 +61,17 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[str]:
     if solver.exact or not len(posterior.problem.path):
         return []
     rule = posterior.rule or type(solver).__name__
+    if notes := law_notes(rule):
+        return notes
+    if posterior.standard_error is not None:
+        return [
+            f"the joint law is sampled ({rule}): beliefs have a Monte Carlo standard error of at most {_largest(posterior):.2g}."
+        ]
+    return []
+
+
+def law_notes(rule: str) -> list[str]:
+    """Note on the approximation of the joint law by `MaxEntropy` or `GroupMessages`, as their rules name it; empty for others."""
     if MaxEntropy.__name__ in rule:
         return [
             f"the joint law is approximated ({rule}): groups meet their published counts in expectation, and beliefs of group "
@@ -70,10 +81,6 @@ def _solver(posterior: JointPosterior, solver: JointSolver) -> list[str]:
         return [
             f"the joint law is approximated ({rule}): each group has its exact counts, where its members are independent given the "
             f"other groups{', and evidence of respondents who meet again counts more than once' * ('pass' in rule)}."
-        ]
-    if posterior.standard_error is not None:
-        return [
-            f"the joint law is sampled ({rule}): beliefs have a Monte Carlo standard error of at most {_largest(posterior):.2g}."
         ]
     return []
 

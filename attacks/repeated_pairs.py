@@ -51,7 +51,11 @@ def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> 
 
     Without transitions no evidence is carried from release to release, so that none is repeated.
     """
-    share = 0.0 if adversary.transitions is None else repeated_pairs(observations)
+    return overconfidence_notes(0.0 if adversary.transitions is None else repeated_pairs(observations))
+
+
+def overconfidence_notes(share: float) -> tuple[str, ...]:
+    """Note on repeated evidence by the share of repeated pairs, as `overconfident`."""
     if share < MIN_REPORTED_SHARE:
         return ()
     return (

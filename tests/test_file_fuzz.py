@@ -9,6 +9,9 @@ import json
 import string
 import traceback
 import warnings
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas as pd
 import pytest
@@ -18,9 +21,10 @@ from strategies import history_of
 from typer.testing import CliRunner
 
 from foreknow.attacks import SnapshotAttack
+from foreknow.defenses import KAnonymity, Mondrian
 from foreknow.evaluation.cli import command_line
 from foreknow.evaluation.cli.files.statement_files import read_statements
-from foreknow.evaluation.large import LargeTable
+from foreknow.evaluation.large import LargeReleases, LargeTable, attack_large, measure_large, publish_large
 from foreknow.models import (
     Adversary,
     Beliefs,
@@ -55,6 +59,60 @@ TOKENS = (
     *(b"\xe9", b"p1,1", b"2024-01-01", b"1/2/2024", b"id", b"week", b"*", b"=1+1", b"\x1b[31m", b" ", b"1,5", b"[[", b"publish"),
     *(b"attack", b"a" * 300),
 )  # fmt: skip
+
+
+def large_table(path):
+    return LargeTable.infer(path, ["age", "sex"], time="week")
+
+
+def publication(folder):
+    """Publication from disk in a folder."""
+    pd.read_csv(io.BytesIO(CSV)).to_parquet(folder / "t.parquet")
+    return publish_large(large_table(folder / "t.parquet"), Mondrian(KAnonymity(1)), folder / "published", seed=1)
+
+
+def write_manifest(path):
+    with TemporaryDirectory() as folder:
+        manifest = publication(Path(folder)).folder / "private" / "manifest.json"
+        path.write_bytes(manifest.read_bytes())
+
+
+def read_manifest(path):
+    """Releases of a folder that has a manifest alone."""
+    (path.parent / "private").mkdir(exist_ok=True)
+    (path.parent / "private" / path.name).write_bytes(path.read_bytes())
+    return LargeReleases(path.parent)
+
+
+@cache
+def attacked():
+    """Publication, its adversary and the files of an attack on it, by name."""
+    with TemporaryDirectory() as name:
+        published, adversary = publication(Path(name)), Adversary(UniformPrior(), estimator=RandomWorlds())
+        folder = attack_large(published, adversary, Path(name, "beliefs"))
+        read = [
+            {path.relative_to(one): path.read_bytes() for path in one.rglob("*.*")}
+            for one in (published.folder, folder)
+        ]
+    return adversary, *read
+
+
+def measured_with(name):
+    """Writer of a file of an attack, and reader that measures the attack with such a file."""
+
+    def write(path):
+        path.write_bytes(attacked()[2][Path(name)])
+
+    def read(path):
+        adversary, published, beliefs = attacked()
+        with TemporaryDirectory() as folder:
+            for place, files in (("published", published), ("beliefs", beliefs | {Path(name): path.read_bytes()})):
+                for file, content in files.items():
+                    Path(folder, place, file).parent.mkdir(parents=True, exist_ok=True)
+                    Path(folder, place, file).write_bytes(content)
+            return measure_large(LargeReleases(Path(folder, "published")), Path(folder, "beliefs"), adversary)
+
+    return Path(name).name, write, read
 
 
 def saved(tmp_path_factory, name, write):
@@ -113,8 +171,11 @@ BINARIES = {
     "large": (
         "t.parquet",
         lambda path: pd.read_csv(io.BytesIO(CSV)).to_parquet(path),
-        lambda path: LargeTable.infer(path, ["age", "sex"], time="week"),
+        large_table,
     ),
+    "publication": ("manifest.json", write_manifest, read_manifest),
+    "attack": measured_with("manifest.json"),
+    "part of an attack": measured_with("release-0000/part-00000.parquet"),
 }  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from foreknow.evaluation.checks.certificate import CERTIFICATE
 from foreknow.evaluation.checks.program import checksum
-from foreknow.models.settings import shown
 
 MANIFEST = "manifest.json"
 """Name of the file, beside the key of a publication. Names in it are relative to its folder."""
@@ -85,7 +84,7 @@ def _from(folder: Path, path: Path) -> str:
 def _sums(path: Path, name: str) -> Mapping[str, str]:
     sums = read_object(path).get(name)
     if not isinstance(sums, dict):
-        raise ValueError(f"{shown(str(path))} has no checksums; it is not a file that foreknow wrote.")
+        raise ValueError(f"{path} has no checksums; it is not a file that foreknow wrote.")
     return sums
 
 
@@ -102,5 +101,5 @@ def read_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         content = None
     if not isinstance(content, dict):
-        raise ValueError(f"{shown(str(path))} is not a file that foreknow wrote; publish again.")
+        raise ValueError(f"{path} is not a file that foreknow wrote; publish again.")
     return content

@@ -61,7 +61,7 @@ Scratch = Annotated[
         "--scratch",
         metavar="FOLDER",
         rich_help_panel=DISK_PANEL,
-        help="Existing folder for what is sorted on disk; by default that of the system.",
+        help="Existing folder for what is sorted on disk, which the workers of --scheduler share; by default that of the system.",
     ),
 ]
 

@@ -6,14 +6,24 @@ from typing import Any, NamedTuple
 
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.evaluation.large.attack_notes import Doubts, added, attack_notes, doubts_of, repeated_share
 from foreknow.evaluation.large.begun_attack import begun_attack
 from foreknow.evaluation.large.belief_columns import belief_part
+from foreknow.evaluation.large.block_generators import block_adversary
 from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
 from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.joint_attack import write_joint_beliefs
-from foreknow.evaluation.large.parts import part_path, part_ranges, read_json, write_json, write_part
-from foreknow.evaluation.large.publication import LargeReleases
+from foreknow.evaluation.large.parts import (
+    part_checksums,
+    part_path,
+    part_ranges,
+    read_json,
+    write_json,
+    write_part,
+)
+from foreknow.evaluation.large.publication import BEGUN, LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
 from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Schema
 from foreknow.models.settings import check_kind, shown
@@ -53,7 +63,8 @@ def attack_large(
         joint attack one for each partition of the respondents, and with `GroupMessages` one for each block of members of groups
         that partitions share: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values with a positive
         belief) and ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release that
-        contradict the adversary's knowledge or did not converge.
+        contradict the adversary's knowledge or did not converge, ``notes`` as those of beliefs in memory, and the checksum of each
+        file.
     engine : Engine, optional
         Memory and processes. Results do not depend on them. Its progress is shown, and not that of a solver.
 
@@ -72,6 +83,9 @@ def attack_large(
 
     Notes
     -----
+    An estimator that draws, as `SwapChain`, does so in each block by a generator of its own: of the state of the given one, the
+    release and the block. The given one does not advance.
+
     A `SequentialAttack` that was interrupted goes on after its last whole block, a `JointAttack` begins again in the same folder.
     Reads quasi-identifiers and groups, and of the true values nothing but their numbers in each group.
 
@@ -94,7 +108,7 @@ def attack_large(
         "is the result of publish_large, or LargeReleases(folder)",
     )
     attack = _checked_attack(attack)
-    engine, folder = as_engine("attack_large", engine), Path(folder)
+    engine, folder = as_engine("attack_large", engine), Path(folder).absolute()
     work = folder / "work"
     with begun_attack(folder, published, attack):
         if isinstance(attack, JointAttack):
@@ -105,8 +119,21 @@ def attack_large(
         else:
             manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
         shutil.rmtree(work)
-        write_json(folder / MANIFEST, manifest)
+        write_json(folder / MANIFEST, manifest | _described(published, attack, folder, manifest))
     return folder
+
+
+def _described(
+    published: LargeReleases, attack: SequentialAttack | JointAttack, folder: Path, found: dict[str, Any]
+) -> dict[str, Any]:
+    """Notes on the beliefs, versions of the programs, and checksums of the files."""
+    groups = sum(one.groups for one in published.releases)
+    doubts = Doubts(
+        sum(found["doubtful_groups"]), found.get("approximated_groups", 0), found.get("approximation_error", 0.0)
+    )
+    notes = attack_notes(attack, doubts, groups, found.get("repeated_pairs", 0.0))
+    sums = {BEGUN: checksum(folder / BEGUN)} | part_checksums(folder)
+    return {"notes": list(notes), "versions": versions(), "sha256": sums}
 
 
 def _checked_attack(attack: object) -> SequentialAttack | JointAttack:
@@ -141,7 +168,7 @@ def _write_sequential_beliefs(
     published: LargeReleases, attack: SequentialAttack, folder: Path, work: Path, engine: Engine
 ) -> dict[str, Any]:
     """Write the beliefs of `SequentialAttack`, one part for each block."""
-    adversary, doubtful = attack.adversary, []
+    adversary, doubts = attack.adversary, []
     assert isinstance(adversary, Adversary)
     records, releases = published.folder / "private" / "records", len(published.releases)
     with engine.connection() as connection:
@@ -151,25 +178,29 @@ def _write_sequential_beliefs(
                 AttackTask(joined, *ends, release, place, time, published.schema, adversary, folder)
                 for place, ends in enumerate(ranges)
             ]
-            doubtful.append(sum(engine.map(attack_block, tasks)))
-    return {"doubtful_groups": doubtful}
+            doubts.append(added(engine.map(attack_block, tasks)))
+        repeated = 0.0 if adversary.transitions is None else repeated_share(connection, records, releases)
+    _, approximated, error = added(doubts)
+    of_all = {"approximated_groups": approximated, "approximation_error": error, "repeated_pairs": repeated}
+    return {"doubtful_groups": [one.doubtful for one in doubts], **of_all}
 
 
-def attack_block(task: AttackTask) -> int:
-    """Write the beliefs about the respondents of a block; return the number of groups whose status is not fine.
+def attack_block(task: AttackTask) -> Doubts:
+    """Write the beliefs about the respondents of a block; return the numbers of groups in which there is doubt.
 
-    It is kept, so that a block of an interrupted run is not attacked again.
+    They are kept, so that a block of an interrupted run is not attacked again.
     """
     done = part_path(task.folder / "work" / "done", task.release, task.block, "json")
     if done.exists():
-        return int(read_json(done)["doubtful"])
+        return Doubts(**read_json(done))
     block = read_block(task.records, task.start, task.stop)
     people = people_of(block, task.schema, task.time)
     group, counts = groups_of(block["group"].to_numpy(), block["value"].to_numpy(), len(task.schema.values))
     revised = revised_beliefs(task.adversary, people, block, task.release)
-    posterior = task.adversary.posterior(revised, Observation(people, group, counts, task.time))
+    adversary = block_adversary(task.adversary, task.release, task.block)
+    posterior = adversary.posterior(revised, Observation(people, group, counts, task.time))
     part = belief_part(block["respondent"], group, posterior.probabilities, task.release)
     write_part(part_path(task.folder, task.release, task.block), part)
-    doubtful = int((posterior.status != 0).sum())
-    write_json(done, {"doubtful": doubtful})
-    return doubtful
+    doubts = doubts_of(posterior)
+    write_json(done, doubts._asdict())
+    return doubts

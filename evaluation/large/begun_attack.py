@@ -1,8 +1,6 @@
 """Folder of an attack on disk: made, or taken over from an interrupted run of the same attack."""
 
-import hashlib
 import importlib.metadata
-import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +12,7 @@ from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.file_lock import locked
 from foreknow.evaluation.large.parts import has_files, make_folder, read_json, remove_torn, write_json
 from foreknow.evaluation.large.publication import BEGUN, LargeReleases
+from foreknow.evaluation.large.setting_checksums import differing_settings, object_checksum, others_text
 
 
 class AlreadyAttacked(ValueError):  # noqa: N818 - a state, as AlreadyPublished is
@@ -47,9 +46,13 @@ def begun_attack(folder: Path, published: LargeReleases, attack: SequentialAttac
 def _check_begun(folder: Path, settings: dict[str, Any]) -> None:
     """Raise ValueError unless an interrupted run with these settings left a folder."""
     begun = folder / BEGUN
-    if not begun.is_file() or settings["attack"] is None or read_json(begun) != settings:
+    kept = read_json(begun) if begun.is_file() else None
+    others = differing_settings(kept, settings) if isinstance(kept, dict) else []
+    if others or not isinstance(kept, dict):
+        what = f": it has {others_text(others)}" if others else ""
         raise ValueError(
-            f"attack_large: {folder} exists, and not from an interrupted run of this attack; name a folder that does not exist."
+            f"attack_large: {folder} exists, and not from an interrupted run of this attack{what}; name a folder that does not "
+            "exist."
         )
     if (folder / MANIFEST).exists():
         raise AlreadyAttacked(
@@ -58,14 +61,10 @@ def _check_begun(folder: Path, settings: dict[str, Any]) -> None:
 
 
 def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) -> dict[str, Any]:
-    """Settings on which the result depends; ``attack`` is None where an adversary cannot be written to a file."""
+    """Settings on which the result depends."""
     joint = (attack.hindsight, repr(attack.solver)) if isinstance(attack, JointAttack) else ()
-    try:
-        text = pickle.dumps((type(attack).__name__, attack.adversary, *joint))
-    except (pickle.PicklingError, AttributeError, TypeError):
-        text = None
     return {
         "program": f"foreknow {importlib.metadata.version('foreknow')}",
         "publication": checksum(published.folder / "private" / MANIFEST),
-        "attack": None if text is None else hashlib.sha256(text).hexdigest(),
+        "attack": object_checksum((type(attack).__name__, attack.adversary, *joint)),
     }

@@ -9,7 +9,7 @@ from foreknow.models.arrays import FloatArray, IntArray
 def belief_part(respondent: pa.ChunkedArray, group: IntArray, beliefs: FloatArray, release: int) -> pa.Table:
     """Beliefs about the published respondents of a block: ``respondent``, ``step``, ``values``, ``probabilities``.
 
-    Values of probability 0 are left out. ``step`` is the number of the release. Cost: O(n m).
+    Values of probability 0 are left out. ``step`` is the number of the release. `LargeTable` limits m to 2^16. Cost: O(n m).
     """
     shown = np.flatnonzero(group >= 0)
     row, value = np.nonzero(beliefs[shown] > 0.0)

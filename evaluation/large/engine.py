@@ -5,17 +5,26 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 from joblib import Parallel, delayed
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from threadpoolctl import threadpool_limits
 
 from foreknow.models.extras import installing
 from foreknow.models.settings import check_kind, check_range, check_whole, shown
 
 GIB = 2**30
+
+KILLED = (
+    "as systems do when memory runs out. Use fewer workers or smaller blocks, and run it again; a publication or a sequential "
+    "attack goes on after the last whole block."
+)
+"""End of the message on a killed process."""
 
 type BlockProgress = Callable[[Iterable[Any], int], Iterable[Any]]
 """Function of the results of the blocks and of their number; it yields them, as a progress bar does."""
@@ -30,9 +39,10 @@ class Engine:
     memory : float
         Memory in GiB, at least 0.5. DuckDB, which sorts and joins on disk, is given half of it, since it exceeds its limit.
     workers : int
-        Number of processes that treat blocks, and of DuckDB's threads.
+        Number of processes that treat blocks, each on one thread, and of DuckDB's threads.
     scratch : path, optional
-        Existing folder for what DuckDB sorts on disk; by default that of the system.
+        Existing folder for what DuckDB sorts on disk, and for the files of `measure_large` and `verify_large`; by default that of
+        the system. With a scheduler, the default for these files is ``private`` of the publication, which the workers share.
     scheduler : str, optional
         Address of a Dask scheduler, as ``"tcp://10.0.0.1:8786"``, whose workers then treat the blocks. They read and write the same
         folders, by the same paths. A block whose worker dies is treated again by another one. Needs the extra ``distributed``.
@@ -83,7 +93,13 @@ class Engine:
             yield connection
 
     def map[A, B](self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
-        """Results of a function of each task, in the order of the tasks."""
+        """Results of a function of each task, in the order of the tasks.
+
+        Raises
+        ------
+        ChildProcessError
+            If a process was killed.
+        """
         listed = list(tasks)
         results = self._results(function, listed)
         yield from results if self.progress is None else self.progress(results, len(listed))
@@ -92,10 +108,9 @@ class Engine:
         if self.scheduler is not None:
             yield from _map_on_cluster(self.scheduler, function, tasks)
         elif self.workers == 1:
-            yield from map(function, tasks)
+            yield from map(partial(_on_one_thread, function), tasks)
         else:
-            # Processes of loky start fresh, without locks and threads of this one, and serve all calls.
-            yield from Parallel(int(self.workers), return_as="generator")(delayed(function)(task) for task in tasks)
+            yield from _map_on_processes(int(self.workers), partial(_on_one_thread, function), tasks)
 
 
 def as_engine(owner: str, engine: Engine | None) -> Engine:
@@ -107,6 +122,19 @@ def as_engine(owner: str, engine: Engine | None) -> Engine:
 
 
 @contextmanager
+def shared_folder(engine: Engine, beside: Path) -> Iterator[Path]:
+    """Temporary folder that all workers of an engine can read: in its ``scratch``, or ``beside`` if it has a scheduler alone."""
+    is_beside = engine.scratch is None and engine.scheduler is not None
+    if is_beside and not os.access(beside, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"Engine: {beside} cannot be written to by this user, and the workers of {engine.scheduler} would read files there; "
+            "give scratch= (--scratch), a folder that they share."
+        )
+    with TemporaryDirectory(prefix="foreknow-", dir=beside if is_beside else engine.scratch) as name:
+        yield Path(name).absolute()
+
+
+@contextmanager
 def database_errors() -> Iterator[None]:
     """Context manager in which errors of DuckDB become those of Python: OSError, MemoryError or ValueError."""
     try:
@@ -115,8 +143,8 @@ def database_errors() -> Iterator[None]:
         if "disk space" in str(error).lower() or "max_temp_directory_size" in str(error):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
         raise MemoryError(
-            f"DuckDB needs more memory than its half of Engine(memory=), and it spilled what it could: {_first_line(error)} Allow "
-            "more memory."
+            "DuckDB needs more memory than its half of what Engine(memory=), or --memory of the command, allows, and it spilled "
+            f"what it could: {_first_line(error)} Allow more memory."
         ) from error
     except (duckdb.IOException, duckdb.FatalException, duckdb.InternalException) as error:
         # DuckDB has no error code for a full disk.
@@ -138,12 +166,33 @@ def _is_folder(path: "str | Path") -> bool:
         return False
 
 
-def _map_on_cluster[A, B](scheduler: str, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+def _on_one_thread[A, B](function: Callable[[A], B], task: A) -> B:
+    """Result of a function, whose products of matrices use one thread: processes are what `Engine` counts."""
+    with threadpool_limits(1):
+        return function(task)
+
+
+def _map_on_processes[A, B](workers: int, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+    """Results of the processes of loky, which start fresh, without locks and threads of this one, and serve all calls."""
     try:
-        from distributed import Client
+        yield from Parallel(workers, return_as="generator")(delayed(function)(task) for task in tasks)
+    except TerminatedWorkerError as error:
+        raise ChildProcessError(f"one of {workers} processes was killed, {KILLED}") from error
+
+
+def _map_on_cluster[A, B](scheduler: str, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
+    """Results of the workers of a Dask cluster, each given as soon as those before it are, and then forgotten."""
+    try:
+        from distributed import Client, KilledWorker
     except ImportError:
         raise ImportError(f"Engine: a scheduler needs Dask. Install it: {installing('distributed')}.") from None
     connect: Any = Client
     with connect(scheduler) as client:
         # Equal tasks are different ones: each writes files.
-        yield from client.gather(client.map(function, list(tasks), pure=False))
+        futures = client.map(function, list(tasks), pure=False)[::-1]
+        while futures:
+            try:
+                result = futures.pop().result()
+            except KilledWorker as error:
+                raise ChildProcessError(f"workers of {scheduler} were killed, {KILLED}") from error
+            yield result

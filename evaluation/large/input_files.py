@@ -30,7 +30,8 @@ def read_files(
     names : sequence of str
         Columns that the files must have.
     categories : sequence of str
-        Columns whose cells are names: of a CSV file, they are text as it is written, as 042, or whole numbers.
+        Columns whose cells are names: of a CSV file, they are text as it is written, as 042, or whole numbers. The types of
+        other columns are found by DuckDB.
     respondent : str
         Column of the respondent, text in a CSV file.
     whole : sequence of str, optional

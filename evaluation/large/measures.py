@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import duckdb
@@ -10,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.manifest import MANIFEST, Listing, differences
 from foreknow.evaluation.large.belief_columns import dense_beliefs
 from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
-from foreknow.evaluation.large.engine import Engine, as_engine
+from foreknow.evaluation.large.engine import Engine, as_engine, shared_folder
 from foreknow.evaluation.large.exposed_respondents import exposed_respondents
-from foreknow.evaluation.large.parts import part_path, part_paths, part_ranges, write_part
+from foreknow.evaluation.large.parts import part_path, part_paths, part_ranges, read_json, write_part
 from foreknow.evaluation.large.publication import BEGUN, LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
 from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
@@ -129,7 +128,7 @@ def measure_large(
     ------
     TypeError, ValueError
         If an argument is of another kind, the folder holds no belief about a published record or is that of an interrupted
-        attack, or ``at_risk`` exists.
+        attack, one of its files is not as its manifest lists it, or ``at_risk`` exists.
 
     Notes
     -----
@@ -142,11 +141,10 @@ def measure_large(
     check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
     engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []
     listed = _checked_path(at_risk)
-    if (beliefs / BEGUN).exists() and not (beliefs / MANIFEST).exists():
-        raise ValueError(f"measure_large: the attack that began {beliefs} has not ended; run it again, and it goes on.")
-    records = published.folder / "private" / "records"
-    with TemporaryDirectory(prefix="foreknow-", dir=engine.scratch) as name, engine.connection() as connection:
-        work = Path(name)
+    _check_beliefs(beliefs)
+    private = published.folder / "private"
+    records = private / "records"
+    with shared_folder(engine, private) as work, engine.connection() as connection:
         for number, release in enumerate(published.releases):
             joined = _joined(connection, part_paths(records, number), part_paths(beliefs, number), work)
             tasks = [
@@ -257,6 +255,27 @@ def _joined(connection: duckdb.DuckDBPyConnection, records: list[Path], beliefs:
         f"{to_parquet(path)}"
     )
     return path
+
+
+def _check_beliefs(folder: Path) -> None:
+    """Raise ValueError unless the files of an attack are as its manifest lists them; a folder without both files is not checked."""
+    if not (folder / MANIFEST).exists():
+        if (folder / BEGUN).exists():
+            raise ValueError(
+                f"measure_large: the attack that began {folder} has not ended; run it again, and it goes on."
+            )
+        return
+    content = read_json(folder / MANIFEST)
+    sums = content.get("sha256") if isinstance(content, dict) else None
+    if not isinstance(sums, dict):
+        raise ValueError(
+            f"measure_large: {folder / MANIFEST} has no checksums; name a folder that attack_large completed."
+        )
+    for one in differences(folder, Listing(folder / MANIFEST, sums)):
+        if one.state != "extra":
+            raise ValueError(
+                f"measure_large: {one.file} of {folder} is {one.state}; run the attack again, into another folder."
+            )
 
 
 def _checked_path(at_risk: "Path | str | None") -> Path | None:

@@ -1,9 +1,12 @@
 """Parts: the files of one block of a release, each whole or absent, and the record that a block is complete."""
 
+import errno
 import json
 import os
 import pickle
+import platform
 import re
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import pairwise
@@ -14,10 +17,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from foreknow.models.settings import shown
+from foreknow.evaluation.checks.program import checksum
 
-SCRATCH_NAME = re.compile(r"\.(part-[0-9]+\.(parquet|json)|begun\.json|manifest\.json)\.[0-9]+")
-"""Name of a file that is being written."""
+SCRATCH_NAME = re.compile(
+    r"\.(part-[0-9]+\.(parquet|json)|begun\.json|manifest\.json|release\.json)\.[A-Za-z0-9.]*-[0-9]{1,7}-[0-9a-f]{16}"
+)
+"""Name of a file that is being written: the file, the machine and the process that write it, and random digits."""
 
 
 def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
@@ -32,8 +37,9 @@ def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
         folder.mkdir(mode, parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise ValueError(f"{owner}: {folder} is or lies in a file; name a folder that does not exist.") from None
-    except PermissionError:
-        pass
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
     if not os.access(folder, os.W_OK | os.X_OK):
         raise ValueError(
             f"{owner}: {folder} cannot be written to by this user; name another folder, or change the permissions of the one "
@@ -59,10 +65,19 @@ def part_ranges(folder: Path, release: int) -> list[tuple[int, int]]:
     return list(pairwise(edges))
 
 
+def part_checksums(folder: Path) -> dict[str, str]:
+    """Checksums of all parts below a folder, by their names relative to it. Cost: one reading of them."""
+    return {path.relative_to(folder).as_posix(): checksum(path) for path in sorted(folder.rglob("part-*.parquet"))}
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Context manager that yields a scratch file, which becomes ``path`` if the block ends without an error."""
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    """Context manager that yields a scratch file, which becomes ``path`` if the block ends without an error.
+
+    Its name is that of no other file, so that two machines may write the same part.
+    """
+    machine = re.sub(r"[^A-Za-z0-9.]", "", platform.node())
+    scratch = path.with_name(f".{path.name}.{machine}-{os.getpid()}-{secrets.token_hex(8)}")
     try:
         yield scratch
         os.replace(scratch, path)
@@ -105,9 +120,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise ValueError(
-            f"{shown(str(path))} is absent or not JSON; name a folder that publish_large completed."
-        ) from None
+        raise ValueError(f"{path} is absent or not JSON; name a folder that publish_large completed.") from None
 
 
 def remove_torn(folder: Path) -> None:

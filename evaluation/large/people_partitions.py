@@ -14,6 +14,9 @@ from foreknow.models.arrays import FloatArray, IntArray
 GROUPS_OF_A_RELEASE = 2**40
 """Upper limit of the labels of the groups of a release: release times limit plus label is the key of a group."""
 
+PUBLISHED = 'WHERE "group" >= 0'
+"""Condition of the records that are not suppressed."""
+
 
 def release_of(keys: IntArray) -> IntArray:
     """Release of each group, by its key."""
@@ -75,9 +78,22 @@ def _all_records(records: Path, releases: int) -> str:
         number, files = ranges[-1][1], parquet_of(*part_paths(records, release))
         queries.append(
             f'SELECT * EXCLUDE (rank, "group"), {release} AS release, rank * {parts} // {number} AS part, '
-            f'{release} * {GROUPS_OF_A_RELEASE} + "group" AS key FROM {files} WHERE "group" >= 0'
+            f"{_key(release)} FROM {files} {PUBLISHED}"
         )
     return " UNION ALL ".join(queries)
+
+
+def published_records(records: Path, releases: int) -> str:
+    """Query of the respondent and the key of the group of each published record of all releases."""
+    return " UNION ALL ".join(
+        f"SELECT respondent, {_key(release)} FROM {parquet_of(*part_paths(records, release))} {PUBLISHED}"
+        for release in range(releases)
+    )
+
+
+def _key(release: int) -> str:
+    """Key of the group of a record, as a column of a query."""
+    return f'{release} * {GROUPS_OF_A_RELEASE} + "group" AS key'
 
 
 def _shared_groups(connection: duckdb.DuckDBPyConnection, path: Path, m: int) -> tuple[IntArray, FloatArray]:

@@ -2,16 +2,18 @@
 
 import hashlib
 import importlib.metadata
-import pickle
 import secrets
 import shutil
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from foreknow.defenses import Anatomy, Defense, FullDomain, JSReduce, Mondrian
 from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.evaluation.file_lock import locked
 from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
 from foreknow.evaluation.large.engine import Engine, as_engine
@@ -20,11 +22,12 @@ from foreknow.evaluation.large.level_groups import check_level_requirement, whol
 from foreknow.evaluation.large.parts import has_files, make_folder, part_paths, read_json, remove_torn, write_json
 from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
+from foreknow.evaluation.large.setting_checksums import differing_settings, object_checksum, others_text
 from foreknow.evaluation.large.settled_blocks import settled_blocks
 from foreknow.evaluation.large.sorted_records import RecordOrder, SortedRecords, sort_records
 from foreknow.evaluation.large.source import LargeTable
 from foreknow.models import Adversary, Schema
-from foreknow.models.settings import check_kind, check_whole
+from foreknow.models.settings import check_kind, check_whole, is_whole, shown
 from foreknow.models.tables.files.view_files import NOTATION
 
 CURVE_DEFENSES = (JSReduce, Mondrian)
@@ -36,7 +39,7 @@ RANDOM_DEFENSES = (Anatomy,)
 LEVEL_DEFENSES = (FullDomain,)
 """Defenses whose groups are known from the number of records of each combination of values: blocks are of whole groups."""
 
-KIB_OF_A_RECORD = "1 to 2"
+KIB_OF_A_RECORD = "0.8 to 1.5"
 """Memory of a record of a release that is published in memory, as measured (docs/how-to/scale.md)."""
 
 BEGUN = "begun.json"
@@ -58,7 +61,7 @@ class LargeRelease:
     records, groups, suppressed : int
         Numbers of original records, of published groups, and of suppressed records.
     notes : tuple of str
-        Notes of the defense on its blocks, each once.
+        Notes of the defense on its blocks, each once, with the number of blocks that have it.
     """
 
     time: Any
@@ -78,13 +81,15 @@ class LargeReleases:
 
     Attributes
     ----------
+    folder : Path
+        Absolute, so that workers elsewhere find it.
     schema : Schema
     releases : tuple of LargeRelease
 
     Raises
     ------
     ValueError
-        If the folder is not complete.
+        If the folder is not complete, or is no publication from disk.
     """
 
     folder: Path
@@ -92,15 +97,42 @@ class LargeReleases:
     releases: tuple[LargeRelease, ...]
 
     def __init__(self, folder: "Path | str") -> None:
-        content = read_json(Path(folder) / "private" / "manifest.json")
-        times = NOTATION.value(content["settings"]["times"])
-        releases = tuple(
-            LargeRelease(time, one["records"], one["groups"], one["suppressed"], tuple(one["notes"]))
-            for time, one in zip(times, content["releases"], strict=True)
+        check_kind(
+            "LargeReleases", "folder", folder, (str, Path), "is the path of a folder that publish_large completed"
         )
-        object.__setattr__(self, "folder", Path(folder))
-        object.__setattr__(self, "schema", NOTATION.value(content["settings"]["schema"]))
+        path = Path(folder).absolute()
+        schema, releases = _described(path)
+        object.__setattr__(self, "folder", path)
+        object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "releases", releases)
+
+
+def _described(folder: Path) -> tuple[Schema, tuple[LargeRelease, ...]]:
+    """Schema and releases of a publication, by its manifest."""
+    content = read_json(folder / "private" / MANIFEST)
+    try:
+        settings = content["settings"]
+        times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
+        releases = tuple(_release(time, one) for time, one in zip(times, content["releases"], strict=True))
+        is_described = isinstance(times, list) and isinstance(schema, Schema) and isinstance(settings["files"], Mapping)
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
+        is_described = False
+    if not is_described:
+        raise ValueError(
+            f"{folder} is not a publication from disk; leave out --from-disk, or name a folder that publish_large "
+            "completed."
+        )
+    return schema, releases
+
+
+def _release(time: Any, numbers: Mapping[str, Any]) -> LargeRelease:
+    """Numbers of a release in a manifest; raises LookupError, TypeError or ValueError for anything else."""
+    records, groups, suppressed = (numbers[name] for name in ("records", "groups", "suppressed"))
+    notes = tuple(numbers["notes"])
+    are_numbers = all(is_whole(number, 0) for number in (records, groups, suppressed))
+    if not are_numbers or not all(isinstance(note, str) for note in notes):
+        raise TypeError
+    return LargeRelease(time, records, groups, suppressed, notes)
 
 
 def publish_large(
@@ -139,8 +171,10 @@ def publish_large(
     TypeError
         If an argument is of another kind.
     ValueError
-        If the folder holds something else or cannot be written to, a defense needs all records in memory, or a cell is missing
-        or outside its domain.
+        If the folder holds something else or cannot be written to, a defense needs all records in memory, the seed is no whole
+        number of at least 0, or a cell or a time is missing or outside its domain.
+    ChildProcessError
+        If a process was killed.
     Infeasible
         If no level vector of `FullDomain` satisfies.
 
@@ -153,16 +187,20 @@ def publish_large(
     `FullDomain` searches the level vectors on the distinct combinations of quasi-identifiers, which it keeps in memory with m
     counts each. Its groups are those of `publish`, and a block is extended to the end of its last group.
 
+    An estimator of the adversary that draws does so in each block by a generator of its own, as in `attack_large`.
+
     Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort and the cost of the
     defense on each block.
     """
-    engine, folder = as_engine("publish_large", engine), Path(folder)
-    _check_arguments(table, defense, adversary, block)
+    engine, folder = as_engine("publish_large", engine), Path(folder).absolute()
+    _check_arguments(table, defense, adversary, block, seed)
     make_folder("publish_large", folder)
     with locked(folder), engine.connection() as connection:
         times = table.times(connection)
         settings = _settings(table, defense, adversary, block, times)
-        job = PublishJob(table.schema, defense, adversary, _begin(folder, settings, seed), folder)
+        job = PublishJob(
+            table.schema, defense, adversary, _begin(folder, settings, None if seed is None else int(seed)), folder
+        )
         made, sums, beliefs = [], _sum_of_begun(folder), None
         for release, time in enumerate(times):
             records = sort_records(table, connection, time, order_of(job), beliefs, job.work)
@@ -180,7 +218,8 @@ def publish_large(
                     job.work / f"beliefs-{release:04d}.parquet",
                 )
                 beliefs = merge_beliefs(connection, latest, beliefs, path)
-        manifest = {"settings": settings, "seed": str(job.seed), "releases": made, "sha256": sums}
+        about = {"settings": settings, "versions": versions(), "seed": str(job.seed)}
+        manifest = about | {"releases": made, "sha256": sums}
         shutil.rmtree(job.work)
         write_json(folder / "private" / MANIFEST, manifest)
     return LargeReleases(folder)
@@ -188,7 +227,7 @@ def publish_large(
 
 def input_checksums(published: LargeReleases) -> set[str]:
     """Checksums of the files that a publication was made from."""
-    return set(read_json(published.folder / "private" / MANIFEST)["settings"]["files"].values())
+    return set(map(str, read_json(published.folder / "private" / MANIFEST)["settings"]["files"].values()))
 
 
 def order_of(job: PublishJob) -> RecordOrder:
@@ -199,13 +238,17 @@ def order_of(job: PublishJob) -> RecordOrder:
 
 
 def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Numbers of a release, and the notes of its blocks, each once."""
-    notes = list(dict.fromkeys([*records.notes, *(note for one in blocks for note in one["notes"])]))
+    """Numbers of a release, and the notes of its blocks, each with the number of blocks that have it."""
+    found = Counter(note for one in blocks for note in dict.fromkeys(one["notes"]))
+    places = {
+        note: f"in {number} of {len(blocks)} blocks: " if len(blocks) > 1 else "" for note, number in found.items()
+    }
+    notes = [*records.notes, *(f"{place}{note}" for note, place in places.items())]
     totals = {name: sum(one[name] for one in blocks) for name in ("groups", "suppressed")}
     return {"records": int(records.counts.sum()), **totals, "notes": notes}
 
 
-def _check_arguments(table: object, defense: object, adversary: Adversary | None, block: object) -> None:
+def _check_arguments(table: object, defense: object, adversary: Adversary | None, block: object, seed: object) -> None:
     check_kind(
         "publish_large", "table", table, LargeTable, "is a LargeTable, as LargeTable.infer('visits.parquet', ['age'])"
     )
@@ -218,6 +261,10 @@ def _check_arguments(table: object, defense: object, adversary: Adversary | None
     if isinstance(defense, LEVEL_DEFENSES):
         check_level_requirement(defense)
     check_whole("publish_large", "block", block, "records")
+    if seed is not None and not is_whole(seed, 0):
+        raise ValueError(
+            f"publish_large: seed is {shown(seed)}; it is a whole number of at least 0, or None for fresh entropy."
+        )
     if adversary is not None:
         check_large_adversary("publish_large", adversary)
     elif getattr(defense, "weighs_beliefs", False):
@@ -233,8 +280,8 @@ def _settings(
         "files": {str(path): checksum(path) for path in table.files},
         "schema": NOTATION.text(table.schema),
         "times": NOTATION.text(times),
-        "defense": repr(defense),
-        "adversary": None if adversary is None else hashlib.sha256(pickle.dumps(adversary)).hexdigest(),
+        "defense": settings_text(defense),
+        "adversary": None if adversary is None else object_checksum(adversary),
         "block": block,
     }
 
@@ -253,11 +300,22 @@ def _begin(folder: Path, settings: dict[str, Any], seed: int | None) -> int:
         seed = secrets.randbits(128) if seed is None else seed
         write_json(begun, {"settings": settings, "seed": str(seed)})
         return seed
-    kept = read_json(begun) if begun.exists() else None
-    if kept is None or kept["settings"] != settings or (seed is not None and kept["seed"] != str(seed)):
-        raise ValueError(f"publish_large: {folder} holds something else; name a folder that does not exist.")
+    kept = _kept_settings(begun)
+    given = settings if seed is None else settings | {"seed": str(seed)}
+    if kept is None or (others := differing_settings(kept, given)):
+        what = "" if kept is None else f": a publication with {others_text(others)}"
+        raise ValueError(f"publish_large: {folder} holds something else{what}; name a folder that does not exist.")
+    remove_torn(folder)
     if (folder / "private" / MANIFEST).exists():
         raise AlreadyPublished(f"publish_large: {folder} is already published; name a folder that does not exist.")
     (folder / "private" / "work").mkdir(exist_ok=True)
-    remove_torn(folder)
     return int(kept["seed"])
+
+
+def _kept_settings(begun: Path) -> dict[str, Any] | None:
+    """Settings and seed of an interrupted run; None if there is none."""
+    content = read_json(begun) if begun.exists() else None
+    if not isinstance(content, dict) or not isinstance(content.get("settings"), dict):
+        return None
+    settings: dict[str, Any] = content["settings"]
+    return settings | {"seed": content.get("seed")}

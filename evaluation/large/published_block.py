@@ -1,6 +1,5 @@
 """Publication of one block of a release: a task that reads and writes files alone."""
 
-import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import pyarrow as pa
 from foreknow.defenses import Anatomy, Defense, Infeasible
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.large.belief_columns import belief_part
+from foreknow.evaluation.large.block_generators import block_adversary, place_generator
 from foreknow.evaluation.large.blocks import people_of, read_block
 from foreknow.evaluation.large.parts import part_path, read_json, write_json, write_part
 from foreknow.evaluation.large.revised_beliefs import revised_beliefs
@@ -85,7 +85,8 @@ def write_release(
     write_part(public, _published(release, task.start))
     written = [public, own]
     if task.job.adversary is not None:
-        posterior = task.job.adversary.posterior(prior, release.observation).probabilities
+        adversary = block_adversary(task.job.adversary, task.release, task.block)
+        posterior = adversary.posterior(prior, release.observation).probabilities
         beliefs = part_path(private / "beliefs", task.release, task.block)
         write_part(beliefs, belief_part(block["respondent"], release.group, posterior, task.release))
         written.append(beliefs)
@@ -126,7 +127,7 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
     """
     rng = generator_of(task)
     defense = task.job.defense
-    if isinstance(defense, Anatomy):
+    if isinstance(defense, Anatomy) and not defense.deterministic:
         defense = replace(defense, rng=rng)
     try:
         grouping = defense(view, prior, ()) if label is None else Grouping(np.unique(label, return_inverse=True)[1])
@@ -142,8 +143,7 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
 
 def generator_of(task: BlockTask) -> np.random.Generator:
     """Generator of the order of the groups of a block."""
-    place = f"{task.job.seed} {task.release} {task.block}".encode()
-    return np.random.default_rng(int.from_bytes(hashlib.sha256(place).digest()))
+    return place_generator(task.job.seed, task.release, task.block)
 
 
 def _published(release: Release, first: int) -> pa.Table:

@@ -4,7 +4,8 @@ import numpy as np
 import pyarrow as pa
 
 from foreknow.evaluation.large.belief_columns import dense_beliefs
-from foreknow.models import Adversary, GivenPrior, People, PriorByTime
+from foreknow.evaluation.large.block_generators import check_generators
+from foreknow.models import Adversary, Averaged, GivenPrior, People, PriorByTime
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import chains_at, is_personal
@@ -18,8 +19,13 @@ def check_large_adversary(owner: str, adversary: object) -> None:
     TypeError
         If it is no `Adversary`.
     ValueError
-        If it has compromised records, a prior by respondent, transitions by person, or transitions of an order over 1.
+        If it is `Averaged`; or has compromised records, a prior by respondent, transitions by person, or transitions of an order
+        over 1; or its estimator draws by a generator that is not a field.
     """
+    if isinstance(adversary, Averaged):
+        raise ValueError(
+            f"{owner}: an Averaged adversary is not read from disk; use SequentialAttack, in memory, or one of its adversaries."
+        )
     if not isinstance(adversary, Adversary):
         raise TypeError(f"{owner}: adversary is {adversary!r}; make one by Adversary(prior, transitions).")
     if adversary.compromised is not None:
@@ -32,6 +38,7 @@ def check_large_adversary(owner: str, adversary: object) -> None:
         raise ValueError(
             f"{owner} needs transitions of order 1, the same for all respondents; use SequentialAttack, in memory, or truncate(1)."
         )
+    check_generators(owner, adversary)
 
 
 def _is_by_respondent(prior: object) -> bool:

@@ -1,8 +1,10 @@
 """Tables on disk: their schema, their times, and what is wrong with them, by queries that need no table in memory."""
 
+import datetime
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,19 @@ import pyarrow as pa
 from foreknow.evaluation.large.engine import database_errors
 from foreknow.evaluation.large.input_files import quoted, read_files
 from foreknow.models import Categorical, Numeric, Schema
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import check_kind, counted
+
+NUMBERS = {
+    "tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint", "uhugeint",
+    "float", "double", "decimal",
+}  # fmt: skip
+"""Types of DuckDB whose cells are numbers."""
+
+NAMES = {"varchar", "enum", "boolean", "date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns"}
+"""Types of DuckDB whose cells are values of a domain."""
+
+MOST_VALUES = 2**16
+"""Largest number of sensitive values, whose codes are kept in 16 bits."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +38,7 @@ class LargeTable:
     files : path or sequence of path
         Parquet files with the same columns, or CSV files, of which all have the same separator.
     schema : Schema
-        Roles of the columns, and domains. `LargeTable.infer` reads them from the files.
+        Roles of the columns, and domains, with at most 65,536 sensitive values. `LargeTable.infer` reads them from the files.
     time : str, optional
         Column of the release; without it all records are one release.
 
@@ -35,7 +49,7 @@ class LargeTable:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If a file is not Parquet, or a column is missing.
+        If the sensitive domain has too many values. Columns are not checked; `relation` does.
     """
 
     files: tuple[Path, ...]
@@ -46,6 +60,11 @@ class LargeTable:
         check_kind(
             "LargeTable", "schema", schema, Schema, "is a Schema, as Schema({'age': Numeric()}, 'result', (0, 1))"
         )
+        if len(schema.values) > MOST_VALUES:
+            raise ValueError(
+                f"LargeTable: the sensitive column {schema.sensitive!r} has {len(schema.values):,} values; on disk it has at most "
+                f"{MOST_VALUES:,}. Group rare values, or name another column."
+            )
         object.__setattr__(self, "files", _existing(files))
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "time", time)
@@ -63,12 +82,19 @@ class LargeTable:
         """Table with a schema read from its files: numbers have the bounds of their column, other columns their values, sorted.
 
         Quasi-identifiers of ``categorical`` have their values too, even if they are numbers.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            If there is no such file, it cannot be read, a column is missing or without a value, or its type is neither a number,
+            a text, a boolean, a date nor a time without zone.
         """
         found = _existing(files)
         with database_errors(), duckdb.connect(":memory:") as connection, _readable(found):
             names = [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])]
             relation = read_files(connection, found, names, [sensitive, *categorical], respondent)
             kinds = dict(zip(relation.columns, relation.types, strict=True))
+            _check_types(kinds, [name for name in names if name != respondent])
             attributes = {
                 name: Categorical(_distinct(relation, name))
                 if name in categorical
@@ -102,13 +128,37 @@ class LargeTable:
             schema.respondent,
             *([] if self.time is None else [self.time]),
         ]
-        whole = [name for name, values in domains.items() if all(isinstance(value, int) for value in values)]
+        # The types of other cells of a CSV file, as booleans and dates, are found again, as `infer` found them.
+        typed = [name for name, values in domains.items() if all(map(_is_typed, values))]
+        whole = [
+            name
+            for name, values in domains.items()
+            if name not in typed and all(isinstance(value, int) for value in values)
+        ]
+        as_text = [name for name in domains if name not in typed]
         with _readable(self.files):
-            return read_files(connection, self.files, names, list(domains), schema.respondent, whole)
+            return read_files(connection, self.files, names, as_text, schema.respondent, whole)
 
     def times(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
-        """Times of the releases, in order; ``[0]`` without a column of times. Errors are those of `relation`."""
-        return [0] if self.time is None else list(_distinct(self.relation(connection), self.time))
+        """Times of the releases, in order; ``[0]`` without a column of times.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `relation`; or if a record has no time.
+        """
+        if self.time is None:
+            return [0]
+        column = quoted(self.time)
+        rows = self.relation(connection).aggregate(f"{column}, count(*)").order(column).fetchall()
+        missing = sum(number for time, number in rows if _is_missing(time))
+        if missing:
+            verb = "has" if missing == 1 else "have"
+            raise ValueError(
+                f"LargeTable: {counted(missing, 'record')} {verb} no {self.time!r}; give a time or drop them, since a record "
+                "belongs to one release."
+            )
+        return [time for time, _ in rows]
 
 
 def coded_query(table: LargeTable, connection: duckdb.DuckDBPyConnection, time: Any) -> duckdb.DuckDBPyRelation:
@@ -135,14 +185,34 @@ def _domain(values: Sequence[Hashable]) -> pa.Table:
     return pa.table({"cell": pa.array(list(values)), "code": pa.array(range(len(values)), pa.int32())})
 
 
+def _check_types(kinds: dict[str, Any], names: Sequence[str]) -> None:
+    """Raise ValueError unless the types of some columns are those of numbers or of names."""
+    for name in names:
+        if kinds[name].id not in NUMBERS | NAMES:
+            raise ValueError(
+                f"LargeTable: the column {name!r} is of type {kinds[name]}; it holds numbers, texts, booleans, dates or times "
+                "without zone. Write it as text or as a number, or leave it out."
+            )
+
+
 def _attribute(relation: duckdb.DuckDBPyRelation, name: str, kind: Any) -> Numeric | Categorical:
-    if kind.id in ("varchar", "boolean", "enum", "date", "timestamp"):
+    if kind.id in NAMES:
         return Categorical(_distinct(relation, name))
     column = quoted(name)
     low, high = relation.aggregate(f"min({column}), max({column})").fetchall()[0]
     if low is None:
         raise ValueError(f"LargeTable: the column {name!r} has no value; leave it out of the quasi-identifiers.")
     return Numeric(float(low), float(high))
+
+
+def _is_typed(value: object) -> bool:
+    """True for a value that a CSV file holds neither as text nor as a whole number."""
+    return isinstance(value, bool | datetime.date)
+
+
+def _is_missing(time: object) -> bool:
+    """True for a missing time, and for one that is not a number."""
+    return time is None or (isinstance(time, float) and isnan(time))
 
 
 def _distinct(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[Any, ...]:

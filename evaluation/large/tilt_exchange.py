@@ -8,7 +8,7 @@ import numpy as np
 from foreknow.evaluation.large.engine import Engine
 from foreknow.evaluation.large.partition_law import ExchangeTask, Partition, drop_state, exchange_tilts
 from foreknow.models import MaxEntropy
-from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 
 
 class SharedGroups(NamedTuple):
@@ -78,6 +78,9 @@ def fit_shared_tilts(
     meets g meets at most ``met_g`` shared groups, so that the exponents of its groups sum to at most 1. By convexity the dual then
     rises in each exchange, although all groups are scaled at once. With the damping 1 alone, gaps may rise for ever. A partition
     none of whose shared groups was scaled is left out of an exchange.
+
+    Memory: 8 m bytes for each shared group, 4 + 2 c times, if its members are in c partitions: the counts, the tilts before and
+    now, the expected counts in all, and for each partition its tilts and its expected counts.
     """
     tilts, latest, exchange = state.tilts.copy(), list(state.latest), state.exchanges
     damping, gap = np.ones(len(shared.met)), np.full(len(shared.met), np.inf)
@@ -89,20 +92,27 @@ def fit_shared_tilts(
         for p, found in zip(due, engine.map(exchange_tilts, tasks), strict=True):
             drop_state(partitions[p], latest[p])
             expected[p], latest[p] = found, exchange
+        del tasks  # They hold copies of the tilts.
         total = np.zeros(tilts.shape)
         for part, found in zip(shared.parts, expected, strict=True):
             total[part] += found
-        before, gap = gap, np.where(inside, np.abs(total - shared.counts).sum(axis=1) / (2 * size), 0.0)
+        apart = total - shared.counts
+        before, gap = gap, np.where(inside, np.abs(apart, out=apart).sum(axis=1) / (2 * size), 0.0)
+        del apart
         if gap.max(initial=0.0) <= solver.tolerance:
             break
         moved = gap > solver.tolerance / 2
         damping = np.where(moved & (gap >= before), np.minimum(2 * damping, shared.met), damping)
-        tilts[moved] = _scaled(tilts[moved], shared.counts[moved], total[moved], damping[moved])
+        _scale(tilts, shared.counts, total, damping, moved)
         due = [p for p, part in enumerate(shared.parts) if moved[part].any()]
     return TiltState(tilts, gap, tuple(latest), exchange)
 
 
-def _scaled(tilts: FloatArray, counts: FloatArray, expected: FloatArray, damping: FloatArray) -> FloatArray:
-    ratio = counts / np.maximum(expected, np.finfo(float).tiny)
-    scaled = tilts * ratio ** (1.0 / damping[:, None])
-    return np.asarray(scaled / scaled.max(axis=1, keepdims=True))
+def _scale(tilts: FloatArray, counts: FloatArray, expected: FloatArray, damping: FloatArray, moved: BoolArray) -> None:
+    """Scale the tilts of some groups, in place and with two arrays of their size."""
+    ratio = np.maximum(expected[moved], np.finfo(float).tiny)
+    np.divide(counts[moved], ratio, out=ratio)
+    np.power(ratio, 1.0 / damping[moved][:, None], out=ratio)
+    ratio *= tilts[moved]
+    ratio /= ratio.max(axis=1, keepdims=True)
+    tilts[moved] = ratio

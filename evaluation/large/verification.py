@@ -1,9 +1,9 @@
 """Independent check of requirements on releases on disk, from their published parts."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from itertools import repeat
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import duckdb
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from foreknow.defenses import AllOf, JSimilarity, Requirement
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, level_of
 from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.engine import Engine, as_engine
+from foreknow.evaluation.large.engine import Engine, as_engine, shared_folder
 from foreknow.evaluation.large.input_files import quoted
 from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.parts import part_paths, part_ranges
@@ -110,9 +110,10 @@ def verify_large(
     if reads_beliefs:
         check_large_adversary("verify_large", adversary)
     private, releases = published.folder / "private", len(published.releases)
-    with TemporaryDirectory(prefix="foreknow-", dir=engine.scratch) as work, engine.connection() as connection:
+    shared = shared_folder(engine, private) if reads_beliefs else nullcontext(private)
+    with shared as work, engine.connection() as connection:
         files = (
-            joined_releases(connection, private / "records", private / "beliefs", releases, Path(work))
+            joined_releases(connection, private / "records", private / "beliefs", releases, work)
             if reads_beliefs
             else repeat(None, releases)
         )

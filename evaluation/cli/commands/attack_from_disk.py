@@ -3,12 +3,12 @@
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.evaluation.checks.manifest import MANIFEST, PRIVATE, read_object
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.cli.attack_choices import estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
@@ -59,24 +59,28 @@ def attack_from_disk(run: AttackRun) -> Outcome:
 
     An interrupted run goes on.
     """
+    from foreknow.evaluation.large.engine import shared_folder  # DuckDB is loaded where it is used
+
     published = _checked(run)
     joint = run.chosen.attack == "joint"
     notice_compilation(run.chosen.solver if joint else None, run.chosen.estimator, learns=False)
     adversary = _adversary(run, published)
     if run.out is None:
-        with TemporaryDirectory(prefix="foreknow-", dir=run.disk.scratch) as folder:
-            _attack(run, published, adversary, Path(folder, BELIEFS))
-            found = _measured(run, published, adversary, Path(folder, BELIEFS), Path(folder))
+        with shared_folder(run.disk.engine("attacking"), published.folder / PRIVATE) as folder:
+            told = _attack(run, published, adversary, folder / BELIEFS)
+            found = _measured(run, published, adversary, folder / BELIEFS, folder)
     else:
         if run.overwrite:
             _remove_earlier(run.out)
-        _attack(run, published, adversary, run.out / BELIEFS)
+        told = _attack(run, published, adversary, run.out / BELIEFS)
         with atomic_output(run.out, [run.table.records], run.overwrite) as folder:
             found = _measured(run, published, adversary, run.out / BELIEFS, folder)
             (folder / AT_RISK).chmod(0o600)
             write_settings(folder / SETTINGS, run_settings(run.context, [*run.table.files, run.corpus]))
     releases = risk_columns(found.risk.rename(columns={"measured": "published"}))
     show(PrintedTable(releases, attack_title(run.settings)))
+    for note in told["notes"]:
+        notice(note)
     exposed = _exposure(run, found)
     say_sentences(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
@@ -87,7 +91,8 @@ def attack_from_disk(run: AttackRun) -> Outcome:
     say(*check_lines(run.groups))
     made = {"attack": run.chosen.attack, "solver": run.chosen.solver if joint else None, "releases": releases}
     files = [] if run.out is None else [str(run.out / each) for each in (BELIEFS, AT_RISK, SETTINGS)]
-    content: dict[str, Any] = exposure_content(exposed, run.fail_over) | made | {"files": files}
+    doubts = {name: told[name] for name in ("doubtful_groups", "notes")}
+    content: dict[str, Any] = exposure_content(exposed, run.fail_over) | made | doubts | {"files": files}
     return Outcome(content, is_over(exposed, run.fail_over))
 
 
@@ -176,8 +181,8 @@ def _remove_earlier(out: Path) -> None:
         shutil.rmtree(out / BELIEFS)
 
 
-def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> None:
-    """Write the beliefs, unless a run that was killed before their measures were written has done so."""
+def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> dict[str, Any]:
+    """Write the beliefs, unless a run that was killed before their measures were written has done so; return their manifest."""
     from foreknow.evaluation.large import AlreadyAttacked, attack_large
 
     attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
@@ -187,6 +192,7 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
         blocks = "partitions of the respondents"
     with suppress(AlreadyAttacked):
         attack_large(published, attack, beliefs, engine=run.disk.engine(f"attacking, {blocks}"))
+    return read_object(beliefs / MANIFEST)
 
 
 def _measured(

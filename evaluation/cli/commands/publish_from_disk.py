@@ -111,7 +111,12 @@ def publish_from_disk(run: DiskRun) -> Outcome:
 
 def _checked_defense(run: DiskRun) -> Defense:
     """The defense, if it and all options given are read from disk."""
-    from foreknow.evaluation.large.publication import CURVE_DEFENSES, LEVEL_DEFENSES, RANDOM_DEFENSES
+    from foreknow.evaluation.large.publication import (
+        CURVE_DEFENSES,
+        KIB_OF_A_RECORD,
+        LEVEL_DEFENSES,
+        RANDOM_DEFENSES,
+    )
 
     refuse_in_memory(run.context, *IN_MEMORY)
     given = given_options(run.context)
@@ -120,7 +125,8 @@ def _checked_defense(run: DiskRun) -> Defense:
     if not isinstance(defense, known):
         names = ", ".join(sorted(kind.__name__ for kind in known))
         raise ValueError(
-            f"{type(defense).__name__} needs all records of a release in memory. From disk: {names}; or leave out --from-disk."
+            f"{type(defense).__name__} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each. From disk: "
+            f"{names}; or leave out --from-disk."
         )
     if run.learning.order != 1 and run.choice.assumes_adversary:
         raise ValueError(

@@ -21,7 +21,7 @@ from foreknow.defenses import (
 )
 from foreknow.evaluation.checks.assumptions import NOT_COVERED, WITHOUT_ADVERSARY, assumptions
 from foreknow.evaluation.checks.enforced import enforced_requirement, parameters_of, unchecked_promises
-from foreknow.evaluation.checks.program import settings, versions
+from foreknow.evaluation.checks.program import PACKAGES, settings, versions
 from foreknow.models import Adversary, Averaged, CompromisedRecords, PriorCascade, UniformPrior
 
 SET = "The bound on the sensitive set."
@@ -66,7 +66,7 @@ def test_settings_are_all_but_the_generator():
 
 
 def test_versions_of_what_computes():
-    packages = {name: importlib.metadata.version(name) for name in ("foreknow", "numpy", "pandas")}
+    packages = {name: importlib.metadata.version(name) for name in PACKAGES}
     assert versions() == {"python": platform.python_version()} | packages
 
 

@@ -173,7 +173,7 @@ def test_the_public_folder_alone(published):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--defense", "uhra"], "UHRA needs all records of a release in memory"),
+        (["--defense", "uhra"], "UHRA needs all records of a release in memory, some 0.8 to 1.5 KiB each"),
         (["--missing", "drop"], "--missing is not read with --from-disk. Clean the file first"),
         (["--pictures"], "--pictures is not read with --from-disk"),
         (["--order", 2], "--order 2 is not read with --from-disk"),
@@ -211,6 +211,36 @@ def test_records_that_were_not_published(published, tmp_path):
     assert "is not the file that" in refused("attack", other, *ROLES, "--from-disk", "--groups", out)
     roles = ["--qi", "age", "--sensitive", "result"]
     assert "was published with --qi age --qi town" in refused("attack", other, *roles, "--from-disk", "--groups", out)
+
+
+def test_a_publication_in_memory_is_not_one_from_disk(tmp_path):
+    source, out = write(records(), tmp_path / "r.csv"), tmp_path / "out"
+    run("publish", source, *ROLES, "--defense", "mondrian", "--out", out)
+    told = refused("attack", source, *ROLES, "--from-disk", "--groups", out)
+    assert f"{out} is not a publication from disk; leave out --from-disk" in told
+
+
+def test_notes_on_the_beliefs_are_told(tmp_path):
+    """Constant ages and towns make the same groups in each release."""
+    source, out = write(records(people=60, present=50), tmp_path / "r.parquet"), tmp_path / "out"
+    run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "-k", 2, "-l", 1, "--out", out)
+    for name, words in (
+        ("sequential", "shared one before: the attack counts"),
+        ("joint", "is approximated (GroupMessages)"),
+    ):
+        result = run("attack", source, *ROLES, "--from-disk", "--groups", out, "--attack", name, "--json")
+        found = json.loads(result.stdout)
+        assert any(words in note for note in found["notes"])
+        assert words in " ".join(result.stderr.split())
+        assert len(found["doubtful_groups"]) == 3
+
+
+def test_records_without_a_time_are_refused(tmp_path):
+    table = records().astype({"week": "Int64"})
+    table.loc[:1, "week"] = None
+    for suffix in ("csv", "parquet"):
+        source = write(table, tmp_path / f"r.{suffix}")
+        assert "2 records have no 'week'" in refused("publish", source, *ROLES, *DISK, "--out", tmp_path / "out")
 
 
 def test_times_that_are_text(tmp_path):

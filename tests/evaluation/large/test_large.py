@@ -41,7 +41,7 @@ from foreknow.evaluation.large.blocks import block_ranges
 from foreknow.evaluation.large.knowledge import learn_from_disk
 from foreknow.evaluation.large.sorted_records import curve_index
 from foreknow.models import Adversary, GivenPrior, MarkovChain, PriorByTime, Schema, UniformPrior
-from foreknow.models.estimators import Auto, Omega, Sinkhorn
+from foreknow.models.estimators import Auto, Exact, Omega, Sinkhorn
 
 CHAIN = MarkovChain(1, 0.6 * np.eye(4) + 0.1)
 
@@ -53,7 +53,7 @@ def on_disk(tmp_path, frame, name="visits.parquet"):
 
 @pytest.mark.parametrize("gaps", ["ignore", "power"])
 @pytest.mark.parametrize(
-    "estimator", [Omega(), Sinkhorn(), pytest.param(Auto(), marks=pytest.mark.slow)], ids=["omega", "sinkhorn", "auto"]
+    "estimator", [Omega(), Sinkhorn(), Exact(), Auto()], ids=["omega", "sinkhorn", "exact", "auto"]
 )
 def test_the_attack_is_that_in_memory(tmp_path, estimator, gaps):
     frame = visits()
@@ -78,7 +78,7 @@ def test_the_publisher_assumes_what_the_adversary_believes(tmp_path):
     assert sum(one.suppressed for one in published.releases) > 0
     attack_large(published, adversary, tmp_path / "beliefs")
     assumed = bytes_of(tmp_path / "out" / "private" / "beliefs")
-    assert json.loads((tmp_path / "beliefs" / "manifest.json").read_text()) == {"doubtful_groups": [0, 0, 0]}
+    assert json.loads((tmp_path / "beliefs" / "manifest.json").read_text())["doubtful_groups"] == [0, 0, 0]
     assert assumed == parts_of(tmp_path / "beliefs")
 
 
@@ -145,8 +145,12 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="absent or not JSON"):
         LargeReleases(tmp_path / "out")
     monkeypatch.undo()
-    with pytest.raises(ValueError, match="holds something else"):
-        publish_large(*arguments, block=41, seed=7)
+    for changed, words in (({"block": 41, "seed": 7}, "block"), ({"block": 40, "seed": 8}, "seed")):
+        with pytest.raises(ValueError, match=f"holds something else: a publication with another {words}; name a"):
+            publish_large(*arguments, **changed)
+    other = Adversary(UniformPrior(), estimator=Omega())
+    with pytest.raises(ValueError, match="with another defense and another adversary"):
+        publish_large(table, JSReduce(4, 0.7, 0.6), tmp_path / "out", other, block=40, seed=7)
     publish_large(*arguments, block=40, seed=7)
     publish_large(*arguments[:2], tmp_path / "whole", adversary, block=40, seed=7)
     assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "whole")
@@ -171,7 +175,7 @@ def test_an_interrupted_attack_goes_on_to_the_same_bytes(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="has not ended; run it again"):
         measure_large(published, tmp_path / "beliefs", adversary)
     other = Adversary(UniformPrior(), CHAIN, estimator=Sinkhorn())
-    with pytest.raises(ValueError, match="not from an interrupted run of this attack"):
+    with pytest.raises(ValueError, match="not from an interrupted run of this attack: it has another attack"):
         attack_large(published, other, tmp_path / "beliefs")
     attack_large(published, adversary, tmp_path / "beliefs")
     assert len(written) == 1 + len({*written}) == 1 + len(parts_of(tmp_path / "beliefs"))

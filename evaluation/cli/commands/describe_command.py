@@ -130,7 +130,7 @@ def _notes(description: Description) -> list[str]:
         notes.append("Records further on, and their faults, were not read.")
     if not description.whole and description.published is None:
         notes.append(
-            "With --from-disk a table of this size is published, and nothing is cleaned: correct the file first."
+            "A table of this size is published --from-disk, which cleans nothing: faults are corrected in the file."
         )
     if description.published is not None:
         notes.append(

@@ -4,7 +4,6 @@ import hashlib
 import importlib.metadata
 import secrets
 import shutil
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.evaluation.file_lock import locked
+from foreknow.evaluation.large.block_notes import notes_of_blocks
 from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
 from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import merge_beliefs
@@ -238,12 +238,8 @@ def order_of(job: PublishJob) -> RecordOrder:
 
 
 def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Numbers of a release, and the notes of its blocks, each with the number of blocks that have it."""
-    found = Counter(note for one in blocks for note in dict.fromkeys(one["notes"]))
-    places = {
-        note: f"in {number} of {len(blocks)} blocks: " if len(blocks) > 1 else "" for note, number in found.items()
-    }
-    notes = [*records.notes, *(f"{place}{note}" for note, place in places.items())]
+    """Numbers of a release, and the notes of its blocks."""
+    notes = [*records.notes, *notes_of_blocks([one["notes"] for one in blocks])]
     totals = {name: sum(one[name] for one in blocks) for name in ("groups", "suppressed")}
     return {"records": int(records.counts.sum()), **totals, "notes": notes}
 

@@ -40,10 +40,9 @@ def test_notes_of_blocks_tell_their_number(tmp_path):
     arguments = (on_disk(tmp_path, visits(releases=1)), JSReduce(3, 0.7, 0.6, patience=20))
     published = publish_large(*arguments, tmp_path / "out", adversary, block=30, seed=7)
     found = [
-        re.fullmatch(r"in (\d) of 6 blocks: (\d+) records? .* suppressed\.", note)
-        for note in published.releases[0].notes
+        re.fullmatch(r"in \d of 6 blocks: (\d+) records? .* suppressed\.", note) for note in published.releases[0].notes
     ]
-    assert published.releases[0].suppressed == sum(int(one[1]) * int(one[2]) for one in found) > 0
+    assert published.releases[0].suppressed == sum(int(one[1]) for one in found) > 0
 
 
 @pytest.mark.parametrize("seed", [1.5, -1, "7", True, float("nan")])

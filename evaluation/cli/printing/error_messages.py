@@ -1,5 +1,6 @@
 """Error messages of the command line: advice given in Python is replaced by options of the command."""
 
+import errno
 import re
 import shlex
 from collections.abc import Callable
@@ -39,8 +40,17 @@ MAX_MESSAGE_LENGTH = 1000
 """Characters of an error message that are printed; a cell in a message may have any length."""
 
 
+NO_SPACE = (
+    "No space left on the disk of the output or of temporary files (with --from-disk, --scratch names their folder). Free some, "
+    "and run the command again; with --from-disk it goes on after the last whole block."
+)
+"""Message where a disk is full, whatever wrote to it."""
+
+
 def error_lines(error: Exception) -> list[str]:
     """The message of an error, or the faults of a file, one line each."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return [NO_SPACE]
     return fault_lines(error) if isinstance(error, InputFaults) else [message_in_options(error)]
 
 

@@ -34,7 +34,7 @@ MODULES = {".".join((path.parent if path.stem == "__init__" else path.with_suffi
 """Every module of the tree, by the name it is imported by."""
 
 TEMPLATES = "evaluation/report/templates"
-"""Folder of the template, style sheet and script of the report, which are package data."""
+"""Package of the templates, style sheet and script of the report, which are package data."""
 
 # One worker builds; the others would do it again.
 pytestmark = pytest.mark.xdist_group("packaging")
@@ -120,7 +120,11 @@ def test_the_wheel_holds_every_module_and_nothing_else(installed):
     files = {name for name in names if not name.split("/")[0].endswith(".dist-info")}
     assert {name for name in files if name.endswith(".py")} == {path.as_posix() for path in sources()}
     typed = {name.replace(".", "/") + "/py.typed" for name in SETTINGS["tool"]["setuptools"]["packages"]}
-    page = {f"foreknow/{path.relative_to(ROOT).as_posix()}" for path in (ROOT / TEMPLATES).iterdir()}
+    page = {
+        f"foreknow/{path.relative_to(ROOT).as_posix()}"
+        for kind in ("html", "css", "js")
+        for path in (ROOT / TEMPLATES).glob(f"*.{kind}")
+    }
     assert {name for name in files if not name.endswith(".py")} == typed | page
     assert any(name.endswith("licenses/LICENSE") for name in names)
 

@@ -60,16 +60,16 @@ def advice(contents: ReportContents) -> str:
     gone, lost = _price_text(best)
     gone_now, lost_now = _price_text(now)
     said = (
-        f"With {_named(best, contents)} instead, the informed adversary would expose {_people(best, INFORMED)} (now "
+        f"In a trial with {_named(best, contents)}, the informed adversary exposed {_people(best, INFORMED)} (now "
         f"{now[f'exposed_{INFORMED}']:,.0f}), and the one without prior knowledge {_people(best, LEARNED)} (now "
         f"{now[f'exposed_{LEARNED}']:,.0f}). The price: {gone} of the records would be left out (now {gone_now}), and {lost} of "
-        f"the detail of the other columns lost (now {lost_now})."
+        f"the detail of the other columns lost (now {lost_now}). Another draw of the groups gives somewhat different numbers."
     )
     if cheaper is None:
         return said
     gone, lost = _price_text(cheaper)
     people = f"{_people(cheaper, INFORMED)} and {_people(cheaper, LEARNED)}"
-    return f"{said} Cheaper: with {cheaper['setting']}, they would expose {people}, for {gone} and {lost}."
+    return f"{said} Cheaper: in a trial with {cheaper['setting']}, they exposed {people}, for {gone} and {lost}."
 
 
 def _named(row: Row, contents: ReportContents) -> str:

@@ -138,12 +138,12 @@ def _knowledge(mates: Sequence[str], earlier: bool) -> str:
     """Knowledge besides the group: of the named members, and of the person if an earlier release has a record.
 
     >>> _knowledge((), False), _knowledge((), True)
-    ('prior knowledge', 'prior knowledge and earlier releases')
+    ('the prior', 'the prior and earlier releases')
     """
     if not mates:
-        return "prior knowledge and earlier releases" if earlier else "prior knowledge"
+        return "the prior and earlier releases" if earlier else "the prior"
     told = f"what earlier releases told of {_listed(mates)}"
-    return f"{told} and of this person" if earlier else f"prior knowledge and {told}"
+    return f"{told} and of this person" if earlier else f"the prior and {told}"
 
 
 def _in_hindsight(row: dict[str, Any]) -> str:

@@ -24,9 +24,7 @@ def size_notes(releases: Sequence[Release], asked: int, of_means: int, of_calibr
         )
     if records > MAX_TRIAL_RECORDS:
         told.append(f"There are over {MAX_TRIAL_RECORDS:,} records: one record is made known, and not {TRIALS}.")
-    if min(of_means, of_calibration) < asked:
-        told.append(
-            f"To save time, intervals of means have {of_means} bootstrap draws and those of calibration {of_calibration}, and not "
-            f"{asked}."
-        )
+    draws = {"means": of_means, "calibration": of_calibration}
+    if fewer := [f"{number} for {name}" for name, number in draws.items() if number < asked]:
+        told.append(f"To save time, intervals have fewer bootstrap draws than {asked}: {', '.join(fewer)}.")
     return tuple(told)

@@ -160,7 +160,7 @@ def _check_records(run: AttackRun, published: "LargeReleases") -> None:
 def _adversary(run: AttackRun, published: "LargeReleases") -> Adversary:
     """The adversary, who knows the records or a corpus."""
     if run.corpus is None:
-        notice("No --corpus: the adversary learns from the published records themselves, the strongest knowledge.")
+        notice("No --corpus: the adversary learns from the published records themselves, more than an outsider knows.")
     table, corpus = large_tables(run.table, run.corpus)
     source = replace_schema(table if corpus is None else corpus, published)
     learned = learned_from(source, run.known.learning, run.disk.engine("learning, blocks of a release"))

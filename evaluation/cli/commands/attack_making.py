@@ -126,7 +126,7 @@ def _adversary(chosen: AttackSettings, read: Source) -> Adversary:
             notice(f"Learned knowledge: {note}")
         return chosen.learning.adversary(learned.prior, learned.transitions, estimator)
     if read.corpus is None:
-        notice("An adversary learns from the published records themselves, the strongest knowledge.")
+        notice("An adversary learns from the published records themselves, more than an outsider knows.")
     corpus = read.history if read.corpus is None else read.corpus
     assert corpus is not None
     knowledge = learn_knowledge(corpus, chosen.learning)

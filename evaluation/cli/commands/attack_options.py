@@ -65,7 +65,7 @@ Knowledge = Annotated[
         metavar="SOURCE",
         rich_help_panel=KNOWLEDGE_PANEL,
         help="The only adversary, without --corpus: learned (prior and transitions from the releases alone) or records (from the "
-        "original records, the strongest knowledge). By default both; the tables are about learned where a respondent is published "
+        "original records). By default both; the tables are about learned where a respondent is published "
         "twice, else about records.",
     ),
 ]

@@ -171,9 +171,9 @@ class TestByHand:
     @pytest.mark.parametrize(
         ("mates", "earlier", "told"),
         [
-            ((), False, "At that time, prior knowledge raised"),
-            ((), True, "At that time, prior knowledge and earlier releases raised"),
-            (("P 7",), False, "At that time, prior knowledge and what earlier releases told of P 7 raised"),
+            ((), False, "At that time, the prior raised"),
+            ((), True, "At that time, the prior and earlier releases raised"),
+            (("P 7",), False, "At that time, the prior and what earlier releases told of P 7 raised"),
             (("P 7",), True, "At that time, what earlier releases told of P 7 and of this person raised"),
         ],
     )
@@ -354,7 +354,7 @@ class TestSizeNotes:
         told = size_notes(simulated[1], 200, 80, 5)
         assert "over 100 records: the reasons do not name the later release" in told[0]
         assert "over 150 records: one record is made known, and not 6" in told[1]
-        assert "means have 80 bootstrap draws and those of calibration 5, and not 200" in told[2]
+        assert "fewer bootstrap draws than 200: 80 for means, 5 for calibration." in told[2]
 
 
 COUNT = st.integers(0, 30)
@@ -422,11 +422,11 @@ class TestStricterSettings:
         table = table.assign(exposed_learned=0, problem="")
         told = advice(replace(contents, stricter=table))
         assert told.startswith(
-            "With k = 12 instead, the informed adversary would expose no person (now 30), and the one without prior knowledge "
+            "In a trial with k = 12, the informed adversary exposed no person (now 30), and the one without prior knowledge "
             "no person (now 0). The price: 2.0% of the records"
         )
         assert "(now 0%)" in told
-        assert told.endswith("Cheaper: with k = 6, they would expose 3 people and no person, for 1.0% and 10%.")
+        assert told.endswith("Cheaper: in a trial with k = 6, they exposed 3 people and no person, for 1.0% and 10%.")
         worse = table.assign(exposed_informed=[30, 31, 32])
         assert advice(replace(contents, stricter=worse)).startswith("None of the stricter settings")
 
@@ -486,7 +486,7 @@ class TestStricterSettings:
             "The defense is not recorded; mondrian -k 2 -l 2 is assumed, and made stricter."
         )
         made = replace(made, stricter=pd.DataFrame([setting("as published", 2, 0), setting("k = 4", 1, 0)]))
-        assert advice(made).startswith("With mondrian (k = 4) instead, the informed adversary would expose 1 person")
+        assert advice(made).startswith("In a trial with mondrian (k = 4), the informed adversary exposed 1 person")
 
     def test_a_defense_is_known_or_assumed(self):
         defense = Mondrian(KAnonymity(2))

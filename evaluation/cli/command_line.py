@@ -60,14 +60,21 @@ def main() -> None:
     warnings.showwarning = _show_warning
     try:
         app()
+        return
     except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
-        # Imported here: the help of the program needs no tables.
-        from foreknow.evaluation.cli.printing.error_messages import error_lines
+        _show_failure(error)
+    # Outside of the handler, so that the error and the arrays of its frames are freed before libraries are unloaded.
+    sys.exit(2)
 
-        *others, last = error_lines(error)
-        for line in others:
-            show_hanging(line)
-        show_error(last)
-        for note in getattr(error, "__notes__", ()):
-            show_hanging(note)
-        sys.exit(2)
+
+def _show_failure(error: Exception) -> None:
+    """Print the message of an error, and its notes."""
+    # Imported here: the help of the program needs no tables.
+    from foreknow.evaluation.cli.printing.error_messages import error_lines
+
+    *others, last = error_lines(error)
+    for line in others:
+        show_hanging(line)
+    show_error(last)
+    for note in getattr(error, "__notes__", ()):
+        show_hanging(note)

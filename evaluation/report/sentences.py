@@ -39,8 +39,8 @@ def verdict(contents: ReportContents) -> Verdict:
     if level is Level.HIGH:
         told = (
             f"{of_people(learned, contents.unpublished)} are exposed to a reader who knows nothing beforehand and has only these "
-            f"releases: such a reader is at least {sure} sure of their true value. This ranks above “{Level.SOME.word}”, "
-            "however few they are, because every reader of the releases can do it. The informed adversary, who also "
+            f"releases: such a reader is at least {sure} sure of their true value. Every reader of the releases can do this, "
+            "so one such person is enough for a high risk. The informed adversary, who also "
             f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}, exposes {informed.exposed:,}."
         )
     elif level is Level.SOME:

@@ -11,7 +11,7 @@ from foreknow.attacks.group_shares import group_shares, table_shares
 from foreknow.models import Beliefs, Observation, Posterior, ReleaseBeliefs
 from foreknow.models.arrays import BoolArray, FloatArray
 from foreknow.models.problem import CONTRADICTED
-from foreknow.models.settings import check_choice
+from foreknow.models.settings import check_choice, counted
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,9 @@ def _notes(seen: Observation, contradicted: int) -> list[str]:
     notes = []
     if contradicted:
         notes.append(
-            f"at {seen.time}: no value is in all groups of {contradicted:,} respondents, so that their values changed. Their "
-            "beliefs begin again with this release (status CONTRADICTED of their groups); the attack assumes constant values."
+            f"at {seen.time}: no value is in all groups of {counted(contradicted, 'respondent')}, so that values changed. "
+            "Beliefs about them begin again with this release (status CONTRADICTED of their groups); the attack assumes constant "
+            "values."
         )
     if seen.distorted:
         notes.append(

@@ -195,7 +195,7 @@ class LabelBeliefs:
         ]
         if not rows:
             raise ValueError(
-                f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
+                f"respondent {respondent!r} is in no release; the times of the releases are {', '.join(map(repr, self.times))}."
             )
         index = pd.MultiIndex.from_product(
             [[time for time, _, _ in rows], ["prior", "posterior"]], names=["time", "stage"]

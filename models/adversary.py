@@ -262,8 +262,8 @@ class Adversary:
         for time in self.compromised.times if self.compromised is not None else ():
             if time not in times:
                 raise ValueError(
-                    f"a compromised record is about {time!r}, and the releases are of {', '.join(map(repr, times))}. Correct the "
-                    "time, or leave the record out."
+                    f"a compromised record is about {time!r}, and the times of the releases are {', '.join(map(repr, times))}. "
+                    "Correct the time, or leave the record out."
                 )
 
     def claims(self, time: Any, people: People) -> Claims | None:

@@ -163,7 +163,7 @@ class Beliefs:
                 rows |= {(release.observation.time, stage): release.beliefs(stage)[row] for stage in STAGES}
         if not rows:
             raise ValueError(
-                f"respondent {respondent!r} is in no release; the releases are of {', '.join(map(repr, self.times))}."
+                f"respondent {respondent!r} is in no release; the times of the releases are {', '.join(map(repr, self.times))}."
                 f"{lookalike(respondent, self._respondents)}"
             )
         schema = self.releases[0].observation.people.schema

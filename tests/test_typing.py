@@ -1,8 +1,10 @@
-"""Type checks of a user's file against the installation that `make` makes, by mypy and by Pyright."""
+"""Type checks of a user's file and of the developer's tutorial, by mypy and Pyright, against the installation of `make`."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -54,10 +56,14 @@ KAnonymity("3")
 """
 """Right but for the last line."""
 
+TUTORIAL = Path(__file__).parents[1] / "docs/tutorials/developer.md"
+
 
 @pytest.fixture
 def users(tmp_path):
     (tmp_path / "users.py").write_text(USERS, encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", TUTORIAL.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    (tmp_path / "tutorial.py").write_text("\n".join(blocks), encoding="utf-8")
     return tmp_path
 
 
@@ -69,7 +75,7 @@ def ran(folder, *command):
 
 @pytest.mark.slow
 def test_mypy(users):
-    out = ran(users, "mypy", "--strict", "--cache-dir", str(users / "cache"), "users.py")
+    out = ran(users, "mypy", "--strict", "--cache-dir", str(users / "cache"), "users.py", "tutorial.py")
     errors = [line for line in out.splitlines() if ": error:" in line]
     assert len(errors) == 1, out
     assert errors[0].startswith(f"users.py:{len(USERS.splitlines())}")
@@ -77,7 +83,7 @@ def test_mypy(users):
 
 
 def test_pyright(users):
-    settings = {"typeCheckingMode": "standard", "include": ["users.py"]}
+    settings = {"typeCheckingMode": "standard", "include": ["users.py", "tutorial.py"]}
     (users / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     out = ran(users, "basedpyright", "--outputjson", "--pythonpath", sys.executable, "--level", "error")
     errors = json.loads(out)["generalDiagnostics"]

@@ -29,8 +29,8 @@ class Requirement(ABC):
     extend `Requirement` and hold those records once they are bound. Requirements combine with ``&`` and ``|``, or with
     `all_of` and `any_of`.
 
-    The properties below are data of the class. A subclass overrides one by a class attribute, as in
-    ``is_monotone: ClassVar[bool] = True``.
+    The properties below are data of the class. A subclass overrides one by a property, or by a class attribute, as in
+    ``is_monotone: ClassVar[bool] = True``; Pyright takes the property only.
     """
 
     @property

@@ -128,8 +128,8 @@ def _of_values(part: Requirement, published: CheckedTable) -> Level:
         enhanced = isinstance(part, BetaLikeness)
         return lambda group: max(_smallest_beta(q, table[s], enhanced) for s, q in _shares(group.values).items())
     raise TypeError(
-        f"the checker does not know {part!r}; it has the requirements of foreknow.defenses. Add a definition in "
-        "evaluation/checks/definitions.py"
+        f"the checker does not know {part!r}; it has the requirements of foreknow.defenses. To check a defense against a "
+        "requirement of your own, call foreknow.testing.check_defense(..., promises=...)."
     )
 
 

@@ -65,7 +65,7 @@ class Release:
         decided = grouping if isinstance(grouping, Grouping) else Grouping(grouping)  # type: ignore[arg-type]
         if len(decided.labels) != len(view):
             raise ValueError(
-                f"the grouping has {len(decided.labels)} labels and the view at {view.time!r} {len(view)} records; give "
+                f"the grouping has {len(decided.labels)} labels and the view at {view.time!r} has {len(view)} records; give "
                 "one label per record, in the view's order, -1 for a suppressed one."
             )
         kept = decided.labels >= 0

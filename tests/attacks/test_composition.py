@@ -113,7 +113,7 @@ def test_a_value_that_changed_is_reported():
     beliefs = CompositionAttack()([one, two])
     assert beliefs.posterior(2).loc["A"].tolist() == [0.0, 0.0, 1.0]
     assert beliefs.releases[1].posterior.status.tolist() == [Status.CONTRADICTED, Status.FINE]
-    assert "at 2: no value is in all groups of 1 respondents" in beliefs.notes[0]
+    assert "at 2: no value is in all groups of 1 respondent, so" in beliefs.notes[0]
 
 
 def test_distorted_values_are_noted():

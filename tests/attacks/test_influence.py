@@ -278,7 +278,7 @@ class TestErrors:
         [
             (("Q", "a", 1), "'Q' at 1, who has no record"),
             (("A", "z", 1), "not in the sensitive domain"),
-            (("A", "a", 7), "about 7, and the releases are of 1, 2, 3, 4"),
+            (("A", "a", 7), "about 7, and the times of the releases are 1, 2, 3, 4"),
             (("D", "c", 1), "does not show it"),
             (("A", "a", 1, 0.0), "over 0 and at most 1"),
             (("A", "a", 1, 0.5), "RemoveKnown takes only 1"),

@@ -141,7 +141,7 @@ def test_nothing_released_and_nothing_shown():
 
 def test_an_unknown_respondent_or_time_is_named():
     beliefs = ATTACK([Release(patients(), FIGURE_1D)])
-    with pytest.raises(ValueError, match="'Zoe' is in no release; the releases are of 1"):
+    with pytest.raises(ValueError, match="'Zoe' is in no release; the times of the releases are 1"):
         beliefs.of("Zoe")
     with pytest.raises(ValueError, match="no release at 2; there are 1"):
         beliefs.posterior(2)

@@ -267,7 +267,7 @@ class TestCycle:
         def careless(view, prior, past):
             return Grouping(np.zeros(3, int))
 
-        with pytest.raises(ValueError, match="the grouping has 3 labels and the view at 1 4 records"):
+        with pytest.raises(ValueError, match="the grouping has 3 labels and the view at 1 has 4 records"):
             publish(HISTORY, careless)
 
     def test_the_defender_s_own_adversary_learns_as_little_as_promised(self):
@@ -514,7 +514,7 @@ def test_a_prior_that_is_no_distribution_is_refused(name, row):
 def test_a_compromised_record_of_another_time_is_refused():
     frame = pd.DataFrame({"respondent": ["A"], "value": ["a"], "time": [77], "confidence": [1.0]})
     known = Adversary(UniformPrior(), CHAIN, CompromisedRecords(frame), cascade=RemoveKnown())
-    with pytest.raises(ValueError, match="about 77, and the releases are of"):
+    with pytest.raises(ValueError, match="about 77, and the times of the releases are"):
         publish(HISTORY, Spy([]), known)
 
 

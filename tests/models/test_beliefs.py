@@ -58,7 +58,7 @@ def test_one_person_s_evolution():
         columns=pd.Index(["a", "b", "c"], name="result", dtype=object),
     )
     pd.testing.assert_frame_equal(evolution, expected)
-    with pytest.raises(ValueError, match="respondent 'Z' is in no release; the releases are of 1, "):
+    with pytest.raises(ValueError, match="respondent 'Z' is in no release; the times of the releases are 1, "):
         BELIEFS.of("Z")
 
 

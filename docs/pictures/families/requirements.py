@@ -36,7 +36,7 @@ def requirement_pictures() -> Pictures:
         "EntropyDiversity": Shown(defenses.EntropyDiversity(2.5), "exponential of the entropy"),
         "RecursiveDiversity": Shown(defenses.RecursiveDiversity(2.0, 2), "largest count / tail"),
         "TCloseness": Shown(defenses.TCloseness(0.3), "distance from the table"),
-        "BetaLikeness": Shown(defenses.BetaLikeness(1.0), "largest gain / its bound"),
+        "BetaLikeness": Shown(defenses.BetaLikeness(1.0), "smallest satisfied β"),
         "BasicBetaLikeness": Shown(defenses.BasicBetaLikeness(1.0), "largest relative gain"),
         "JSimilarity": Shown(
             defenses.JSimilarity(0.05), "divergence of the priors, bits", defenses.JSReduce(2, 1.0, 0.05)

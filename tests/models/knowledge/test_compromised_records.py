@@ -299,7 +299,7 @@ class TestInAnAttack:
 
     @pytest.mark.parametrize("time", [2, 0, 4, "1"])
     def test_a_time_at_which_nothing_is_released(self, attack, time):
-        with pytest.raises(ValueError, match=f"about {time!r}, and the releases are of 1, 3"):
+        with pytest.raises(ValueError, match=f"about {time!r}, and the times of the releases are 1, 3"):
             self.attack(attack, ("A", "a", 1, 0.5), ("A", "a", time, 0.5))
 
     def test_a_respondent_who_is_not_in_that_release(self, attack):

@@ -154,7 +154,7 @@ class TestDistortion:
 @pytest.mark.parametrize("labels", [[0] * 6, [0] * 8, []])
 def test_one_label_per_record(labels):
     with pytest.raises(
-        ValueError, match=rf"has {len(labels)} labels and the view at 9 7 records; give one label per record"
+        ValueError, match=rf"has {len(labels)} labels and the view at 9 has 7 records; give one label per record"
     ):
         Release(VIEW, labels)
 

@@ -67,8 +67,10 @@ def enforce_on_published(
 def _notes(merged: int, suppressed: int) -> list[str]:
     notes = []
     if merged:
-        were = counted(merged, "group was", "groups were")
-        notes.append(f"{were} merged with a neighbour to satisfy against the published table.")
+        were, they = counted(merged, "group was", "groups were"), "it satisfies" if merged == 1 else "they satisfy"
+        notes.append(
+            f"{were} merged with a neighbour, so that {they} the requirement against the distribution of the published table."
+        )
     if suppressed:
         are = "is" if suppressed == 1 else "are"
         notes.append(f"{counted(suppressed, 'record')} of groups that no merging saves {are} suppressed.")

@@ -1,10 +1,11 @@
 """A defense as the options of `foreknow publish` that make it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from foreknow.defenses import DEFENSES, Defense
+from foreknow.defenses import DEFENSES, Defense, Infeasible
 from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.defense_choices import BUILT_IN, FLAGS, DefenseChoice, DefenseOptions
 from foreknow.models.settings import is_number
@@ -42,6 +43,31 @@ def defense_options(defense: Defense) -> str | None:
     if settings(BUILT_IN[name].make(replace(DefenseOptions(), **found))) != settings(defense):
         return None
     return " ".join([name, *(flagged(option, value) for option, value in found.items())])
+
+
+def least_values_of(defense: Defense) -> float:
+    """The number of distinct sensitive values that a defense requires in each group; 1 if it requires none.
+
+    >>> from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian
+    >>> least_values_of(Mondrian(KAnonymity(6) & DistinctDiversity(2)))
+    2
+    """
+    return max([1, *(value for name, value in _thresholds(defense) if name in ("l", "m"))])
+
+
+@contextmanager
+def defense_told_in_options(defense: Defense) -> Iterator[None]:
+    """Errors of a publication that is infeasible name the defense by its options.
+
+    Raises
+    ------
+    Infeasible
+        That of the block, with `defense_text` in place of the expression in Python.
+    """
+    try:
+        yield
+    except Infeasible as error:
+        raise Infeasible(str(error).replace(repr(defense), defense_text(defense))) from error
 
 
 def _options(defense: Defense, choice: DefenseChoice) -> dict[str, Any]:

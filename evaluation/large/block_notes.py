@@ -6,7 +6,12 @@ from collections.abc import Sequence
 COUNT = re.compile(r"(\d[\d,]*) (.*)", re.DOTALL)
 """A note that begins with a number."""
 
-PLURALS = {"record fits": "records fit", "group was": "groups were", " and is ": " and are "}
+PLURALS = {
+    "record fits": "records fit",
+    "group was": "groups were",
+    " and is ": " and are ",
+    "it satisfies": "they satisfy",
+}
 """Singular forms in notes of defenses."""
 
 

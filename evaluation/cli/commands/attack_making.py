@@ -121,7 +121,8 @@ def _adversary(chosen: AttackSettings, read: Source) -> Adversary:
     if read.corpus is None and (chosen.source or LEARNED) == LEARNED:
         with TimeLeft("learning prior and transitions from the releases") as shown:
             learned = learn_from_releases(read.releases, chosen.learning, shown.parts)
-        notice(f"An adversary learned prior and transitions from the releases alone, in {learned.rounds} rounds.")
+        what = "the prior" if learned.transitions is None else "prior and transitions"
+        notice(f"An adversary learned {what} from the releases alone, in {learned.rounds} rounds.")
         for note in learned.notes:
             notice(f"Learned knowledge: {note}")
         return chosen.learning.adversary(learned.prior, learned.transitions, estimator)

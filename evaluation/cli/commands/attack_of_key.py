@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from foreknow.evaluation.checks.manifest import PRIVATE
-from foreknow.evaluation.cli.commands.next_step import option_text
+from foreknow.evaluation.cli.commands.next_step import option_text, unused_path
 from foreknow.evaluation.cli.files.publication_settings import published_options
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, plain_option
 from foreknow.evaluation.cli.option_groups import KnowledgeOptions, TableOptions
@@ -24,7 +24,8 @@ def attack_of_key(key: Path) -> str:
     from_disk = key.is_dir()
     options = published_options((key / PRIVATE if from_disk else key.parent) / SETTINGS) or UNKNOWN
     parts = [shlex.quote(str(options.get("records", UNKNOWN["records"]))), *_options(options)]
-    return " ".join(["foreknow attack", *parts, *(["--from-disk"] if from_disk else []), option_text("groups", key)])
+    disk = ["--from-disk"] if from_disk else []
+    return " ".join(["foreknow attack", *parts, *disk, option_text("groups", key), f"--out {unused_path('risk')}"])
 
 
 def _options(options: Mapping[str, Any]) -> Iterator[str]:

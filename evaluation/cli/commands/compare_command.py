@@ -21,7 +21,7 @@ from foreknow.evaluation.cli.commands.compare_options import (
     stricter_settings,
     weaker_settings,
 )
-from foreknow.evaluation.cli.commands.next_step import BOUNDS, next_lines, unused_path
+from foreknow.evaluation.cli.commands.next_step import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.evaluation.cli.commands.publish_options import ThresholdOptions
 from foreknow.evaluation.cli.commands.report_options import Seed
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS
@@ -38,8 +38,9 @@ COMPARISON = "comparison.csv"
 """File of the table in --out."""
 
 TERMS = {
-    "exposed": "number of respondents with a sure belief in their true value at a release and none before, by the joint attack in "
-    "hindsight; the larger of an adversary who knows the records' frequencies and of one who knows the releases alone",
+    "exposed": "number of respondents with a sure belief in their true value at a release, and not before any release, by the "
+    "joint attack in hindsight; the larger of an adversary who knows the records' frequencies and of one who knows the "
+    "releases alone",
     "share": "share of the respondents that is exposed",
     "suppressed": "share of the records that are suppressed",
     "gcp": "generalization of a published record: 0 exact, also for groups with exact quasi-identifiers, 1 no information",
@@ -110,9 +111,10 @@ def _show(found: pd.DataFrame) -> None:
 def _publish_next(context: typer.Context, best: Compared) -> list[str]:
     """Lines that name the publication of the trial that is the best, with all settings of the trial but its seed."""
     more = (best.arguments, f"--infeasible {INFEASIBLE}", f"--out {unused_path('release')}")
-    return next_lines(
+    lines = next_lines(
         context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in best.choice.options]
     )
+    return [SUPPRESSED_AS_TRIED, *lines]
 
 
 def _compare_next(context: typer.Context, tried: Sequence[Compared], found: pd.DataFrame) -> list[str]:

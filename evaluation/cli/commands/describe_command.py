@@ -11,6 +11,7 @@ from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_of_key import attack_of_key
 from foreknow.evaluation.cli.description.column_facts import CODES, UNITS, ColumnFacts
 from foreknow.evaluation.cli.description.description import Description, described
+from foreknow.evaluation.cli.description.dry_run import CHOSEN_FORMAT
 from foreknow.evaluation.cli.description.hierarchy_file import hierarchy_in
 from foreknow.evaluation.cli.description.proposed_commands import hierarchy_command, next_commands
 from foreknow.evaluation.cli.description.proposed_roles import IDENTIFIER, QUASI_IDENTIFIER, UNUSED
@@ -94,7 +95,7 @@ def _hierarchy(path: Path, hierarchy: Hierarchy) -> Outcome:
     return Outcome(content | {"levels": levels, "next": command})
 
 
-ATTACK_NEXT = "Then, what an adversary infers from it (with a register of persons: --people FILE):"
+ATTACK_NEXT = "Then, what an adversary infers from it (with a register of persons: --id COLUMN --people FILE):"
 """Line before the attack on a published table."""
 
 
@@ -157,6 +158,11 @@ def _notes(description: Description) -> list[str]:
     if run is not None and run.lines:
         notes.append(f"{len(run.lines)} {'fault' if len(run.lines) == 1 else 'faults'} would be refused:")
         notes += [f" {number}. {message_in_options(ValueError(line))}" for number, line in enumerate(run.lines, 1)]
+    if run is not None and run.to_choose:
+        columns = ", ".join(run.to_choose)
+        notes.append(
+            f"Choose one of the two formats of {columns}, and write it in place of {CHOSEN_FORMAT} in the command below."
+        )
     if run is not None and run.left:
         columns = ", ".join(fault.column or "repeated records" for fault in run.left)
         notes.append(f"No option settles the faults of {columns}; correct the file first, and describe it again.")

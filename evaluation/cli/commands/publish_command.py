@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import typer
 
-from foreknow.defenses import Defense, publish
+from foreknow.defenses import publish
 from foreknow.evaluation.checks.certificate import FAILED, Certificate, certificate
 from foreknow.evaluation.cli.adversary_knowledge import assumed_adversary
 from foreknow.evaluation.cli.command_shape import Outcome
@@ -26,6 +26,7 @@ from foreknow.evaluation.cli.commands.publish_options import (
 )
 from foreknow.evaluation.cli.commands.publish_output import Output, checked_output, quotes_formulas, write_output
 from foreknow.evaluation.cli.commands.publish_report import (
+    check_any_group,
     check_lines,
     notice_codes,
     notice_risks,
@@ -43,7 +44,7 @@ from foreknow.evaluation.cli.defense_choices import (
     seeded_generator,
     which_defense,
 )
-from foreknow.evaluation.cli.defense_text import defense_text
+from foreknow.evaluation.cli.defense_text import defense_told_in_options
 from foreknow.evaluation.cli.disk_options import Block, DiskOptions, FromDisk
 from foreknow.evaluation.cli.files.columns import Columns
 from foreknow.evaluation.cli.files.run_settings import run_settings
@@ -52,7 +53,7 @@ from foreknow.evaluation.cli.options import Overwrite, given_options, refuse_unr
 from foreknow.evaluation.cli.pictures import PICTURES, Pictures
 from foreknow.evaluation.cli.printing.compilation_notice import notice_publication
 from foreknow.evaluation.cli.printing.terminal import error_console, say, tracked
-from foreknow.models import History, Release
+from foreknow.models import History
 
 EPILOG = which_defense()
 """Text below the options."""
@@ -111,16 +112,17 @@ def publish_command(
     chosen = choice.make(thresholds.options(used, given_options(context)))
     adversary = assumed_adversary(history, learned, known.learning) if choice.assumes_adversary else None
     notice_publication(chosen)
-    releases = publish(
-        history,
-        chosen,
-        adversary,
-        _bucketized(bucketized, generalized),
-        infeasible=cast(Any, infeasible.value),
-        rng=seeded_generator(used, 1),
-        progress=lambda views: tracked(views, "publishing"),
-    )
-    _check_any_group(releases, chosen)
+    with defense_told_in_options(chosen):
+        releases = publish(
+            history,
+            chosen,
+            adversary,
+            _bucketized(bucketized, generalized),
+            infeasible=cast(Any, infeasible.value),
+            rng=seeded_generator(used, 1),
+            progress=lambda views: tracked(views, "publishing"),
+        )
+    check_any_group(releases, chosen, history.schema)
     settings = run_settings(context, [*table.files, corpus], used)
     stated = certificate(
         releases,
@@ -133,7 +135,9 @@ def publish_command(
     with error_console.status("writing"):
         formulas = write_output(output, releases, chosen, columns, quote_formulas, settings, stated)
     report_cost(releases, chosen)
-    notice_risks(formulas, quotes_formulas(output, quote_formulas), seed)
+    source = context.get_parameter_source("seed")
+    of_config = source is not None and source.name == "DEFAULT_MAP"
+    notice_risks(formulas, quotes_formulas(output, quote_formulas), seed, of_config)
     _say_end(context, output, stated)
     content = publication_content(releases, chosen, out, output) | {"verdict": stated.verdict}
     return Outcome(content, stated.verdict == FAILED)
@@ -172,15 +176,6 @@ def _read(columns: Columns, records: Path, corpus: Path | None) -> tuple[History
     history = History.read(tables[0], schema, columns.time)
     notice_codes(schema, tables[0])
     return history, None if corpus is None else History.read(tables[1], schema, columns.time)
-
-
-def _check_any_group(releases: tuple[Release, ...], defense: Defense) -> None:
-    """Raise ValueError if all records of all releases are suppressed."""
-    if not any(release.groups for release in releases):
-        raise ValueError(
-            f"{defense_text(defense)} finds no group of these records that satisfies its thresholds, so nothing would be "
-            "published; choose weaker thresholds."
-        )
 
 
 def _bucketized(bucketized: bool, generalized: bool) -> bool | None:

@@ -24,7 +24,7 @@ from foreknow.evaluation.cli.adversary_knowledge import Learning, class_interval
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.next_step import next_lines, option_text, unused_path
 from foreknow.evaluation.cli.commands.publish_options import ThresholdOptions
-from foreknow.evaluation.cli.commands.publish_report import MOST, check_lines, verified_lines
+from foreknow.evaluation.cli.commands.publish_report import MOST, check_any_group, check_lines, verified_lines
 from foreknow.evaluation.cli.defense_choices import KNOWLEDGE_OPTIONS, DefenseChoice, fresh_seed
 from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.disk_options import DiskOptions
@@ -92,10 +92,7 @@ def publish_from_disk(run: DiskRun) -> Outcome:
         )
     except AlreadyPublished:  # The run was killed before its certificate was written.
         published = LargeReleases(run.out)
-    if not any(release.groups for release in published.releases):
-        raise ValueError(
-            f"{defense_text(defense)} finds no group of these records that satisfies its thresholds; choose weaker thresholds."
-        )
+    check_any_group(published.releases, defense, table.schema)
     stated = _certified(run, published, defense, adversary)
     _report(published, defense)
     say(

@@ -1,7 +1,8 @@
 """Reports of `foreknow publish`: the information loss, and notices about codes, formulas and seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -10,7 +11,7 @@ from foreknow.evaluation.checks.certificate import CERTIFICATE, FAILED, NOT_VERI
 from foreknow.evaluation.checks.program import settings
 from foreknow.evaluation.cli.commands.next_step import paths_of, typed_lines
 from foreknow.evaluation.cli.commands.publish_output import Output
-from foreknow.evaluation.cli.defense_text import defense_text
+from foreknow.evaluation.cli.defense_text import defense_text, least_values_of
 from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.files.column_checks import possible_codes
 from foreknow.evaluation.cli.files.run_settings import SETTINGS
@@ -37,6 +38,21 @@ def notice_codes(schema: Schema, table: pd.DataFrame) -> None:
     if names := possible_codes(schema, table):
         options = " ".join(f"--categorical {name}" for name in names)
         notice(f"Read as numbers, with few distinct values: {', '.join(names)}. If they are codes, add {options}.")
+
+
+def check_any_group(releases: Iterable[Any], defense: Defense, schema: Schema) -> None:
+    """Raise ValueError if no release, in memory or on disk, has a group; with the cause, where all records have one value."""
+    if any(release.groups for release in releases):
+        return
+    if len(schema.values) == 1 and (least := least_values_of(defense)) > 1:
+        raise ValueError(
+            f"{defense_text(defense)} needs {least:g} distinct values of {schema.sensitive!r} in each group, and all records have "
+            f"one, {schema.values[0]!r}; any published table would tell it. Name another --sensitive column, or more records."
+        )
+    raise ValueError(
+        f"{defense_text(defense)} finds no group of these records that satisfies its thresholds, so nothing would be "
+        "published; choose weaker thresholds."
+    )
 
 
 def cost_per_release(releases: Sequence[Release]) -> pd.DataFrame:
@@ -86,7 +102,7 @@ def report_cost(releases: tuple[Release, ...], defense: Defense) -> None:
             notice(f"at {release.time}: {note}")
 
 
-def notice_risks(formulas: int, quoted: bool, seed: int | None) -> None:
+def notice_risks(formulas: int, quoted: bool, seed: int | None, of_config: bool) -> None:
     """Print the number of published cells that a spreadsheet would run, and the danger of a seed."""
     if formulas and quoted:
         notice(f"{formulas} published cells begin like formulas, and were written with an apostrophe before them.")
@@ -95,7 +111,12 @@ def notice_risks(formulas: int, quoted: bool, seed: int | None) -> None:
             f"{formulas} published cells begin like formulas (= + - @), which a spreadsheet may run; --quote-formulas writes an "
             "apostrophe before them."
         )
-    if seed is not None:
+    if seed is not None and of_config:
+        notice(
+            "The seed is that of --config, so equal records and options make the same groups. A seed that is found by trial undoes "
+            "the publication: keep that file private; without 'seed' in it, a new one is drawn."
+        )
+    elif seed is not None:
         notice(
             "--seed is for experiments: a seed that is found by trial undoes the publication. Publish without --seed."
         )

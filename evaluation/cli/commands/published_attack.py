@@ -238,7 +238,7 @@ def _outcome(run: AttackRun, verdict: str, share: float, content: dict[str, Any]
         command = f"check {paths} {options}"
     else:
         bounds = [option_text(name, run.context.params[name]) for name in BOUNDS if name in given_options(run.context)]
-        command = " ".join([f"attack {paths} --published {options}", *bounds, "--people FILE"])
+        command = " ".join([f"attack {paths} --published {options}", *bounds, "--id COLUMN --people FILE"])
     say("Next:", *typed_lines(command))
     return Outcome(
         {"verdict": verdict, "sure": run.sure, "share": share, "fail_over": run.fail_over, "failed": failed}

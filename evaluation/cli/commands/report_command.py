@@ -15,7 +15,7 @@ from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_making import RECORDS, Attacked, AttackSettings, chosen_attack
 from foreknow.evaluation.cli.commands.attack_options import AttackOptions, Corpus
 from foreknow.evaluation.cli.commands.exposure_verdict import fail_over_lines
-from foreknow.evaluation.cli.commands.next_step import BOUNDS, next_lines, unused_path
+from foreknow.evaluation.cli.commands.next_step import BOUNDS, SUPPRESSED_AS_TRIED, next_lines, unused_path
 from foreknow.evaluation.cli.commands.report_making import (
     Publication,
     informed_of,
@@ -144,7 +144,8 @@ def _next(context: typer.Context, found: Report, made: Publication) -> list[str]
         return next_lines(context, "compare", also=("solver", *BOUNDS, *KNOWLEDGE_OPTIONS))
     read = defense_choice(options.split()[0]).options
     more = (f"--defense {options}", *_notation(made, defense), "--infeasible suppress", f"--out {unused_path('safer')}")
-    return next_lines(context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in read])
+    lines = next_lines(context, "publish", *more, also=[name for name in KNOWLEDGE_OPTIONS if name in read])
+    return [SUPPRESSED_AS_TRIED, *lines]
 
 
 def _notation(made: Publication, defense: Defense) -> list[str]:

@@ -41,7 +41,7 @@ class ColumnFacts(NamedTuple):
     marks : tuple of str
         Cells that probably mean a missing value.
     example : str
-        The first cell.
+        The first cell; in a column of numbers with a unit, the first that has one.
     whole : bool
         True if every cell is a whole number.
     """
@@ -68,16 +68,23 @@ def column_facts(column: "pd.Series[Any]") -> ColumnFacts:
     marks = [code for code, cell in enumerate(found.cells) if isinstance(cell, str) and folded(cell) in MISSING_MARKS]
     known = [code for code in range(len(found.cells)) if code not in set(marks)]
     missing = int(column.isna().sum()) + found.records(marks)
+    kind = _kind(column, found, known)
+    shown = [code for code in known if _has_unit(found.cells[code])] if kind == UNITS else known
     return ColumnFacts(
         found.name,
-        _kind(column, found, known),
+        kind,
         len(column),
         len(known),
         missing,
         tuple(found.cells[code] for code in marks),
-        str(found.cells[known[0]]) if known else "",
+        str(found.cells[shown[0]]) if shown else "",
         all(str(found.cells[code]).lstrip("+-").isdigit() for code in known),
     )
+
+
+def _has_unit(cell: object) -> bool:
+    number = number_cell(str(cell).strip())
+    return number is not None and bool(number.unit)
 
 
 def _kind(column: "pd.Series[Any]", found: DistinctCells, known: list[int]) -> str:

@@ -15,6 +15,12 @@ from foreknow.models.tables.cleaning.faults import Change, Fault
 FORMATS = r"time_format=(\[[^]]*\])(?! \()"
 """Pattern of the formats of times that a fault names, unless one of them has two readings."""
 
+TWO_FORMATS = re.compile(r"set time_format='([^']*)' or time_format='([^']*)'")
+"""Pattern of the advice of a fault where times have two readings, and the user knows which is meant."""
+
+CHOSEN_FORMAT = "FORMAT"
+"""Placeholder of the format that the user chooses."""
+
 
 class DryRun(NamedTuple):
     """Faults of a file without options, the options that settle them, what is changed then, and the faults that stay."""
@@ -25,9 +31,17 @@ class DryRun(NamedTuple):
     changes: tuple[Change, ...]
     left: tuple[Fault, ...]
 
+    @property
+    def to_choose(self) -> list[str]:
+        """Columns of times with two readings: the user chooses the format, and the options hold `CHOSEN_FORMAT`."""
+        return [fault.column for fault in self.faults if TWO_FORMATS.fullmatch(fault.way_out)]
+
 
 def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRoles) -> DryRun:
-    """Clean a table without options, and then with those that its faults name."""
+    """Clean a table without options, and then with those that its faults name.
+
+    Where times have two readings, each is tried, and the one with the fewest faults counts.
+    """
     places = files.places([path], [table])
     try:
         _, changes = Cleaning().together([table], roles, places)
@@ -35,23 +49,35 @@ def dry_run(path: Path, table: pd.DataFrame, files: InputFiles, roles: ColumnRol
         faults = error
     else:
         return DryRun((), (), (), changes, ())
-    rules, options = _settled(faults.faults)
     numbers = [fault.column for fault in faults.faults if "numbers=[" in fault.way_out]
     known = ColumnRoles(
         roles.sensitive, roles.quasi_identifiers, roles.respondent, roles.time, roles.categorical, tuple(numbers)
     )
-    try:
-        _, changes = rules.together([table], known, places)
-    except InputFaults as error:
-        return DryRun(faults.faults, faults.lines, options, (), error.faults)
-    return DryRun(faults.faults, faults.lines, options, changes, ())
+    tried: list[DryRun] = []
+    for formats in _readings(faults.faults):
+        rules, options = _settled(faults.faults, formats)
+        try:
+            _, changes = rules.together([table], known, places)
+        except InputFaults as error:
+            tried.append(DryRun(faults.faults, faults.lines, options, (), error.faults))
+        else:
+            tried.append(DryRun(faults.faults, faults.lines, options, changes, ()))
+    return min(tried, key=lambda run: len(run.left))
 
 
-def _settled(faults: Sequence[Fault]) -> tuple[Cleaning, tuple[str, ...]]:
+def _readings(faults: Sequence[Fault]) -> list[list[str] | None]:
+    """The formats of times that faults name, once for each reading; None if they name no format."""
+    for fault in faults:
+        if two := TWO_FORMATS.fullmatch(fault.way_out):
+            return [[one] for one in two.groups()]
+    listed = re.search(FORMATS, " ".join(fault.way_out for fault in faults))
+    return [re.findall(r"'([^']*)'", listed[1]) if listed else None]
+
+
+def _settled(faults: Sequence[Fault], formats: list[str] | None) -> tuple[Cleaning, tuple[str, ...]]:
     """Settings of cleaning that settle faults, and the same as options of the command line."""
     ways = " ".join(fault.way_out for fault in faults)
     merge, drop, copies = "equal_values='merge'" in ways, "missing='drop'" in ways, "duplicates='drop'" in ways
-    formats = re.findall(r"'([^']*)'", listed[1]) if (listed := re.search(FORMATS, ways)) else None
     rules = Cleaning(
         "merge" if merge else "refuse",
         "drop" if drop else "refuse",
@@ -59,5 +85,6 @@ def _settled(faults: Sequence[Fault]) -> tuple[Cleaning, tuple[str, ...]]:
         time_format=formats,
     )
     chosen = {"--equal-values merge": merge, "--missing drop": drop, "--duplicates drop": copies}
-    times = [f"--time-format {shlex.quote(one)}" for one in formats or ()]
+    written = [CHOSEN_FORMAT] if len(_readings(faults)) > 1 else formats or []
+    times = [f"--time-format {shlex.quote(one)}" for one in written]
     return rules, (*(option for option, is_chosen in chosen.items() if is_chosen), *times)

@@ -26,6 +26,8 @@ ADVICE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         lambda match: f"--{_option(match[1])} {match[2]}",
     ),
     (r"\bGive the defense tolerance=([0-9.e-]*[0-9])", r"Say --tolerance \1"),
+    (r"\bthe view at\b", "the release at"),
+    (r"\b(of \d+|these) views\b", r"\1 releases"),
     (r"^SignatureAttack needs transitions of order 1;.*", "The signature attack needs --order 1."),
     (r"^SignatureAttack\b", "The signature attack"),
     (r"\bUse SequentialAttack\b", "Use --attack sequential"),

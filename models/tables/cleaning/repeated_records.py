@@ -86,5 +86,4 @@ def _different(differing: pd.DataFrame, record: list[str]) -> Fault:
         f"differ in {', '.join(map(repr, unequal))}"
     )
     examples = _examples(pairs, lambda row: _named(row, record))
-    way_out = "keep one record of each respondent and time, or name the column of the time, as time='month'"
-    return Fault("", problem, examples, len(differing), way_out)
+    return Fault("", problem, examples, len(differing), "keep one record of each respondent and time")

@@ -193,4 +193,5 @@ class TestAttack:
         assert "too little data to learn transitions from" in result.stderr
         assert "learns from the published records" in result.stderr
         learned = run("attack", source, *ROLES, "--knowledge", "learned")
+        assert "An adversary learned the prior from the releases alone" in learned.stderr
         assert "the prior is learned, and no transitions" in learned.stderr

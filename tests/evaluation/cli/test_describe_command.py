@@ -143,3 +143,24 @@ class TestLargeFile:
     def test_a_file_that_is_no_parquet_is_told_by_its_name(self, tmp_path):
         (tmp_path / "r.parquet").write_text("no parquet")
         assert str(tmp_path / "r.parquet") in str(run("describe", tmp_path / "r.parquet", status=None).exception)
+
+
+class TestRecords:
+    def test_dates_with_two_readings_leave_the_format_to_choose(self, tmp_path):
+        table = records().rename(columns={"week": "visit date"})
+        days = {week: f"{place:02}/01/2024" for place, week in enumerate(sorted(table["visit date"].unique()), 2)}
+        path = write(table.assign(**{"visit date": table["visit date"].map(days)}), tmp_path / "r.csv")
+        found = described(path)
+        assert found["unsettled"] == 0
+        told = run("describe", path).stdout
+        assert "Choose one of the two formats of visit date, and write it in place of FORMAT" in told
+        assert "No option settles" not in told
+        words = typed(found["next"])
+        words[words.index("FORMAT")] = "%d/%m/%Y"
+        run(*words[:-1], tmp_path / "o", "--defense", "mondrian")
+
+    def test_the_example_of_numbers_with_a_unit_has_the_unit(self, tmp_path):
+        ages = records()["age"].astype(str)
+        ages[ages.index[3:]] += " y"
+        path = write(records().assign(age=ages), tmp_path / "r.csv")
+        assert f"age: numbers with a unit, as '{ages.iloc[3:].iloc[0]}'." in run("describe", path).stdout

@@ -168,8 +168,9 @@ class TestCheckToAttack:
         after_publish = last(*publish)
         after_check = last("check", "the release")
         assert after_check[0] == "attack"
-        assert exposed(after_check) == exposed(after_publish)
+        assert after_check[-2:] == after_publish[-2:] == ["--out", "risk"]
         assert last("check", "the release", "-k", 40, status=1) == after_check
+        assert exposed(after_check) == exposed([*after_publish[:-1], "risk-of-publish"])
 
     def test_settings_that_differ_are_not_read(self):
         run("publish", write(records(), Path("r.csv")), *ROLES, "--defense", "mondrian", "--out", "o")
@@ -177,7 +178,7 @@ class TestCheckToAttack:
         assert "Next" not in run("check", "o", status=1).stdout
         told = attack_of_key(Path("o/private/groups.csv"))
         assert told == (
-            "foreknow attack RECORDS --qi COLUMN --sensitive COLUMN --id COLUMN --groups o/private/groups.csv"
+            "foreknow attack RECORDS --qi COLUMN --sensitive COLUMN --id COLUMN --groups o/private/groups.csv --out risk"
         )
 
     def test_the_public_folder_alone_is_attacked_as_a_table(self):
@@ -189,7 +190,9 @@ class TestCheckToAttack:
         run("publish", write(records(), Path("r.csv")), *ROLES, "--defense", "mondrian", "--out", "o")
         Path("o/public/published.csv").write_text("changed")
         words = last("check", "o", status=1)
-        run(*words)
+        told = run(*words).stderr
+        assert "The seed is that of --config" in told
+        assert "--seed is for experiments" not in told
         assert defense_of("release") == defense_of("o")
 
     def test_from_disk(self):
@@ -207,7 +210,7 @@ class TestCheckToAttack:
         attack = last("check", "p.csv", "--sensitive", "result", "--qi", "age", *given, "-k", 2)
         assert "records are in groups" in run(*attack).stdout
         again = last(*attack, "--sure", 0.8)
-        assert again[-4:] == ["--sure", "0.8", "--people", "FILE"]
+        assert again[-6:] == ["--sure", "0.8", "--id", "COLUMN", "--people", "FILE"]
 
 
 class TestDescribe:

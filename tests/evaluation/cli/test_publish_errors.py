@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from commands import ROLES, records, write
+from commands import ROLES, records, run, write
 from wrong_input import (
     NOISE,
     bytes_of,
@@ -20,6 +20,8 @@ from wrong_input import (
     main,
     without,
 )
+
+from foreknow.evaluation.cli.printing.error_messages import message_in_options
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -132,3 +134,20 @@ def test_where_nothing_may_be_read_or_written(tmp_path, capsys, monkeypatch):
     check_refusal(*main(capsys, monkeypatch, *publish(source), "--out", tmp_path / "locked"), "locked")
     source.chmod(0)
     check_refusal(*main(capsys, monkeypatch, *publish(source), "--out", tmp_path / "out"), "good.csv")
+
+
+class TestDefensesInWords:
+    def test_one_sensitive_value_is_named_as_the_cause(self, tmp_path):
+        source = write(records().assign(result="flu"), tmp_path / "r.csv")
+        result = run("publish", source, *ROLES, "--out", tmp_path / "o", status=1)
+        assert "needs 2 distinct values of 'result' in each group, and all records have one, 'flu'" in str(
+            result.exception
+        )
+        assert "weaker" not in str(result.exception)
+
+    def test_too_few_records_are_told_in_options(self, tmp_path):
+        source = write(records(weeks=(1,)), tmp_path / "r.csv")
+        result = run("publish", source, *ROLES, "--out", tmp_path / "o", "--defense", "mondrian", "-k", 500, status=1)
+        told = message_in_options(result.exception)
+        assert "mondrian -k 500 -l 2 needs 500 records, and 1 of 1 releases have fewer: the release at 1 has" in told
+        assert "leave these releases out, or publish them suppressed with --infeasible suppress" in told

@@ -19,6 +19,12 @@ def test_numbers_are_summed_over_blocks():
     ]
 
 
+def test_groups_merged_in_one_block_and_in_several():
+    one = "1 group was merged with a neighbour, so that it satisfies the requirement."
+    several = "groups were merged with a neighbour, so that they satisfy the requirement."
+    assert notes_of_blocks([[one], [f"3 {several}"]]) == [f"in 2 of 2 blocks: 4 {several}"]
+
+
 def test_notes_of_one_block_stay():
     assert notes_of_blocks([[f"7 {FIT}", f"7 {FIT}"]]) == [f"7 {FIT}"]
 

@@ -206,7 +206,7 @@ class TestRepeatedRecords:
         frame = pd.concat([good(), good().iloc[[1]].assign(disease="flu")], ignore_index=True)
         error = faults(frame, Cleaning(duplicates="drop"))
         assert "1 respondent has several records at one time, which differ in 'disease'" in str(error)
-        assert "(row 1), 'p1' at 2 (row 6)" in str(error)
+        assert str(error).endswith("(row 1), 'p1' at 2 (row 6); keep one record of each respondent and time.")
 
     def test_two_tables_may_have_one_respondent(self):
         tables, changes = Cleaning().together([good(), good()], ROLES, lambda rows: list(map(str, rows)))

@@ -490,7 +490,7 @@ class TestWrongPrograms:
 
     def test_nutpie_that_is_not_installed(self, monkeypatch):
         monkeypatch.setattr(program_estimator, "find_spec", lambda _: None)
-        with pytest.raises(ValueError, match=r"which is not installed\. Install foreknow\[nutpie\]"):
+        with pytest.raises(ValueError, match=r"which is not installed\. Install it by pip install '\.\[nutpie\]'"):
             tiny(certain_law, nuts_sampler="nutpie")
 
     def test_nutpie_samples_no_discrete_variable(self, monkeypatch):

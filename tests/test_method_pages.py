@@ -22,7 +22,6 @@ def test_each_name_is_defined_in_its_block(code: str) -> None:
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
 def test_each_block_runs(code: str) -> None:
     exec(compile(code, PAGE.name, "exec"), {})

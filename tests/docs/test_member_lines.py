@@ -27,9 +27,6 @@ LINES = {
 LARGE = ("Enumeration", "history_model")
 """Members that sum over joint assignments: they get eight people."""
 
-SLOW = ("RegressionPrior",)
-"""Members whose line takes more than a second of processor time with compiled kernels: it samples by NUTS."""
-
 
 def names(shown: Example) -> dict[str, object]:
     """Names that the lines use: all public ones, and the example."""
@@ -81,8 +78,6 @@ def small() -> dict[str, object]:
     return names(example(people=8, views=3, seed=3))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in sorted(LINES)]
-)
+@pytest.mark.parametrize("name", sorted(LINES))
 def test_the_line_runs(name: str, large: dict[str, object], small: dict[str, object]) -> None:
     exec(compile(LINES[name], name, "exec"), dict(small if name in LARGE else large))

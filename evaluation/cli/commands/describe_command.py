@@ -158,7 +158,7 @@ def _notes(description: Description) -> list[str]:
     if run is not None and run.lines:
         notes.append(f"{len(run.lines)} {'fault' if len(run.lines) == 1 else 'faults'} would be refused:")
         notes += [f" {number}. {message_in_options(ValueError(line))}" for number, line in enumerate(run.lines, 1)]
-    if run is not None and run.to_choose:
+    if run is not None and run.to_choose and description.whole:
         columns = ", ".join(run.to_choose)
         notes.append(
             f"Choose one of the two formats of {columns}, and write it in place of {CHOSEN_FORMAT} in the command below."

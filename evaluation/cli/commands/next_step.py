@@ -18,11 +18,11 @@ BOUNDS = ("sure", "fail_over")
 NOTATION = {"encoding": "utf-8", "separator": None, "equal_values": "refuse", "missing": "refuse"}
 """Parameters of the notation of published tables and of the rules by which they are cleaned, and their defaults."""
 
+REPEATED = ("missing_value", "time_format")
+"""Further ones, which can be repeated."""
+
 SUPPRESSED_AS_TRIED = "--infeasible suppress leaves out a release that the defense cannot publish, as the trial did."
 """Line on the option that a proposed publication has besides those of the present command."""
-
-REPEATED = ("missing_value", "time_format")
-"""Those of them that are repeated."""
 
 
 def next_lines(context: typer.Context, command: str, *more: str, also: Sequence[str] = ()) -> list[str]:

@@ -110,7 +110,8 @@ def publish_command(
     history, learned = _read(columns, table.records, corpus)
     used = fresh_seed() if seed is None else seed
     chosen = choice.make(thresholds.options(used, given_options(context)))
-    adversary = assumed_adversary(history, learned, known.learning) if choice.assumes_adversary else None
+    with error_console.status("learning what the adversary knows"):
+        adversary = assumed_adversary(history, learned, known.learning) if choice.assumes_adversary else None
     notice_publication(chosen)
     with defense_told_in_options(chosen):
         releases = publish(
@@ -172,10 +173,11 @@ def _checked_choice(context: typer.Context, defense: str) -> DefenseChoice:
 def _read(columns: Columns, records: Path, corpus: Path | None) -> tuple[History, History | None]:
     """Histories of the records and of the corpus, with one schema."""
     tables = columns.read(*(path for path in (records, corpus) if path is not None))
-    schema = columns.schema(*tables)
-    history = History.read(tables[0], schema, columns.time)
+    with error_console.status("reading the histories"):
+        schema = columns.schema(*tables)
+        histories = [History.read(table, schema, columns.time) for table in tables]
     notice_codes(schema, tables[0])
-    return history, None if corpus is None else History.read(tables[1], schema, columns.time)
+    return histories[0], None if corpus is None else histories[1]
 
 
 def _bucketized(bucketized: bool, generalized: bool) -> bool | None:

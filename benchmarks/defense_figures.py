@@ -109,6 +109,14 @@ def linkage() -> Callable[[], object]:
 LIMITS = {"UHRA": 20.0, "KPrimacy": 20.0, "FullDomain": 20.0, "MASK": 20.0, "Injector": 20.0}
 """Limit on Adult in seconds, by defense; all others have a limit of one second."""
 
+SIZES: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(("UHRA", "KPrimacy"), (10_000, 20_000, 40_000, 100_000)),
+    "BKAA(3, 5, .6)": (10_000, 20_000, 40_000),
+    "Injector": (10_000, 20_000, 40_000, 100_000, 1_000_000),
+    **dict.fromkeys(("MASK", "MInvariance"), (100_000, 1_000_000)),
+}
+"""Numbers of rows of Adult that defenses group, by the beginning of their name: for growth and memory."""
+
 K5 = KAnonymity(5)
 DEFENSE_FIGURES: dict[str, Figure] = {
     "Adult 45,222: Mondrian k=5": Figure(0.08, lambda: mondrian(K5)),
@@ -158,8 +166,9 @@ DEFENSE_FIGURES: dict[str, Figure] = {
     ),
     **{
         f"Adult {rows:,} rows: {name}": Figure(None, partial(on_the_census, make, rows))
-        for rows in (10**4, 2 * 10**4, 4 * 10**4)
+        for prefix, sizes in SIZES.items()
         for name, make in timed(KAnonymity(3) & DistinctDiversity(2)).items()
-        if name.startswith(("BKAA(3, 5, .6)", "UHRA", "KPrimacy", "Injector"))
+        for rows in sizes
+        if name.startswith(prefix)
     },
 }

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 from defense_figures import DEFENSE_FIGURES
+from disk_figures import DISK_FIGURES
 from foreground_figures import FOREGROUND_FIGURES
 from joint_figures import JOINT_FIGURES
 from program_figures import PROGRAM_FIGURES
@@ -132,6 +133,7 @@ FIGURES: dict[str, Figure] = {
     "ConfidenceSum on one group of 1,000": Figure(0.1, lambda: one_group(ConfidenceSum())),
     "DirichletMultinomial on one group of 1,000": Figure(0.5, lambda: one_group(DirichletMultinomial())),
     **DEFENSE_FIGURES,
+    **DISK_FIGURES,
     **FOREGROUND_FIGURES,
     **JOINT_FIGURES,
     **PROGRAM_FIGURES,

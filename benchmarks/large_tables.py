@@ -3,6 +3,7 @@
     python benchmarks/large_tables.py 1_000_000 --attack joint --defense JSReduce
     python benchmarks/large_tables.py 10_000_000 --workers 2 --memory 6
     python benchmarks/large_tables.py 100_000_000 --defense Mondrian --memory 8 --steps publish,attack
+    python benchmarks/large_tables.py 10_000_000 --workers 2 --memory 6 --cluster
 
 The number is that of the records of all releases. Prints one JSON line for each step: seconds, processor seconds of this process
 and its children, the peak memory of this process, and the peak of the memory of this process and its children together, in MiB.
@@ -26,7 +27,7 @@ import duckdb
 import numpy as np
 
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.defenses import Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
+from foreknow.defenses import BKAA, Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
 from foreknow.evaluation.large import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
 from foreknow.models import Adversary, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior
 
@@ -37,8 +38,10 @@ DEFENSES = {
     "JSReduce": JSReduce(3, 0.5, 0.6, patience=50),
     "Anatomy": Anatomy(3),
     "FullDomain": FullDomain(KAnonymity(5)),
+    "BKAA": BKAA(3, 5, 0.6, patience=50),
 }
 SOLVERS = {"GroupMessages": GroupMessages, "MaxEntropy": MaxEntropy}
+QUASI_IDENTIFIERS = ["age", "sex", "place", "work", "income"]
 
 
 def generate(path: Path, records: int, releases: int) -> None:
@@ -126,6 +129,18 @@ def _read(path: str) -> str:
         return ""
 
 
+@contextmanager
+def _scheduler(workers: int) -> Iterator[str | None]:
+    """Address of the scheduler of a local cluster of processes; None without workers."""
+    if not workers:
+        yield None
+        return
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("records", type=int)
@@ -136,6 +151,9 @@ def main() -> None:
     parser.add_argument("--tolerance", type=float, default=1e-2)
     parser.add_argument("--forward", action="store_true")
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument(
+        "--cluster", action="store_true", help="as many workers of a local Dask cluster instead of processes"
+    )
     parser.add_argument("--memory", type=float, default=4)
     parser.add_argument("--block", type=int, default=2**17)
     parser.add_argument("--steps", default="publish,attack,measure,verify")
@@ -147,13 +165,13 @@ def main() -> None:
         if given.attack == "sequential"
         else JointAttack(adversary, SOLVERS[given.solver](given.tolerance), hindsight=not given.forward)
     )
-    with TemporaryDirectory(dir=given.scratch) as name:
+    with TemporaryDirectory(dir=given.scratch) as name, _scheduler(given.workers if given.cluster else 0) as scheduler:
         folder = Path(name)
-        engine = Engine(given.memory, given.workers, scratch=folder)
+        engine = Engine(given.memory, given.workers, scratch=folder, scheduler=scheduler)
         file = folder / "visits.parquet"
         generate(file, given.records, given.releases)
-        table = LargeTable.infer(file, ["age", "sex", "place", "work", "income"], time="week")
-        assumed = adversary if isinstance(defense, JSReduce) else None
+        table = LargeTable.infer(file, QUASI_IDENTIFIERS, time="week")
+        assumed = adversary if isinstance(defense, (BKAA, JSReduce)) else None
         published = measured(
             "publish",
             lambda: publish_large(table, defense, folder / "out", assumed, block=given.block, seed=1, engine=engine),

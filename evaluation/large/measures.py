@@ -146,7 +146,13 @@ def measure_large(
     records = private / "records"
     with shared_folder(engine, private) as work, engine.connection() as connection:
         for number, release in enumerate(published.releases):
-            joined = _joined(connection, part_paths(records, number), part_paths(beliefs, number), work)
+            parts = part_paths(beliefs, number)
+            if not parts and release.suppressed < release.records:
+                raise ValueError(
+                    f"measure_large: the folder of beliefs has none about the release at {release.time!r}; name the result of "
+                    "attack_large."
+                )
+            joined = _joined(connection, part_paths(records, number), parts, work)
             tasks = [
                 MeasureTask(joined, *ends, number, place, release.time, published.schema, adversary, sure, work)
                 for place, ends in enumerate(part_ranges(records, number))
@@ -243,17 +249,13 @@ def _loss(time: Any, blocks: list[Sums]) -> dict[str, object]:
 
 
 def _joined(connection: duckdb.DuckDBPyConnection, records: list[Path], beliefs: list[Path], work: Path) -> Path:
-    """Records of a release in the order of their ranks, with the beliefs about them."""
-    if not beliefs:
-        raise ValueError(
-            "measure_large: the folder of beliefs has none about a release; name the result of attack_large."
-        )
-    path = work / "joined.parquet"
-    connection.execute(
-        f"COPY (SELECT r.*, b.values, b.probabilities FROM {parquet_of(*records)} r "
-        f"LEFT JOIN {parquet_of(*beliefs)} b USING (respondent) ORDER BY r.rank) "
-        f"{to_parquet(path)}"
-    )
+    """Records of a release in the order of their ranks, with the beliefs about them, if there are some."""
+    path, source = work / "joined.parquet", parquet_of(*records)
+    query = f'SELECT *, NULL::USMALLINT[] AS "values", NULL::DOUBLE[] AS probabilities FROM {source} ORDER BY rank'
+    if beliefs:
+        joined = f"{source} r LEFT JOIN {parquet_of(*beliefs)} b USING (respondent)"
+        query = f"SELECT r.*, b.values, b.probabilities FROM {joined} ORDER BY r.rank"
+    connection.execute(f"COPY ({query}) {to_parquet(path)}")
     return path
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foreknow.defenses import Anatomy, Defense, FullDomain, JSReduce, Mondrian
+from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.checks.program import settings as settings_text
@@ -30,7 +30,7 @@ from foreknow.models import Adversary, Schema
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
 from foreknow.models.tables.files.view_files import NOTATION
 
-CURVE_DEFENSES = (JSReduce, Mondrian)
+CURVE_DEFENSES = (JSReduce, Mondrian, BKAA)
 """Defenses whose groups are of near records: blocks are ranges along a Hilbert curve."""
 
 RANDOM_DEFENSES = (Anatomy,)
@@ -153,7 +153,7 @@ def publish_large(
     Parameters
     ----------
     table : LargeTable
-    defense : Mondrian, JSReduce, Anatomy or FullDomain
+    defense : Mondrian, JSReduce, BKAA, Anatomy or FullDomain
     folder : path
         Folder to make, or that an interrupted run with the same arguments left.
     adversary : Adversary, optional
@@ -171,8 +171,8 @@ def publish_large(
     TypeError
         If an argument is of another kind.
     ValueError
-        If the folder holds something else or cannot be written to, a defense needs all records in memory, the seed is no whole
-        number of at least 0, or a cell or a time is missing or outside its domain.
+        If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, the
+        seed is no whole number of at least 0, or a cell or a time is missing or outside its domain.
     ChildProcessError
         If a process was killed.
     Infeasible
@@ -219,7 +219,7 @@ def publish_large(
                 )
                 beliefs = merge_beliefs(connection, latest, beliefs, path)
         about = {"settings": settings, "versions": versions(), "seed": str(job.seed)}
-        manifest = about | {"releases": made, "sha256": sums}
+        manifest = about | {"releases": made, "sha256": sums | _sums_of_done(folder / "private")}
         shutil.rmtree(job.work)
         write_json(folder / "private" / MANIFEST, manifest)
     return LargeReleases(folder)
@@ -254,6 +254,11 @@ def _check_arguments(table: object, defense: object, adversary: Adversary | None
             f"publish_large: {defense!r} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each; use publish. "
             f"From disk: {', '.join(kind.__name__ for kind in known)}."
         )
+    if getattr(defense, "leftovers", None) == "counterfeit":
+        raise ValueError(
+            f"publish_large: {defense!r} changes values, which are not published from disk. Take another treatment of leftovers, "
+            "or use publish, in memory."
+        )
     if isinstance(defense, LEVEL_DEFENSES):
         check_level_requirement(defense)
     check_whole("publish_large", "block", block, "records")
@@ -285,6 +290,11 @@ def _settings(
 def _sum_of_begun(folder: Path) -> dict[str, str]:
     """Checksum of the file that an interrupted run goes on from."""
     return {BEGUN: checksum(folder / "private" / BEGUN)}
+
+
+def _sums_of_done(private: Path) -> dict[str, str]:
+    """Checksums of the records of the blocks."""
+    return {path.relative_to(private).as_posix(): checksum(path) for path in sorted((private / "done").rglob("*.json"))}
 
 
 def _begin(folder: Path, settings: dict[str, Any], seed: int | None) -> int:

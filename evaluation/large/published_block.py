@@ -134,10 +134,6 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
     except Infeasible as reason:
         note = f"{len(view)} records of a block are suppressed: {reason}"
         return Release(view, Grouping(np.full(len(view), -1), notes=(note,)))
-    if grouping.counterfeits is not None or grouping.values is not None:
-        raise ValueError(
-            f"{task.job.defense!r} adds counterfeits or distorts values, which are not published from disk; use publish, in memory."
-        )
     return Release(view, grouping.renumbered(rng))
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.parquet as pq
 
-from foreknow.defenses import JSReduce, Mondrian
+from foreknow.defenses import BKAA, JSReduce, Mondrian
 from foreknow.defenses.growing.enforce_on_published import enforce_on_published
 from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
 from foreknow.evaluation.checks.program import checksum
@@ -82,13 +82,15 @@ def _settled(task: BlockTask, made: dict[str, Any], table: IntArray) -> dict[str
         return made | {"left_out": [*made["left_out"], made["left_out"][-1]]}
     # The records that this block suppresses are taken from the table by `enforce_on_published`.
     elsewhere = TableCounts(view.schema.values, table + np.array(made["left_out"][-1]))
-    labels, notes = enforce_on_published(replace(records, table=elsewhere), labels, np.arange(len(view)), requirement)
+    several = isinstance(task.job.defense, BKAA)  # as BKAA does itself, within a block
+    rank = np.arange(len(view))
+    labels, notes = enforce_on_published(replace(records, table=elsewhere), labels, rank, requirement, several)
     grouping = Grouping(labels, notes=(*made["notes"], *notes)).renumbered(generator_of(task))
     return write_release(task, block, prior, Release(view, grouping), made["left_out"])
 
 
 def _compares_with_published(defense: object) -> bool:
     """True if a defense promises its requirement in the published table."""
-    if isinstance(defense, JSReduce):
-        return defense.judged == "published" and defense.leftovers == "suppress"
+    if isinstance(defense, (BKAA, JSReduce)):
+        return defense.judged == "published" and defense.leftovers != "relax"
     return isinstance(defense, Mondrian)

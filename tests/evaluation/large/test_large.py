@@ -12,6 +12,7 @@ from large_history import beliefs_of, bytes_of, in_memory, parts_of, visits
 
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
+    BKAA,
     Anatomy,
     DistinctDiversity,
     FullDomain,
@@ -99,7 +100,11 @@ def partition(group):
     return {frozenset(np.flatnonzero(group == g).tolist()) for g in np.unique(group)}
 
 
-@pytest.mark.parametrize("defense", [JSReduce(3, 0.7, 0.6, patience=20), Anatomy(2)], ids=["js-reduce", "anatomy"])
+@pytest.mark.parametrize(
+    "defense",
+    [JSReduce(3, 0.7, 0.6, patience=20), BKAA(3, 3, 0.6, patience=20), Anatomy(2)],
+    ids=["js-reduce", "bkaa", "anatomy"],
+)
 def test_the_same_bytes_whatever_the_memory_and_the_order_of_the_file(tmp_path, defense):
     frame = visits()
     adversary = Adversary(UniformPrior(), CHAIN, estimator=Omega())
@@ -214,9 +219,12 @@ def test_verdicts_are_those_in_memory(tmp_path):
     assert found["failing"].sum() > 0
 
 
-def test_groups_satisfy_in_the_table_that_all_blocks_publish(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "defense", [JSReduce(3, 0.5, 0.6, patience=20), BKAA(3, 1, 0.6, leftovers="suppress", patience=20)]
+)
+def test_groups_satisfy_in_the_table_that_all_blocks_publish(tmp_path, monkeypatch, defense):
     table, adversary = on_disk(tmp_path, visits(people=600)), Adversary(UniformPrior(), CHAIN, estimator=Omega())
-    defense, failing = JSReduce(3, 0.5, 0.6, patience=20), []
+    failing = []
     settle = publication_module.settled_blocks
     for name, passes in (("alone", lambda _tasks, made, _engine: made), ("settled", settle)):
         monkeypatch.setattr(publication_module, "settled_blocks", passes)
@@ -327,6 +335,8 @@ def test_bad_input_is_named(tmp_path):
     table = on_disk(tmp_path, frame)
     with pytest.raises(ValueError, match="in memory"):
         publish_large(table, MInvariance(2), tmp_path / "m")
+    with pytest.raises(ValueError, match="changes values, which are not published from disk"):
+        publish_large(table, BKAA(3, 5, 0.6, leftovers="counterfeit"), tmp_path / "b", Adversary(UniformPrior()))
     with pytest.raises(ValueError, match="give adversary="):
         publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "j")
     chain = MarkovChain(2, np.full((4, 4, 4), 0.25))

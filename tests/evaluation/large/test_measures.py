@@ -154,5 +154,13 @@ def test_beliefs_about_other_releases_are_refused(tmp_path):
     beliefs = attack_large(other, ADVERSARY, tmp_path / "beliefs")
     with pytest.raises(ValueError, match="not those about its published records"):
         measure_large(published, beliefs, ADVERSARY)
-    with pytest.raises(ValueError, match="has none about a release"):
+    with pytest.raises(ValueError, match="has none about the release at 0"):
         measure_large(published, tmp_path / "none", ADVERSARY)
+
+
+@pytest.mark.parametrize("attack", [SequentialAttack, JointAttack])
+def test_a_release_without_published_records(tmp_path, attack):
+    published = published_visits(tmp_path, Mondrian(KAnonymity(500)), visits(people=50))
+    found = measure_large(published, attack_large(published, attack(ADVERSARY), tmp_path / "beliefs"), ADVERSARY)
+    assert found.loss["suppressed"].tolist() == [one.records for one in published.releases]
+    assert (found.risk["measured"].tolist(), found.published_respondents) == ([0, 0, 0], 0)

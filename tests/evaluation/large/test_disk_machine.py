@@ -1,0 +1,290 @@
+"""Laws of tables on disk, by a Hypothesis state machine: a population is recorded, published, attacked and measured in any order.
+
+Groups, beliefs and measures are those in memory. Runs are interrupted and go on, and damaged files are named.
+A tenth of the examples of the profile: 6, or 60 in each run with ``--hypothesis-profile=long``.
+"""
+
+import tempfile
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from large_history import beliefs_of, bytes_of, in_memory
+
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.defenses import (
+    BKAA,
+    Anatomy,
+    DistinctDiversity,
+    FrequencyDiversity,
+    FullDomain,
+    Infeasible,
+    JSReduce,
+    KAnonymity,
+    Mondrian,
+    TCloseness,
+    publish,
+)
+from foreknow.evaluation import (
+    adversary_gain,
+    brier_score,
+    discernibility,
+    success_rate,
+    suppressed,
+    total_risk,
+    verify,
+)
+from foreknow.evaluation.checks.manifest import differences, listing_of
+from foreknow.evaluation.large import (
+    AlreadyAttacked,
+    AlreadyPublished,
+    Engine,
+    LargeReleases,
+    LargeTable,
+    attack_large,
+    measure_large,
+    publish_large,
+    verify_large,
+)
+from foreknow.evaluation.large import attack as attack_module
+from foreknow.evaluation.large import publication as publication_module
+from foreknow.models import (
+    Adversary,
+    Auto,
+    Exact,
+    GroupMessages,
+    History,
+    MarkovChain,
+    MaxEntropy,
+    Omega,
+    Sinkhorn,
+    UniformPrior,
+)
+
+NAMES, VALUES = [f"p{number}" for number in range(30)], ("a", "b", "c")
+STAYS, CYCLE = MarkovChain(1, 0.7 * np.eye(3) + 0.1), MarkovChain(1, np.eye(3)[[1, 2, 0]])
+ASSUMED = Adversary(UniformPrior(), STAYS, estimator=Omega())
+DEFENSES = (
+    *(Mondrian(KAnonymity(2)), Mondrian(KAnonymity(2) & TCloseness(0.6)), FullDomain(KAnonymity(2) & TCloseness(0.6))),
+    *(Anatomy(2), JSReduce(2, 0.6, 0.9, patience=6), BKAA(2, 2.0, 0.9, patience=6)),
+    JSReduce(2, 0.6, 0.9, also=DistinctDiversity(2), patience=6, judged="view"),
+)  # fmt: skip
+PROMISED = {3: FrequencyDiversity(2), 6: KAnonymity(2) & DistinctDiversity(2)}
+"""What a defense promises in the published table, where that is not its requirement."""
+ATTACKS = (
+    *(partial(SequentialAttack), partial(JointAttack, solver=GroupMessages(1e-7, 50_000))),
+    partial(JointAttack, solver=MaxEntropy(1e-7, 50_000), hindsight=False),
+)  # fmt: skip
+cells = st.tuples(st.integers(20, 27), st.sampled_from("fm"), st.sampled_from(VALUES))
+
+
+class Tables(RuleBasedStateMachine):
+    """A population with a growing table on disk, its last publication, and the beliefs of its last attack."""
+
+    def __init__(self):
+        super().__init__()
+        self.folder, self.numbers = tempfile.TemporaryDirectory(), count()
+        self.present, self.rows, self.weeks = {}, [], 0
+        self.published = self.attacked = None
+
+    def teardown(self):
+        self.folder.cleanup()
+
+    def path(self, name):
+        return Path(self.folder.name) / f"{next(self.numbers)}-{name}"
+
+    # --- the population -----------------------------------------------------------------------------------------------
+
+    # Hypothesis leaves out some rules in each example; without a first publication, most had nothing to attack.
+    @initialize(
+        people=st.dictionaries(st.sampled_from(NAMES), cells, min_size=12),
+        weeks=st.integers(1, 3),
+        number=st.integers(0, len(DEFENSES) - 1),
+        block=st.integers(3, 20),
+    )
+    def first_publication(self, people, weeks, number, block):
+        self.present = dict(people)
+        for _ in range(weeks):
+            self.record()
+        self.publish(number, block, 0, None)
+
+    @rule(people=st.dictionaries(st.sampled_from(NAMES), cells, min_size=1, max_size=8))
+    def arrive_or_change(self, people):
+        self.present |= people
+
+    @precondition(lambda self: len(self.present) > 2)
+    @rule(data=st.data())
+    def depart(self, data):
+        del self.present[data.draw(st.sampled_from(sorted(self.present)))]
+
+    @precondition(lambda self: self.present and self.weeks < 4)
+    @rule()
+    def record(self):
+        self.rows += [(name, *cells, self.weeks) for name, cells in self.present.items()]
+        self.weeks += 1
+
+    # --- publication --------------------------------------------------------------------------------------------------
+
+    @rule(
+        number=st.integers(0, len(DEFENSES) - 1),
+        block=st.integers(3, 20),
+        seed=st.integers(0, 9),
+        stop=st.none() | st.integers(1, 6),
+    )
+    def publish(self, number, block, seed, stop):
+        """Publish the table, of which each file has another order of the records; the last publication replaces the one before."""
+        frame = pd.DataFrame(self.rows, columns=["id", "age", "sex", "result", "week"])
+        arguments = (self.table(frame, seed), DEFENSES[number])
+        run = partial(publish_large, *arguments, adversary=ASSUMED, block=block, seed=seed)
+        folder = self.path("published")
+        try:
+            resumed(partial(run, folder), publication_module, "publish_block", stop, AlreadyPublished)
+        except Infeasible:
+            assert is_infeasible(frame, *arguments)
+            return
+        self.published, self.attacked, self.frame = LargeReleases(folder), None, frame
+        assert bytes_of(folder) == bytes_of(run(self.path("again"), engine=Engine(memory=1)).folder)
+        self.check_publication(DEFENSES[number], PROMISED.get(number))
+
+    def table(self, frame, seed):
+        source = self.path("visits.parquet")
+        frame.sample(frac=1, random_state=seed).to_parquet(source)
+        return LargeTable.infer(source, ["age", "sex"], sensitive="result", respondent="id", time="week")
+
+    def check_publication(self, defense, promised):
+        """The published rows are those of the groups in memory, which satisfy the requirement by `verify`."""
+        releases = in_memory(self.published, self.frame)
+        beliefs = SequentialAttack(ASSUMED)(releases)
+        requirement = defense.requirement if promised is None else promised
+        for number, (release, told) in enumerate(zip(releases, self.published.releases, strict=True)):
+            assert (told.records, told.groups) == (len(release.view), release.groups)
+            assert told.suppressed == int((release.group < 0).sum())
+            if release.groups:
+                assert verify(release, requirement, beliefs.revised(release.time))["holds"].all()
+            parts = sorted((self.published.folder / "release" / f"release-{number:04d}").iterdir())
+            rows = pd.concat([pq.read_table(part).to_pandas() for part in parts])
+            columns = ["result"] if isinstance(defense, Anatomy) else ["age", "sex", "result"]
+            assert sorted(rows[columns].values.tolist()) == sorted(release.table[columns].values.tolist())
+            counts = pd.crosstab(rows["group"], rows["result"]).reindex(columns=list(VALUES), fill_value=0)
+            inferred = [VALUES.index(value) for value in release.view.schema.values]
+            assert sorted(counts.to_numpy()[:, inferred].tolist()) == sorted(release.counts.tolist())
+        assert verify_large(self.published, requirement, ASSUMED)["failing"].sum() == 0
+
+    # --- attacks ------------------------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.published)
+    @rule(
+        attack=st.sampled_from(ATTACKS),
+        estimator=st.sampled_from([Omega(), Exact(), Sinkhorn(), Auto()]),
+        cyclic=st.booleans(),
+        gaps=st.sampled_from(["ignore", "power"]),
+        stop=st.none() | st.integers(1, 6),
+    )
+    def attack(self, attack, estimator, cyclic, gaps, stop):
+        """The beliefs of the attack are those in memory."""
+        is_sequential = attack.func is SequentialAttack
+        chain = CYCLE if cyclic and is_sequential else STAYS  # the joint attack has no answer to contradicted groups
+        adversary = Adversary(UniformPrior(), chain, gaps=gaps, **({"estimator": estimator} if is_sequential else {}))
+        by, folder = attack(adversary), self.path("beliefs")
+        run = partial(attack_large, self.published, by)
+        resumed(partial(run, folder), attack_module, "write_part", stop, AlreadyAttacked)
+        assert bytes_of(folder) == bytes_of(run(self.path("again"), engine=Engine(memory=1)))
+        releases = in_memory(self.published, self.frame)
+        beliefs, atol = by(releases), 1e-9 if is_sequential else 1e-4
+        for number, release in enumerate(releases):
+            found, shown = beliefs_of(folder, number, len(release.view.schema.values)), release.group >= 0
+            assert set(found) == set(release.view.people.respondents[shown])
+            for row in np.flatnonzero(shown):
+                expected = beliefs.releases[number].posterior.probabilities[row]
+                np.testing.assert_allclose(found[release.view.people.respondents[row]], expected, atol=atol)
+        self.attacked = (folder, adversary, beliefs, atol)
+
+    @precondition(lambda self: self.attacked)
+    @rule()
+    def measure(self):
+        """The measures are those in memory."""
+        folder, adversary, beliefs, atol = self.attacked
+        found = measure_large(self.published, folder, adversary)
+        releases = in_memory(self.published, self.frame)
+        history = History([release.view for release in releases])
+        scores = pd.concat([success_rate(beliefs, history), brier_score(beliefs, history)], axis=1)
+        gains = pd.concat([adversary_gain(beliefs, history)[["gain"]], total_risk(beliefs, history)], axis=1)
+        expected = pd.concat([scores, gains], axis=1).loc[:, lambda table: ~table.columns.duplicated()]
+        shared = [name for name in found.risk if name in expected]
+        assert {"gain", "success", "brier_score"} <= {*shared}, expected.columns
+        pd.testing.assert_frame_equal(found.risk[shared], expected[shared], atol=10 * atol, rtol=10 * atol)
+        lost = pd.concat([discernibility(releases), suppressed(releases)], axis=1)
+        shared = [name for name in found.loss if name in lost]
+        assert {"discernibility", "suppressed"} <= {*shared}, lost.columns
+        pd.testing.assert_frame_equal(found.loss[shared], lost.loc[:, ~lost.columns.duplicated()][shared])
+
+    # --- faults -------------------------------------------------------------------------------------------------------
+
+    @precondition(lambda self: self.published)
+    @rule(data=st.data())
+    def damage(self, data):
+        """A file of a publication that was changed is named; one of beliefs is refused."""
+        folders = [self.published.folder, *([self.attacked[0]] if self.attacked else [])]
+        folder = data.draw(st.sampled_from(folders))
+        names = sorted(name for name in bytes_of(folder) if not name.endswith("manifest.json"))
+        path = folder / data.draw(st.sampled_from(names))
+        before = path.read_bytes()
+        path.write_bytes(before + b" ")
+        if folder is self.published.folder:
+            assert any(path.name in one.file for one in differences(folder, listing_of(folder)))
+        elif path.suffix == ".parquet":
+            with pytest.raises(ValueError, match=path.name):
+                measure_large(self.published, folder, self.attacked[1])
+        path.write_bytes(before)
+
+    @precondition(lambda self: self.published)
+    @rule()
+    def publish_over_another(self):
+        with pytest.raises(ValueError, match="holds something else"):
+            publish_large(self.table(self.frame, 1), Anatomy(4), self.published.folder, ASSUMED)
+
+
+def resumed(run, module, name, stop, ended):
+    """Interrupt a run at a call of a function of a module, and run it again; a run that has ended before says so."""
+    if stop is None:
+        run()
+        return
+    function, calls = getattr(module, name), count(1)
+
+    def interrupted(*arguments):
+        if next(calls) == stop:
+            raise KeyboardInterrupt
+        return function(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, name, interrupted)
+        try:
+            run()
+        except KeyboardInterrupt:
+            patch.undo()
+            run()
+        else:
+            with pytest.raises(ended):
+                run()
+
+
+def is_infeasible(frame, table, defense):
+    """True if the defense cannot publish one of the views in memory either."""
+    try:
+        publish(History.read(frame, table.schema, "week"), defense)
+    except Infeasible:
+        return True
+    return False
+
+
+TestTables = Tables.TestCase
+TestTables.settings = settings(
+    max_examples=max(1, settings().max_examples // 10), stateful_step_count=12, suppress_health_check=[*HealthCheck]
+)

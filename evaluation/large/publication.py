@@ -39,8 +39,8 @@ RANDOM_DEFENSES = (Anatomy,)
 LEVEL_DEFENSES = (FullDomain,)
 """Defenses whose groups are known from the number of records of each combination of values: blocks are of whole groups."""
 
-KIB_OF_A_RECORD = "0.8 to 1.5"
-"""Memory of a record of a release that is published in memory, as measured (docs/how-to/scale.md)."""
+KIB_OF_A_RECORD = "0.7 to 1.8"
+"""Memory of a record of a release that is published in memory, as measured (docs/reference/defenses.md)."""
 
 BEGUN = "begun.json"
 """File of the settings and the seed of a run, in ``private``, written first."""

@@ -11,14 +11,19 @@ OUT ?= demo-output
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
+# The folders as one package, for programs that check types: a folder of links, and its path in an environment.
+define layout
+@mkdir -p .types/foreknow
+@for f in $(filter-out %/__pycache__,$(wildcard package/*)) models attacks defenses evaluation; do ln -sfn "../../$$f" .types/foreknow/; done
+@echo "$(CURDIR)/.types" > "$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/foreknow-layout.pth"
+endef
+
 .venv/installed: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "foreknow needs Python 3.12 or newer; found none on PATH. Name one: make PYTHON=/path/to/python3"; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	PYTHONWARNINGS="ignore:Editable installation" $(BIN)/python -m pip install --quiet --editable ".[demo,docs,households,notebooks,report,test]"
-	@rm -rf .types && mkdir -p .types/foreknow
-	@for f in $(filter-out %/__pycache__,$(wildcard package/*)) models attacks defenses evaluation; do ln -s "../../$$f" .types/foreknow/; done
-	@echo "$(CURDIR)/.types" > "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/foreknow-layout.pth"
+	$(call layout,$(BIN))
 	@touch $@
 
 demo: .venv/installed ## publish a real follow-up in three ways, attack it, write tables and pictures
@@ -42,6 +47,7 @@ test-all: lint types ## all tests, and all notebooks in their small mode
 	.venv-lowest/bin/python -m pip install --quiet uv
 	.venv-lowest/bin/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct \
 		--editable ".[demo,distributed,docs,report,test]"
+	$(call layout,.venv-lowest/bin)
 	@touch $@
 
 test-lowest: .venv-lowest/installed ## the tests with each dependency at its lowest version, in an environment of its own

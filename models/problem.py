@@ -159,7 +159,7 @@ def are_probabilities(rows: FloatArray) -> BoolArray:
 
 
 def probability_rows(rows: FloatArray, what: str) -> FloatArray:
-    """Rows normalized to sum to 1, as a new array of shape ``(n, m)`` in C order.
+    """Rows normalized to sum to 1, as a new array of shape ``(n, m)`` in C order; normalized rows stay as they are.
 
     Parameters
     ----------
@@ -182,7 +182,10 @@ def probability_rows(rows: FloatArray, what: str) -> FloatArray:
             "Normalize it, or give the rest to the values that were left out."
         )
     rows = np.maximum(rows, 0.0)
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    sums = rows.sum(axis=1, keepdims=True)
+    # The sum of m rounded quotients differs from 1 by at most m roundings.
+    is_normalized = np.abs(sums - 1) <= rows.shape[1] * np.finfo(np.float64).eps
+    return np.divide(rows, sums, out=rows, where=~is_normalized)
 
 
 def _whole_numbers(name: str, value: Any, takes: str) -> IntArray:

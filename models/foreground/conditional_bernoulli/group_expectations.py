@@ -107,7 +107,8 @@ def cell_expectations(probability: FloatArray, size: IntArray, c: int, expected:
 
     Notes
     -----
-    Exact to rounding. Cost: O(N c) time and O(k c) memory; O(k) where one record has x, or all but one.
+    Exact to rounding, relative to each expected number; where more than half of the undecided records have x, to that of the
+    records that lack it. Cost: O(N c) time and O(k c) memory; O(k) where one record has x, or all but one.
     """
     records, holders = undecided(probability, size, c)
     if holders < 0 or holders > records:

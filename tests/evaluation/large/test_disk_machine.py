@@ -169,7 +169,7 @@ class Tables(RuleBasedStateMachine):
             if release.groups:
                 assert verify(release, requirement, beliefs.revised(release.time))["holds"].all()
             parts = sorted((self.published.folder / "release" / f"release-{number:04d}").iterdir())
-            rows = pd.concat([pq.read_table(part).to_pandas() for part in parts])
+            rows = pd.concat([pq.read_table(part).to_pandas() for part in parts], ignore_index=True)
             columns = ["result"] if isinstance(defense, Anatomy) else ["age", "sex", "result"]
             assert sorted(rows[columns].values.tolist()) == sorted(release.table[columns].values.tolist())
             counts = pd.crosstab(rows["group"], rows["result"]).reindex(columns=list(VALUES), fill_value=0)

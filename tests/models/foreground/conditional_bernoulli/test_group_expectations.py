@@ -106,11 +106,12 @@ class TestFractions:
 
     @given(st.lists(st.integers(1, 999), min_size=2, max_size=12), st.data())
     def test_rare_and_common_holders_together(self, thousandths, data):
-        """Relative errors of the smallest probabilities are small: all terms are positive."""
+        """Relative errors are small, of having x or, if more than half have it, of lacking it: all terms are positive."""
         f = [Fraction(p, 10 ** data.draw(st.sampled_from([3, 6, 12]))) for p in thousandths]
         c = data.draw(st.integers(1, len(f) - 1))
         exact = oracle.exact_posterior([(p, 1 - p) for p in f], (c, len(f) - c))[:, 0]
-        assert np.allclose(expectations([float(p) for p in f], [1] * len(f), c)[1], exact, rtol=1e-9, atol=0)
+        found = expectations([float(p) for p in f], [1] * len(f), c)[1]
+        assert np.allclose(found, exact, rtol=1e-9, atol=1e-15 if 2 * c > len(f) else 0)
 
     def test_subnormal_probabilities(self):
         """Two records of probability 1e-310 share one x equally; among certain records the least certain is the exception."""

@@ -169,7 +169,8 @@ def test_a_history_is_published_and_attacked_or_refused_clearly(frame):
         try:
             tree = beliefs.to_datatree()
         except ValueError as error:
-            assert "cannot be saved" in str(error)
+            if "cannot be saved" not in str(error):
+                raise
             return
     assert sum(len(release.table) for release in releases) == len(frame)
     assert len(tree["posterior"]["release"]) == len(history)

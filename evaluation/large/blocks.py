@@ -14,6 +14,12 @@ from foreknow.models.arrays import IntArray
 BLOCK_RECORDS = 2**17
 """Default number of records of a block."""
 
+MOST_BLOCKS = 100_000
+"""Largest number of blocks of a release, whose parts have numbers of five digits."""
+
+GROUPS_OF_A_BLOCK = 2**32
+"""Upper limit of the number of groups of a block: the label of a group is block times limit plus its number in the block."""
+
 
 def block_ranges(records: int, block: int) -> list[tuple[int, int]]:
     """First rank of each block and of the next one: blocks of at least ``block`` records and less than twice as many.

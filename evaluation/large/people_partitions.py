@@ -11,8 +11,9 @@ from foreknow.evaluation.large.parts import part_paths, part_ranges
 from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.models.arrays import FloatArray, IntArray
 
-GROUPS_OF_A_RELEASE = 2**40
-"""Upper limit of the labels of the groups of a release: release times limit plus label is the key of a group."""
+GROUPS_OF_A_RELEASE = 2**49
+"""Upper limit of the labels of a release, at least `MOST_BLOCKS` times `GROUPS_OF_A_BLOCK`: the key of a group is release times
+limit plus label."""
 
 PUBLISHED = 'WHERE "group" >= 0'
 """Condition of the records that are not suppressed."""

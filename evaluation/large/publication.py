@@ -15,7 +15,7 @@ from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.evaluation.file_lock import locked
 from foreknow.evaluation.large.block_notes import notes_of_blocks
-from foreknow.evaluation.large.blocks import BLOCK_RECORDS, block_ranges
+from foreknow.evaluation.large.blocks import BLOCK_RECORDS, MOST_BLOCKS, block_ranges
 from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import merge_beliefs
 from foreknow.evaluation.large.level_groups import check_level_requirement, whole_groups
@@ -41,6 +41,9 @@ LEVEL_DEFENSES = (FullDomain,)
 
 KIB_OF_A_RECORD = "0.7 to 1.8"
 """Memory of a record of a release that is published in memory, as measured (docs/reference/defenses.md)."""
+
+MOST_RELEASES = 2**14
+"""Largest number of releases, whose keys of groups have 63 bits."""
 
 BEGUN = "begun.json"
 """File of the settings and the seed of a run, in ``private``, written first."""
@@ -172,7 +175,8 @@ def publish_large(
         If an argument is of another kind.
     ValueError
         If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, the
-        seed is no whole number of at least 0, or a cell or a time is missing or outside its domain.
+        seed is no whole number of at least 0, or a cell or a time is missing or outside its domain. If there are more than 16,384
+        releases, or a release has more than 100,000 blocks.
     ChildProcessError
         If a process was killed.
     Infeasible
@@ -197,6 +201,7 @@ def publish_large(
     make_folder("publish_large", folder)
     with locked(folder), engine.connection() as connection:
         times = table.times(connection)
+        _check_number("releases", len(times), MOST_RELEASES, "round the times, as to days")
         settings = _settings(table, defense, adversary, block, times)
         job = PublishJob(
             table.schema, defense, adversary, _begin(folder, settings, None if seed is None else int(seed)), folder
@@ -207,6 +212,7 @@ def publish_large(
             ranges = block_ranges(int(records.counts.sum()), block)
             if isinstance(defense, LEVEL_DEFENSES):
                 ranges = whole_groups(connection, records.path, ranges)
+            _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
             tasks = [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
             blocks = list(engine.map(publish_block, tasks))
             blocks = settled_blocks(tasks, blocks, engine)
@@ -235,6 +241,12 @@ def order_of(job: PublishJob) -> RecordOrder:
     secret = hashlib.sha256(str(job.seed).encode()).hexdigest()[:32]
     levels = job.defense if isinstance(job.defense, LEVEL_DEFENSES) else None
     return RecordOrder(secret, isinstance(job.defense, CURVE_DEFENSES), levels)
+
+
+def _check_number(what: str, number: int, most: int, way: str) -> None:
+    """Raise ValueError if there are more blocks or releases than labels tell apart."""
+    if number > most:
+        raise ValueError(f"publish_large: the table has {number:,} {what}; it has {most:,} at most: {way}.")
 
 
 def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from foreknow.defenses import Anatomy, Defense, Infeasible
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.block_generators import block_adversary, place_generator
-from foreknow.evaluation.large.blocks import people_of, read_block
+from foreknow.evaluation.large.blocks import GROUPS_OF_A_BLOCK, people_of, read_block
 from foreknow.evaluation.large.parts import part_path, read_json, write_json, write_part
 from foreknow.evaluation.large.revised_beliefs import revised_beliefs
 from foreknow.evaluation.large.sorted_records import SortedRecords
@@ -55,6 +55,11 @@ class BlockTask(NamedTuple):
     start: int
     stop: int
 
+    @property
+    def first_label(self) -> int:
+        """Label of the first group, which depends on the number of the block alone: ranks would tell of suppressed records."""
+        return self.block * GROUPS_OF_A_BLOCK
+
 
 def publish_block(task: BlockTask) -> dict[str, Any]:
     """Group the records of a block and write its parts; return what was made.
@@ -82,7 +87,7 @@ def write_release(
     private = task.job.folder / "private"
     public = part_path(task.job.folder / "release", task.release, task.block)
     own = part_path(private / "records", task.release, task.block)
-    write_part(public, _published(release, task.start))
+    write_part(public, _published(release, task.first_label))
     written = [public, own]
     if task.job.adversary is not None:
         adversary = block_adversary(task.job.adversary, task.release, task.block)
@@ -160,6 +165,6 @@ def _column(column: "pd.Series[Any]", kind: pa.DataType) -> pa.Array:
 def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
     """Records of a block with their ``group``, -1 if suppressed, and their ``rank``."""
     columns = ["respondent", *(f"q{a}" for a in range(len(task.job.schema.quasi_identifiers))), "value"]
-    label = pa.array(np.where(group >= 0, group + task.start, -1))
+    label = pa.array(np.where(group >= 0, group + task.first_label, -1))
     rank = pa.array(np.arange(task.start, task.stop))
     return block.select(columns).append_column("group", label).append_column("rank", rank)

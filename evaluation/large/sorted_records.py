@@ -154,11 +154,12 @@ def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> N
 
 def _check_respondents(connection: duckdb.DuckDBPyConnection, coded: Path, time: Any) -> None:
     """Raise ValueError if a respondent has two records."""
-    twice = connection.execute(
+    found = connection.sql(
         f"SELECT respondent FROM {parquet_of(coded)} GROUP BY respondent HAVING count(*) > 1 LIMIT 1"
-    ).fetchall()
+    )
+    twice = found.to_arrow_table()["respondent"].to_pylist()  # DuckDB itself needs pytz for a time with zone
     if twice:
         raise ValueError(
-            f"respondent {twice[0][0]!r} appears twice in the release at {time!r}; a release holds one record per respondent. Drop "
+            f"respondent {twice[0]!r} appears twice in the release at {time!r}; a release holds one record per respondent. Drop "
             "duplicates, or name the column of times."
         )

@@ -12,18 +12,10 @@ import duckdb
 import pyarrow as pa
 
 from foreknow.evaluation.large.engine import database_errors
+from foreknow.evaluation.large.input_columns import NAMES, check_any_record, check_names, check_types, distinct_cells
 from foreknow.evaluation.large.input_files import quoted, read_files
 from foreknow.models import Categorical, Numeric, Schema
 from foreknow.models.settings import check_kind, counted
-
-NUMBERS = {
-    "tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint", "uhugeint",
-    "float", "double", "decimal",
-}  # fmt: skip
-"""Types of DuckDB whose cells are numbers."""
-
-NAMES = {"varchar", "enum", "boolean", "date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns"}
-"""Types of DuckDB whose cells are values of a domain."""
 
 MOST_VALUES = 2**16
 """Largest number of sensitive values, whose codes are kept in 16 bits."""
@@ -49,7 +41,8 @@ class LargeTable:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the sensitive domain has too many values. Columns are not checked; `relation` does.
+        If the sensitive domain has too many values, or a published column has the name of one that a release adds, as ``group``, in
+        lower or upper case. Files are not read; `relation` does.
     """
 
     files: tuple[Path, ...]
@@ -65,6 +58,7 @@ class LargeTable:
                 f"LargeTable: the sensitive column {schema.sensitive!r} has {len(schema.values):,} values; on disk it has at most "
                 f"{MOST_VALUES:,}. Group rare values, or name another column."
             )
+        check_names(schema)
         object.__setattr__(self, "files", _existing(files))
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "time", time)
@@ -86,15 +80,18 @@ class LargeTable:
         Raises
         ------
         FileNotFoundError, ValueError
-            If there is no such file, it cannot be read, a column is missing or without a value, or its type is neither a number,
-            a text, a boolean, a date nor a time without zone.
+            If there is no such file, it cannot be read, or it has no record. If a column is missing, without a value, or of a type
+            that is neither a number, a text, a boolean, a date nor a time without zone; for the respondent, nor a UUID, a binary, a
+            time of day or a time with zone. If a number is nan, infinite or beyond 2**53, or a date or time of another column
+            than that of the times is not of the years 1 to 9999 or has a fraction of a microsecond.
         """
         found = _existing(files)
         with database_errors(), duckdb.connect(":memory:") as connection, _readable(found):
             names = [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])]
             relation = read_files(connection, found, names, [sensitive, *categorical], respondent)
+            check_any_record(relation, found)
             kinds = dict(zip(relation.columns, relation.types, strict=True))
-            _check_types(kinds, [name for name in names if name != respondent])
+            check_types(kinds, [name for name in names if name != respondent], respondent)
             attributes = {
                 name: Categorical(_distinct(relation, name))
                 if name in categorical
@@ -112,7 +109,7 @@ class LargeTable:
         TypeError
             If ``connection`` is no connection of DuckDB.
         ValueError
-            If a file cannot be read.
+            If a file cannot be read, or a column is missing or of a type that `infer` refuses.
         """
         check_kind(
             "LargeTable", "connection", connection, duckdb.DuckDBPyConnection, "is one that Engine.connection makes"
@@ -137,7 +134,10 @@ class LargeTable:
         ]
         as_text = [name for name in domains if name not in typed]
         with _readable(self.files):
-            return read_files(connection, self.files, names, as_text, schema.respondent, whole)
+            relation = read_files(connection, self.files, names, as_text, schema.respondent, whole)
+        kinds = dict(zip(relation.columns, relation.types, strict=True))
+        check_types(kinds, [name for name in names if name != schema.respondent], schema.respondent)
+        return relation
 
     def times(self, connection: duckdb.DuckDBPyConnection) -> list[Any]:
         """Times of the releases, in order; ``[0]`` without a column of times.
@@ -145,12 +145,14 @@ class LargeTable:
         Raises
         ------
         TypeError, ValueError
-            As `relation`; or if a record has no time.
+            As `relation`; or if there is no record, a record has no time, or a time is outside the years 1 to
+            9999 or has a fraction of a microsecond.
         """
         if self.time is None:
             return [0]
-        column = quoted(self.time)
-        rows = self.relation(connection).aggregate(f"{column}, count(*)").order(column).fetchall()
+        relation = self.relation(connection)
+        check_any_record(relation, self.files)
+        rows = distinct_cells(relation, self.time)
         missing = sum(number for time, number in rows if _is_missing(time))
         if missing:
             verb = "has" if missing == 1 else "have"
@@ -185,16 +187,6 @@ def _domain(values: Sequence[Hashable]) -> pa.Table:
     return pa.table({"cell": pa.array(list(values)), "code": pa.array(range(len(values)), pa.int32())})
 
 
-def _check_types(kinds: dict[str, Any], names: Sequence[str]) -> None:
-    """Raise ValueError unless the types of some columns are those of numbers or of names."""
-    for name in names:
-        if kinds[name].id not in NUMBERS | NAMES:
-            raise ValueError(
-                f"LargeTable: the column {name!r} is of type {kinds[name]}; it holds numbers, texts, booleans, dates or times "
-                "without zone. Write it as text or as a number, or leave it out."
-            )
-
-
 def _attribute(relation: duckdb.DuckDBPyRelation, name: str, kind: Any) -> Numeric | Categorical:
     if kind.id in NAMES:
         return Categorical(_distinct(relation, name))
@@ -202,6 +194,12 @@ def _attribute(relation: duckdb.DuckDBPyRelation, name: str, kind: Any) -> Numer
     low, high = relation.aggregate(f"min({column}), max({column})").fetchall()[0]
     if low is None:
         raise ValueError(f"LargeTable: the column {name!r} has no value; leave it out of the quasi-identifiers.")
+    outside = [bound for bound in (low, high) if not abs(float(bound)) <= 2**53]
+    if outside:
+        raise ValueError(
+            f"LargeTable: the column {name!r} holds {outside[0]}; a number is from -2**53 to 2**53. Correct it, or name the "
+            "column in categorical=."
+        )
     return Numeric(float(low), float(high))
 
 
@@ -216,8 +214,7 @@ def _is_missing(time: object) -> bool:
 
 
 def _distinct(relation: duckdb.DuckDBPyRelation, name: str) -> tuple[Any, ...]:
-    rows = relation.filter(f"{quoted(name)} IS NOT NULL").aggregate(quoted(name)).order(quoted(name)).fetchall()
-    return tuple(cell for (cell,) in rows)
+    return tuple(cell for cell, _ in distinct_cells(relation.filter(f"{quoted(name)} IS NOT NULL"), name))
 
 
 @contextmanager

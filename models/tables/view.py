@@ -144,12 +144,21 @@ class View:
         return f"View(time={self.time!r}, records={len(self)})"
 
 
+def added_column(schema: Schema, case_matters: bool = True) -> str | None:
+    """The published column with the name of one that a release adds; None if there is none."""
+    added = {"group": (*schema.quasi_identifiers, schema.sensitive), "count": (schema.sensitive,)}
+    for own, names in added.items():
+        for name in names:
+            if name == own or (not case_matters and name.lower() == own):
+                return name
+    return None
+
+
 def _check_names(schema: Schema) -> None:
     """Raise ValueError if a published column has the name of one that a release adds."""
-    added = ["group"] if "group" in (*schema.quasi_identifiers, schema.sensitive) else []
-    added += ["count"] if schema.sensitive == "count" else []
-    if added:
-        raise ValueError(f"the column {added[0]!r} has the name of a column that a release adds; rename yours.")
+    added = added_column(schema)
+    if added is not None:
+        raise ValueError(f"the column {added!r} has the name of a column that a release adds; rename yours.")
 
 
 def _respondents(frame: pd.DataFrame, schema: Schema, time: Any) -> ObjectArray:

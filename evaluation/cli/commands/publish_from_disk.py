@@ -130,7 +130,9 @@ def _checked_defense(run: DiskRun) -> Defense:
             f"--order {run.learning.order} is not read with --from-disk; the assumed adversary has order 1."
         )
     if run.thresholds.leftovers is not None and run.thresholds.leftovers.value == "counterfeit":
-        raise ValueError("--leftovers counterfeit is not read with --from-disk; choose suppress or relax.")
+        raise ValueError(
+            "--leftovers counterfeit is not read with --from-disk; choose suppress, relax or, with --defense bkaa, join."
+        )
     # The generator of each block is that of its place, not one for all.
     return replace(defense, rng=None) if isinstance(defense, Anatomy) else defense
 

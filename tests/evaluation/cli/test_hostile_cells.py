@@ -78,6 +78,25 @@ def test_every_command(source, tmp_path):
     assert f"'{HOSTILE}" in told.columns
 
 
+def test_every_command_from_disk(source, tmp_path):
+    """Towns, results, respondents and the name of a column command a terminal; the parts hold them as they are."""
+    trait = TRAIT.replace(SCRIPT, HOSTILE)
+    table = pd.read_csv(source).rename(columns={"age": trait}).assign(week=1)
+    out, roles = tmp_path / "out", ["--qi", trait, "--qi", "town", "--sensitive", "result", "--time", "week"]
+    source = write(table.drop_duplicates("id"), tmp_path / "r.parquet")
+    disk = ["--from-disk", "--block", 8]
+    check_output(run("publish", source, *roles, *disk, "-k", 2, "-l", 1, "-t", 0.9, "--out", out))
+    attack = ["attack", source, *roles, "--from-disk", "--groups", out, "--sure", 0.6]
+    check_output(run(*attack, "--out", tmp_path / "risk"))
+    check_output(run(*attack, "--attack", "sequential", "--json"))
+    check_output(run("check", out))
+    check_output(run("check", out, "-k", 99, "--out", tmp_path / "levels", status=1))
+    check_files(tmp_path / "levels")
+    parts = pd.concat(pd.read_parquet(part) for part in sorted((out / "release").rglob("part-*")))
+    assert HOSTILE in set(parts["result"])
+    assert trait in parts.columns
+
+
 @pytest.fixture
 def named(source, tmp_path):
     """Records with a hostile column and values that are markup, and the options of their roles."""
@@ -144,6 +163,9 @@ def test_json_has_escape_codes_alone(source, tmp_path):
         ("check", "none\x1b[2J.csv", "--sensitive", "result"),
         ("publish", "{source}", "--qi", f"a{HOSTILE}", "--sensitive", "result", "--out", "o"),
         ("publish", "{source}", "--qi", "age", "--sensitive", "id", "--out", "o"),
+        ("publish", "{source}", "--qi", f"a{HOSTILE}", "--sensitive", "result", "--out", "o", "--from-disk"),
+        ("publish", "{source}", "--qi", "town", "--sensitive", "result", "--time", "id", "--out", "o", "--from-disk"),
+        ("attack", "{source}", *ROLES, "--from-disk", "--groups", "none\x1b[2J"),
         ("attack", "{source}", *ROLES, "--attack", "x\x1b[2J"),
         ("attack", "{source}", *ROLES, "--groups", "{source}"),
         ("compare", "{source}", *ROLES, "--defense", "x\x1b[2J"),

@@ -9,6 +9,7 @@ from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.large.attack_notes import Doubts, added, attack_notes, doubts_of, repeated_share
 from foreknow.evaluation.large.begun_attack import begun_attack
+from foreknow.evaluation.large.begun_publication import BEGUN
 from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.block_generators import block_adversary
 from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
@@ -16,6 +17,7 @@ from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.joint_attack import write_joint_beliefs
 from foreknow.evaluation.large.parts import (
+    check_listed_parts,
     part_checksums,
     part_path,
     part_ranges,
@@ -23,7 +25,7 @@ from foreknow.evaluation.large.parts import (
     write_json,
     write_part,
 )
-from foreknow.evaluation.large.publication import BEGUN, LargeReleases
+from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
 from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Schema
 from foreknow.models.settings import check_kind, shown
@@ -76,8 +78,8 @@ def attack_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the attack needs all records in memory, or the folder holds something else or
-        cannot be written to.
+        If an argument is of another kind, the attack needs all records in memory, a part of the publication is missing, or the
+        folder holds something else or cannot be written to.
     AlreadyAttacked
         If the folder holds the beliefs of this attack.
 
@@ -100,14 +102,10 @@ def attack_large(
     sorted by group on disk and treated in blocks of whole groups. Memory: all records of one partition of respondents for each
     worker, and the tilts of the shared groups, m numbers each.
     """
-    check_kind(
-        "attack_large",
-        "published",
-        published,
-        LargeReleases,
-        "is the result of publish_large, or LargeReleases(folder)",
-    )
+    takes = "is the result of publish_large, or LargeReleases(folder)"
+    check_kind("attack_large", "published", published, LargeReleases, takes)
     attack = _checked_attack(attack)
+    check_listed_parts("attack_large", published.folder / "private", "records")
     engine, folder = as_engine("attack_large", engine), Path(folder).absolute()
     work = folder / "work"
     with begun_attack(folder, published, attack):
@@ -191,7 +189,8 @@ def attack_block(task: AttackTask) -> Doubts:
     They are kept, so that a block of an interrupted run is not attacked again.
     """
     done = part_path(task.folder / "work" / "done", task.release, task.block, "json")
-    if done.exists():
+    made = part_path(task.folder, task.release, task.block)
+    if done.exists() and made.exists():
         return Doubts(**read_json(done))
     block = read_block(task.records, task.start, task.stop)
     people = people_of(block, task.schema, task.time)
@@ -200,7 +199,7 @@ def attack_block(task: AttackTask) -> Doubts:
     adversary = block_adversary(task.adversary, task.release, task.block)
     posterior = adversary.posterior(revised, Observation(people, group, counts, task.time))
     part = belief_part(block["respondent"], group, posterior.probabilities, task.release)
-    write_part(part_path(task.folder, task.release, task.block), part)
+    write_part(made, part)
     doubts = doubts_of(posterior)
     write_json(done, doubts._asdict())
     return doubts

@@ -85,7 +85,7 @@ def repeated_share(connection: duckdb.DuckDBPyConnection, records: Path, release
     -----
     Exact: pairs are counted in whole numbers. Cost: a sort of all records by respondent, on disk.
     """
-    if releases == 1:
+    if releases < 2:
         return 0.0
     pairs, repeated = connection.execute(
         f"WITH published AS ({published_records(records, releases)}), "

@@ -10,8 +10,9 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.file_lock import locked
-from foreknow.evaluation.large.parts import has_files, make_folder, read_json, remove_torn, write_json
-from foreknow.evaluation.large.publication import BEGUN, LargeReleases
+from foreknow.evaluation.large.begun_publication import BEGUN
+from foreknow.evaluation.large.parts import has_files, make_folder, make_private, read_json, remove_torn, write_json
+from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.setting_checksums import differing_settings, object_checksum, others_text
 
 
@@ -39,8 +40,24 @@ def begun_attack(folder: Path, published: LargeReleases, attack: SequentialAttac
             _check_begun(folder, settings)
             remove_torn(folder)
         else:
+            make_private("attack_large", folder)
             write_json(folder / BEGUN, settings)
         yield
+
+
+def check_publication(folder: Path, published: LargeReleases) -> None:
+    """Raise ValueError if the beliefs of a folder are about another publication than a given one, wherever this lies now."""
+    begun = read_json(folder / BEGUN)
+    if not isinstance(begun, dict) or begun.get("publication") != _publication(published):
+        raise ValueError(
+            f"measure_large: the beliefs of {folder} are about another publication than {published.folder}; name the folder of an "
+            "attack on it."
+        )
+
+
+def _publication(published: LargeReleases) -> str:
+    """Checksum that identifies a publication."""
+    return checksum(published.folder / "private" / MANIFEST)
 
 
 def _check_begun(folder: Path, settings: dict[str, Any]) -> None:
@@ -65,6 +82,6 @@ def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) 
     joint = (attack.hindsight, repr(attack.solver)) if isinstance(attack, JointAttack) else ()
     return {
         "program": f"foreknow {importlib.metadata.version('foreknow')}",
-        "publication": checksum(published.folder / "private" / MANIFEST),
+        "publication": _publication(published),
         "attack": object_checksum((type(attack).__name__, attack.adversary, *joint)),
     }

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from foreknow.evaluation.large.parts import whole_file
 from foreknow.evaluation.large.publication import LargeReleases
-from foreknow.evaluation.large.sql_files import parquet_of
+from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 
 
 class ExposedRespondents(NamedTuple):
@@ -52,7 +52,8 @@ def exposed_respondents(
     sure : float
         Threshold of a sure belief.
     at_risk : Path or None
-        File of ``respondent``, ``time``, ``value``, ``belief`` and ``prior``, in decreasing order of the belief.
+        File of ``respondent``, ``time``, ``value``, ``belief`` and ``prior``, in decreasing order of the belief. Only its
+        owner can read it.
 
     Notes
     -----
@@ -71,12 +72,14 @@ def exposed_respondents(
     if at_risk is not None:
         connection.register("times", _numbered("step", "time", times))
         connection.register("domain", _numbered("value", "cell", list(published.schema.values)))
-        listed = connection.sql(
+        listed = (
             "SELECT respondent, time, cell AS value, belief, prior FROM highest JOIN times USING (step) JOIN domain USING (value) "
             f"WHERE {exposed} ORDER BY belief DESC, respondent"
         )
         with whole_file(at_risk) as scratch:
-            listed.write_parquet(str(scratch))
+            # A file that exists keeps its mode, unless DuckDB writes a temporary one in its place.
+            scratch.touch(0o600)
+            connection.execute(f"COPY ({listed}) {to_parquet(scratch, in_place=True)}")
     connection.execute("DROP TABLE highest")
     people, already, found, first = numbers
     return ExposedRespondents(people, already, found, None if first is None else times[first])

@@ -97,5 +97,5 @@ def _doubtful(
     for part, (_, contradicted) in zip(shared.parts, results, strict=True):
         doubtful[part[contradicted]] = True
     of_release = shared.release[doubtful & (shared.release >= first) & (shared.release < last)]
-    within = np.sum([number for number, _ in results], axis=0)
+    within = np.sum([np.zeros(last - first, dtype=np.int64), *(number for number, _ in results)], axis=0)
     return list((within + np.bincount(of_release - first, minlength=last - first)).tolist())

@@ -10,12 +10,21 @@ import pandas as pd
 import pyarrow as pa
 
 from foreknow.evaluation.checks.manifest import MANIFEST, Listing, differences
+from foreknow.evaluation.large.begun_attack import check_publication
+from foreknow.evaluation.large.begun_publication import BEGUN
 from foreknow.evaluation.large.belief_columns import dense_beliefs
 from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
 from foreknow.evaluation.large.engine import Engine, as_engine, shared_folder
 from foreknow.evaluation.large.exposed_respondents import exposed_respondents
-from foreknow.evaluation.large.parts import part_path, part_paths, part_ranges, read_json, write_part
-from foreknow.evaluation.large.publication import BEGUN, LargeReleases
+from foreknow.evaluation.large.parts import (
+    check_listed_parts,
+    part_path,
+    part_paths,
+    part_ranges,
+    read_json,
+    write_part,
+)
+from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
 from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 from foreknow.evaluation.risk.adversary_gain import gains, with_certain
@@ -116,7 +125,7 @@ def measure_large(
     at_risk : path, optional
         Parquet file to make of the exposed respondents: ``respondent``; ``time``, the release of their highest belief in their true
         value, the first of several; ``value``, the true value there; ``belief``; and ``prior``, the belief before any release. In
-        decreasing order of the belief.
+        decreasing order of the belief. Only its owner can read it.
     engine : Engine, optional
         Memory and processes. Results do not depend on them.
 
@@ -127,8 +136,9 @@ def measure_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the folder holds no belief about a published record or is that of an interrupted
-        attack, one of its files is not as its manifest lists it, or ``at_risk`` exists.
+        If an argument is of another kind, the folder holds no belief about a published record, is that of an interrupted
+        attack or of one on another publication, one of its files is not as its manifest lists it, a part of the publication is
+        missing, or ``at_risk`` exists.
 
     Notes
     -----
@@ -141,9 +151,10 @@ def measure_large(
     check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
     engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []
     listed = _checked_path(at_risk)
-    _check_beliefs(beliefs)
+    _check_beliefs(beliefs, published)
     private = published.folder / "private"
     records = private / "records"
+    check_listed_parts("measure_large", private, "records")
     with shared_folder(engine, private) as work, engine.connection() as connection:
         for number, release in enumerate(published.releases):
             parts = part_paths(beliefs, number)
@@ -259,14 +270,19 @@ def _joined(connection: duckdb.DuckDBPyConnection, records: list[Path], beliefs:
     return path
 
 
-def _check_beliefs(folder: Path) -> None:
-    """Raise ValueError unless the files of an attack are as its manifest lists them; a folder without both files is not checked."""
+def _check_beliefs(folder: Path, published: LargeReleases) -> None:
+    """Raise ValueError unless beliefs are about a publication, and their files as the manifest lists them.
+
+    A folder without the files of an attack is not checked.
+    """
     if not (folder / MANIFEST).exists():
         if (folder / BEGUN).exists():
             raise ValueError(
                 f"measure_large: the attack that began {folder} has not ended; run it again, and it goes on."
             )
         return
+    if (folder / BEGUN).exists():
+        check_publication(folder, published)
     content = read_json(folder / MANIFEST)
     sums = content.get("sha256") if isinstance(content, dict) else None
     if not isinstance(sums, dict):

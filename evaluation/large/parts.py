@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum
 
 SCRATCH_NAME = re.compile(
@@ -47,6 +48,24 @@ def make_folder(owner: str, folder: Path, mode: int = 0o777) -> None:
         )
 
 
+def make_private(owner: str, folder: Path) -> None:
+    """Make a folder for its owner alone, or close one that exists, with those above it, if absent.
+
+    Raises
+    ------
+    ValueError
+        As `make_folder`, or if the folder is another user's.
+    """
+    make_folder(owner, folder, 0o700)
+    try:
+        folder.chmod(0o700)
+    except PermissionError:
+        raise ValueError(
+            f"{owner}: {folder} belongs to another user, and what is written there is for its owner alone; name a folder that does "
+            "not exist."
+        ) from None
+
+
 def part_path(folder: Path, release: int, block: int, suffix: str = "parquet") -> Path:
     """File of a block of a release. Its folder is made if absent."""
     path = folder / f"release-{release:04d}" / f"part-{block:05d}.{suffix}"
@@ -68,6 +87,41 @@ def part_ranges(folder: Path, release: int) -> list[tuple[int, int]]:
 def part_checksums(folder: Path) -> dict[str, str]:
     """Checksums of all parts below a folder, by their names relative to it. Cost: one reading of them."""
     return {path.relative_to(folder).as_posix(): checksum(path) for path in sorted(folder.rglob("part-*.parquet"))}
+
+
+def forget_incomplete(private: Path) -> None:
+    """Remove the records of the blocks of which a file is absent, so that these blocks are made again. Cost: O(files)."""
+    for done in (private / "done").rglob("part-*.json"):
+        if not all((private / name).exists() for name in read_json(done)["sha256"]):
+            done.unlink()
+
+
+def check_listed_parts(owner: str, private: Path, *folders: str) -> None:
+    """Raise ValueError unless folders of a publication hold the parts that its manifest lists, and no other ones.
+
+    Parameters
+    ----------
+    owner : str
+        Function named in the message.
+    private : Path
+        Folder of the manifest.
+    *folders : str
+        Folders with parts, relative to it, as ``"records"``. Cost: O(files); their content is not read.
+    """
+    sums = read_json(private / MANIFEST)["sha256"]
+    for folder in folders:
+        listed = {name for name in sums if name.startswith(f"{folder}/") and name.endswith(".parquet")}
+        found = {f"{folder}/{path.relative_to(private / folder).as_posix()}" for path in _parts_below(private / folder)}
+        for name in sorted(listed ^ found):
+            state = "is missing" if name in listed else "is not in its manifest"
+            place = f"private/{name}".replace("private/../", "")
+            raise ValueError(
+                f"{owner}: {place} of {private.parent} {state}; restore it, or publish into another folder."
+            )
+
+
+def _parts_below(folder: Path) -> Iterator[Path]:
+    return folder.glob("release-*/part-*.parquet")
 
 
 @contextmanager

@@ -2,27 +2,28 @@
 
 import hashlib
 import importlib.metadata
-import secrets
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian
+from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian, Requirement
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.evaluation.file_lock import locked
+from foreknow.evaluation.large.begun_publication import begin_publication, sum_of_begun, sums_of_done
 from foreknow.evaluation.large.block_notes import notes_of_blocks
+from foreknow.evaluation.large.block_requirements import check_block_requirement
 from foreknow.evaluation.large.blocks import BLOCK_RECORDS, MOST_BLOCKS, block_ranges
 from foreknow.evaluation.large.engine import Engine, as_engine
 from foreknow.evaluation.large.joined_records import merge_beliefs
 from foreknow.evaluation.large.level_groups import check_level_requirement, whole_groups
-from foreknow.evaluation.large.parts import has_files, make_folder, part_paths, read_json, remove_torn, write_json
+from foreknow.evaluation.large.parts import make_folder, part_paths, read_json, write_json
 from foreknow.evaluation.large.published_block import BlockTask, PublishJob, publish_block
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary
-from foreknow.evaluation.large.setting_checksums import differing_settings, object_checksum, others_text
+from foreknow.evaluation.large.setting_checksums import object_checksum
 from foreknow.evaluation.large.settled_blocks import settled_blocks
 from foreknow.evaluation.large.sorted_records import RecordOrder, SortedRecords, sort_records
 from foreknow.evaluation.large.source import LargeTable
@@ -44,13 +45,6 @@ KIB_OF_A_RECORD = "0.7 to 1.8"
 
 MOST_RELEASES = 2**14
 """Largest number of releases, whose keys of groups have 63 bits."""
-
-BEGUN = "begun.json"
-"""File of the settings and the seed of a run, in ``private``, written first."""
-
-
-class AlreadyPublished(ValueError):  # noqa: N818 - a state, as Infeasible is
-    """A folder holds a complete publication with the same settings."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +111,8 @@ def _described(folder: Path) -> tuple[Schema, tuple[LargeRelease, ...]]:
         settings = content["settings"]
         times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
         releases = tuple(_release(time, one) for time, one in zip(times, content["releases"], strict=True))
-        is_described = isinstance(times, list) and isinstance(schema, Schema) and isinstance(settings["files"], Mapping)
+        are_mappings = isinstance(settings["files"], Mapping) and isinstance(content["sha256"], Mapping)
+        is_described = isinstance(times, list) and isinstance(schema, Schema) and are_mappings
     except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
         is_described = False
     if not is_described:
@@ -174,9 +169,9 @@ def publish_large(
     TypeError
         If an argument is of another kind.
     ValueError
-        If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, the
-        seed is no whole number of at least 0, or a cell or a time is missing or outside its domain. If there are more than 16,384
-        releases, or a release has more than 100,000 blocks.
+        If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, its
+        requirement is fitted to all records of a view, the seed is no whole number of at least 0, or a cell or a time is missing
+        or outside its domain. If there are more than 16,384 releases, or a release has more than 100,000 blocks.
     ChildProcessError
         If a process was killed.
     Infeasible
@@ -204,9 +199,13 @@ def publish_large(
         _check_number("releases", len(times), MOST_RELEASES, "round the times, as to days")
         settings = _settings(table, defense, adversary, block, times)
         job = PublishJob(
-            table.schema, defense, adversary, _begin(folder, settings, None if seed is None else int(seed)), folder
+            table.schema,
+            defense,
+            adversary,
+            begin_publication(folder, settings, None if seed is None else int(seed)),
+            folder,
         )
-        made, sums, beliefs = [], _sum_of_begun(folder), None
+        made, sums, beliefs = [], sum_of_begun(folder), None
         for release, time in enumerate(times):
             records = sort_records(table, connection, time, order_of(job), beliefs, job.work)
             ranges = block_ranges(int(records.counts.sum()), block)
@@ -225,7 +224,7 @@ def publish_large(
                 )
                 beliefs = merge_beliefs(connection, latest, beliefs, path)
         about = {"settings": settings, "versions": versions(), "seed": str(job.seed)}
-        manifest = about | {"releases": made, "sha256": sums | _sums_of_done(folder / "private")}
+        manifest = about | {"releases": made, "sha256": sums | sums_of_done(folder / "private")}
         shutil.rmtree(job.work)
         write_json(folder / "private" / MANIFEST, manifest)
     return LargeReleases(folder)
@@ -271,6 +270,8 @@ def _check_arguments(table: object, defense: object, adversary: Adversary | None
             f"publish_large: {defense!r} changes values, which are not published from disk. Take another treatment of leftovers, "
             "or use publish, in memory."
         )
+    if isinstance(requirement := getattr(defense, "requirement", None), Requirement):
+        check_block_requirement("publish_large", requirement)
     if isinstance(defense, LEVEL_DEFENSES):
         check_level_requirement(defense)
     check_whole("publish_large", "block", block, "records")
@@ -297,43 +298,3 @@ def _settings(
         "adversary": None if adversary is None else object_checksum(adversary),
         "block": block,
     }
-
-
-def _sum_of_begun(folder: Path) -> dict[str, str]:
-    """Checksum of the file that an interrupted run goes on from."""
-    return {BEGUN: checksum(folder / "private" / BEGUN)}
-
-
-def _sums_of_done(private: Path) -> dict[str, str]:
-    """Checksums of the records of the blocks."""
-    return {path.relative_to(private).as_posix(): checksum(path) for path in sorted((private / "done").rglob("*.json"))}
-
-
-def _begin(folder: Path, settings: dict[str, Any], seed: int | None) -> int:
-    """Make the folder, or check that an interrupted run with these settings left it; return the seed."""
-    begun = folder / "private" / BEGUN
-    if not has_files(folder):
-        (folder / "private").mkdir(mode=0o700, exist_ok=True)
-        (folder / "private" / "work").mkdir(exist_ok=True)
-        seed = secrets.randbits(128) if seed is None else seed
-        write_json(begun, {"settings": settings, "seed": str(seed)})
-        return seed
-    kept = _kept_settings(begun)
-    given = settings if seed is None else settings | {"seed": str(seed)}
-    if kept is None or (others := differing_settings(kept, given)):
-        what = "" if kept is None else f": a publication with {others_text(others)}"
-        raise ValueError(f"publish_large: {folder} holds something else{what}; name a folder that does not exist.")
-    remove_torn(folder)
-    if (folder / "private" / MANIFEST).exists():
-        raise AlreadyPublished(f"publish_large: {folder} is already published; name a folder that does not exist.")
-    (folder / "private" / "work").mkdir(exist_ok=True)
-    return int(kept["seed"])
-
-
-def _kept_settings(begun: Path) -> dict[str, Any] | None:
-    """Settings and seed of an interrupted run; None if there is none."""
-    content = read_json(begun) if begun.exists() else None
-    if not isinstance(content, dict) or not isinstance(content.get("settings"), dict):
-        return None
-    settings: dict[str, Any] = content["settings"]
-    return settings | {"seed": content.get("seed")}

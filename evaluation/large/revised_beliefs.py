@@ -1,11 +1,13 @@
 """Revision of the beliefs about the respondents of a block, read from disk, to the priors of the next release."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import pyarrow as pa
 
 from foreknow.evaluation.large.belief_columns import dense_beliefs
 from foreknow.evaluation.large.block_generators import check_generators
-from foreknow.models import Adversary, Averaged, GivenPrior, People, PriorByTime
+from foreknow.models import Adversary, Averaged, GivenPrior, KernelPrior, People
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.knowledge.markov_chain import MarkovChain
 from foreknow.models.knowledge.personal_transitions import chains_at, is_personal
@@ -30,8 +32,10 @@ def check_large_adversary(owner: str, adversary: object) -> None:
         raise TypeError(f"{owner}: adversary is {adversary!r}; make one by Adversary(prior, transitions).")
     if adversary.compromised is not None:
         raise ValueError(f"{owner}: compromised records are not read from disk; use SequentialAttack, in memory.")
-    if _is_by_respondent(adversary.prior):
-        raise ValueError(f"{owner}: a GivenPrior is not read from disk; use SequentialAttack, in memory.")
+    if kind := _prior_by_respondent(adversary.prior, set()):
+        raise ValueError(
+            f"{owner}: a {kind} is not read from disk, where blocks number the respondents; use SequentialAttack, in memory."
+        )
     if adversary.transitions is not None and (
         is_personal(adversary.transitions) or chains_at(adversary.transitions, 0)[0].order > 1
     ):
@@ -41,11 +45,22 @@ def check_large_adversary(owner: str, adversary: object) -> None:
     check_generators(owner, adversary)
 
 
-def _is_by_respondent(prior: object) -> bool:
-    """True if a prior reads the identifiers of respondents, for which blocks have numbers."""
-    if isinstance(prior, PriorByTime):
-        return any(map(_is_by_respondent, prior.priors.values()))
-    return isinstance(prior, GivenPrior)
+def _prior_by_respondent(prior: object, seen: set[int]) -> str | None:
+    """Name of a prior that reads the identifiers of respondents, for which blocks have numbers; None if there is none.
+
+    It is sought in a prior, its attributes and theirs, ``seen`` being those that were looked into. Those of plain functions are
+    not seen.
+    """
+    if isinstance(prior, GivenPrior):
+        return "GivenPrior"
+    if isinstance(prior, KernelPrior):
+        return "KernelPrior with leave_one_out" if prior.own else None
+    if id(prior) in seen or isinstance(prior, str | bytes | np.ndarray):
+        return None
+    seen.add(id(prior))
+    held = prior.values() if isinstance(prior, Mapping) else getattr(prior, "__dict__", {}).values()
+    listed = prior if isinstance(prior, list | tuple) else ()
+    return next(filter(None, (_prior_by_respondent(part, seen) for part in [*held, *listed])), None)
 
 
 def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, release: int) -> FloatArray:

@@ -9,9 +9,9 @@ def parquet_of(*paths: Path) -> str:
     return f"read_parquet([{', '.join(_text(exact_pattern(path)) for path in paths)}])"
 
 
-def to_parquet(path: Path) -> str:
-    """Destination of a query that copies its rows."""
-    return f"TO {_text(str(path))} (FORMAT parquet)"
+def to_parquet(path: Path, in_place: bool = False) -> str:
+    """Destination of a query that copies its rows; ``in_place`` writes into a file that exists, which keeps its permissions."""
+    return f"TO {_text(str(path))} (FORMAT parquet{', USE_TMP_FILE false' * in_place})"
 
 
 def exact_pattern(path: Path) -> str:

@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 
 from foreknow.defenses import AllOf, JSimilarity, Requirement
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, level_of
+from foreknow.evaluation.large.block_requirements import check_block_requirement
 from foreknow.evaluation.large.blocks import people_of, read_block
 from foreknow.evaluation.large.engine import Engine, as_engine, shared_folder
 from foreknow.evaluation.large.input_files import quoted
 from foreknow.evaluation.large.joined_records import joined_releases
-from foreknow.evaluation.large.parts import part_paths, part_ranges
+from foreknow.evaluation.large.parts import check_listed_parts, part_paths, part_ranges
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
 from foreknow.evaluation.large.sql_files import parquet_of
@@ -88,7 +89,8 @@ def verify_large(
     Raises
     ------
     TypeError, ValueError
-        If the checker has no definition of the requirement for releases on disk, or the adversary is missing.
+        If the checker has no definition of the requirement for releases on disk, the requirement is fitted to all records of a
+        view, the adversary is missing, or a part is.
 
     Notes
     -----
@@ -96,20 +98,18 @@ def verify_large(
     beliefs that `publish_large` kept. Cost: O(n) for reading and O(m) for each distinct multiset; O(n m) in plain Python for
     `JSimilarity`. Memory: one part for each worker.
     """
-    check_kind(
-        "verify_large",
-        "published",
-        published,
-        LargeReleases,
-        "is the result of publish_large, or LargeReleases(folder)",
-    )
+    takes = "is the result of publish_large, or LargeReleases(folder)"
+    check_kind("verify_large", "published", published, LargeReleases, takes)
     check_kind("verify_large", "requirement", requirement, Requirement, "is a requirement, as KAnonymity(3)")
+    check_block_requirement("verify_large", requirement)
     engine, rows = as_engine("verify_large", engine), []
     conjuncts = _conjuncts(requirement)
     reads_beliefs = any(isinstance(part, JSimilarity) for part in conjuncts)
     if reads_beliefs:
         check_large_adversary("verify_large", adversary)
     private, releases = published.folder / "private", len(published.releases)
+    read = ("../release", "records", *(["beliefs"] if reads_beliefs else []))
+    check_listed_parts("verify_large", private, *read)
     shared = shared_folder(engine, private) if reads_beliefs else nullcontext(private)
     with shared as work, engine.connection() as connection:
         files = (

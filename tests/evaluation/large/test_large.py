@@ -263,7 +263,7 @@ def test_a_block_that_cannot_be_published_is_suppressed(tmp_path):
     published = publish_large(
         on_disk(tmp_path, frame), Mondrian(DistinctDiversity(2)), tmp_path / "out", block=30, seed=1
     )
-    assert any("of a block are suppressed" in note for one in published.releases for note in one.notes)
+    assert any("of these blocks are suppressed" in note for one in published.releases for note in one.notes)
     found = verify_large(published, DistinctDiversity(2))
     assert found["failing"].sum() == 0
     assert found["groups"].tolist() == [one.groups for one in published.releases]

@@ -152,6 +152,10 @@ def test_beliefs_about_other_releases_are_refused(tmp_path):
     (tmp_path / "other").mkdir()
     other = published_visits(tmp_path / "other", JSReduce(3, 0.3, 0.6, patience=20), visits(seed=2))
     beliefs = attack_large(other, ADVERSARY, tmp_path / "beliefs")
+    with pytest.raises(ValueError, match="are about another publication than"):
+        measure_large(published, beliefs, ADVERSARY)
+    for name in ("begun.json", "manifest.json"):
+        (beliefs / name).unlink()
     with pytest.raises(ValueError, match="not those about its published records"):
         measure_large(published, beliefs, ADVERSARY)
     with pytest.raises(ValueError, match="has none about the release at 0"):

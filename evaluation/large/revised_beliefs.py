@@ -24,24 +24,19 @@ def check_large_adversary(owner: str, adversary: object) -> None:
         If it is `Averaged`; or has compromised records, a prior by respondent, transitions by person, or transitions of an order
         over 1; or its estimator draws by a generator that is not a field.
     """
+    way = f"use {'publish' if owner == 'publish_large' else 'SequentialAttack'}, in memory"
     if isinstance(adversary, Averaged):
-        raise ValueError(
-            f"{owner}: an Averaged adversary is not read from disk; use SequentialAttack, in memory, or one of its adversaries."
-        )
+        raise ValueError(f"{owner}: an Averaged adversary is not read from disk; {way}, or one of its adversaries.")
     if not isinstance(adversary, Adversary):
         raise TypeError(f"{owner}: adversary is {adversary!r}; make one by Adversary(prior, transitions).")
     if adversary.compromised is not None:
-        raise ValueError(f"{owner}: compromised records are not read from disk; use SequentialAttack, in memory.")
+        raise ValueError(f"{owner}: compromised records are not read from disk; {way}.")
     if kind := _prior_by_respondent(adversary.prior, set()):
-        raise ValueError(
-            f"{owner}: a {kind} is not read from disk, where blocks number the respondents; use SequentialAttack, in memory."
-        )
+        raise ValueError(f"{owner}: a {kind} is not read from disk, where blocks number the respondents; {way}.")
     if adversary.transitions is not None and (
         is_personal(adversary.transitions) or chains_at(adversary.transitions, 0)[0].order > 1
     ):
-        raise ValueError(
-            f"{owner} needs transitions of order 1, the same for all respondents; use SequentialAttack, in memory, or truncate(1)."
-        )
+        raise ValueError(f"{owner} needs transitions of order 1, the same for all respondents; {way}, or truncate(1).")
     check_generators(owner, adversary)
 
 

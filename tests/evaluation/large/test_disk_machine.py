@@ -1,7 +1,7 @@
 """Laws of tables on disk, by a Hypothesis state machine: a population is recorded, published, attacked and measured in any order.
 
 Groups, beliefs and measures are those in memory. Runs are interrupted and go on, and damaged files are named.
-A twelfth of the examples of the profile, and a thirtieth for defenses whose blocks are not of near records.
+A twentieth of the examples of the profile, and a sixtieth for defenses whose blocks are not of near records.
 """
 
 import tempfile
@@ -308,8 +308,8 @@ class RandomTables(Tables):
 
 TestTables, TestLevelTables, TestRandomTables = Tables.TestCase, LevelTables.TestCase, RandomTables.TestCase
 TestTables.settings = settings(
-    max_examples=settings().max_examples // 12, stateful_step_count=10, suppress_health_check=[*HealthCheck]
+    max_examples=settings().max_examples // 20, stateful_step_count=10, suppress_health_check=[*HealthCheck]
 )
 TestLevelTables.settings = TestRandomTables.settings = settings(
-    TestTables.settings, max_examples=settings().max_examples // 30
+    TestTables.settings, max_examples=settings().max_examples // 60
 )

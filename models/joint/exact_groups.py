@@ -26,7 +26,8 @@ class ExactMessages(NamedTuple):
     likelihoods : float array, shape (B,)
         Of each group to each possible value of its records.
     visited : float array, shape (B,)
-        Weight of each possible value of each record when its group was last updated; 0 before.
+        Weight of each possible value of each record when its group was last updated; 0 before, and where the messages of the
+        group were then still far from what the weights give.
     """
 
     along: Messages
@@ -64,7 +65,8 @@ def exact_groups(
         Layout and factors of the history under the present law.
     start : ExactMessages
     threshold : float
-        Mean change of the weights of its members over which a group is updated (`sweep_groups`).
+        Mean change, in total variation, of the weights of its members or of its beliefs over which a group is updated again
+        (`sweep_groups`).
 
     Notes
     -----

@@ -47,11 +47,13 @@ def sweep_groups(
     likelihoods : float array, shape (B,)
         Message of its group to each possible value of each record; overwritten.
     visited : float array, shape (B,)
-        Weight of each value of each record at the last update of its group; overwritten.
+        Weight of each value of each record at the last update of its group; 0 where the group is to be updated whatever its
+        weights, as its messages were still far from what its weights give. Overwritten.
     starts : int array, shape (R + 1,)
         Position of the first possible value of each record.
     threshold : float
-        Mean change of the weights of the members, in total variation, over which a group is updated.
+        A group is updated if the mean weights of its members changed by more than this since its last update, in total
+        variation, or its mean beliefs did so in that update.
     """
     groups, updates = len(at.group_starts) - 1, 0
     unread = np.zeros(groups)
@@ -74,7 +76,7 @@ def _visit(
     threshold: float,
     unread: FloatArray,
 ) -> int:
-    """Update a group if the weights of its members changed, and send messages to the neighbouring records."""
+    """Update a group whose messages are not those of the weights of its members, and send messages to the neighbouring records."""
     first, members = at.group_starts[g], at.group_starts[g + 1] - at.group_starts[g]
     start, width = at.value_starts[g], at.value_starts[g + 1] - at.value_starts[g]
     weights = scratch.weights[:members, :width]
@@ -84,8 +86,8 @@ def _visit(
         before = visited[starts[first] : starts[first + members]].reshape((members, width))
         if np.abs(before - weights).sum() > 2.0 * threshold * members:
             old = likelihoods[starts[first] : starts[first + members]].reshape((members, width))
-            _update(old, weights, shown.astype(np.int64))
-            before[:] = weights
+            moved = _update(old, weights, shown.astype(np.int64))
+            before[:] = weights if moved <= 2.0 * threshold * members else np.zeros_like(weights)
             updated = 1
     last, likelihood = first + members, likelihoods[starts[first] : starts[first + members]]
     send_forward(first, last, len(at.previous), at, factors, messages, scratch.predicted, likelihood, width, unread)
@@ -94,17 +96,25 @@ def _visit(
 
 
 @compiled
-def _update(old: FloatArray, weights: FloatArray, capacity: IntArray) -> None:
-    """Geometric mean of the old messages of a group and those that the weights of its members give, written to the old ones."""
+def _update(old: FloatArray, weights: FloatArray, capacity: IntArray) -> float:
+    """Geometric mean of the old messages of a group and those that the weights of its members give, written to the old ones.
+
+    Returns the difference between the beliefs about the members under the old messages and the new ones, summed over members and
+    values.
+    """
     members, width = weights.shape
-    doubted = (1.0 - DOUBT) * weights + DOUBT / width
-    new = _beliefs(doubted, capacity) / doubted
+    doubted, moved = (1.0 - DOUBT) * weights + DOUBT / width, 0.0
+    beliefs = _beliefs(doubted, capacity)
+    new = beliefs / doubted
     for i in range(members):
+        before = doubted[i] * old[i]
+        moved += np.abs(before / before.sum() - beliefs[i]).sum()
         largest_old, largest_new = old[i].max(), new[i].max()
         for s in range(width):
-            before = max(old[i, s] / largest_old, LEAST_LIKELIHOOD)
+            last = max(old[i, s] / largest_old, LEAST_LIKELIHOOD)
             after = max(new[i, s] / largest_new, LEAST_LIKELIHOOD)
-            old[i, s] = after**STEP * before ** (1.0 - STEP)
+            old[i, s] = after**STEP * last ** (1.0 - STEP)
+    return moved
 
 
 @compiled

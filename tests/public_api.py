@@ -128,7 +128,7 @@ def option_line(parameter):
     kind, about = get_args(parameter.annotation)[:2]
     flags = [each for each in (about.default, *(about.param_decls or ())) if isinstance(each, str)]
     derived = parameter.name.upper() if isinstance(about, ArgumentInfo) else f"--{parameter.name.replace('_', '-')}"
-    word = about.metavar or getattr(kind, "__name__", kind)
+    word = about.metavar or (kind.__name__ if isinstance(kind, type) else kind)
     needed = "required" if parameter.default is NO_DEFAULT else f"= {Default(parameter.default)!r}"
     return f"{'/'.join(flags) or derived} {word} {needed}"
 

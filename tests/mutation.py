@@ -29,7 +29,7 @@ import hypothesis
 import pytest
 from mutants import Mutant, mutants, statement_of
 from scipy.stats import binomtest
-from transplant import functions_by_file, transplant
+from transplant import UnfitCodeError, functions_by_file, transplant
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -51,8 +51,18 @@ LEARNING = ("expected_counts", "law_", "learn", "sampled_knowledge")
 SAMPLER = ("block_redraws", "exchanges", "joint_draws", "path_", "record_redraws", "run_swaps")
 FAMILIES = {
     "estimators": Family("models/estimators", ("",), (), ("models/estimators",)),
-    "joint solvers": Family("models/joint", ("",), LEARNING + SAMPLER, ("models/joint", "attacks/test_joint.py")),
+    "joint solvers": Family(
+        *("models/joint", ("",), LEARNING + SAMPLER),
+        (
+            "models/joint",
+            "attacks/test_joint.py",
+            "attacks/test_transitions_by_person.py",
+            "models/knowledge/test_transitions_by_class.py",
+            "models/test_wrong_arguments.py",
+        ),
+    ),
     "PathSampler": Family("models/joint", SAMPLER, (), ("models/joint",)),
+    "learned knowledge": Family("models/joint", LEARNING, (), ("models/joint", "models/test_wrong_arguments.py")),
     "requirements": Family(
         *("defenses/requirements", ("",), ()),
         ("defenses/requirements", "defenses/mondrian", "defenses/test_averaged.py", "defenses/test_publish.py"),
@@ -80,6 +90,9 @@ CONTROLS = 2
 
 LAZY = ("networkx", "scipy.optimize", "scipy.sparse.csgraph", "scipy.stats", "xarray")
 """Libraries that the package imports when it needs them: imported once, for all forks."""
+
+NO_RESULT = "no result"
+"""What killed a mutant that could not be run: its fork ended without an answer, or its code does not fit. It is not counted."""
 
 MEMORY = 3 * 2**30
 """Bytes of address space that a fork may add."""
@@ -196,17 +209,18 @@ class Mutation:
             raise RuntimeError(f"{path} without a mutation is killed by {killer}")
 
     def outcome(self, mutant):
-        """State of a mutant, what killed it, and the number of tests that it was given."""
+        """State of a mutant, what killed it, and the number of tests that it was given; "error" if it could not be run."""
         text = self.text(mutant.path)
         chosen = self.tests_of(mutant.path, statement_of(text, mutant.line))
         killer = self.killer(mutant.path, mutant.source(text), chosen)
-        return {"state": "killed" if killer else "survived", "killer": killer, "tests": len(chosen)}
+        state = "error" if killer == NO_RESULT else "killed" if killer else "survived"
+        return {"state": state, "killer": killer, "tests": len(chosen)}
 
     def killer(self, path, text, chosen):
-        """Test that fails on the text of a file, or the signal or exception that ended it; None if all tests pass."""
+        """Test that fails on the text of a file, or the signal or exception that ended it; None if all pass, or `NO_RESULT`."""
         module = self.modules[path]
         found = in_fork(_run, module, text, self.live[module.__file__], chosen)
-        return found["killer"] if isinstance(found, dict) else str(found)
+        return found["killer"] if isinstance(found, dict) else found or NO_RESULT
 
     def text(self, path):
         return (ROOT / path).read_text(encoding="utf-8")
@@ -246,6 +260,8 @@ def _run(module, text, live, chosen):
     limit(LONGEST)
     try:
         transplant(module, text, live)
+    except UnfitCodeError:
+        return {"killer": NO_RESULT}
     except Exception as error:
         return {"killer": f"import: {error!r}"}
     for item, seconds in chosen:
@@ -275,7 +291,7 @@ def summary(found):
     """Lines of a table: mutants, killed ones and their share by family, and a line for each survivor."""
     for name, family in FAMILIES.items():
         states = Counter(each["state"] for mutant, each in found.items() if mutant.path in family)
-        if total := sum(states.values()):
+        if total := states["killed"] + states["survived"]:
             low, high = binomtest(states["killed"], total).proportion_ci(method="wilson")
             share = f"{states['killed'] / total:.3f}"
             yield f"| {name} | {total} | {states['killed']} | {share} | {low:.3f} to {high:.3f} |"
@@ -308,7 +324,6 @@ def main():
     os.environ |= {"NUMBA_DISABLE_JIT": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     ignored = ("ignore::RuntimeWarning", "ignore::pytest.PytestAssertRewriteWarning")
     options = ["-n0", "-p", "no:cacheprovider", "-s", "-m", "not slow", *(f"-W{each}" for each in ignored)]
-    options += [f"--ignore-glob=*/test_{word}*" for word in LEARNING]
     chosen = dict.fromkeys(str(ROOT / "tests" / path) for name in settings.families for path in FAMILIES[name].tests)
     pytest.main(
         [*options, f"--basetemp={settings.results.with_suffix('.tmp')}", *chosen],

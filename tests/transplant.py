@@ -4,6 +4,11 @@ import gc
 import sys
 from types import FunctionType, ModuleType
 
+
+class UnfitCodeError(Exception):
+    """A mutated function has other variables of an enclosing function, so that its code does not fit the imported one."""
+
+
 PLAIN = (int, float, str, tuple, frozenset)
 """Types of constants that are replaced wherever they were imported."""
 
@@ -29,12 +34,19 @@ def transplant(module, text, original):
         Mutated text, with the same lines.
     original : dict
         Functions of the module, by `functions_by_file`; they must be frozen (`gc.freeze`), so that they are not found again.
+
+    Raises
+    ------
+    UnfitCodeError
+        If the code of a function does not fit.
     """
     fresh = ModuleType(module.__name__)
     fresh.__file__ = module.__file__
     exec(compile(text, module.__file__, "exec"), fresh.__dict__)
     for place, mutated in functions_by_file([module.__file__])[module.__file__].items():
         for old, new in zip(original.get(place, ()), mutated, strict=False):
+            if old.__code__.co_freevars != new.__code__.co_freevars:
+                raise UnfitCodeError(place)
             old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
     for name, new in vars(fresh).items():
         old = vars(module).get(name)

@@ -98,14 +98,17 @@ class TestOracle:
             found = sum(eliminate(problem, factors, parts.records(c), 2**30).log_total for c in range(len(parts)))
             assert found == pytest.approx(np.log(joint_oracle.joint_law(arrays)[1].sum()), abs=1e-10)
 
-    @pytest.mark.parametrize(("emission_row", "options"), [(-1, 2), (0, 2 * 2)])
+    @pytest.mark.parametrize(("emission_row", "options"), [(-1, 3), (0, 3 * 3)])
     def test_transitions_up_to_the_limit(self, emission_row, options):
-        """Two records share a and b: one state before the first, two after it. Distorted, own times published values are tried."""
-        arrays = closed_cohort(2, 1) | {"emission": np.full((1, 2, 2), 0.5), "emission_row": np.array([emission_row])}
+        """Three records share a, b and c: one state before the first, three after it and after the second.
+
+        Where values are distorted, own times published values are tried.
+        """
+        arrays = closed_cohort(3, 1) | {"emission": np.full((1, 3, 3), 1 / 3), "emission_row": np.array([emission_row])}
         problem = JointProblem(**arrays)
-        factors, transitions = log_factors(problem), options + 2 * options
-        assert eliminate(problem, factors, np.arange(2), transitions) is not None
-        assert eliminate(problem, factors, np.arange(2), transitions - 1) is None
+        factors, transitions = log_factors(problem), options + 3 * options + 3 * options
+        assert eliminate(problem, factors, np.arange(3), transitions) is not None
+        assert eliminate(problem, factors, np.arange(3), transitions - 1) is None
 
     @pytest.mark.parametrize(("k", "counts"), [(3, None), (4, [2, 1, 1]), (4, [2, 2])])
     def test_closed_cohort(self, k, counts):
@@ -318,3 +321,9 @@ def test_row_numbers_of_many_columns():
     distinct = np.unique(rows, axis=0)
     assert len(first) == len(distinct)
     assert np.array_equal(rows[first][number], rows)
+
+
+def test_row_numbers_whose_key_has_more_than_64_bits():
+    """The first column would be shifted out of an integer of 64 bits."""
+    large = np.full(3, 2**32 - 1)
+    assert _row_numbers([np.array([0, 1, 0]), large, large], 3)[0].tolist() == [0, 1, 0]

@@ -44,7 +44,9 @@ def test_a_group_that_publishes_noise_tells_nothing():
         emission=np.full((1, 2, 2), 0.5),
         emission_row=np.zeros(1, dtype=int),
     )
-    np.testing.assert_allclose(GroupMessages()(problem).rows(np.arange(2)), prior, atol=1e-6)
+    posterior = GroupMessages()(problem)
+    np.testing.assert_allclose(posterior.rows(np.arange(2)), prior, atol=1e-6)
+    assert posterior.gap.tolist() == [0.0]
 
 
 def test_beliefs_are_distributions_and_keep_the_published_counts():

@@ -1,6 +1,7 @@
 """MaxEntropy against a general convex solver, against Sinkhorn, and its properties."""
 
 import itertools
+from dataclasses import replace
 
 import joint_oracle
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from foreknow.models import JointProblem, MaxEntropy, Problem, Sinkhorn, Status
-from foreknow.models.joint.max_entropy import with_doubt
+from foreknow.models.joint.max_entropy import contradicted_groups, with_doubt
 from foreknow.models.problem import DOUBT
 
 PRECISE = MaxEntropy(tolerance=1e-9, rounds=20_000)
@@ -125,6 +126,33 @@ class TestCounts:
         posterior = MaxEntropy(1e-12, rounds=1)(JointProblem(**arrays))
         assert (posterior.status == Status.UNCONVERGED).any()
         assert (posterior.gap[posterior.status > 0] > 1e-12).all()
+
+    @pytest.mark.parametrize("solve", [MaxEntropy(), MaxEntropy().forward])
+    def test_groups_without_common_respondents_are_visited_once(self, solve):
+        """Three groups of one release each: the tilts of a group are final after one visit."""
+        problem = JointProblem(
+            *(np.random.default_rng(21).dirichlet(np.ones(2), 6), (), np.arange(6), np.arange(6) // 2),
+            *(np.zeros(6, int), np.ones((3, 2), int), np.arange(3)),
+        )
+        assert solve(problem).rounds == 1
+
+    def test_beliefs_are_called_approximate(self):
+        assert not MaxEntropy.exact
+
+
+class TestContradiction:
+    def test_groups_of_impossible_steps_and_of_impossible_first_values(self):
+        """Of paths 0, 1, 2, 3: no doubt; an impossible step; an impossible first value; a step less improbable than the bound."""
+        prior = np.array([[0.5, 0.5], [0.5, 0.5], [1.0, 0.0], [0.5, 0.5]])
+        problem = JointProblem(
+            *(prior, (np.full((1, 2, 2), 0.5),), np.tile(np.arange(4), 2), np.arange(8), np.zeros(8, int)),
+            *(np.tile([1, 0], (8, 1)), np.repeat([0, 1], 4)),
+        )
+        problem = replace(problem, counts=np.where(np.arange(8)[:, None] == 2, [0, 1], problem.counts))
+        ruled_out = np.array([0.9, 0.9, 0.0, 0.0, 0.0, 0.02, 0.0, 0.005])
+        found = contradicted_groups(problem, problem, ruled_out, np.ones(8))
+        assert np.flatnonzero(found).tolist() == [2, 5]
+        assert set(found[[2, 5]]) == {Status.CONTRADICTED}
 
 
 class TestOneRelease:

@@ -77,6 +77,26 @@ def test_groups_whose_members_changed_less_than_the_threshold_keep_their_message
     assert not visited.any()
 
 
+def test_a_group_is_updated_until_it_has_converged():
+    """The group of a single release: the weights of its members never change, and its messages converge by damped steps."""
+    rng = np.random.default_rng(34)
+    problem = JointProblem(
+        *(rng.dirichlet(np.ones(2), 3), (), np.arange(3), np.zeros(3, int), np.zeros(3, int)),
+        *(np.array([[2, 1]]), np.zeros(1, int)),
+    )
+    messages, made = tilted_messages(problem, first_messages(problem)), []
+    for _ in range(20):
+        law, messages = exact_groups(problem, problem.layout, factors_of(problem), messages, 1e-3)
+        made.append(law.posterior.rows(np.arange(3)))
+    assert np.abs(made[-1] - joint_oracle.joint_beliefs(enumerated(problem))).max() < 1e-3
+    assert np.abs(made[0] - made[-1]).max() > 1e-3
+    np.testing.assert_array_equal(made[-2], made[-1])
+
+
+def enumerated(problem):
+    return {name: getattr(problem, name) for name in ("prior", "tables", "path", "group", "chain", "counts", "release")}
+
+
 @pytest.mark.parametrize("order", [1, 2])
 def test_counts_of_tilted_groups(order):
     """The tilted law is that of independent paths, each value weighted by the tilt of its group."""

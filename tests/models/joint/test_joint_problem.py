@@ -421,6 +421,16 @@ class TestJointProblemChecks:
         with pytest.raises(TypeError, match=r"JointProblem: tables is .* a tuple of arrays"):
             JointProblem(**arguments(tables=value))
 
+    @pytest.mark.parametrize(("tables", "place"), [(("x",), 1), ((HALF, {}), 2)])
+    def test_tables_of_numbers(self, tables, place):
+        with pytest.raises(TypeError, match=f"JointProblem: table {place} is .* an array of numbers"):
+            JointProblem(**arguments(tables=tables))
+
+    def test_a_channel_of_a_group_that_publishes_nothing_is_not_used(self):
+        silent = arguments(counts=[[1, 1], [0, 0]], emission=HALF, emission_row=[-1, 0])
+        without = Enumeration()(JointProblem(**silent | {"emission_row": [-1, -1]})).rows(np.arange(4))
+        assert Enumeration()(JointProblem(**silent)).rows(np.arange(4)) == pytest.approx(without)
+
     def test_too_many_states(self):
         """One path of 65,600 records with 32^3 states each."""
         m, length = 32, 65_600

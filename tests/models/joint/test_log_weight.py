@@ -30,3 +30,17 @@ def test_one_path_with_evidence(order, shown):
     problem = JointProblem(**arrays)
     found = log_weight(problem.layout, factors_of(problem), np.ones(problem.layout.value_starts[-1]))
     assert found == pytest.approx(np.log(joint_oracle.joint_law(arrays)[1].sum()))
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_a_distorted_value(row):
+    """One record that publishes the last of three values: the sum over its own values."""
+    rng, nothing = np.random.default_rng(3), np.zeros(1, dtype=int)
+    prior, emission = rng.dirichlet(np.ones(3), 1), rng.dirichlet(np.ones(3), (2, 3))
+    problem = JointProblem(
+        *(prior, (), nothing, nothing, nothing, np.array([[0, 0, 1]]), nothing),
+        emission=emission,
+        emission_row=np.array([row]),
+    )
+    found = log_weight(problem.layout, factors_of(problem), np.array([0.0, 0.0, 0.7]))
+    assert found == pytest.approx(np.log(0.7 * prior[0] @ emission[row][:, 2]) - np.log(0.7))

@@ -54,35 +54,40 @@ def dual_beliefs(arrays):
     """Beliefs of the law of least relative entropy, by L-BFGS on the dual over the logarithms of all tilts."""
     counts, paths = arrays["counts"], list(sequences(arrays))
     shown = np.argwhere(counts > 0)
-    place = np.full(counts.shape, -1)
-    place[tuple(shown.T)] = np.arange(len(shown))
 
-    def joint(log_tilt, records, values, log_weight):
+    def weights(log_tilt):
+        """For each group and own value, the weight of each published value: shape ``(G, m, m)``."""
+        tilt = np.zeros(counts.shape)
+        tilt[tuple(shown.T)] = np.exp(log_tilt)
+        tilt[~counts.any(axis=1)] = 1.0
+        distorted = arrays["emission_row"] >= 0
+        channel = np.where(distorted[:, None, None], arrays["emission"], np.eye(counts.shape[1]))
+        return channel * tilt[:, None, :]
+
+    def law(weight, records, values, log_weight):
+        """Logarithm of the total weight of a path, and the probability of each of its sequences."""
         total = log_weight.copy()
         for column, r in zip(values.T, records, strict=True):
-            g = arrays["group"][r]
-            if counts[g].any():
-                total += log_tilt[place[g, column]]
-        return total
+            total += np.log(weight[arrays["group"][r]].sum(axis=1)[column])
+        return logsumexp(total), np.exp(total - logsumexp(total))
 
     def negative_dual(log_tilt):
-        value, slope = counts[tuple(shown.T)] @ log_tilt, counts[tuple(shown.T)].astype(float)
+        weight, expected = weights(log_tilt), np.zeros(counts.shape)
+        value = counts[tuple(shown.T)] @ log_tilt
         for records, values, log_weight in paths:
-            total = joint(log_tilt, records, values, log_weight)
-            value -= logsumexp(total)
-            p = np.exp(total - logsumexp(total))
+            log_total, p = law(weight, records, values, log_weight)
+            value -= log_total
             for column, r in zip(values.T, records, strict=True):
                 g = arrays["group"][r]
                 if counts[g].any():
-                    np.subtract.at(slope, place[g, column], p)
-        return -value, -slope
+                    expected[g] += p @ (weight[g] / weight[g].sum(axis=1, keepdims=True).clip(1e-300))[column]
+        return -value, (expected - counts)[tuple(shown.T)]
 
     options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5_000}
     solution = minimize(negative_dual, np.zeros(len(shown)), jac=True, method="L-BFGS-B", options=options).x
-    beliefs = np.zeros((len(arrays["path"]), counts.shape[1]))
+    beliefs, weight = np.zeros((len(arrays["path"]), counts.shape[1])), weights(solution)
     for records, values, log_weight in paths:
-        total = joint(solution, records, values, log_weight)
-        p = np.exp(total - logsumexp(total))
+        _, p = law(weight, records, values, log_weight)
         for column, r in zip(values.T, records, strict=True):
             np.add.at(beliefs[r], column, p)
     return beliefs
@@ -101,6 +106,24 @@ class TestConvexSolver:
             posterior = PRECISE(JointProblem(**arrays))
             assert not posterior.status.any()
             assert np.allclose(all_rows(posterior), dual_beliefs(arrays), atol=1e-5)
+
+    def test_distorted_values_agree_with_the_dual(self):
+        rng, distorted = np.random.default_rng(22), 0
+        for _ in range(12):
+            arrays = positive_arrays(rng, emission=True)
+            posterior = PRECISE(JointProblem(**arrays))
+            distorted += (arrays["emission_row"] >= 0).sum()
+            assert not posterior.status.any()
+            assert np.allclose(all_rows(posterior), dual_beliefs(arrays), atol=1e-5)
+        assert distorted > 6
+
+    @pytest.mark.parametrize("emission", [False, True])
+    def test_messages_are_normalized(self, emission):
+        problem = JointProblem(**positive_arrays(np.random.default_rng(23), emission=emission))
+        messages = MaxEntropy().fit(problem).messages
+        starts = problem.layout.state_starts[:-1]
+        assert np.add.reduceat(messages.forward, starts) == pytest.approx(1)
+        assert np.maximum.reduceat(messages.backward, starts) == pytest.approx(1)
 
 
 class TestCounts:

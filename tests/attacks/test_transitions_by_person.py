@@ -16,6 +16,7 @@ from foreknow.models import (
     MarkovChain,
     Release,
     TransitionsByClass,
+    joint_history,
 )
 
 RNG = np.random.default_rng(11)
@@ -118,3 +119,14 @@ def test_solvers_of_the_exact_law_agree_with_enumeration_where_classes_meet(name
     for ours, theirs in zip(found, wanted, strict=True):
         error = 1e-9 if ours.posterior.standard_error is None else 1e-9 + 5 * ours.posterior.standard_error
         assert (np.abs(ours.posterior.probabilities - theirs.posterior.probabilities) <= error).all()
+
+
+@pytest.mark.parametrize("only", ["ABC", "EFGH", IDS[:7]])
+def test_a_missed_release_has_the_class_last_seen(only):
+    """All but the last respondent, H, miss the second of three releases; with chains of order 2 it is a hidden step for them."""
+    chains = tuple(MarkovChain(2, RNG.dirichlet(np.ones(3), (3, 3))) for _ in range(2))
+    full = {only: "".join("abc"[number % 3] for number in range(len(only)))}
+    observations = [each.observation for each in releases_of(full, {"H": "a"}, full, only=only + "H")]
+    history = joint_history(Adversary(prior, TransitionsByClass(by_half, chains), gaps="power"), observations)
+    of_respondent = [history.classes[history.problem.path == path].tolist() for path in range(len(only))]
+    assert sorted(of_respondent) == sorted([int(name >= "E")] * 3 for name in only)

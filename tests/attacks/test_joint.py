@@ -58,6 +58,20 @@ class TestOneRelease:
             np.testing.assert_allclose(joint.posterior(1), alone.posterior(1), atol=1e-9)
 
 
+class TestWithoutTransitions:
+    """Without sequential knowledge the releases are independent, and each has its own exact posterior."""
+
+    @pytest.mark.parametrize("hindsight", [True, False])
+    def test_equals_the_snapshot_attack(self, hindsight):
+        simulation, _ = simulated(3, 60)
+        adversary = Adversary(simulation.prior, estimator=Exact())
+        releases = publish(simulation.history, Mondrian(DistinctDiversity(2)))
+        found, expected = JointAttack(adversary, hindsight=hindsight)(releases), SnapshotAttack(adversary)(releases)
+        for time, release in enumerate(found, 1):
+            np.testing.assert_allclose(found.posterior(time), expected.posterior(time), atol=1e-6)
+            np.testing.assert_array_equal(release.revised, release.prior)
+
+
 class TestProgram:
     """The joint law has a solver, and does not sample the adversary's program."""
 

@@ -1,6 +1,7 @@
 """Joint problem of a history: its checks, and the law that `joint_history` builds, against the law of the documents."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -322,6 +323,14 @@ class TestJointHistoryChecks:
         posterior = Enumeration()(history.problem)
         assert posterior.status.tolist() == [Status.CONTRADICTED]
         assert posterior.rows(history.record[0]).tolist() == [[1, 0], [1, 0]]
+
+    def test_a_claimed_value_may_be_one_that_was_distorted(self):
+        """Of two published values one is distorted: the claimed value need not be shown, unless distortion is ignored."""
+        release = replace(self.observation(counts=((2, 0),)), distorted=1, vanished=1)
+        beliefs = Enumeration()(joint_history(self.adversary(), [release]).problem).rows(np.arange(2))
+        assert beliefs[0] == pytest.approx([0, 1])
+        with pytest.raises(ValueError, match="does not show it"):
+            joint_history(self.adversary(distortion="ignored"), [release])
 
     def test_claim_about_a_suppressed_record(self):
         history = joint_history(self.adversary(), [self.observation("AB", (-1, 0), ((1, 0),))])

@@ -17,6 +17,7 @@ from foreknow.models import (
     joint_history,
 )
 from foreknow.models.joint.solver import with_progress
+from foreknow.models.joint.sweeps import thresholds
 
 SOLVERS = {
     "MaxEntropy": MaxEntropy(1e-3),
@@ -64,6 +65,13 @@ def test_parts_are_taken_from_one_sequence(solver, forward, problem):
     if forward:
         twice = isinstance(solver, GroupMessages) and not solver.passes
         assert progress.taken == progress.parts == [(2 if twice else 1) * problem.releases]
+
+
+@pytest.mark.parametrize("passes", [0, 1, 3])
+def test_parts_of_group_messages_are_thresholds_and_one_for_each_release_and_pass(passes, problem):
+    progress = Recorded()
+    GroupMessages(passes=passes, progress=progress)(problem)
+    assert progress.parts == [len(thresholds(GroupMessages().tolerance)) + (passes + 1) * problem.releases]
 
 
 @pytest.mark.parametrize("solver", list(SOLVERS.values())[:-1], ids=list(SOLVERS)[:-1])

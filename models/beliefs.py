@@ -19,8 +19,8 @@ from foreknow.models.problem import Posterior, Status
 from foreknow.models.settings import check_choice, check_kind, is_whole, shown
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.times import check_order, check_time
+from foreknow.models.tables.files.atomic_file import atomic_file
 from foreknow.models.tables.files.text_encodings import existing_file
-from foreknow.models.tables.files.whole_file import whole_file
 from foreknow.models.tables.observation import Observation
 from foreknow.models.tables.schema import Schema
 
@@ -266,7 +266,7 @@ class Beliefs:
             If the name has another ending, there is no such folder, or, without ``overwrite``, the file is already there; if a
             label is neither a number, a date, a text nor a tuple of these.
         """
-        with whole_file("Beliefs.save", path, ".nc", overwrite) as scratch:
+        with atomic_file("Beliefs.save", path, ".nc", overwrite) as scratch:
             self.to_datatree().to_netcdf(scratch, engine="h5netcdf")
 
     @classmethod

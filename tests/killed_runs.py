@@ -44,6 +44,15 @@ def publish_in_memory(source, folder):
     command_line.app(arguments, standalone_mode=False)
 
 
+def command_from_disk(source, folder):
+    """Run `foreknow publish --from-disk` in a folder; the output is named relative to it, as its settings are."""
+    folder.mkdir(exist_ok=True)
+    os.chdir(folder)
+    roles = ["--qi", "age", "--qi", "place", "--sensitive", "result", "--seed", "7"]
+    disk = ["--from-disk", "--block", "60", "--defense", Mondrian.__name__.lower(), "--out", "out"]
+    command_line.app(["publish", str(source), *roles, *disk], standalone_mode=False)
+
+
 def attempt(target, source, folder, delay=None):
     """Run in a fork, and kill it after a delay; return True if it was killed before its end."""
     process = os.fork()
@@ -96,6 +105,11 @@ def publications(source, work, kills, rng):
     return from_disk(publish_from_disk, "private/manifest.json", source, work, kills, rng)
 
 
+def commands(source, work, kills, rng):
+    """Runs of `foreknow publish --from-disk` that are killed, also while they verify and certify."""
+    return from_disk(command_from_disk, "out/release/certificate.json", source, work, kills, rng)
+
+
 def attacks(source, work, kills, rng):
     """Sequential and joint attacks on a publication from disk that are killed."""
     attempt(publish_from_disk, source, work / "published")
@@ -120,7 +134,7 @@ def in_memory(source, work, kills, rng):
     return {"runs": kills, "whole": whole, "absent": kills - whole, "seconds of a whole run": round(longest, 2)}
 
 
-WAYS = {"disk": publications, "memory": in_memory, "attack": attacks}
+WAYS = {"disk": publications, "command": commands, "memory": in_memory, "attack": attacks}
 
 if __name__ == "__main__":
     # Threads of libraries that wait for work hold no lock that a fork needs.

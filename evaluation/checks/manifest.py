@@ -1,8 +1,10 @@
 """Manifest of a publication: the checksums of its files, against which a folder is compared."""
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from foreknow.evaluation.checks.certificate import CERTIFICATE
@@ -11,11 +13,17 @@ from foreknow.evaluation.checks.program import checksum
 MANIFEST = "manifest.json"
 """Name of the file, beside the key of a publication. Names in it are relative to its folder."""
 
+BEGUN = "begun.json"
+"""Name of the file of a run from disk that is written first, beside its manifest."""
+
 PRIVATE = "private"
 """Folder of the publisher in a publication."""
 
 PUBLIC = ("public", "release")
 """Folders of the published tables in a publication: one table, or the parts of tables on disk."""
+
+WORK_OF_RUNS = re.compile(r"(private/foreknow|\.foreknow-[A-Za-z0-9.]*-[0-9]{1,7})-[a-z0-9_]{8}/.*")
+"""Names of files that a run writes while it lasts: a measurement by workers, or an output folder within a publication."""
 
 
 class Listing(NamedTuple):
@@ -45,8 +53,7 @@ def listing_of(folder: Path) -> Listing:
         return Listing(manifest, _sums(manifest, "sha256"))
     if certificate.exists():
         return Listing(certificate, _sums(certificate, "files"))
-    begun = folder / PRIVATE / "begun.json"
-    if begun.exists():
+    if (folder / PRIVATE / BEGUN).exists():
         raise ValueError(f"{folder} holds a publication that is not complete; run the command that began it again.")
     raise ValueError(
         f"{folder} is no publication: it has neither {PRIVATE}/{MANIFEST} nor {CERTIFICATE}. Name the folder of --out of "
@@ -55,16 +62,26 @@ def listing_of(folder: Path) -> Listing:
 
 
 def differences(folder: Path, listing: Listing) -> list[Difference]:
-    """Files of a publication that are changed, missing or extra; extra ones are sought where files are listed. Cost: O(bytes)."""
+    """Files of a publication that are changed, missing or extra, by their names relative to the folder.
+
+    Every file of the folder and below is extra, unless it is listed or of a run that lasts. Links to folders are not followed:
+    one in which no file is listed is extra itself. Cost: O(bytes).
+    """
     base = listing.path.parent
-    found = [Difference(_from(folder, base / name), _state(base / name, sum_)) for name, sum_ in listing.sums.items()]
-    listed = {(base / name).resolve() for name in listing.sums} | {listing.path.resolve()}
-    folders = {path.parent for path in listed} | {base.resolve()}
-    public = [part for name in PUBLIC if (part := folder / name).is_dir()] if base != folder else [folder]
-    present = [path for each in folders if each.is_dir() for path in each.iterdir()]
-    present += [path.resolve() for each in public for path in each.rglob("*")]
-    extra = {path for path in present if path.is_file() and path not in listed}
-    return [one for one in found if one.state] + [Difference(_from(folder, path), "extra") for path in sorted(extra)]
+    sums = {_name(folder, base / name): sum_ for name, sum_ in listing.sums.items()}
+    found = [Difference(name, _state(folder / name, sum_)) for name, sum_ in sums.items()]
+    known = {*sums, _name(folder, listing.path)}
+    known |= {str(above) for name in known for above in PurePosixPath(name).parents}
+    extra = sorted({*_present(folder)} - known)
+    return [one for one in found if one.state] + [Difference(name, "extra") for name in extra]
+
+
+def _present(folder: Path) -> Iterator[str]:
+    """Names of the files and links of a folder and below, but for those of runs that last."""
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if (path.is_symlink() or not path.is_dir()) and not WORK_OF_RUNS.fullmatch(name):
+            yield name
 
 
 def _state(path: Path, expected: str) -> str:
@@ -77,18 +94,19 @@ def _state(path: Path, expected: str) -> str:
         return "unreadable"
 
 
-def _from(folder: Path, path: Path) -> str:
-    return path.resolve().relative_to(folder.resolve(), walk_up=True).as_posix()
+def _name(folder: Path, path: Path) -> str:
+    """Name of a path relative to a folder, without following links."""
+    return Path(os.path.relpath(path, folder)).as_posix()
 
 
 def _sums(path: Path, name: str) -> Mapping[str, str]:
-    sums = read_object(path).get(name)
+    sums = read_json(path).get(name)
     if not isinstance(sums, dict):
         raise ValueError(f"{path} has no checksums; it is not a file that foreknow wrote.")
     return sums
 
 
-def read_object(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
     """Content of a JSON file that holds an object.
 
     Raises

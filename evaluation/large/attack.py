@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
 from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.large.attack_notes import Doubts, added, attack_notes, doubts_of, repeated_share
 from foreknow.evaluation.large.begun_attack import begun_attack
-from foreknow.evaluation.large.begun_publication import BEGUN
 from foreknow.evaluation.large.belief_columns import belief_part
 from foreknow.evaluation.large.block_generators import block_adversary
 from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
@@ -102,10 +101,7 @@ def attack_large(
     sorted by group on disk and treated in blocks of whole groups. Memory: all records of one partition of respondents for each
     worker, and the tilts of the shared groups, m numbers each.
     """
-    takes = "is the result of publish_large, or LargeReleases(folder)"
-    check_kind("attack_large", "published", published, LargeReleases, takes)
-    attack = _checked_attack(attack)
-    check_listed_parts("attack_large", published.folder / "private", "records")
+    attack = checked_attack(published, attack)
     engine, folder = as_engine("attack_large", engine), Path(folder).absolute()
     work = folder / "work"
     with begun_attack(folder, published, attack):
@@ -134,14 +130,17 @@ def _described(
     return {"notes": list(notes), "versions": versions(), "sha256": sums}
 
 
-def _checked_attack(attack: object) -> SequentialAttack | JointAttack:
-    """Attack of an adversary whose state on disk is known.
+def checked_attack(published: LargeReleases, attack: object) -> SequentialAttack | JointAttack:
+    """Attack on a publication without a missing part, of an adversary whose state on disk is known.
 
     Raises
     ------
     TypeError, ValueError
         As `attack_large`.
     """
+    takes = "is the result of publish_large, or LargeReleases(folder)"
+    check_kind("attack_large", "published", published, LargeReleases, takes)
+    check_listed_parts("attack_large", published.folder / "private", "records")
     if isinstance(attack, SequentialAttack | JointAttack):
         check_large_adversary("attack_large", attack.adversary)
         if isinstance(attack, JointAttack) and (attack.signatures or not _is_from_disk(attack.solver)):

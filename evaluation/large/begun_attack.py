@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.file_lock import locked
-from foreknow.evaluation.large.begun_publication import BEGUN
 from foreknow.evaluation.large.parts import has_files, make_folder, make_private, read_json, remove_torn, write_json
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.setting_checksums import differing_settings, object_checksum, others_text

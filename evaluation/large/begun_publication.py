@@ -1,10 +1,11 @@
 """Folder of a publication on disk: made, or taken over from an interrupted run of the same publication."""
 
 import secrets
+import shutil
 from pathlib import Path
 from typing import Any
 
-from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.large.parts import (
     forget_incomplete,
@@ -15,9 +16,6 @@ from foreknow.evaluation.large.parts import (
     write_json,
 )
 from foreknow.evaluation.large.setting_checksums import differing_settings, others_text
-
-BEGUN = "begun.json"
-"""File of the settings and the seed of a run, in ``private``, written first."""
 
 
 class AlreadyPublished(ValueError):  # noqa: N818 - a state, as Infeasible is
@@ -33,9 +31,9 @@ def begin_publication(folder: Path, settings: dict[str, Any], seed: int | None) 
     if not has_files(folder):
         make_private("publish_large", folder / "private")
         (folder / "private" / "work").mkdir(exist_ok=True)
-        seed = secrets.randbits(128) if seed is None else seed
-        write_json(begun, {"settings": settings, "seed": str(seed)})
-        return seed
+        used = secrets.randbits(128) if seed is None else seed
+        write_json(begun, {"settings": settings, "seed": str(used), "seeded": seed is not None})
+        return used
     kept = _kept_settings(begun)
     given = settings if seed is None else settings | {"seed": str(seed)}
     if kept is None or (others := differing_settings(kept, given)):
@@ -56,6 +54,29 @@ def _kept_settings(begun: Path) -> dict[str, Any] | None:
         return None
     settings: dict[str, Any] = content["settings"]
     return settings | {"seed": content.get("seed")}
+
+
+def is_seeded(folder: Path) -> bool:
+    """True unless the run that began a publication drew its seed."""
+    return read_json(folder / "private" / BEGUN).get("seeded") is not False
+
+
+def remove_publication(folder: Path) -> None:
+    """Remove the parts and the private files of a publication from disk, complete or begun."""
+    (folder / "private" / MANIFEST).unlink(missing_ok=True)
+    shutil.rmtree(folder / "release", ignore_errors=True)
+    remove_run(folder / "private")
+
+
+def remove_run(folder: Path) -> None:
+    """Remove a folder with ``begun.json``: its manifest first and that file last, so that a killed removal can be repeated."""
+    (folder / MANIFEST).unlink(missing_ok=True)
+    for path in list(folder.iterdir()):
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.name != BEGUN:
+            path.unlink()
+    shutil.rmtree(folder)
 
 
 def sum_of_begun(folder: Path) -> dict[str, str]:

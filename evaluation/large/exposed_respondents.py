@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from foreknow.evaluation.large.parts import whole_file
+from foreknow.evaluation.large.parts import atomic_file
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.sql_files import parquet_of, to_parquet
 
@@ -76,7 +76,7 @@ def exposed_respondents(
             "SELECT respondent, time, cell AS value, belief, prior FROM highest JOIN times USING (step) JOIN domain USING (value) "
             f"WHERE {exposed} ORDER BY belief DESC, respondent"
         )
-        with whole_file(at_risk) as scratch:
+        with atomic_file(at_risk) as scratch:
             # A file that exists keeps its mode, unless DuckDB writes a temporary one in its place.
             scratch.touch(0o600)
             connection.execute(f"COPY ({listed}) {to_parquet(scratch, in_place=True)}")

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from foreknow.evaluation.checks.manifest import MANIFEST, Listing, differences
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, Listing, differences
 from foreknow.evaluation.large.begun_attack import check_publication
-from foreknow.evaluation.large.begun_publication import BEGUN
 from foreknow.evaluation.large.belief_columns import dense_beliefs
 from foreknow.evaluation.large.blocks import groups_of, people_of, read_block
 from foreknow.evaluation.large.engine import Engine, as_engine, shared_folder

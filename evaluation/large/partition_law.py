@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from foreknow.evaluation.large.blocks import people_of, read_block
-from foreknow.evaluation.large.parts import read_object, write_object
+from foreknow.evaluation.large.parts import read_pickle, write_pickle
 from foreknow.evaluation.large.people_partitions import release_of
 from foreknow.models import Adversary, JointProblem, MaxEntropy, Schema
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
@@ -110,8 +110,8 @@ def begin_partition(task: Partition) -> tuple[IntArray, IntArray]:
     problem = _problem(task, block, keys, group.astype(np.int64), groups)
     law = PartitionLaw(problem, *with_doubt(problem), groups)
     messages = first_messages(law.law)
-    write_object(_law_path(task), law)
-    write_object(_state_path(task, 0), PartitionState(messages, np.full(len(keys), np.inf), np.zeros(len(keys))))
+    write_pickle(_law_path(task), law)
+    write_pickle(_state_path(task, 0), PartitionState(messages, np.full(len(keys), np.inf), np.zeros(len(keys))))
     return place[groups].astype(np.int64), _groups_met(problem, groups)
 
 
@@ -135,19 +135,19 @@ def exchange_tilts(task: ExchangeTask) -> FloatArray:
     expected = np.zeros(task.tilts.shape)
     fitted = law.groups < groups
     expected[fitted] = tilted_counts(law.groups[fitted], m, at, factors, messages, scratch)
-    write_object(_state_path(task.partition, task.exchange), state)
+    write_pickle(_state_path(task.partition, task.exchange), state)
     return expected
 
 
 def law_of(partition: Partition) -> PartitionLaw:
     """Law that `begin_partition` wrote."""
-    law: PartitionLaw = read_object(_law_path(partition))
+    law: PartitionLaw = read_pickle(_law_path(partition))
     return law
 
 
 def state_of(partition: Partition, exchange: int) -> PartitionState:
     """Messages after an exchange; those of exchange 0 are the first ones."""
-    state: PartitionState = read_object(_state_path(partition, exchange))
+    state: PartitionState = read_pickle(_state_path(partition, exchange))
     return state
 
 

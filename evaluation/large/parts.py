@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum
 
-SCRATCH_NAME = re.compile(
+SCRATCH_FILE = re.compile(
     r"\.(part-[0-9]+\.(parquet|json)|begun\.json|manifest\.json|release\.json)\.[A-Za-z0-9.]*-[0-9]{1,7}-[0-9a-f]{16}"
 )
 """Name of a file that is being written: the file, the machine and the process that write it, and random digits."""
@@ -125,7 +125,7 @@ def _parts_below(folder: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def atomic_file(path: Path) -> Iterator[Path]:
     """Context manager that yields a scratch file, which becomes ``path`` if the block ends without an error.
 
     Its name is that of no other file, so that two machines may write the same part.
@@ -141,24 +141,24 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 def write_part(path: Path, table: pa.Table) -> None:
     """Write a part whole or not at all, as one row group. Its metadata are the names and types of its columns."""
-    with whole_file(path) as scratch:
+    with atomic_file(path) as scratch:
         pq.write_table(table.replace_schema_metadata(None), scratch, compression="zstd", row_group_size=len(table) or 1)
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a JSON file whole or not at all."""
-    with whole_file(path) as scratch:
+    with atomic_file(path) as scratch:
         scratch.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def write_object(path: Path, content: object) -> None:
+def write_pickle(path: Path, content: object) -> None:
     """Write an object of this program whole or not at all. The file is for the folder of work alone."""
-    with whole_file(path) as scratch, scratch.open("wb") as file:
+    with atomic_file(path) as scratch, scratch.open("wb") as file:
         pickle.dump(content, file, protocol=5)
 
 
-def read_object(path: Path) -> Any:
-    """Object that `write_object` wrote."""
+def read_pickle(path: Path) -> Any:
+    """Object that `write_pickle` wrote."""
     with path.open("rb") as file:
         return pickle.load(file)
 
@@ -180,10 +180,10 @@ def read_json(path: Path) -> Any:
 def remove_torn(folder: Path) -> None:
     """Remove the scratch files that a killed run left in a folder and below."""
     for path in folder.rglob(".*"):
-        if SCRATCH_NAME.fullmatch(path.name):
+        if SCRATCH_FILE.fullmatch(path.name):
             path.unlink(missing_ok=True)
 
 
 def has_files(folder: Path) -> bool:
     """True if a folder holds a file other than those that a run which was killed at once left."""
-    return any(path.is_file() and not SCRATCH_NAME.fullmatch(path.name) for path in folder.rglob("*"))
+    return any(path.is_file() and not SCRATCH_FILE.fullmatch(path.name) for path in folder.rglob("*"))

@@ -192,7 +192,7 @@ def publish_large(
     defense on each block.
     """
     engine, folder = as_engine("publish_large", engine), Path(folder).absolute()
-    _check_arguments(table, defense, adversary, block, seed)
+    check_arguments(table, defense, adversary, block, seed)
     make_folder("publish_large", folder)
     with locked(folder), engine.connection() as connection:
         times = table.times(connection)
@@ -255,7 +255,8 @@ def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, 
     return {"records": int(records.counts.sum()), **totals, "notes": notes}
 
 
-def _check_arguments(table: object, defense: object, adversary: Adversary | None, block: object, seed: object) -> None:
+def check_arguments(table: object, defense: object, adversary: Adversary | None, block: object, seed: object) -> None:
+    """Raise TypeError or ValueError for arguments of `publish_large` that it refuses whatever the records are."""
     check_kind(
         "publish_large", "table", table, LargeTable, "is a LargeTable, as LargeTable.infer('visits.parquet', ['age'])"
     )

@@ -1,6 +1,5 @@
 """`foreknow attack --from-disk`: the joint, sequential or snapshot attack on a publication from disk, and its risk."""
 
-import shutil
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.evaluation.checks.manifest import MANIFEST, PRIVATE, read_object
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, read_json
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.cli.attack_choices import estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
@@ -33,6 +32,7 @@ from foreknow.evaluation.cli.printing.attack_tables import risk_columns
 from foreknow.evaluation.cli.printing.compilation_notice import notice_compilation
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import notice, say, say_sentences, show
+from foreknow.evaluation.file_lock import locked
 from foreknow.models import Adversary
 
 if TYPE_CHECKING:
@@ -70,8 +70,6 @@ def attack_from_disk(run: AttackRun) -> Outcome:
             told = _attack(run, published, adversary, folder / BELIEFS)
             found = _measured(run, published, adversary, folder / BELIEFS, folder)
     else:
-        if run.overwrite:
-            _remove_earlier(run.out)
         told = _attack(run, published, adversary, run.out / BELIEFS)
         with atomic_output(run.out, [run.table.records], run.overwrite) as folder:
             found = _measured(run, published, adversary, run.out / BELIEFS, folder)
@@ -174,25 +172,35 @@ def replace_schema(table: Any, published: "LargeReleases") -> Any:
 
 
 def _remove_earlier(out: Path) -> None:
-    """Remove the beliefs, the exposed respondents and the settings of an earlier run from disk."""
-    if (out / BELIEFS / "begun.json").exists():
-        for name in (AT_RISK, SETTINGS):
-            (out / name).unlink(missing_ok=True)
-        shutil.rmtree(out / BELIEFS)
+    """Remove the beliefs, the exposed respondents and the settings of an earlier run from disk, if no run holds a lock."""
+    from foreknow.evaluation.large.begun_publication import remove_run
+
+    if (out / BELIEFS / BEGUN).exists():
+        with locked(out), locked(out / BELIEFS):
+            for name in (AT_RISK, SETTINGS):
+                (out / name).unlink(missing_ok=True)
+            remove_run(out / BELIEFS)
 
 
 def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> dict[str, Any]:
-    """Write the beliefs, unless a run that was killed before their measures were written has done so; return their manifest."""
+    """Write the beliefs, unless a run that was killed before their measures were written has done so; return their manifest.
+
+    With --overwrite, those of an earlier run are removed, once the attack is known to be possible.
+    """
     from foreknow.evaluation.large import AlreadyAttacked, attack_large
+    from foreknow.evaluation.large.attack import checked_attack
 
     attack: SequentialAttack | JointAttack = SequentialAttack(adversary)
     blocks = "blocks of a release"
     if run.chosen.attack == "joint":
         attack = JointAttack(adversary, solver_choice(run.chosen.solver), hindsight=not run.forward)
         blocks = "partitions of the respondents"
+    if run.out is not None and run.overwrite:
+        checked_attack(published, attack)
+        _remove_earlier(run.out)
     with suppress(AlreadyAttacked):
         attack_large(published, attack, beliefs, engine=run.disk.engine(f"attacking, {blocks}"))
-    return read_object(beliefs / MANIFEST)
+    return read_json(beliefs / MANIFEST)
 
 
 def _measured(

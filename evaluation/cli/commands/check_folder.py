@@ -11,13 +11,14 @@ from foreknow.evaluation.checks.certificate import CERTIFICATE
 from foreknow.evaluation.checks.enforced import conjuncts
 from foreknow.evaluation.checks.findings import FINDINGS
 from foreknow.evaluation.checks.manifest import (
+    BEGUN,
     PRIVATE,
     PUBLIC,
     Difference,
     Listing,
     differences,
     listing_of,
-    read_object,
+    read_json,
 )
 from foreknow.evaluation.cli.files.checksums import RELEASE
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
@@ -40,7 +41,7 @@ class PublishedColumns(NamedTuple):
 
 
 class Publication(NamedTuple):
-    """Folder that `foreknow publish` wrote.
+    """Folder that `foreknow publish` or `publish_large` wrote.
 
     Attributes
     ----------
@@ -58,17 +59,17 @@ class Publication(NamedTuple):
     @property
     def described(self) -> dict[str, Any]:
         """Content of ``release.json``: the columns of the published tables, their files and times."""
-        return read_object(self.public / RELEASE)
+        return read_json(self.public / RELEASE)
 
     @property
     def certified(self) -> dict[str, Any]:
         """Content of ``certificate.json``."""
-        return read_object(self.public / CERTIFICATE)
+        return read_json(self.public / CERTIFICATE)
 
     @property
     def on_disk(self) -> bool:
         """True if it was published from disk, in parts."""
-        return "parts" in self.described
+        return (self.folder / PRIVATE / BEGUN).exists() or "parts" in self.described
 
     @property
     def key(self) -> Path | None:
@@ -109,6 +110,16 @@ def publication_at(folder: Path) -> Publication:
     listing = listing_of(folder)
     within = next((folder / name for name in PUBLIC if (folder / name).is_dir()), folder)
     return Publication(folder, within if listing.path.parent != folder else folder, listing)
+
+
+def check_certified(publication: Publication) -> None:
+    """Raise ValueError if a publication has no certificate, and its manifest lists none, which would be missing."""
+    listed = {Path(name).name for name in publication.listing.sums} | {publication.listing.path.name}
+    if CERTIFICATE not in listed and not (publication.public / CERTIFICATE).exists():
+        raise ValueError(
+            f"{publication.folder} has no {CERTIFICATE}, which names the requirements to recompute: publish_large wrote it, which "
+            "certifies nothing, or foreknow publish was interrupted. Run that command again, or give thresholds, as -k 3."
+        )
 
 
 def differing_files(publication: Publication) -> list[Difference]:

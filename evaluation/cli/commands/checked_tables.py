@@ -11,6 +11,7 @@ from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.check_folder import (
     Publication,
     certified_requirement,
+    check_certified,
     differing_files,
     files_line,
     large_findings,
@@ -55,6 +56,8 @@ def check_publication(
     publication: Publication, requirement: Requirement | None, disk: DiskOptions, pictures: bool
 ) -> Checked | Outcome:
     """Requirements recomputed from a publication; the outcome alone where files differ or there is nothing to recompute."""
+    if requirement is None:
+        check_certified(publication)
     if files := differing_files(publication):
         say(files_line(files))
         return Outcome({"failed": True, "verdict": files_line(files), "files": [one._asdict() for one in files]}, True)

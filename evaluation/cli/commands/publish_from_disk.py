@@ -1,7 +1,6 @@
 """`foreknow publish --from-disk`: publication of a table larger than memory, its verification and its certificate."""
 
 import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +17,7 @@ from foreknow.evaluation.checks.certificate import (
     certificate_of,
 )
 from foreknow.evaluation.checks.enforced import enforced_requirement
-from foreknow.evaluation.checks.manifest import MANIFEST, PRIVATE, read_object
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, read_json
 from foreknow.evaluation.checks.program import checksum, settings
 from foreknow.evaluation.cli.adversary_knowledge import Learning, class_intervals
 from foreknow.evaluation.cli.command_shape import Outcome
@@ -37,6 +36,7 @@ from foreknow.evaluation.cli.options import given_options
 from foreknow.evaluation.cli.printing.compilation_notice import notice_publication
 from foreknow.evaluation.cli.printing.printed_table import PrintedTable
 from foreknow.evaluation.cli.printing.terminal import error_console, notice, say, show
+from foreknow.evaluation.file_lock import locked
 from foreknow.evaluation.program_version import program_version
 from foreknow.models import Adversary, Omega
 
@@ -79,12 +79,12 @@ def publish_from_disk(run: DiskRun) -> Outcome:
     defense, engine = _checked_defense(run), run.disk.engine("publishing, blocks of a release")
     complete = run.out / PARTS / CERTIFICATE
     check_output(run.out, [complete.relative_to(run.out)], (), run.overwrite)
-    if run.overwrite:
-        _remove_earlier(run.out)
     with error_console.status("reading the domains of the columns"):
         table, corpus = large_tables(run.table, run.corpus)
         _check_times(table, engine)
     adversary = _assumed(run, table, corpus, engine) if run.choice.assumes_adversary else None
+    if run.overwrite:
+        _remove_earlier(run, table, defense, adversary, engine)
     notice_publication(defense)
     try:
         published = publish_large(
@@ -93,7 +93,8 @@ def publish_from_disk(run: DiskRun) -> Outcome:
     except AlreadyPublished:  # The run was killed before its certificate was written.
         published = LargeReleases(run.out)
     check_any_group(published.releases, defense, table.schema)
-    stated = _certified(run, published, defense, adversary)
+    with locked(run.out):
+        stated = _certified(run, published, defense, adversary)
     _report(published, defense)
     say(
         f"For the public: {run.out / PARTS}, with {RELEASE} and {CERTIFICATE}.",
@@ -137,11 +138,22 @@ def _checked_defense(run: DiskRun) -> Defense:
     return replace(defense, rng=None) if isinstance(defense, Anatomy) else defense
 
 
-def _remove_earlier(out: Path) -> None:
-    """Remove the parts and the private files of an earlier publication from disk."""
-    if (out / PRIVATE / "begun.json").exists():
-        shutil.rmtree(out / PARTS, ignore_errors=True)
-        shutil.rmtree(out / PRIVATE)
+def _remove_earlier(
+    run: DiskRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
+) -> None:
+    """Remove an earlier publication from disk, unless arguments or records are refused or another run holds its lock."""
+    from foreknow.evaluation.large.begun_publication import remove_publication
+    from foreknow.evaluation.large.blocks import BLOCK_RECORDS
+    from foreknow.evaluation.large.checked_records import check_records
+    from foreknow.evaluation.large.publication import check_arguments
+
+    if not (run.out / PRIVATE / BEGUN).exists():
+        return
+    check_arguments(table, defense, adversary, run.block or BLOCK_RECORDS, run.seed)
+    with error_console.status("checking the records"), engine.connection() as connection:
+        check_records(table, connection)
+    with locked(run.out):
+        remove_publication(run.out)
 
 
 def _check_times(table: "LargeTable", engine: "Engine") -> None:
@@ -173,8 +185,13 @@ def learned_from(table: "LargeTable", learning: Learning, engine: "Engine") -> A
 
 
 def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adversary: Adversary | None) -> Certificate:
-    """Verify the parts; write their description, the settings of the run and, last, the certificate."""
+    """Verify the parts; write their description, the settings of the run and, last, the certificate.
+
+    The manifest of a run that was killed here may list these files already.
+    """
     from foreknow.evaluation.large import verify_large
+    from foreknow.evaluation.large.begun_publication import is_seeded
+    from foreknow.evaluation.large.parts import write_json
 
     requirement = enforced_requirement(defense)
     found: pd.DataFrame | None = None
@@ -183,14 +200,16 @@ def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adver
             published, requirement, adversary, engine=run.disk.engine("verifying, blocks of a release")
         )
     manifest_path, public = run.out / PRIVATE / MANIFEST, run.out / PARTS
-    manifest = read_object(manifest_path)
+    manifest = read_json(manifest_path)
     parts = {
-        name.removeprefix(f"../{PARTS}/"): sum_ for name, sum_ in manifest["sha256"].items() if name.startswith("..")
+        name.removeprefix(f"../{PARTS}/"): sum_
+        for name, sum_ in manifest["sha256"].items()
+        if name.startswith(f"../{PARTS}/") and name.endswith(".parquet")
     }
     _write_release(public / RELEASE, published, defense, run.table, parts)
     numbers = [ReleaseNumbers(one.time, one.records, one.groups, one.suppressed) for one in published.releases]
     files = parts | {RELEASE: checksum(public / RELEASE)}
-    stated = certificate_of(defense, adversary, numbers, found, run.seed is not None, files)
+    stated = certificate_of(defense, adversary, numbers, found, is_seeded(run.out), files)
     inputs = [*run.table.files, run.corpus]
     write_settings(run.out / PRIVATE / SETTINGS, run_settings(run.context, inputs, int(manifest["seed"])))
     unfinished = public / f".{CERTIFICATE}"
@@ -199,7 +218,7 @@ def _certified(run: DiskRun, published: "LargeReleases", defense: Defense, adver
     sums_of = {name: checksum(path) for name, path in sums.items()} | {
         f"../{PARTS}/{CERTIFICATE}": checksum(unfinished)
     }
-    write_object(manifest_path, manifest | {"sha256": manifest["sha256"] | sums_of})
+    write_json(manifest_path, manifest | {"sha256": manifest["sha256"] | sums_of})
     os.replace(unfinished, public / CERTIFICATE)
     return stated
 
@@ -208,18 +227,13 @@ def _write_release(
     path: Path, published: "LargeReleases", defense: Defense, table: TableOptions, parts: dict[str, str]
 ) -> None:
     """Write ``release.json``: program, defense, times, roles of the columns, and the parts of each release."""
+    from foreknow.evaluation.large.parts import write_json
+
     times = [str(one.time) for one in published.releases]
     folders = [f"release-{number:04d}" for number in range(len(times))]
     columns = {"time": table.time, "sensitive": table.sensitive, "quasi_identifiers": list(table.qi)}
     content = {"program": program_version(), "defense": settings(defense), "times": times, "columns": columns}
-    write_object(path, content | {"parts": dict(zip(folders, times, strict=True)), "sha256": parts})
-
-
-def write_object(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file whole or not at all."""
-    from foreknow.evaluation.large.parts import write_json
-
-    write_json(path, content)
+    write_json(path, content | {"parts": dict(zip(folders, times, strict=True)), "sha256": parts})
 
 
 def _report(published: "LargeReleases", defense: Defense) -> None:

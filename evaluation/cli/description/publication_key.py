@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from foreknow.evaluation.checks.manifest import MANIFEST, read_object
+from foreknow.evaluation.checks.manifest import MANIFEST, read_json
 
 MAX_DEPTH = 3
 """Number of folders above a file in which a manifest is sought: a key in parts is in ``private/records/release-0000``."""
@@ -27,6 +27,6 @@ def publication_key(path: Path) -> Path | None:
 def _lists(folder: Path, path: Path) -> bool:
     """Return whether the manifest in a folder lists a file within the folder."""
     try:
-        return path.relative_to(folder).as_posix() in read_object(folder / MANIFEST)["sha256"]
+        return path.relative_to(folder).as_posix() in read_json(folder / MANIFEST)["sha256"]
     except (ValueError, KeyError, TypeError):
         return False

@@ -20,7 +20,7 @@ from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.cli.files.formulas import without_formulas
 from foreknow.evaluation.file_lock import locked
 
-SCRATCH_NAME = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
+SCRATCH_FOLDER = re.compile(r"\.foreknow-([A-Za-z0-9.]*)-([0-9]{1,7})-[a-z0-9_]{8}")
 """Name of a scratch folder: the machine and the process that write in it."""
 
 ABANDONED_AFTER = 24 * 3600.0
@@ -175,7 +175,7 @@ def _move(scratch: Path, folder: Path, keep: Iterable[Path], overwrite: bool) ->
 
 def _remove_abandoned(folder: Path) -> None:
     for path in folder.iterdir():
-        if (match := SCRATCH_NAME.fullmatch(path.name)) and path.is_dir() and not path.is_symlink():
+        if (match := SCRATCH_FOLDER.fullmatch(path.name)) and path.is_dir() and not path.is_symlink():
             is_dead = match[1] == _machine() and not _is_running(int(match[2]))
             if is_dead or time.time() - path.stat().st_mtime > ABANDONED_AFTER:
                 shutil.rmtree(path, ignore_errors=True)

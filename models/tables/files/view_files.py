@@ -15,9 +15,9 @@ import pyarrow.parquet as pq
 from foreknow.models.equality import same
 from foreknow.models.settings import check_kind
 from foreknow.models.tables.attributes import Categorical, Numeric
+from foreknow.models.tables.files.atomic_file import atomic_file
 from foreknow.models.tables.files.notation import Notation
 from foreknow.models.tables.files.text_encodings import existing_file
-from foreknow.models.tables.files.whole_file import whole_file
 from foreknow.models.tables.hierarchy import Hierarchy
 from foreknow.models.tables.schema import Schema
 from foreknow.models.tables.view import View
@@ -44,7 +44,7 @@ def write_views(
     Raises
     ------
     TypeError, ValueError
-        As `whole_file`; or if a column cannot be restored exactly, or two columns of a view have one name.
+        As `atomic_file`; or if a column cannot be restored exactly, or two columns of a view have one name.
     """
     kind = owner.split(".")[0]
     table = _table(owner, views, columns or {}, {"kind": kind, **more})
@@ -55,7 +55,7 @@ def write_views(
                     f"{owner}: the column {name!r} of the view at {view.time!r} cannot be restored exactly; convert it to "
                     "numbers or texts, or drop it."
                 )
-    with whole_file(owner, path, ".parquet", overwrite) as scratch:
+    with atomic_file(owner, path, ".parquet", overwrite) as scratch:
         pq.write_table(table, scratch)
 
 

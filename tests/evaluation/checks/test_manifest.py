@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+from pathlib import Path
 
 import pytest
 
-from foreknow.evaluation.checks.manifest import Difference, Listing, differences, listing_of, read_object
+from foreknow.evaluation.checks.manifest import Difference, Listing, differences, listing_of, read_json
 
 SUM = hashlib.sha256(b"a").hexdigest()
 
@@ -55,11 +56,26 @@ def test_parts_of_tables_are_searched(folder):
     assert found(folder) == [Difference("release/1/part-0.parquet", "extra")]
 
 
-def test_files_beside_the_folders_are_not_searched(folder):
-    (folder / "notes.txt").write_text("a")
-    (folder / "scratch").mkdir()
-    (folder / "scratch/notes.txt").write_text("a")
+@pytest.mark.parametrize(
+    "name",
+    ["notes.txt", "other/notes.txt", "private/new/key.csv", "private/.key.csv", "private/done/0/x", "public/.hidden/x"],
+)
+def test_a_file_in_any_place_is_extra(folder, name, monkeypatch):
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("a")
+    assert found(folder) == [Difference(name, "extra")]
+    monkeypatch.chdir(folder / "public")
+    for place in (Path(".."), Path("../public/..")):
+        assert found(place) == [Difference(name, "extra")]
+
+
+def test_files_of_runs_that_last_are_not_extra(folder):
+    for name in ("private/foreknow-ab1_cdef/part.parquet", ".foreknow-host.a-17-ab1_cdef/files/levels.csv"):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text("a")
     assert found(folder) == []
+    (folder / "private/foreknow-other").write_text("a")
+    assert found(folder) == [Difference("private/foreknow-other", "extra")]
 
 
 def test_a_link_to_another_place(folder):
@@ -67,7 +83,19 @@ def test_a_link_to_another_place(folder):
     elsewhere = folder.parent / "elsewhere.csv"
     elsewhere.write_text("b")
     (folder / "private/groups.csv").symlink_to(elsewhere)
-    assert Difference("../elsewhere.csv", "changed") in found(folder)
+    assert found(folder) == [Difference("private/groups.csv", "changed")]
+    elsewhere.write_text("a")
+    assert found(folder) == []
+
+
+def test_links_to_folders(folder):
+    """The private folder may lie elsewhere; a link to a folder without a listed file is extra."""
+    elsewhere = folder.parent / "elsewhere"
+    (folder / "private").rename(elsewhere)
+    (folder / "private").symlink_to(elsewhere)
+    assert found(folder) == []
+    (folder / "public/more").symlink_to(elsewhere)
+    assert found(folder) == [Difference("public/more", "extra")]
 
 
 def test_a_folder_in_the_place_of_a_file(folder):
@@ -98,4 +126,4 @@ def test_what_is_no_object(tmp_path, content):
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(ValueError, match="is not a file that foreknow wrote; publish again"):
-        read_object(path)
+        read_json(path)

@@ -10,8 +10,9 @@ from commands import ROLES, records, run, write
 from large_history import bytes_of
 from printed_tables import printed
 
+from foreknow.defenses import KAnonymity, Mondrian
+from foreknow.evaluation.large import LargeTable, measures, partition_beliefs, publish_large
 from foreknow.evaluation.large import attack as attack_module
-from foreknow.evaluation.large import measures, partition_beliefs
 
 pytestmark = pytest.mark.usefixtures("wide")
 
@@ -152,6 +153,7 @@ def test_the_attack_is_that_in_memory(tmp_path, options, tolerance):
             "0.parquet is missing",
         ),
         (lambda out: (out / "release" / "extra.csv").touch(), "release/extra.csv is extra"),
+        (lambda out: (out / "private" / "done" / "y.txt").touch(), "private/done/y.txt is extra"),
         (lambda out: (out / "private" / "settings.json").write_text("{}"), "private/settings.json is changed"),
         (lambda out: (out / "release" / "certificate.json").write_text("{}"), "release/certificate.json is changed"),
     ],
@@ -259,6 +261,27 @@ def test_check_writes_the_levels_of_a_folder(disk, tmp_path):
     assert set(written["release"]) == {1, 2, 3}
     assert set(written["requirement"]) == {"KAnonymity(k=3)", "DistinctDiversity(l=2)"}
     assert (written["failing"] == 0).all()
+
+
+def test_check_of_a_folder_without_a_certificate(tmp_path):
+    """As of publish_large: requirements that are named are recomputed."""
+    table = LargeTable.infer(write(records(), tmp_path / "r.parquet"), ["age", "town"], time="week")
+    out = publish_large(table, Mondrian(KAnonymity(4)), tmp_path / "out", block=20).folder
+    told = refused("check", out)
+    assert f"{out} has no certificate.json, which names the requirements to recompute: publish_large wrote it" in told
+    assert "Run that command again, or give thresholds, as -k 3." in told
+    result = run("check", out, "-k", 4)
+    assert "Passed" in result.stdout
+    assert f"--from-disk --groups {out}" in " ".join(result.stdout.replace("\\\n", " ").split())
+    assert "FAILED" in run("check", out, "-k", 24, status=1).stdout
+    (out / "notes.txt").touch()
+    assert "notes.txt is extra" in run("check", out, "-k", 4, status=1).stdout
+
+
+def test_check_of_a_certificate_that_was_removed(published):
+    _, out, _ = published
+    (out / "release" / "certificate.json").unlink()
+    assert "release/certificate.json is missing" in run("check", out, status=1).stdout
 
 
 def test_check_refuses_what_a_folder_names_itself(published):

@@ -42,6 +42,12 @@ def test_a_killed_run_resumes_to_the_same_bytes(tmp_path, kills):
     assert killed("disk", tmp_path / "visits.parquet", tmp_path, kills)["killed"] == kills
 
 
+@pytest.mark.slow
+def test_a_killed_command_resumes_to_the_same_bytes(tmp_path):
+    visits().to_parquet(tmp_path / "visits.parquet")
+    assert killed("command", tmp_path / "visits.parquet", tmp_path, 100)["killed"] == 100
+
+
 @pytest.mark.parametrize("kills", MANY)
 def test_a_killed_attack_resumes_to_the_same_bytes(tmp_path, kills):
     visits().to_parquet(tmp_path / "visits.parquet")

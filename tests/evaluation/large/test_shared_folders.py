@@ -97,11 +97,11 @@ def test_two_machines_write_a_part_under_different_names(tmp_path, monkeypatch):
     path, names = tmp_path / "part-00000.json", []
     for machine in ("first", "second", "second"):
         monkeypatch.setattr(parts.platform, "node", lambda machine=machine: machine)
-        with parts.whole_file(path) as scratch:
+        with parts.atomic_file(path) as scratch:
             scratch.write_text(machine)
             names.append(scratch.name)
     assert len(set(names)) == 3
-    assert all(map(parts.SCRATCH_NAME.fullmatch, names))
+    assert all(map(parts.SCRATCH_FILE.fullmatch, names))
     assert path.read_text() == "second"
 
 
@@ -109,7 +109,7 @@ def test_two_machines_write_a_part_under_different_names(tmp_path, monkeypatch):
     "name", ["part-00003.parquet", "part-00003.json", "begun.json", "manifest.json", "release.json"]
 )
 def test_files_that_a_killed_run_left_are_removed(tmp_path, name):
-    with parts.whole_file(tmp_path / name) as scratch:
+    with parts.atomic_file(tmp_path / name) as scratch:
         scratch.touch()
     scratch.touch()
     (tmp_path / f".{name}").touch()

@@ -11,7 +11,7 @@ from foreknow.models.settings import check_flag, check_kind
 
 
 @contextmanager
-def whole_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> Iterator[Path]:
+def atomic_file(owner: str, path: "str | Path", suffix: str, overwrite: bool) -> Iterator[Path]:
     """Context manager that yields a path to write to, and moves that file to ``path`` if the block ends without an error.
 
     The file is in the folder of ``path`` until it is complete. It can be read by its owner alone.

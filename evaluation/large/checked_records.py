@@ -1,0 +1,32 @@
+"""Faults of the records of a table on disk, found before anything is written."""
+
+import duckdb
+
+from foreknow.evaluation.large.input_files import quoted
+from foreknow.evaluation.large.source import LargeTable
+from foreknow.models.settings import counted
+
+
+def check_records(table: LargeTable, connection: duckdb.DuckDBPyConnection) -> None:
+    """Raise ValueError if a cell is missing, or a respondent has two records in one release.
+
+    `publish_large` finds the same faults release by release. Cost: two readings of the table, and an aggregation on disk.
+    """
+    schema, relation = table.schema, table.relation(connection)
+    names = [schema.respondent, *schema.quasi_identifiers, schema.sensitive]
+    numbers = relation.aggregate(", ".join(f"count(*) - count({quoted(name)})" for name in names)).fetchall()[0]
+    for name, number in zip(names, numbers, strict=True):
+        if number:
+            raise ValueError(
+                f"LargeTable: {name!r} is missing in {counted(number, 'record')}; write a value, or drop records without one."
+            )
+    key = [quoted(schema.respondent), *([] if table.time is None else [quoted(table.time)])]
+    columns = ", ".join(f"{column} AS {name}" for column, name in zip(key, ("respondent", "time"), strict=False))
+    twice = relation.aggregate(f"{columns}, count(*) AS records", ", ".join(key)).filter("records > 1").limit(1)
+    # DuckDB itself needs pytz for a time with zone.
+    for row in twice.to_arrow_table().to_pylist():
+        where = "" if table.time is None else f" in the release at {row['time']!r}"
+        raise ValueError(
+            f"respondent {row['respondent']!r} appears twice{where}; a release holds one record per respondent. Drop duplicates, "
+            "or name the column of times."
+        )

@@ -9,7 +9,7 @@ from typing import Any
 
 from foreknow.defenses import Defense
 
-PACKAGES = ("foreknow", "numpy", "pandas", "numba", "duckdb", "pyarrow")
+PACKAGES = ("foreknow", "numpy", "scipy", "pandas", "numba", "duckdb", "pyarrow")
 """Packages whose versions are recorded."""
 
 

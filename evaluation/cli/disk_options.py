@@ -33,7 +33,7 @@ Memory = Annotated[
         min=0.5,
         metavar="GB",
         rich_help_panel=DISK_PANEL,
-        help="Memory to use; 4 by default. Results do not depend on it.",
+        help="Memory for sorts and joins, without the blocks of the processes; 4 by default. Results do not depend on it.",
     ),
 ]
 Workers = Annotated[

@@ -77,8 +77,8 @@ def attack_large(
     Raises
     ------
     TypeError, ValueError
-        If an argument is of another kind, the attack needs all records in memory, a part of the publication is missing, or the
-        folder holds something else or cannot be written to.
+        If an argument is of another kind, the attack needs all records in memory, a part of the publication is missing, the
+        folder holds something else or cannot be written to, or an interrupted run had other versions of Python or the packages.
     AlreadyAttacked
         If the folder holds the beliefs of this attack.
 

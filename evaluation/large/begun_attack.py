@@ -8,11 +8,16 @@ from typing import Any
 
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
-from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.file_lock import locked
 from foreknow.evaluation.large.parts import has_files, make_folder, make_private, read_json, remove_torn, write_json
 from foreknow.evaluation.large.publication import LargeReleases
-from foreknow.evaluation.large.setting_checksums import differing_settings, object_checksum, others_text
+from foreknow.evaluation.large.setting_checksums import (
+    check_versions,
+    differing_settings,
+    object_checksum,
+    others_text,
+)
 
 
 class AlreadyAttacked(ValueError):  # noqa: N818 - a state, as AlreadyPublished is
@@ -23,12 +28,14 @@ class AlreadyAttacked(ValueError):  # noqa: N818 - a state, as AlreadyPublished 
 def begun_attack(folder: Path, published: LargeReleases, attack: SequentialAttack | JointAttack) -> Iterator[None]:
     """Context manager that makes the folder of an attack, or takes it over from an interrupted run of the same attack.
 
-    Its file ``begun.json`` names the publication by its checksum and the attack by that of its settings. The folder is locked.
+    Its file ``begun.json`` names the publication by its checksum and the attack by that of its settings, and holds the versions of
+    the packages. The folder is locked.
 
     Raises
     ------
     ValueError
-        If the folder holds something else or cannot be written to, or another run is writing into it.
+        If the folder holds something else or cannot be written to, another run is writing into it, or it was begun with other
+        versions.
     AlreadyAttacked
         If it holds the beliefs of this attack.
     """
@@ -40,7 +47,7 @@ def begun_attack(folder: Path, published: LargeReleases, attack: SequentialAttac
             remove_torn(folder)
         else:
             make_private("attack_large", folder)
-            write_json(folder / BEGUN, settings)
+            write_json(folder / BEGUN, settings | {"versions": versions()})
         yield
 
 
@@ -60,7 +67,7 @@ def _publication(published: LargeReleases) -> str:
 
 
 def _check_begun(folder: Path, settings: dict[str, Any]) -> None:
-    """Raise ValueError unless an interrupted run with these settings left a folder."""
+    """Raise ValueError unless an interrupted run with these settings and the present versions left a folder."""
     begun = folder / BEGUN
     kept = read_json(begun) if begun.is_file() else None
     others = differing_settings(kept, settings) if isinstance(kept, dict) else []
@@ -74,6 +81,7 @@ def _check_begun(folder: Path, settings: dict[str, Any]) -> None:
         raise AlreadyAttacked(
             f"attack_large: {folder} holds the beliefs of this attack; name a folder that does not exist."
         )
+    check_versions("attack_large", folder, kept.get("versions"))
 
 
 def _settings(published: LargeReleases, attack: SequentialAttack | JointAttack) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
-from foreknow.evaluation.checks.program import checksum
+from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.large.parts import (
     forget_incomplete,
     has_files,
@@ -15,7 +15,7 @@ from foreknow.evaluation.large.parts import (
     remove_torn,
     write_json,
 )
-from foreknow.evaluation.large.setting_checksums import differing_settings, others_text
+from foreknow.evaluation.large.setting_checksums import check_versions, differing_settings, others_text
 
 
 class AlreadyPublished(ValueError):  # noqa: N818 - a state, as Infeasible is
@@ -23,7 +23,7 @@ class AlreadyPublished(ValueError):  # noqa: N818 - a state, as Infeasible is
 
 
 def begin_publication(folder: Path, settings: dict[str, Any], seed: int | None) -> int:
-    """Make the folder, or check that an interrupted run with these settings left it; return the seed.
+    """Make the folder, or check that an interrupted run with these settings and versions left it; return the seed.
 
     A block of that run of which a file is absent is forgotten, so that it is made again.
     """
@@ -32,7 +32,7 @@ def begin_publication(folder: Path, settings: dict[str, Any], seed: int | None) 
         make_private("publish_large", folder / "private")
         (folder / "private" / "work").mkdir(exist_ok=True)
         used = secrets.randbits(128) if seed is None else seed
-        write_json(begun, {"settings": settings, "seed": str(used), "seeded": seed is not None})
+        write_json(begun, {"settings": settings, "seed": str(used), "seeded": seed is not None, "versions": versions()})
         return used
     kept = _kept_settings(begun)
     given = settings if seed is None else settings | {"seed": str(seed)}
@@ -42,6 +42,7 @@ def begin_publication(folder: Path, settings: dict[str, Any], seed: int | None) 
     remove_torn(folder)
     if (folder / "private" / MANIFEST).exists():
         raise AlreadyPublished(f"publish_large: {folder} is already published; name a folder that does not exist.")
+    check_versions("publish_large", folder, read_json(begun).get("versions"))
     forget_incomplete(folder / "private")
     (folder / "private" / "work").mkdir(exist_ok=True)
     return int(kept["seed"])

@@ -14,7 +14,9 @@ def check_records(table: LargeTable, connection: duckdb.DuckDBPyConnection) -> N
     """
     schema, relation = table.schema, table.relation(connection)
     names = [schema.respondent, *schema.quasi_identifiers, schema.sensitive]
-    numbers = relation.aggregate(", ".join(f"count(*) - count({quoted(name)})" for name in names)).fetchall()[0]
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    missing = [f"count(*) FILTER ({_missing(name, kinds[name])})" for name in names]
+    numbers = relation.aggregate(", ".join(missing)).fetchall()[0]
     for name, number in zip(names, numbers, strict=True):
         if number:
             raise ValueError(
@@ -30,3 +32,8 @@ def check_records(table: LargeTable, connection: duckdb.DuckDBPyConnection) -> N
             f"respondent {row['respondent']!r} appears twice{where}; a release holds one record per respondent. Drop duplicates, "
             "or name the column of times."
         )
+
+
+def _missing(name: str, kind: str) -> str:
+    """Condition of a missing cell, which may be a NaN."""
+    return f"{quoted(name)} IS NULL" + (f" OR isnan({quoted(name)})" if kind in ("FLOAT", "DOUBLE") else "")

@@ -20,6 +20,9 @@ from foreknow.models.settings import check_kind, check_range, check_whole, shown
 
 GIB = 2**30
 
+LEAST_MEMORY = 0.5
+"""Smallest memory of an engine, in GiB."""
+
 KILLED = (
     "as systems do when memory runs out. Use fewer workers or smaller blocks, and run it again; a publication or a sequential "
     "attack goes on after the last whole block."
@@ -32,14 +35,15 @@ type BlockProgress = Callable[[Iterable[Any], int], Iterable[Any]]
 
 @dataclass(frozen=True)
 class Engine:
-    """Memory and processes that a computation may use. Results do not depend on them.
+    """Memory of DuckDB and number of processes of a computation. Results do not depend on them.
 
     Parameters
     ----------
     memory : float
-        Memory in GiB, at least 0.5. DuckDB, which sorts and joins on disk, is given half of it, since it exceeds its limit.
+        Memory in GiB, at least 0.5, for DuckDB, which sorts and joins on disk: its limit is half of it, since it exceeds its limit.
+        Blocks are not bounded by it: each worker holds one block, whose memory is in proportion to the number of its records.
     workers : int
-        Number of processes that treat blocks, each on one thread, and of DuckDB's threads.
+        Number of processes that treat blocks, each on one thread, and of DuckDB's threads. With ``scheduler``, of DuckDB's alone.
     scratch : path, optional
         Existing folder for what DuckDB sorts on disk, and for the files of `measure_large` and `verify_large`; by default that of
         the system. With a scheduler, the default for these files is ``private`` of the publication, which the workers share.
@@ -62,7 +66,7 @@ class Engine:
     progress: BlockProgress | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_range("Engine", "memory", self.memory, 0.5, what="a number of GiB")
+        check_range("Engine", "memory", self.memory, LEAST_MEMORY, what="a number of GiB")
         check_whole("Engine", "workers", self.workers, "processes")
         if self.scratch is not None:
             check_kind("Engine", "scratch", self.scratch, (str, Path), "is the path of a folder, as '/var/tmp'")
@@ -89,7 +93,8 @@ class Engine:
             TemporaryDirectory(prefix="foreknow-", dir=self.scratch) as scratch,
             duckdb.connect(":memory:", config=settings | {"temp_directory": scratch}) as connection,
         ):
-            connection.execute("SET enable_progress_bar = false")
+            # Times with zone are written, and hashed as text, in the zone of the session.
+            connection.execute("SET enable_progress_bar = false; SET TimeZone = 'UTC'")
             yield connection
 
     def map[A, B](self, function: Callable[[A], B], tasks: Iterable[A]) -> Iterator[B]:
@@ -105,12 +110,13 @@ class Engine:
         yield from results if self.progress is None else self.progress(results, len(listed))
 
     def _results[A, B](self, function: Callable[[A], B], tasks: list[A]) -> Iterator[B]:
+        on_one_thread = partial(_on_one_thread, function)
         if self.scheduler is not None:
-            yield from _map_on_cluster(self.scheduler, function, tasks)
+            yield from _map_on_cluster(self.scheduler, on_one_thread, tasks)
         elif self.workers == 1:
-            yield from map(partial(_on_one_thread, function), tasks)
+            yield from map(on_one_thread, tasks)
         else:
-            yield from _map_on_processes(int(self.workers), partial(_on_one_thread, function), tasks)
+            yield from _map_on_processes(int(self.workers), on_one_thread, tasks)
 
 
 def as_engine(owner: str, engine: Engine | None) -> Engine:

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from foreknow.evaluation.large.engine import database_errors
+from foreknow.evaluation.large.engine import LEAST_MEMORY, Engine
 from foreknow.evaluation.large.sql_files import exact_pattern
 
 PARQUET = (".parquet", ".pq")
@@ -97,7 +97,7 @@ def columns_of_file(path: Path) -> list[str]:
     """
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path}.")
-    with database_errors(), duckdb.connect(":memory:") as connection:
+    with Engine(LEAST_MEMORY).connection() as connection:
         is_parquet = path.suffix.lower() in PARQUET
         name = exact_pattern(path)
         read = connection.read_parquet(name) if is_parquet else connection.read_csv(name, header=True)

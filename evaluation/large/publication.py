@@ -159,8 +159,8 @@ def publish_large(
     block : int
         Least number of records of a block. Groups depend on it.
     seed : int, optional
-        Source of the order of equal records and of the numbers of groups. By default, 128 bits of fresh entropy, kept in
-        ``private``.
+        Source of the order of equal records, another one in each release, and of the numbers of groups. By default, 128 bits of
+        fresh entropy, kept in ``private``.
     engine : Engine, optional
         Memory and processes. Results do not depend on them.
 
@@ -170,8 +170,9 @@ def publish_large(
         If an argument is of another kind.
     ValueError
         If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, its
-        requirement is fitted to all records of a view, the seed is no whole number of at least 0, or a cell or a time is missing
-        or outside its domain. If there are more than 16,384 releases, or a release has more than 100,000 blocks.
+        requirement is fitted to all records of a view, the seed is no whole number of at least 0, or a cell, a respondent or a
+        time is missing or outside its domain. If an interrupted run had other versions of Python or the packages. If there are
+        more than 16,384 releases, or a release has more than 100,000 blocks.
     ChildProcessError
         If a process was killed.
     Infeasible
@@ -190,6 +191,9 @@ def publish_large(
 
     Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort and the cost of the
     defense on each block.
+
+    A run that goes on compares each block that is complete with its own order of the records, so that no respondent is published
+    twice or lost.
     """
     engine, folder = as_engine("publish_large", engine), Path(folder).absolute()
     check_arguments(table, defense, adversary, block, seed)
@@ -207,7 +211,7 @@ def publish_large(
         )
         made, sums, beliefs = [], sum_of_begun(folder), None
         for release, time in enumerate(times):
-            records = sort_records(table, connection, time, order_of(job), beliefs, job.work)
+            records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
             ranges = block_ranges(int(records.counts.sum()), block)
             if isinstance(defense, LEVEL_DEFENSES):
                 ranges = whole_groups(connection, records.path, ranges)
@@ -235,9 +239,12 @@ def input_checksums(published: LargeReleases) -> set[str]:
     return set(map(str, read_json(published.folder / "private" / MANIFEST)["settings"]["files"].values()))
 
 
-def order_of(job: PublishJob) -> RecordOrder:
-    """Order of the records that a defense needs: along the curve, by the groups of a level vector, or by the hash alone."""
-    secret = hashlib.sha256(str(job.seed).encode()).hexdigest()[:32]
+def order_of(job: PublishJob, release: int) -> RecordOrder:
+    """Order of the records that a defense needs: along the curve, by the groups of a level vector, or by the hash alone.
+
+    The secret is another one in each release, so that equal records of two releases are in independent orders.
+    """
+    secret = hashlib.sha256(f"{job.seed} {release}".encode()).hexdigest()[:32]
     levels = job.defense if isinstance(job.defense, LEVEL_DEFENSES) else None
     return RecordOrder(secret, isinstance(job.defense, CURVE_DEFENSES), levels)
 

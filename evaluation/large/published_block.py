@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from foreknow.defenses import Anatomy, Defense, Infeasible
 from foreknow.evaluation.checks.program import checksum
@@ -66,9 +67,15 @@ def publish_block(task: BlockTask) -> dict[str, Any]:
 
     The published part is in ``release``, that of the publisher in ``private/records``, the beliefs of the assumed adversary in
     ``private/beliefs``. The record in ``private/done`` is written last; a block that has one is not published again.
+
+    Raises
+    ------
+    ValueError
+        If an earlier run published other records in the block.
     """
     done = part_path(task.job.folder / "private" / "done", task.release, task.block, "json")
     if done.exists():
+        _check_published_records(task)
         return dict(read_json(done))
     block, view, prior = view_and_prior(task)
     label = block["label"].to_numpy() if "label" in block.column_names else None
@@ -159,12 +166,34 @@ def _published(release: Release, first: int) -> pa.Table:
 
 
 def _column(column: "pd.Series[Any]", kind: pa.DataType) -> pa.Array:
-    return pa.array(column.map(str) if pa.types.is_string(kind) else column, kind)
+    """Published cells of a type; a text is made once for each distinct cell."""
+    if not pa.types.is_string(kind):
+        return pa.array(column, kind)
+    number, cells = pd.factorize(column)
+    return pa.array(list(map(str, cells)), kind).take(pa.array(number))
+
+
+def _check_published_records(task: BlockTask) -> None:
+    """Raise ValueError unless a block that an earlier run published has its ranks in the order of this run.
+
+    In another order blocks of two runs would hold a respondent twice. Cost: one reading of the block.
+    """
+    own = part_path(task.job.folder / "private" / "records", task.release, task.block)
+    columns = _record_columns(task.job.schema)
+    found = pq.read_table(own, columns=columns, use_threads=False)
+    if not found.equals(read_block(task.records.path, task.start, task.stop).select(columns)):
+        raise ValueError(
+            f"publish_large: {own} of an interrupted run holds other records than block {task.block} of the release at "
+            f"{task.time!r} has in this run; all parts are of one order. Name a folder that does not exist."
+        )
+
+
+def _record_columns(schema: Schema) -> list[str]:
+    return ["respondent", *(f"q{a}" for a in range(len(schema.quasi_identifiers))), "value"]
 
 
 def _records(block: pa.Table, group: IntArray, task: BlockTask) -> pa.Table:
     """Records of a block with their ``group``, -1 if suppressed, and their ``rank``."""
-    columns = ["respondent", *(f"q{a}" for a in range(len(task.job.schema.quasi_identifiers))), "value"]
     label = pa.array(np.where(group >= 0, group + task.first_label, -1))
     rank = pa.array(np.arange(task.start, task.stop))
-    return block.select(columns).append_column("group", label).append_column("rank", rank)
+    return block.select(_record_columns(task.job.schema)).append_column("group", label).append_column("rank", rank)

@@ -12,7 +12,7 @@ from foreknow.defenses.growing.enforce_on_published import enforce_on_published
 from foreknow.defenses.requirements.summary import TableCounts, summarize_groups, summarize_records
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.large.engine import Engine
-from foreknow.evaluation.large.parts import part_path
+from foreknow.evaluation.large.parts import part_path, read_json
 from foreknow.evaluation.large.published_block import (
     BlockTask,
     generator_of,
@@ -59,7 +59,7 @@ def settle_block(task: SettleTask) -> dict[str, Any]:
     private = task.block.job.folder / "private"
     done = part_path(private / "done", task.block.release, task.block.block, "json")
     records = part_path(private / "records", task.block.release, task.block.block)
-    made = publish_block(task.block)
+    made = dict(read_json(done))
     if made["sha256"][records.relative_to(private).as_posix()] != checksum(records):
         done.unlink()
         made = publish_block(task.block)

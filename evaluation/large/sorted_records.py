@@ -1,5 +1,6 @@
 """Records of a release as codes, in the order of a unique key: Hilbert index, secret hash of the respondent, respondent."""
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,7 +71,7 @@ def sort_records(
     Notes
     -----
     The order depends on the records and the secret alone. Records with equal quasi-identifiers are in an order that only the
-    secret tells, and that is the same in all releases. Cost: O(n d) and an external sort.
+    secret tells. Cost: O(n d) and an external sort.
     """
     coded, path = folder / "coded.parquet", folder / "sorted.parquet"
     counts = _write_coded(table, connection, time, coded, order.along_curve)
@@ -130,10 +131,11 @@ def curve_index(codes: FloatArray, bounds: FloatArray) -> "np.ndarray[tuple[int]
 
 
 def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> None:
-    """Raise ValueError unless each cell is in its domain."""
+    """Raise ValueError unless each record has a respondent and each other cell is in its domain."""
     schema = table.schema
-    names = (schema.respondent, *schema.quasi_identifiers, schema.sensitive)
-    for name, column in zip(names, columns.values(), strict=True):
+    _check_named(columns["respondent"], schema.respondent, time)
+    names = (*schema.quasi_identifiers, schema.sensitive)
+    for name, column in zip(names, list(columns.values())[1:], strict=True):
         if column.null_count:
             row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
             who = columns["respondent"][row].as_py()
@@ -150,6 +152,14 @@ def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> N
                 f"{name!r} of respondent {who!r} in the release at {time!r} is {cell!r}; it must be {kind.domain}. "
                 "Correct or drop the record, or widen the schema."
             )
+
+
+def _check_named(respondents: pa.Array, name: Hashable, time: Any) -> None:
+    """Raise ValueError if a record has no respondent: a missing cell or a NaN."""
+    if respondents.is_null(nan_is_null=True).true_count:
+        raise ValueError(
+            f"a record of the release at {time!r} has no {name!r}; every record needs a respondent. Drop the record, or fill it in."
+        )
 
 
 def _check_respondents(connection: duckdb.DuckDBPyConnection, coded: Path, time: Any) -> None:

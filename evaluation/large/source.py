@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from foreknow.evaluation.large.engine import database_errors
+from foreknow.evaluation.large.engine import LEAST_MEMORY, Engine
 from foreknow.evaluation.large.input_columns import NAMES, check_any_record, check_names, check_types, distinct_cells
 from foreknow.evaluation.large.input_files import quoted, read_files
 from foreknow.models import Categorical, Numeric, Schema
@@ -75,7 +75,8 @@ class LargeTable:
     ) -> "LargeTable":
         """Table with a schema read from its files: numbers have the bounds of their column, other columns their values, sorted.
 
-        Quasi-identifiers of ``categorical`` have their values too, even if they are numbers.
+        Quasi-identifiers of ``categorical`` have their values too, even if they are numbers. DuckDB reads the files on one thread
+        and with a memory limit of 256 MiB.
 
         Raises
         ------
@@ -86,7 +87,7 @@ class LargeTable:
             than that of the times is not of the years 1 to 9999 or has a fraction of a microsecond.
         """
         found = _existing(files)
-        with database_errors(), duckdb.connect(":memory:") as connection, _readable(found):
+        with Engine(LEAST_MEMORY).connection() as connection, _readable(found):
             names = [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])]
             relation = read_files(connection, found, names, [sensitive, *categorical], respondent)
             check_any_record(relation, found)

@@ -6,6 +6,8 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from commands import ROLES, records, run, write
 from large_history import bytes_of
@@ -199,6 +201,15 @@ def test_columns_with_the_names_of_a_query(tmp_path, respondent, time):
             else:
                 with pytest.raises(ValueError, match="appears twice in the release at 1;"):
                     check_records(large_table, connection)
+
+
+def test_a_nan_is_no_respondent(tmp_path):
+    numbers = pa.array([1.0, float("nan"), 3.0])
+    columns = {"id": numbers, "age": [20, 30, 40], "result": ["a", "b", "a"]}
+    pq.write_table(pa.table(columns), tmp_path / "r.parquet")
+    table = large.LargeTable.infer(tmp_path / "r.parquet", ["age"])
+    with large.Engine().connection() as connection, pytest.raises(ValueError, match="'id' is missing in 1 record;"):
+        check_records(table, connection)
 
 
 def test_a_publication_that_another_run_writes_into_is_left(folder, source, whole, out):

@@ -3,12 +3,15 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import duckdb
 import pytest
 from commands import ROLES, records, run, write
 from engine_tasks import killed, threads_of_products, waits_from_the_second_on
 
-from foreknow.evaluation.large import Engine
+from foreknow.evaluation.large import Engine, LargeTable
+from foreknow.evaluation.large.input_files import columns_of_file
 
 slow = pytest.mark.slow
 
@@ -24,6 +27,22 @@ def test_the_threads_of_the_program_are_left_as_they_are():
     before = threads_of_products(None)
     for _ in Engine().map(threads_of_products, range(2)):
         assert threads_of_products(None) == before
+
+
+def test_a_table_is_read_on_one_thread_and_with_the_least_memory(tmp_path, monkeypatch):
+    """The settings of each connection of DuckDB: by default it takes all cores and most of the memory."""
+    connect, made = duckdb.connect, []
+
+    def connected(*arguments, **settings):
+        connection = connect(*arguments, **settings)
+        made.append(connection.sql("SELECT current_setting('threads'), current_setting('memory_limit')").fetchall()[0])
+        return connection
+
+    monkeypatch.setattr(duckdb, "connect", connected)
+    source = Path(write(records(people=20, present=20), tmp_path / "r.parquet"))
+    assert "age" in columns_of_file(source)
+    LargeTable.infer(source, ["age"])
+    assert made == [(1, "256.0 MiB")] * 2
 
 
 def test_too_little_memory_names_the_setting_and_the_option():
@@ -54,6 +73,17 @@ def test_a_cluster_whose_workers_are_killed_is_told_in_one_sentence(monkeypatch)
         pytest.raises(ChildProcessError, match=r"workers of tcp.* were killed.*run it again"),
     ):
         list(Engine(scheduler=cluster.scheduler_address).map(killed, [1]))
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_task_of_a_cluster_uses_one_thread():
+    """Also with workers for which nothing else limits the threads, as those of a cluster in this process."""
+    distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")
+    settings = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster:
+        (found,) = Engine(scheduler=cluster.scheduler_address).map(threads_of_products, [None])
+    assert found
+    assert set(found) == {1}
 
 
 @slow

@@ -1,6 +1,7 @@
 """Types of the columns of a table on disk, and records without a time."""
 
 import datetime
+import re
 import uuid
 
 import duckdb
@@ -14,7 +15,7 @@ from large_history import in_memory, visits
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import KAnonymity, Mondrian
 from foreknow.evaluation.large import LargeTable, attack_large, publish_large, verify_large
-from foreknow.models import Adversary, Categorical, History, MarkovChain, Numeric, Omega, UniformPrior
+from foreknow.models import Adversary, Categorical, History, MarkovChain, Numeric, Omega, UniformPrior, View
 
 WRITERS = {"parquet": "to_parquet", "csv": "to_csv"}
 
@@ -88,6 +89,20 @@ def test_other_types_are_refused_with_the_name_of_the_column(tmp_path, make, kin
     duckdb.sql(f"COPY (SELECT * REPLACE ({make} AS {role}) FROM frame) TO '{path}' (FORMAT parquet)")
     with pytest.raises(ValueError, match=f"the column '{role}' is of type {kind}.*Write it as text or as a number"):
         LargeTable.infer(path, ["age", "sex"], time="week")
+
+
+@pytest.mark.parametrize("cell", [None, float("nan")], ids=["missing", "nan"])
+def test_a_record_without_respondent_is_refused_as_in_memory(tmp_path, cell):
+    """A NaN in a Parquet column of numbers is no missing cell."""
+    frame = visits(people=20, releases=1).assign(id=lambda rows: np.arange(len(rows), dtype=float))
+    path, ids = tmp_path / "visits.parquet", [cell, *frame["id"][1:]]
+    pq.write_table(pa.Table.from_pandas(frame).set_column(0, "id", pa.array(ids, pa.float64())), path)
+    table = LargeTable.infer(path, ["age"], time="week")
+    words = "has no 'id'; every record needs a respondent. Drop the record, or fill it in."
+    with pytest.raises(ValueError, match=f"^a record of the release at 0 {re.escape(words)}$"):
+        publish_large(table, Mondrian(KAnonymity(4)), tmp_path / "out")
+    with pytest.raises(ValueError, match=re.escape(words)):
+        View(pd.read_parquet(path), table.schema, 0)
 
 
 def test_times_in_nanoseconds_are_values(tmp_path):

@@ -513,6 +513,7 @@ class TestCombining:
         (lambda: PosteriorBound(0.5, quantity="share"), "PosteriorBound: quantity is 'share'; it is 'gain' or 'belief'"),
         (lambda: PosteriorBound(0.5, sensitive_set=()), "PosteriorBound: the sensitive set is empty"),
         (lambda: QSDiversity(0, 2, LETTERS), "QSDiversity: c is 0; it must be above 0, and finite"),
+        (lambda: QSDiversity(-0.5, 2, LETTERS), "QSDiversity: c is -0.5"),
         (lambda: QSDiversity(math.inf, 2, LETTERS), "QSDiversity: c is inf"),
         (lambda: QSDiversity(math.nan, 2, LETTERS), "QSDiversity: c is nan"),
         (lambda: QSDiversity(1, 0, LETTERS), "QSDiversity: l is 0; it is a number of labels, 1 or more"),

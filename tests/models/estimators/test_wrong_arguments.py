@@ -64,6 +64,13 @@ SETTINGS = [
 ]
 
 
+class Unflagged:
+    """An object that can be called as an estimator, without the flag `exact`."""
+
+    def __call__(self, problem):
+        return problem
+
+
 def unchanged(prior, counts):
     return prior if counts.sum() else None
 
@@ -117,6 +124,7 @@ def test_only_a_problem_is_answered(name):
         (lambda: Exact("100"), ValueError, "Exact: limit is '100'"),
         (lambda: Auto(pairs=None), ValueError, "Auto: pairs is None; it is a number of pairs of member and value"),
         (lambda: Auto(beyond=Exact), TypeError, "Auto: beyond is the class Exact; write beyond=Exact(...)"),
+        (lambda: Auto(beyond=Unflagged()), TypeError, "it is an estimator object, as Exact()"),
         (lambda: Auto(beyond="exact"), TypeError, "Auto: beyond is 'exact'; it is an estimator object, as Exact()"),
         (
             lambda: Mixed(small=len),

@@ -69,6 +69,7 @@ def test_without_transitions_each_release_is_sinkhorn(tmp_path):
         np.testing.assert_allclose([found[who] for who in expected], list(expected.values()), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_contradicted_groups_are_among_the_doubtful_ones(tmp_path):
     frame, published = published_visits(tmp_path, Mondrian(KAnonymity(4)))
     attack = JointAttack(Adversary(UniformPrior(), CYCLE), MaxEntropy(1e-3, 2000))

@@ -70,10 +70,14 @@ def differences(folder: Path, listing: Listing) -> list[Difference]:
     base = listing.path.parent
     sums = {_name(folder, base / name): sum_ for name, sum_ in listing.sums.items()}
     found = [Difference(name, _state(folder / name, sum_)) for name, sum_ in sums.items()]
-    known = {*sums, _name(folder, listing.path)}
+    return [one for one in found if one.state] + [Difference(name, "extra") for name in extra_files(folder, listing)]
+
+
+def extra_files(folder: Path, listing: Listing) -> list[str]:
+    """Names of the files of a folder and below that its publication does not list, in order."""
+    known = {_name(folder, listing.path.parent / name) for name in listing.sums} | {_name(folder, listing.path)}
     known |= {str(above) for name in known for above in PurePosixPath(name).parents}
-    extra = sorted({*_present(folder)} - known)
-    return [one for one in found if one.state] + [Difference(name, "extra") for name in extra]
+    return sorted({*_present(folder)} - known)
 
 
 def _present(folder: Path) -> Iterator[str]:

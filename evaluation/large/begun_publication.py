@@ -29,6 +29,7 @@ def begin_publication(folder: Path, settings: dict[str, Any], seed: int | None) 
     """
     begun = folder / "private" / BEGUN
     if not has_files(folder):
+        remove_torn(folder)
         make_private("publish_large", folder / "private")
         (folder / "private" / "work").mkdir(exist_ok=True)
         used = secrets.randbits(128) if seed is None else seed

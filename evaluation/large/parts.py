@@ -20,6 +20,9 @@ import pyarrow.parquet as pq
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum
 
+EARLIER = ".earlier"
+"""Folder in which a run keeps the publication that it replaces."""
+
 SCRATCH_FILE = re.compile(
     r"\.(part-[0-9]+\.(parquet|json)|begun\.json|manifest\.json|release\.json)\.[A-Za-z0-9.]*-[0-9]{1,7}-[0-9a-f]{16}"
 )
@@ -185,5 +188,6 @@ def remove_torn(folder: Path) -> None:
 
 
 def has_files(folder: Path) -> bool:
-    """True if a folder holds a file other than those that a run which was killed at once left."""
-    return any(path.is_file() and not SCRATCH_FILE.fullmatch(path.name) for path in folder.rglob("*"))
+    """True if a folder holds a file other than those set aside, and those that a run which was killed at once left."""
+    own = (path for path in folder.rglob("*") if path.relative_to(folder).parts[0] != EARLIER)
+    return any(path.is_file() and not SCRATCH_FILE.fullmatch(path.name) for path in own)

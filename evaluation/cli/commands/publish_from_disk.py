@@ -1,6 +1,8 @@
 """`foreknow publish --from-disk`: publication of a table larger than memory, its verification and its certificate."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -73,9 +75,6 @@ class DiskRun(NamedTuple):
 
 def publish_from_disk(run: DiskRun) -> Outcome:
     """Publish a table on disk, verify it, and write its certificate; an interrupted run goes on."""
-    from foreknow.evaluation.large import AlreadyPublished, LargeReleases, publish_large
-    from foreknow.evaluation.large.blocks import BLOCK_RECORDS
-
     defense, engine = _checked_defense(run), run.disk.engine("publishing, blocks of a release")
     complete = run.out / PARTS / CERTIFICATE
     check_output(run.out, [complete.relative_to(run.out)], (), run.overwrite)
@@ -83,18 +82,8 @@ def publish_from_disk(run: DiskRun) -> Outcome:
         table, corpus = large_tables(run.table, run.corpus)
         _check_times(table, engine)
     adversary = _assumed(run, table, corpus, engine) if run.choice.assumes_adversary else None
-    if run.overwrite:
-        _remove_earlier(run, table, defense, adversary, engine)
-    notice_publication(defense)
-    try:
-        published = publish_large(
-            table, defense, run.out, adversary, block=run.block or BLOCK_RECORDS, seed=run.seed, engine=engine
-        )
-    except AlreadyPublished:  # The run was killed before its certificate was written.
-        published = LargeReleases(run.out)
-    check_any_group(published.releases, defense, table.schema)
-    with locked(run.out):
-        stated = _certified(run, published, defense, adversary)
+    with _earlier_set_aside(run, table, defense, adversary, engine):
+        published, stated = _published(run, table, defense, adversary, engine)
     _report(published, defense)
     say(
         f"For the public: {run.out / PARTS}, with {RELEASE} and {CERTIFICATE}.",
@@ -138,22 +127,45 @@ def _checked_defense(run: DiskRun) -> Defense:
     return replace(defense, rng=None) if isinstance(defense, Anatomy) else defense
 
 
-def _remove_earlier(
+@contextmanager
+def _earlier_set_aside(
     run: DiskRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
-) -> None:
-    """Remove an earlier publication from disk, unless arguments or records are refused or another run holds its lock."""
-    from foreknow.evaluation.large.begun_publication import remove_publication
+) -> Iterator[None]:
+    """Context manager in which, with --overwrite, an earlier publication is set aside, unless arguments or records are refused."""
     from foreknow.evaluation.large.blocks import BLOCK_RECORDS
     from foreknow.evaluation.large.checked_records import check_records
+    from foreknow.evaluation.large.earlier_publication import earlier_set_aside, forget_earlier
+    from foreknow.evaluation.large.parts import EARLIER
     from foreknow.evaluation.large.publication import check_arguments
 
-    if not (run.out / PRIVATE / BEGUN).exists():
+    if not run.overwrite or not any((run.out / name / BEGUN).exists() for name in (PRIVATE, f"{EARLIER}/{PRIVATE}")):
+        yield
+        forget_earlier(run.out)
         return
     check_arguments(table, defense, adversary, run.block or BLOCK_RECORDS, run.seed)
     with error_console.status("checking the records"), engine.connection() as connection:
         check_records(table, connection)
+    with earlier_set_aside(run.out):
+        yield
+
+
+def _published(
+    run: DiskRun, table: "LargeTable", defense: Defense, adversary: Adversary | None, engine: "Engine"
+) -> "tuple[LargeReleases, Certificate]":
+    """The publication and its certificate."""
+    from foreknow.evaluation.large import AlreadyPublished, LargeReleases, publish_large
+    from foreknow.evaluation.large.blocks import BLOCK_RECORDS
+
+    notice_publication(defense)
+    try:
+        published = publish_large(
+            table, defense, run.out, adversary, block=run.block or BLOCK_RECORDS, seed=run.seed, engine=engine
+        )
+    except AlreadyPublished:  # The run was killed before its certificate was written.
+        published = LargeReleases(run.out)
+    check_any_group(published.releases, defense, table.schema)
     with locked(run.out):
-        remove_publication(run.out)
+        return published, _certified(run, published, defense, adversary)
 
 
 def _check_times(table: "LargeTable", engine: "Engine") -> None:

@@ -76,7 +76,7 @@ def publish(folder, source, *more):
     return ["publish", source, *DISK, *more, "--out", folder / "out"]
 
 
-def steps(monkeypatch, fails_at):
+def steps(monkeypatch, fails_at, error=InterruptedError):
     """Count the writes and the renames of JSON files; the given one is half done, as at a full disk, or not done."""
     write_text, replace, made = Path.write_text, os.replace, []
 
@@ -87,12 +87,12 @@ def steps(monkeypatch, fails_at):
     def write_half(path, text, **settings):
         if fails(path):
             write_text(path, text[: len(text) // 2], **settings)
-            raise InterruptedError(path.name)
+            raise error(path.name)
         return write_text(path, text, **settings)
 
     def no_rename(scratch, path):
         if fails(path):
-            raise InterruptedError(path.name)
+            raise error(path.name)
         replace(scratch, path)
 
     monkeypatch.setattr(Path, "write_text", write_half)
@@ -218,22 +218,66 @@ def test_a_publication_that_another_run_writes_into_is_left(folder, source, whol
     assert bytes_of(out) == whole
 
 
-def test_a_removal_that_was_interrupted(folder, source, whole, out, monkeypatch):
-    """The earlier publication is removed by the next run; of the same settings, it goes on."""
-    rmtree = shutil.rmtree
-    for fails in ("release", "records"):
+@pytest.mark.parametrize(
+    "change",
+    [["-l", 50], ["--defense", "full-domain", "-k", 10**6]],
+    ids=["no group to publish", "no level vector"],
+)
+def test_an_overwrite_that_fails_while_it_publishes_puts_the_earlier_publication_back(
+    folder, source, whole, out, change
+):
+    refused(*publish(folder, source, *change, "--overwrite"))
+    assert bytes_of(out) == whole
 
-        def interrupted(path, *arguments, fails=fails, **settings):
-            if Path(path).name == fails:
-                raise InterruptedError(fails)
-            rmtree(path, *arguments, **settings)
 
-        with monkeypatch.context() as patch:
-            patch.setattr(shutil, "rmtree", interrupted)
-            run(*publish(folder, source, "--seed", 5, "--overwrite"), status=1)
-        assert not (out / "private" / "manifest.json").exists()
-        run(*publish(folder, source, "--seed", 6, "--overwrite"))
-        assert bytes_of(out).keys() == whole.keys()
+@pytest.mark.parametrize("name", ["mine.txt", "release/mine.txt", "private/notes/mine.txt", "private/records/mine.txt"])
+def test_a_file_of_another_origin_is_not_removed(folder, source, whole, out, name):
+    (out / name).parent.mkdir(exist_ok=True)
+    (out / name).write_text("mine")
+    assert f"{name} is not of the publication that would be replaced" in refused(
+        *publish(folder, source, "--overwrite")
+    )
+    assert bytes_of(out) == {**whole, name: b"mine"}
+
+
+@pytest.mark.parametrize("fails_at", range(2))
+def test_setting_aside_that_was_interrupted(folder, source, whole, out, monkeypatch, fails_at):
+    """The next run finishes it, and publishes."""
+    rename, made = Path.rename, []
+
+    def interrupted(path, target):
+        if len(made) == fails_at:
+            raise KeyboardInterrupt
+        made.append(path)
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", interrupted)
+        run(*publish(folder, source, "--seed", 6, "--overwrite"), status=None)
+    refused(*publish(folder, source, "-l", 50, "--overwrite"))
+    assert bytes_of(out) == whole
+    run(*publish(folder, source, "--seed", 6, "--overwrite"))
+    assert bytes_of(out).keys() == whole.keys()
+
+
+@pytest.mark.parametrize("fails_at", [0, 5, 9])
+def test_an_overwrite_that_was_interrupted(folder, source, whole, out, monkeypatch, fails_at):
+    """The earlier publication stays aside until a run ends, and is put back where one fails."""
+    again = publish(folder, source, "--seed", 6)
+    with monkeypatch.context() as patch:
+        steps(patch, fails_at, KeyboardInterrupt)
+        run(*again, "--overwrite", status=None)
+    kept = {
+        name.removeprefix(".earlier/"): each for name, each in bytes_of(out).items() if name.startswith(".earlier/")
+    }
+    assert kept == whole
+    refused(*publish(folder, source, "-l", 50, "--overwrite"))
+    assert bytes_of(out) == whole
+    with monkeypatch.context() as patch:
+        steps(patch, fails_at, KeyboardInterrupt)
+        run(*again, "--overwrite", status=None)
+    run(*again)
+    assert bytes_of(out).keys() == whole.keys()
 
 
 @pytest.fixture

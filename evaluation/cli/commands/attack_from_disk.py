@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from foreknow.attacks import JointAttack, SequentialAttack
-from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, read_json
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, Listing, extra_files, read_json
 from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.cli.attack_choices import estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
@@ -83,7 +83,8 @@ def attack_from_disk(run: AttackRun) -> Outcome:
     say_sentences(verdict_line(exposed), *fail_over_lines(exposed.share, run.fail_over))
     if run.out is not None:
         say(
-            f"Beliefs, for you alone: {run.out / BELIEFS}. Exposed respondents: {run.out / AT_RISK}. Settings: {SETTINGS}."
+            f"Beliefs, for you alone: {run.out / BELIEFS}. Exposed respondents: {run.out / AT_RISK}.",
+            f"Settings: {run.out / SETTINGS}.",
         )
     assert run.groups is not None
     say(*check_lines(run.groups))
@@ -177,9 +178,21 @@ def _remove_earlier(out: Path) -> None:
 
     if (out / BELIEFS / BEGUN).exists():
         with locked(out), locked(out / BELIEFS):
+            _check_no_extra(out / BELIEFS)
             for name in (AT_RISK, SETTINGS):
                 (out / name).unlink(missing_ok=True)
             remove_run(out / BELIEFS)
+
+
+def _check_no_extra(beliefs: Path) -> None:
+    """Raise ValueError if complete beliefs have a file beside them that would be removed, too."""
+    if not (beliefs / MANIFEST).exists():
+        return
+    listing = Listing(beliefs / MANIFEST, read_json(beliefs / MANIFEST).get("sha256", {}))
+    if extra := extra_files(beliefs, listing):
+        raise ValueError(
+            f"{beliefs / extra[0]} is not of the beliefs that would be replaced; move it, or name another folder."
+        )
 
 
 def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, beliefs: Path) -> dict[str, Any]:

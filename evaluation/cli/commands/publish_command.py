@@ -89,7 +89,7 @@ def publish_command(
     a respondent: a counterfeit). The key undoes the publication. foreknow attack reads it.
 
     With --from-disk, FOLDER/release holds Parquet files of at least --block records each, and FOLDER/private the key in parts. The
-    defenses are mondrian, js-reduce and anatomy. The same command goes on with a run that was interrupted.
+    defenses are mondrian, js-reduce, bkaa, anatomy and full-domain. The same command goes on with a run that was interrupted.
 
     Defaults of thresholds: -t 0.5 for js-reduce and uhra, --beta 5 for bkaa and k-primacy.
 

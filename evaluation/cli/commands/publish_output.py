@@ -6,7 +6,7 @@ from typing import Any
 
 from foreknow.defenses import Defense
 from foreknow.evaluation.checks.certificate import CERTIFICATE, Certificate, checksums_of
-from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
 from foreknow.evaluation.cli.files.checksums import RELEASE, write_key, write_release
 from foreknow.evaluation.cli.files.columns import Columns
@@ -59,13 +59,18 @@ def checked_output(records: Path, corpus: Path | None, out: Path, overwrite: boo
     Raises
     ------
     ValueError
-        As `check_output`; if the public folder holds a published table in the other file format, which would remain there.
+        As `check_output`; if the public folder holds a published table in the other file format, or the folder a publication from
+        disk, which would remain there.
     """
     output = Output(records, out, [path for path in (records, corpus) if path is not None], overwrite, pictures)
     table, key = output.table, output.key
     names = [table, *(Path(PUBLIC, name) for name in (RELEASE, CERTIFICATE))]
     names += [key, *(Path(PRIVATE, name) for name in (MANIFEST, SETTINGS))]
     check_output(out, [*names, *([Path(PRIVATE, GROUP_SIZES)] if pictures else [])], output.sources, overwrite)
+    if (out / PRIVATE / BEGUN).exists():
+        raise ValueError(
+            f"{out} holds a publication from disk, whose files would remain; name another folder, or --from-disk."
+        )
     other = out / table.with_suffix(".csv" if table.suffix == ".parquet" else ".parquet")
     if other.exists():
         raise ValueError(

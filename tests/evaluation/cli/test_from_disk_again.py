@@ -301,6 +301,18 @@ def test_an_attack_that_is_refused_leaves_the_earlier_one(folder, out, attacked)
     assert bytes_of(folder / "risk") == earlier
 
 
+def test_a_file_beside_the_beliefs_is_not_removed(folder, attacked):
+    earlier = bytes_of(folder / "risk")
+    (folder / "risk" / "beliefs" / "mine.txt").write_text("mine")
+    assert "mine.txt is not of the beliefs that would be replaced" in refused(*attacked)
+    assert bytes_of(folder / "risk") == {**earlier, "beliefs/mine.txt": b"mine"}
+
+
+def test_a_publication_from_disk_is_not_overwritten_by_one_in_memory(folder, source, whole, out):
+    assert "holds a publication from disk" in refused("publish", source, *ROLES, "--overwrite", "--out", out)
+    assert bytes_of(out) == whole
+
+
 def test_an_attack_over_an_earlier_one(folder, attacked):
     earlier = bytes_of(folder / "risk")
     run(*attacked)

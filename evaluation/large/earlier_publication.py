@@ -1,12 +1,11 @@
 """Earlier publication of a folder that is published into anew: set aside, and put back if the run fails."""
 
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from foreknow.evaluation.checks.certificate import CERTIFICATE
-from foreknow.evaluation.checks.manifest import MANIFEST, PRIVATE, extra_files, listing_of
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, PRIVATE, extra_files, listing_of
 from foreknow.evaluation.file_lock import locked
 from foreknow.evaluation.large.begun_publication import remove_publication
 from foreknow.evaluation.large.parts import EARLIER
@@ -39,8 +38,11 @@ def earlier_set_aside(folder: Path) -> Iterator[None]:
 
 
 def forget_earlier(folder: Path) -> None:
-    """Remove what a run set aside."""
-    shutil.rmtree(folder / EARLIER, ignore_errors=True)
+    """Remove the publication that a run set aside, and nothing else that is beside it."""
+    aside = folder / EARLIER
+    if (aside / PRIVATE / BEGUN).exists():
+        remove_publication(aside)
+    _remove_empty(aside)
 
 
 def _check_no_extra(folder: Path) -> None:
@@ -76,4 +78,9 @@ def _put_back(folder: Path) -> None:
     for name in (PARTS, PRIVATE):
         if (aside / name).exists():
             (aside / name).rename(folder / name)
-    aside.rmdir()
+    _remove_empty(aside)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # It holds something else, or is not there.
+        folder.rmdir()

@@ -301,6 +301,15 @@ def test_an_attack_that_is_refused_leaves_the_earlier_one(folder, out, attacked)
     assert bytes_of(folder / "risk") == earlier
 
 
+def test_a_folder_with_the_name_of_the_one_set_aside_is_kept(folder, source, out):
+    shutil.rmtree(out)
+    (out / ".earlier").mkdir(parents=True)
+    (out / ".earlier" / "mine.txt").write_text("mine")
+    run(*publish(folder, source, "--seed", 5))
+    run(*publish(folder, source, "--seed", 6, "--overwrite"))
+    assert bytes_of(out / ".earlier") == {"mine.txt": b"mine"}
+
+
 def test_a_file_beside_the_beliefs_is_not_removed(folder, attacked):
     earlier = bytes_of(folder / "risk")
     (folder / "risk" / "beliefs" / "mine.txt").write_text("mine")

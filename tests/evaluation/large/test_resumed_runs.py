@@ -104,29 +104,29 @@ def test_respondents_that_are_times_with_zone_are_the_same_in_all_zones(tmp_path
     assert pq.read_schema(part).field("respondent").type == pa.timestamp("us", "UTC")
 
 
+def check_versions_on_resume(monkeypatch, run, owner, complete):
+    """A run that was interrupted goes on with its own versions alone; a complete one has a state of its own."""
+    with monkeypatch.context() as patch, pytest.raises(ValueError, match=f"{owner}: .*{other_versions(patch)}"):
+        run()
+    run()
+    other_versions(monkeypatch)
+    with pytest.raises(complete):
+        run()
+
+
 def test_a_publication_of_other_versions_is_not_gone_on_with(tmp_path, monkeypatch):
     run = partial(
         publish_large, on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=40, seed=7
     )
     interrupted(run, publication_module, "publish_block", 3)
-    with monkeypatch.context() as patch, pytest.raises(ValueError, match=f"publish_large: .*{other_versions(patch)}"):
-        run()
-    run()
-    other_versions(monkeypatch)
-    with pytest.raises(AlreadyPublished):
-        run()
+    check_versions_on_resume(monkeypatch, run, "publish_large", AlreadyPublished)
 
 
 def test_an_attack_of_other_versions_is_not_gone_on_with(tmp_path, monkeypatch):
     published = publish_large(on_disk(tmp_path, visits()), Mondrian(KAnonymity(4)), tmp_path / "out", block=40)
     run = partial(attack_large, published, SequentialAttack(ADVERSARY), tmp_path / "beliefs")
     interrupted(run, attack_module, "write_part", 3)
-    with monkeypatch.context() as patch, pytest.raises(ValueError, match=f"attack_large: .*{other_versions(patch)}"):
-        run()
-    run()
-    other_versions(monkeypatch)
-    with pytest.raises(AlreadyAttacked):
-        run()
+    check_versions_on_resume(monkeypatch, run, "attack_large", AlreadyAttacked)
 
 
 def test_blocks_of_another_order_are_refused(tmp_path, monkeypatch):

@@ -123,5 +123,5 @@ def read_json(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         content = None
     if not isinstance(content, dict):
-        raise ValueError(f"{path} is not a file that foreknow wrote; publish again.")
+        raise ValueError(f"{path} is not a file that foreknow wrote; publish into another folder.")
     return content

@@ -65,12 +65,12 @@ def verdicts(
 ) -> pd.DataFrame:
     """Result of `verify`, for a release with or without published items."""
     _check_requirement(requirement)
-    priors: dict[Hashable, list[list[float]]] = {}
+    priors: dict[Hashable, list[FloatArray]] = {}
     rows = None if prior is None else _rows(release, prior)
     if rows is not None:
         _check_prior(rows, len(release.group), len(release.view.schema.values))
         for row, group in enumerate(release.group.tolist()):
-            priors.setdefault(group, []).append(rows[row].tolist())
+            priors.setdefault(group, []).append(rows[row])
     schema, table = release.view.schema, release.table
     published = CheckedTable(table[schema.sensitive].tolist(), schema.values, release, rows, items)
     return _levels(table["group"].tolist(), published, requirement, priors or None)
@@ -81,7 +81,7 @@ def verify_table(
     sensitive: str,
     values: Iterable[Hashable],
     requirement: Requirement,
-    priors: Mapping[Hashable, list[list[float]]] | None = None,
+    priors: Mapping[Hashable, ArrayLike] | None = None,
 ) -> pd.DataFrame:
     """Verdict on each group of a published table, given without its view.
 
@@ -131,7 +131,7 @@ def _levels(
     labels: list[Hashable],
     published: CheckedTable,
     requirement: Requirement,
-    priors: Mapping[Hashable, list[list[float]]] | None,
+    priors: Mapping[Hashable, ArrayLike] | None,
 ) -> pd.DataFrame:
     shown: dict[Hashable, list[Hashable]] = {}
     for label, value in zip(labels, published.shown, strict=True):

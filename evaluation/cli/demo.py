@@ -111,7 +111,10 @@ def write_output(demo: Demo, folder: Path) -> None:
     """Write the plots and tables of the demo into a folder."""
     comparison = demo.comparison
     save_picture(evaluation.gain_over_time(comparison.risk(), "year of follow-up", panel="attack"), folder / GAIN)
-    beliefs = {name: comparison.beliefs[name, STRONGEST_ATTACK] for name in comparison.releases}
+    beliefs = {
+        f"{name}\n{STRONGEST_ATTACK} attack, in hindsight": comparison.beliefs[name, STRONGEST_ATTACK]
+        for name in comparison.releases
+    }
     save_picture(
         evaluation.belief_over_time(beliefs, comparison.history, demo.patient, "year of follow-up"), folder / BELIEF
     )

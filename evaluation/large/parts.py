@@ -92,6 +92,11 @@ def part_checksums(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): checksum(path) for path in sorted(folder.rglob("part-*.parquet"))}
 
 
+def whole_blocks(folder: Path) -> int:
+    """Number of whole blocks that an interrupted run left, by their records in ``done`` of a folder."""
+    return sum(1 for _ in (folder / "done").rglob("part-*.json"))
+
+
 def forget_incomplete(private: Path) -> None:
     """Remove the records of the blocks of which a file is absent, so that these blocks are made again. Cost: O(files)."""
     for done in (private / "done").rglob("part-*.json"):

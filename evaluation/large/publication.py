@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian, Requirement
 from foreknow.evaluation.checks.manifest import MANIFEST
 from foreknow.evaluation.checks.program import checksum, versions
@@ -202,36 +204,39 @@ def publish_large(
         times = table.times(connection)
         _check_number("releases", len(times), MOST_RELEASES, "round the times, as to days")
         settings = _settings(table, defense, adversary, block, times)
-        job = PublishJob(
-            table.schema,
-            defense,
-            adversary,
-            begin_publication(folder, settings, None if seed is None else int(seed)),
-            folder,
-        )
+        seed = begin_publication(folder, settings, None if seed is None else int(seed))
+        job = PublishJob(table.schema, defense, adversary, seed, folder)
         made, sums, beliefs = [], sum_of_begun(folder), None
         for release, time in enumerate(times):
             records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
-            ranges = block_ranges(int(records.counts.sum()), block)
-            if isinstance(defense, LEVEL_DEFENSES):
-                ranges = whole_groups(connection, records.path, ranges)
-            _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
-            tasks = [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
-            blocks = list(engine.map(publish_block, tasks))
-            blocks = settled_blocks(tasks, blocks, engine)
+            tasks = _block_tasks(job, records, time, release, block, connection)
+            blocks = settled_blocks(tasks, list(engine.map(publish_block, tasks)), engine)
             made.append(_numbers(records, blocks))
             sums |= {name: sum_ for one in blocks for name, sum_ in one["sha256"].items()}
             if adversary is not None and release + 1 < len(times):
-                latest, path = (
-                    part_paths(folder / "private" / "beliefs", release),
-                    job.work / f"beliefs-{release:04d}.parquet",
-                )
-                beliefs = merge_beliefs(connection, latest, beliefs, path)
+                latest = part_paths(folder / "private" / "beliefs", release)
+                beliefs = merge_beliefs(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
         about = {"settings": settings, "versions": versions(), "seed": str(job.seed)}
         manifest = about | {"releases": made, "sha256": sums | sums_of_done(folder / "private")}
         shutil.rmtree(job.work)
         write_json(folder / "private" / MANIFEST, manifest)
     return LargeReleases(folder)
+
+
+def _block_tasks(
+    job: PublishJob,
+    records: SortedRecords,
+    time: Any,
+    release: int,
+    block: int,
+    connection: duckdb.DuckDBPyConnection,
+) -> list[BlockTask]:
+    """Tasks of the blocks of a release, at fixed ranks; those of a level vector end with their last group."""
+    ranges = block_ranges(int(records.counts.sum()), block)
+    if isinstance(job.defense, LEVEL_DEFENSES):
+        ranges = whole_groups(connection, records.path, ranges)
+    _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
+    return [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
 
 
 def input_checksums(published: LargeReleases) -> set[str]:

@@ -95,8 +95,8 @@ def verify_large(
     Notes
     -----
     Each distinct multiset of values of a part is checked once, and priors group by group. The priors are revised from the
-    beliefs that `publish_large` kept. Cost: O(n) for reading and O(m) for each distinct multiset; O(n m) in plain Python for
-    `JSimilarity`. Memory: one part for each worker.
+    beliefs that `publish_large` kept. Cost: O(n) for reading and O(m) in plain Python for each distinct multiset; O(n m) in arrays
+    for `JSimilarity`. Memory: one part for each worker.
     """
     takes = "is the result of publish_large, or LargeReleases(folder)"
     check_kind("verify_large", "published", published, LargeReleases, takes)
@@ -161,7 +161,7 @@ def _with_priors(task: VerifyTask, names: IntArray) -> Iterator[Group]:
     order = np.argsort(label, kind="stable")
     edges = np.searchsorted(label[order], [*names, np.iinfo(np.int64).max])
     for name, start, stop in zip(names.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        yield Group(name, [], prior[order[start:stop]].tolist())
+        yield Group(name, [], prior[order[start:stop]])
 
 
 def _summary(time: Any, part: Requirement, found: list[Verdict]) -> tuple[Any, ...]:

@@ -33,7 +33,12 @@ def after_folder(publication: Publication) -> list[str]:
 
 
 def after_other_files(publication: Publication, files: Sequence[Mapping[str, str]]) -> list[str]:
-    """Lines that name a new publication with the settings of one whose files differ; none where its settings differ."""
+    """Lines that tell what to do about files that differ.
+
+    Extra files are to be removed. For others, a new publication with the settings of this one; none where its settings differ.
+    """
+    if all(each["state"] == "extra" for each in files):
+        return ["Next: move the extra files out of the folder, and check it again."]
     kept = publication.folder / PRIVATE / SETTINGS
     if not kept.exists() or f"{PRIVATE}/{SETTINGS}" in {each["file"] for each in files}:
         return []

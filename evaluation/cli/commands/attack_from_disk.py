@@ -25,7 +25,7 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
 from foreknow.evaluation.cli.commands.publish_from_disk import learned_from
 from foreknow.evaluation.cli.commands.publish_report import check_lines
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
-from foreknow.evaluation.cli.files.large_tables import large_tables, refuse_in_memory
+from foreknow.evaluation.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.options import given_options
 from foreknow.evaluation.cli.printing.attack_tables import risk_columns
@@ -211,6 +211,7 @@ def _attack(run: AttackRun, published: "LargeReleases", adversary: Adversary, be
     if run.out is not None and run.overwrite:
         checked_attack(published, attack)
         _remove_earlier(run.out)
+    notice_interrupted(beliefs, beliefs / "work")
     with suppress(AlreadyAttacked):
         attack_large(published, attack, beliefs, engine=run.disk.engine(f"attacking, {blocks}"))
     return read_json(beliefs / MANIFEST)

@@ -145,7 +145,7 @@ def files_line(found: list[Difference]) -> str:
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''} {'is' if len(names) == 1 else 'are'} {state}"
         for state, names in by_state.items()
     ]
-    return f"FAILED: {'; '.join(parts)}. The files are not those of one run of foreknow publish."
+    return f"FAILED: {'; '.join(parts)}. The files in the folder are not those of one run of foreknow publish."
 
 
 def certified_requirement(publication: Publication) -> Requirement | None:

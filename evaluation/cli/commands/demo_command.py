@@ -111,7 +111,8 @@ def demo_tables(measured: demo.Demo) -> Iterator[RenderableType]:
     yield definitions(COST_TERMS)
     yield ""
     yield PrintedTable(
-        demo.patient_history(measured), f"Patient {measured.patient}, with the largest gain under {demo.BASELINE}"
+        demo.patient_history(measured),
+        f"Patient {measured.patient}, with the largest gain under {demo.BASELINE}: beliefs of the {demo.STRONGEST_ATTACK} attack",
     )
 
 

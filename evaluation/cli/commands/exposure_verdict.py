@@ -66,7 +66,7 @@ def verdict_line(found: Exposure) -> str:
     verb = "respondents are" if number > 1 else "respondents is"
     return (
         f"{number:,} of {n:,} {verb} exposed to {found.to}: a belief of at least {found.sure:g} in their true value at some "
-        f"release, first at {label(found.first)}{known}."
+        f"release, the first that of {label(found.first)}{known}."
     )
 
 

@@ -31,7 +31,7 @@ from foreknow.evaluation.cli.defense_text import defense_text
 from foreknow.evaluation.cli.disk_options import DiskOptions
 from foreknow.evaluation.cli.files.atomic_output import check_output
 from foreknow.evaluation.cli.files.checksums import RELEASE
-from foreknow.evaluation.cli.files.large_tables import large_tables, refuse_in_memory
+from foreknow.evaluation.cli.files.large_tables import large_tables, notice_interrupted, refuse_in_memory
 from foreknow.evaluation.cli.files.run_settings import SETTINGS, run_settings, write_settings
 from foreknow.evaluation.cli.option_groups import TableOptions
 from foreknow.evaluation.cli.options import given_options
@@ -157,6 +157,7 @@ def _published(
     from foreknow.evaluation.large.blocks import BLOCK_RECORDS
 
     notice_publication(defense)
+    notice_interrupted(run.out, run.out / PRIVATE)
     try:
         published = publish_large(
             table, defense, run.out, adversary, block=run.block or BLOCK_RECORDS, seed=run.seed, engine=engine

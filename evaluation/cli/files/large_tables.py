@@ -57,6 +57,14 @@ def large_tables(options: TableOptions, corpus: Path | None = None) -> "tuple[La
     return LargeTable(options.records, schema, time), None if corpus is None else LargeTable(corpus, schema, time)
 
 
+def notice_interrupted(folder: Path, done: Path) -> None:
+    """Print how many whole blocks an interrupted run left in the folder of a command, by their records in ``done``."""
+    from foreknow.evaluation.large.parts import whole_blocks
+
+    if number := whole_blocks(done):
+        notice(f"An interrupted run left {number:,} whole {'blocks' if number > 1 else 'block'} in {folder}.")
+
+
 def _time_column(options: TableOptions) -> str | None:
     """The column of the time: the one named, else ``week`` if the file has it; None for one release, with a notice."""
     from foreknow.evaluation.large.input_files import columns_of_file

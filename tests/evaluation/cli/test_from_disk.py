@@ -162,7 +162,9 @@ def test_check_names_the_file(published, change, words):
     _, out, _ = published
     assert "files are as private/manifest.json lists them" in run("check", out).stdout
     change(out)
-    assert words in run("check", out, status=1).stdout
+    told = run("check", out, status=1).stdout
+    assert words in told
+    assert ("Next: move the extra files out of the folder" in told) == words.endswith("extra")
 
 
 def test_the_public_folder_alone(published):

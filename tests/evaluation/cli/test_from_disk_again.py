@@ -122,7 +122,8 @@ def test_a_run_that_is_interrupted_while_it_certifies(folder, source, uncertifie
         steps(patch, fails_at)
         run(*again, status=1)
     assert not (out / "release" / "certificate.json").exists()
-    run(*again)
+    blocks = len(list((out / "private" / "done").rglob("*.json")))
+    assert f"An interrupted run left {blocks} whole blocks in {out}." in run(*again).stderr
     assert bytes_of(out) == whole
 
 

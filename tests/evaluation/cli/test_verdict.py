@@ -38,7 +38,7 @@ class TestVerdict:
         assert (
             "4 of 8 respondents are exposed to an adversary who knows the statistics of the records: " in result.stdout
         )
-        assert "a belief of at least 0.9 in their true value at some release, first at 2." in result.stdout
+        assert "a belief of at least 0.9 in their true value at some release, the first that of 2." in result.stdout
         risky = read(tmp_path / "o" / "at-risk.csv")
         assert sorted(risky["respondent"]) == ["p0", "p1", "p2", "p3"]
         assert (risky["belief"] == 1).all()

@@ -113,6 +113,27 @@ def test_an_interrupted_attack_goes_on(published, tmp_path, monkeypatch, fails):
     assert resumed | {"settings.json": whole["settings.json"]} == whole
 
 
+def test_an_attack_that_goes_on_tells_what_is_done(published, tmp_path, monkeypatch):
+    source, out, _ = published
+    attack = ["attack", source, *ROLES, "--from-disk", "--groups", out, "--attack", "sequential", "--out"]
+    write_part, written = attack_module.write_part, []
+
+    def third_fails(path, table):
+        written.append(path)
+        if len(written) == 3:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_part(path, table)
+
+    monkeypatch.setattr(attack_module, "write_part", third_fails)
+    assert "No space left" in refused(*attack, tmp_path / "risk")
+    monkeypatch.undo()
+    told = run(*attack, tmp_path / "risk").stderr
+    assert f"An interrupted run left 2 whole blocks in {tmp_path / 'risk' / 'beliefs'}." in told
+    run(*attack, tmp_path / "whole")
+    resumed, whole = bytes_of(tmp_path / "risk"), bytes_of(tmp_path / "whole")
+    assert resumed | {"settings.json": whole["settings.json"]} == whole
+
+
 @pytest.mark.parametrize(
     ("options", "tolerance"),
     [

@@ -57,7 +57,7 @@ def listing_of(folder: Path) -> Listing:
         raise ValueError(f"{folder} holds a publication that is not complete; run the command that began it again.")
     raise ValueError(
         f"{folder} is no publication: it has neither {PRIVATE}/{MANIFEST} nor {CERTIFICATE}. Name the folder of --out of "
-        "foreknow publish, or its public folder, or published tables with --sensitive."
+        "foreknow publish, or its public folder, or that of foreknow attack --from-disk, or published tables with --sensitive."
     )
 
 

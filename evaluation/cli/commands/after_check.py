@@ -1,17 +1,21 @@
-"""The command to type after `foreknow check`: an attack on what was checked, or a new publication."""
+"""The command to type after `foreknow check`: an attack on what was checked, or the same run again."""
 
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from foreknow.evaluation.checks.manifest import PRIVATE
+from foreknow.evaluation.checks.manifest import PRIVATE, read_json
+from foreknow.evaluation.cli.commands.attack_folder import AttackFolder
 from foreknow.evaluation.cli.commands.attack_of_key import attack_of_key
 from foreknow.evaluation.cli.commands.check_folder import Publication
 from foreknow.evaluation.cli.commands.next_step import paths_of, table_options, typed_lines, unused_path
 from foreknow.evaluation.cli.files.input_files import DEFAULT_TIME, ONE_RELEASE
 from foreknow.evaluation.cli.files.run_settings import SETTINGS
 from foreknow.evaluation.cli.printing.terminal import continued
+
+MOVED = "Next: move the extra files out of the folder, and check it again."
+"""Line on a folder in which all differing files are extra."""
 
 
 def after_files(published: Sequence[Path], given: Mapping[str, Any]) -> list[str]:
@@ -37,10 +41,34 @@ def after_other_files(publication: Publication, files: Sequence[Mapping[str, str
 
     Extra files are to be removed. For others, a new publication with the settings of this one; none where its settings differ.
     """
-    if all(each["state"] == "extra" for each in files):
-        return ["Next: move the extra files out of the folder, and check it again."]
+    if _all_extra(files):
+        return [MOVED]
     kept = publication.folder / PRIVATE / SETTINGS
     if not kept.exists() or f"{PRIVATE}/{SETTINGS}" in {each["file"] for each in files}:
         return []
     command = f"publish --config {shlex.quote(str(kept))} --out {unused_path('release')}"
     return ["Next, the same publication again:", *typed_lines(command)]
+
+
+def after_attack(attack: AttackFolder, files: Sequence[Mapping[str, str]]) -> list[str]:
+    """Lines on the folder of an attack from disk: what to do about files that differ, or what to check next."""
+    if files:
+        return [MOVED] if _all_extra(files) else _attack_again(attack)
+    if attack.settings is None:
+        return ["Next: measure_large of foreknow.evaluation.large has the risk of these beliefs."]
+    if not attack.is_whole:
+        return ["Next, the exposed respondents too:", *typed_lines(f"check {shlex.quote(str(attack.folder.parent))}")]
+    groups = str(read_json(attack.settings).get("options", {}).get("groups", ""))
+    return ["Next, the publication that was attacked:", *typed_lines(f"check {shlex.quote(groups)}")] if groups else []
+
+
+def _attack_again(attack: AttackFolder) -> list[str]:
+    """Lines that name the same attack into another folder, with the settings of the run if there are some."""
+    if attack.settings is None:
+        return ["Next: run the attack again, into another folder."]
+    command = f"attack --config {shlex.quote(str(attack.settings))} --out {unused_path('risk')}"
+    return ["Next, the same attack again:", *typed_lines(command)]
+
+
+def _all_extra(files: Sequence[Mapping[str, str]]) -> bool:
+    return all(each["state"] == "extra" for each in files)

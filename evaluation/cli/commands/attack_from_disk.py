@@ -12,6 +12,7 @@ from foreknow.evaluation.checks.program import checksum
 from foreknow.evaluation.cli.attack_choices import estimator_choice, solver_choice
 from foreknow.evaluation.cli.command_shape import Outcome
 from foreknow.evaluation.cli.commands.attack_adversaries import CORPUS, KNOWERS
+from foreknow.evaluation.cli.commands.attack_folder import AT_RISK, BELIEFS, written_sums
 from foreknow.evaluation.cli.commands.attack_making import RECORDS, check_attack_options
 from foreknow.evaluation.cli.commands.attack_report import attack_title
 from foreknow.evaluation.cli.commands.attack_run import AttackRun
@@ -22,6 +23,7 @@ from foreknow.evaluation.cli.commands.exposure_verdict import (
     is_over,
     verdict_line,
 )
+from foreknow.evaluation.cli.commands.next_step import paths_of, typed_lines
 from foreknow.evaluation.cli.commands.publish_from_disk import learned_from
 from foreknow.evaluation.cli.commands.publish_report import check_lines
 from foreknow.evaluation.cli.files.atomic_output import atomic_output, check_output
@@ -37,9 +39,6 @@ from foreknow.models import Adversary
 
 if TYPE_CHECKING:
     from foreknow.evaluation.large import LargeMeasures, LargeReleases
-
-BELIEFS, AT_RISK = "beliefs", "at-risk.parquet"
-"""Folder of the beliefs and file of the exposed respondents in --out."""
 
 FROM_DISK = ("joint", "sequential", "snapshot")
 """Attacks on a publication from disk."""
@@ -74,7 +73,8 @@ def attack_from_disk(run: AttackRun) -> Outcome:
         with atomic_output(run.out, [run.table.records], run.overwrite) as folder:
             found = _measured(run, published, adversary, run.out / BELIEFS, folder)
             (folder / AT_RISK).chmod(0o600)
-            write_settings(folder / SETTINGS, run_settings(run.context, [*run.table.files, run.corpus]))
+            settings = run_settings(run.context, [*run.table.files, run.corpus])
+            write_settings(folder / SETTINGS, settings | written_sums(run.out, folder))
     releases = risk_columns(found.risk.rename(columns={"measured": "published"}))
     show(PrintedTable(releases, attack_title(run.settings)))
     for note in told["notes"]:
@@ -85,6 +85,8 @@ def attack_from_disk(run: AttackRun) -> Outcome:
         say(
             f"Beliefs, for you alone: {run.out / BELIEFS}. Exposed respondents: {run.out / AT_RISK}.",
             f"Settings: {run.out / SETTINGS}.",
+            "To compare these files with their checksums:",
+            *typed_lines(f"check {paths_of([run.out])}"),
         )
     assert run.groups is not None
     say(*check_lines(run.groups))

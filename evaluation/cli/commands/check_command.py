@@ -8,7 +8,9 @@ import typer
 
 from foreknow.defenses import KAnonymity
 from foreknow.evaluation.cli.command_shape import Outcome
-from foreknow.evaluation.cli.commands.after_check import after_files, after_folder, after_other_files
+from foreknow.evaluation.cli.commands.after_check import after_attack, after_files, after_folder, after_other_files
+from foreknow.evaluation.cli.commands.attack_folder import attack_at
+from foreknow.evaluation.cli.commands.check_attack import check_attack
 from foreknow.evaluation.cli.commands.check_folder import Publication, publication_at
 from foreknow.evaluation.cli.commands.checked_tables import Checked, check_files, check_publication
 from foreknow.evaluation.cli.defense_choices import DefenseOptions
@@ -76,7 +78,7 @@ def check_command(
         typer.Argument(
             metavar="PUBLISHED...",
             help="Published tables: CSV or Parquet files, one row per published record; one file per release, or one with a column "
-            "of the release. Or one folder that foreknow publish wrote.",
+            "of the release. Or one folder that foreknow publish, or foreknow attack --from-disk, wrote.",
         ),
     ],
     disk: DiskOptions,
@@ -116,12 +118,18 @@ def check_command(
     """Recompute requirements from a published table alone; the exit status is 1 if one fails.
 
     With the folder of a publication, its files are compared with its manifest first: changed, missing and extra files are named,
-    and the exit status is 1. Without thresholds, the requirements are those of its certificate.
+    and the exit status is 1. Without thresholds, the requirements are those of its certificate. With the folder of foreknow attack
+    --from-disk, or its beliefs alone, the files are compared with their checksums, and nothing is recomputed.
 
     The levels are computed by code that is independent of the defenses. For each release and requirement, the table printed has
     the worst level of a group, the threshold, the number of failing groups and the first of them.
     """
     folder = _folder(context, published, sensitive)
+    attack = None if folder is None else attack_at(folder)
+    if attack is not None:
+        outcome = check_attack(context, attack)
+        say(*after_attack(attack, outcome.content["files"]))
+        return outcome
     check_pictures(pictures, out)
     if out is not None:
         check_output(out, [LEVELS, SETTINGS, *([LEVELS_PICTURE] if pictures else [])], published, overwrite)

@@ -130,14 +130,19 @@ def differing_files(publication: Publication) -> list[Difference]:
         number = len(publication.listing.sums)
         say(f"{number} files are as {publication.listing.path.relative_to(publication.folder)} lists them.")
         return []
-    show(PrintedTable(pd.DataFrame(found[:MOST_DIFFERENCES]), f"Files of {publication.folder}", keys=1))
-    if len(found) > MOST_DIFFERENCES:
-        say(f"and {len(found) - MOST_DIFFERENCES} more.")
+    show_differences(publication.folder, found)
     return found
 
 
-def files_line(found: list[Difference]) -> str:
-    """The verdict on the files in one line, which names the first of each kind."""
+def show_differences(folder: Path, found: list[Difference]) -> None:
+    """Print the files of a folder that differ, at most `MOST_DIFFERENCES`."""
+    show(PrintedTable(pd.DataFrame(found[:MOST_DIFFERENCES]), f"Files of {folder}", keys=1))
+    if len(found) > MOST_DIFFERENCES:
+        say(f"and {len(found) - MOST_DIFFERENCES} more.")
+
+
+def files_line(found: list[Difference], program: str = "foreknow publish") -> str:
+    """The verdict on the files in one line, which names the first of each kind and the program that wrote the others."""
     by_state: dict[str, list[str]] = {}
     for one in found:
         by_state.setdefault(one.state, []).append(one.file)
@@ -145,7 +150,7 @@ def files_line(found: list[Difference]) -> str:
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''} {'is' if len(names) == 1 else 'are'} {state}"
         for state, names in by_state.items()
     ]
-    return f"FAILED: {'; '.join(parts)}. The files in the folder are not those of one run of foreknow publish."
+    return f"FAILED: {'; '.join(parts)}. The files in the folder are not those of one run of {program}."
 
 
 def certified_requirement(publication: Publication) -> Requirement | None:

@@ -3,10 +3,11 @@
 import errno
 import json
 import os
+import shutil
 
 import pandas as pd
 import pytest
-from commands import ROLES, records, run, write
+from commands import ROLES, proposed, records, run, write
 from large_history import bytes_of
 from printed_tables import printed
 
@@ -77,6 +78,7 @@ def test_publish_attack_and_check(tmp_path):
     assert found["exposed"] == len(pd.read_parquet(tmp_path / "risk" / "at-risk.parquet"))
     assert len(found["releases"]) == 3
     assert (found["attack"], found["solver"]) == ("joint", "group-messages")
+    assert proposed(result.stderr) == [["check", str(tmp_path / "risk")], ["check", str(out)]]
     assert len(list((tmp_path / "risk" / "beliefs").rglob("*.parquet"))) >= 6
     assert "is already there" in refused(*attack, "--out", tmp_path / "risk")
     whole = bytes_of(tmp_path / "risk")
@@ -90,6 +92,128 @@ def test_publish_attack_and_check(tmp_path):
         "KAnonymity(k=3)", "DistinctDiversity(l=2)", "TCloseness(t=0.9)",
     }  # fmt: skip
     assert "FAILED" in run("check", out, "-k", 20, status=1).stdout
+
+
+@pytest.fixture(scope="module")
+def one_attack(tmp_path_factory):
+    """A publication and an attack on it, which no test changes."""
+    place = tmp_path_factory.mktemp("one")
+    source, out = write(records(), place / "r.parquet"), place / "out"
+    run("publish", source, *ROLES, *DISK, "--defense", "mondrian", "--seed", 3, "--out", out)
+    run("attack", source, *ROLES, "--from-disk", "--groups", out, "--attack", "snapshot", "--out", place / "risk")
+    return out, place / "risk"
+
+
+@pytest.fixture
+def attacked(one_attack, tmp_path):
+    """The publication, and a copy of the attack."""
+    out, risk = one_attack
+    return out, shutil.copytree(risk, tmp_path / "risk")
+
+
+def test_check_of_the_files_of_an_attack(attacked):
+    out, risk = attacked
+    of_run, of_beliefs = run("check", risk).stdout, run("check", risk / "beliefs").stdout
+    parts = len(list((risk / "beliefs").rglob("*.parquet")))
+    assert f"Passed: {parts + 3} files are as settings.json and beliefs/manifest.json list them." in of_run
+    assert f"Passed: {parts + 1} files are as manifest.json lists them." in of_beliefs
+    assert proposed(of_run) == [["check", str(out)]]
+    assert proposed(of_beliefs) == [["check", str(risk)]]
+    told = json.loads(run("check", risk, "--json").stdout)
+    assert (told["failed"], told["files"]) == (False, [])
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "state"),
+    [
+        (lambda path: path.write_bytes(b"x"), "beliefs/release-0001/part-00000.parquet", "changed"),
+        (lambda path: path.unlink(), "beliefs/release-0000/part-00000.parquet", "missing"),
+        (lambda path: path.touch(), "beliefs/release-0002/part-00009.parquet", "extra"),
+        (lambda path: path.write_text("{}"), "beliefs/begun.json", "changed"),
+        (lambda path: path.unlink(), "beliefs/begun.json", "missing"),
+    ],
+)
+def test_check_names_the_file_of_an_attack(attacked, change, name, state):
+    _, risk = attacked
+    change(risk / name)
+    for folder in (risk, risk / "beliefs"):
+        of_folder = (risk / name).relative_to(folder).as_posix()
+        told = json.loads(run("check", folder, "--json", status=1).stdout)
+        assert told["failed"]
+        assert told["files"] == [{"file": of_folder, "state": state}]
+        assert told["verdict"].startswith(f"FAILED: {of_folder} is {state}.")
+        next_line = "move the extra files" if state == "extra" else f"attack --config {risk / 'settings.json'} --out"
+        assert next_line in " ".join(run("check", folder, status=1).stdout.replace("\\\n", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "state"),
+    [
+        (lambda path: path.write_bytes(b"x"), "at-risk.parquet", "changed"),
+        (lambda path: path.unlink(), "at-risk.parquet", "missing"),
+        (lambda path: path.touch(), "notes.txt", "extra"),
+        (lambda path: path.unlink(), "beliefs/manifest.json", "missing"),
+        (lambda path: path.write_text("{"), "beliefs/manifest.json", "changed"),
+        (lambda path: path.write_text(path.read_text() + "\n"), "beliefs/manifest.json", "changed"),
+    ],
+)
+def test_check_names_the_file_beside_the_beliefs(attacked, change, name, state):
+    _, risk = attacked
+    change(risk / name)
+    assert json.loads(run("check", risk, "--json", status=1).stdout)["files"] == [{"file": name, "state": state}]
+
+
+def test_the_attack_that_check_proposes_again(attacked):
+    """It writes the same beliefs and the same exposed respondents, which pass."""
+    _, risk = attacked
+    before = bytes_of(risk)
+    (risk / "at-risk.parquet").unlink()
+    (again,) = proposed(run("check", risk, status=1).stdout)
+    again[-1] = str(risk.with_name("again"))
+    run(*again)
+    after = bytes_of(risk.with_name("again"))
+    assert after | {"settings.json": before["settings.json"]} == before
+    run("check", again[-1])
+
+
+def test_check_of_an_attack_recomputes_nothing(attacked):
+    _, risk = attacked
+    for option in (["-k", 3], ["-l", 2], ["-t", 0.5], ["--beta", 1], ["--memory", 1], ["--out", risk / "levels"]):
+        told = refused("check", risk, *option)
+        assert told.startswith(f"{option[0]} is read for published tables; {risk} holds the beliefs of an attack")
+    assert "--qi is read for files" in refused("check", risk, "--qi", "age")
+
+
+def test_check_of_an_attack_that_is_not_complete(attacked):
+    _, risk = attacked
+    (risk / "settings.json").write_text("{")
+    assert "settings.json has no checksums of the files of an attack; run the attack again" in refused("check", risk)
+    (risk / "settings.json").unlink()
+    assert "holds an attack that is not complete: settings.json is written last" in refused("check", risk)
+    assert "measure_large" in run("check", risk / "beliefs").stdout
+    (risk / "beliefs" / "manifest.json").unlink()
+    assert "holds beliefs that are not complete; run the attack" in refused("check", risk / "beliefs")
+
+
+def test_check_of_an_attack_in_memory(tmp_path):
+    """Its folder has no checksums of its files."""
+    source = write(records(), tmp_path / "r.csv")
+    run("publish", source, *ROLES, "--defense", "mondrian", "--seed", 3, "--out", tmp_path / "out")
+    key = tmp_path / "out" / "private" / "groups.csv"
+    run(
+        "attack",
+        source,
+        *ROLES,
+        "--attack",
+        "snapshot",
+        "--estimator",
+        "omega",
+        "--groups",
+        key,
+        "--out",
+        tmp_path / "risk",
+    )
+    assert f"{tmp_path / 'risk'} is no publication" in refused("check", tmp_path / "risk")
 
 
 @pytest.mark.parametrize("fails", ["write_part", "write_json", "exposed_respondents"])

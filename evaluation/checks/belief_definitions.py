@@ -11,52 +11,52 @@ from typing import Any
 import numpy as np
 
 from foreknow.defenses import BTPrivacy, PosteriorBound
-from foreknow.models import Categorical, Hierarchy, Numeric, Problem, Release, View
+from foreknow.models import Categorical, Hierarchy, Numeric, Problem, View
 from foreknow.models.arrays import FloatArray
 
 
-def posterior_gains(part: PosteriorBound, release: Release, prior: FloatArray) -> list[float]:
-    """Level of a posterior bound for each group: the largest bounded posterior of a member, or gain over the group's share."""
-    problem, domain = release.observation.problem(prior), release.view.schema.values
-    bounded = len(domain)
+def posterior_gains(part: PosteriorBound, problem: Problem, members: int, domain: Sequence[Hashable]) -> list[float]:
+    """Level of a posterior bound for each group: the largest bounded posterior of a member, or gain over the group's share.
+
+    The first ``members`` rows of the problem are people; those after them are counterfeits.
+    """
+    group, bounded = problem.group[:members].tolist(), len(domain)
     if part.sensitive_set is not None:
         classes = np.array(
             [[int(value in part.sensitive_set), int(value not in part.sensitive_set)] for value in domain]
         )
         problem, bounded = Problem(problem.prior @ classes, problem.group, problem.counts @ classes), 1
     posterior, shown = part.estimator(problem).probabilities.tolist(), problem.counts.tolist()
-    gains = [-math.inf] * release.groups
-    for row, group in enumerate(release.group.tolist()):
-        if group >= 0:
-            shares = [n / sum(shown[group]) if part.quantity == "gain" else 0.0 for n in shown[group]]
+    gains = [-math.inf] * len(shown)
+    for row, own in enumerate(group):
+        if own >= 0:
+            shares = [n / sum(shown[own]) if part.quantity == "gain" else 0.0 for n in shown[own]]
             beyond = (p - share for p, share in zip(posterior[row][:bounded], shares[:bounded], strict=True))
-            gains[group] = max(gains[group], *beyond)
+            gains[own] = max(gains[own], *beyond)
     return gains
 
 
-def belief_divergences(part: BTPrivacy, release: Release, prior: FloatArray | None) -> list[float]:
+def belief_divergences(part: BTPrivacy, problem: Problem, members: int, values: Sequence[Hashable]) -> list[float]:
     """Level of (B, t)-privacy for each group: the largest divergence of a member's prior and posterior, both smoothed.
 
-    The prior is the kernel's, or the given one where the requirement has no bandwidth.
-
-    Cost: O(n N) for N distinct vectors of quasi-identifiers among the n records, and O(n m^2).
+    The prior of the problem is that of the kernel, or the given one where the requirement has no bandwidth. Its first ``members``
+    rows are people. Cost: O(n m^2).
     """
-    if part.bandwidth is not None:
-        prior = kernel_prior(release.view, part.bandwidth)
-    assert prior is not None
-    posterior = part.estimator(release.observation.problem(prior)).probabilities.tolist()
-    values, distance = release.view.schema.values, part.distance
-    weights = [[_kernel(_value_distance(values, r, s, distance), part.smoothing) for s in values] for r in values]
-    largest = [-math.inf] * release.groups
-    for row, group in enumerate(release.group.tolist()):
-        if group >= 0:
-            before, after = _smoothed(prior[row].tolist(), weights), _smoothed(posterior[row], weights)
-            largest[group] = max(largest[group], _jensen_shannon(before, after, part.base))
+    prior, posterior = problem.prior.tolist(), part.estimator(problem).probabilities.tolist()
+    weights = [[_kernel(_value_distance(values, r, s, part.distance), part.smoothing) for s in values] for r in values]
+    largest = [-math.inf] * len(problem.counts)
+    for row, own in enumerate(problem.group[:members].tolist()):
+        if own >= 0:
+            before, after = _smoothed(prior[row], weights), _smoothed(posterior[row], weights)
+            largest[own] = max(largest[own], _jensen_shannon(before, after, part.base))
     return largest
 
 
 def kernel_prior(view: View, bandwidth: "float | Mapping[str, float]") -> FloatArray:
-    """Kernel prior of a view: for each record, shares of the values, every record weighted by its kernel: shape ``(n, m)``."""
+    """Kernel prior of a view: for each record, shares of the values, every record weighted by its kernel: shape ``(n, m)``.
+
+    Cost: O(n N) for N distinct vectors of quasi-identifiers among the n records.
+    """
     columns = {name: view.people.frame[name].tolist() for name in view.schema.quasi_identifiers}
     cells = {name: list(dict.fromkeys(column)) for name, column in columns.items()}
     number = {name: {cell: i for i, cell in enumerate(some)} for name, some in cells.items()}

@@ -30,9 +30,9 @@ from foreknow.defenses import (
     Requirement,
     TCloseness,
 )
-from foreknow.evaluation.checks.belief_definitions import belief_divergences, posterior_gains
+from foreknow.evaluation.checks.belief_definitions import belief_divergences, kernel_prior, posterior_gains
 from foreknow.evaluation.checks.label_definitions import ShownItems, levels_of_labels
-from foreknow.models import Hierarchy, Release
+from foreknow.models import Hierarchy, Problem, Release
 from foreknow.models.arrays import FloatArray
 
 LEVEL_TOLERANCE = 1e-9
@@ -62,7 +62,8 @@ class Group(NamedTuple):
 class CheckedTable(NamedTuple):
     """Input of the checker: the published values, their domain and, if given, the release, a prior and published items.
 
-    ``shares`` are those of the values in the whole table, where ``shown`` is a part of it.
+    ``shares`` are those of the values in the whole table, where ``shown`` is a part of it. ``problem`` has the priors, groups and
+    counts of the members where there is no release: the names of the groups are their numbers.
     """
 
     shown: Sequence[Hashable]
@@ -71,6 +72,7 @@ class CheckedTable(NamedTuple):
     prior: FloatArray | None
     items: ShownItems | None = None
     shares: Mapping[Hashable, float] | None = None
+    problem: Problem | None = None
 
 
 type Level = Callable[[Group], float]
@@ -139,22 +141,31 @@ def _of_values(part: Requirement, published: CheckedTable) -> Level:
 
 def _of_members(part: BTPrivacy | PosteriorBound, published: CheckedTable) -> Level:
     """Level of a requirement on the beliefs about each member."""
+    problem, members = _member_problem(part, published)
+    if isinstance(part, PosteriorBound):
+        levels = posterior_gains(part, problem, members, published.domain)
+    else:
+        levels = belief_divergences(part, problem, members, published.domain)
+    by_group = dict[Hashable, float](enumerate(levels))
+    return lambda group: by_group[group.name]
+
+
+def _member_problem(part: BTPrivacy | PosteriorBound, published: CheckedTable) -> tuple[Problem, int]:
+    """Priors, groups and counts by which a requirement judges the members, and the number of members, without counterfeits."""
+    if published.problem is not None:
+        return published.problem, len(published.problem.group)
     release, prior = published.release, published.prior
     if release is None:
         raise ValueError(
             f"{type(part).__name__} speaks of beliefs about people, whom no published table shows; use verify with the release."
         )
-    if prior is None and (isinstance(part, PosteriorBound) or part.bandwidth is None):
+    if isinstance(part, BTPrivacy) and part.bandwidth is not None:
+        prior = kernel_prior(release.view, part.bandwidth)
+    if prior is None:
         raise ValueError(
             f"{type(part).__name__} speaks of beliefs, which no published table shows; give the checker the prior as well."
         )
-    if isinstance(part, PosteriorBound):
-        assert prior is not None
-        levels = posterior_gains(part, release, prior)
-    else:
-        levels = belief_divergences(part, release, prior)
-    by_group = dict[Hashable, float](enumerate(levels))
-    return lambda group: by_group[group.name]
+    return release.observation.problem(prior), len(release.group)
 
 
 def _shares(members: Sequence[Hashable]) -> dict[Hashable, float]:

@@ -1,6 +1,8 @@
 """The command `foreknow`: describe a file, publish a history, attack and check what was published, report on it, run the demo."""
 
+import os
 import sys
+import threading
 import warnings
 from typing import Annotated, Any
 
@@ -9,6 +11,12 @@ import typer
 from foreknow.evaluation.cli.lazy_commands import LazyCommands
 from foreknow.evaluation.cli.printing.terminal import notice, say, show_error, show_hanging
 from foreknow.evaluation.program_version import program_version
+
+STANDARD_ERROR = 2
+"""Number of the file to which libraries in C print."""
+
+WRITER = "QueueFeederThread"
+"""Name of the thread by which a pool of processes sends tasks."""
 
 COMMANDS = ("describe", "demo", "simulate", "publish", "attack", "check", "compare", "report")
 """The commands, in the order of the help text; see `LazyCommands`."""
@@ -64,7 +72,15 @@ def main() -> None:
     except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
         _show_failure(error)
     # Outside of the handler, so that the error and the arrays of its frames are freed before libraries are unloaded.
+    _silence_libraries()
     sys.exit(2)
+
+
+def _silence_libraries() -> None:
+    """Close standard error if a thread still writes to a worker, which may be dead: the libraries that it keeps print warnings."""
+    if any(thread.name == WRITER for thread in threading.enumerate()):
+        sys.stderr.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_ERROR)
 
 
 def _show_failure(error: Exception) -> None:

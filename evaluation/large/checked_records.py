@@ -2,8 +2,8 @@
 
 import duckdb
 
-from foreknow.evaluation.large.input_files import quoted
 from foreknow.evaluation.large.source import LargeTable
+from foreknow.evaluation.large.sql_files import quoted
 from foreknow.models.settings import counted
 
 

@@ -183,6 +183,8 @@ def _map_on_processes[A, B](workers: int, function: Callable[[A], B], tasks: Ite
     try:
         yield from Parallel(workers, return_as="generator")(delayed(function)(task) for task in tasks)
     except TerminatedWorkerError as error:
+        # Loky keeps the error until the interpreter ends, and with its traceback the frames and connections of the callers.
+        error.__traceback__ = None
         raise ChildProcessError(f"one of {workers} processes was killed, {KILLED}") from error
 
 

@@ -6,14 +6,16 @@ from typing import Any
 
 import duckdb
 
-from foreknow.evaluation.large.input_files import quoted
+from foreknow.evaluation.large.sql_files import quoted
 from foreknow.models import Schema
 from foreknow.models.tables.view import added_column
 
-NUMBERS = {
+WHOLE = {
     "tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger", "ubigint", "uhugeint",
-    "float", "double", "decimal",
 }  # fmt: skip
+"""Types of DuckDB whose cells are whole numbers."""
+
+NUMBERS = WHOLE | {"float", "double", "decimal"}
 """Types of DuckDB whose cells are numbers."""
 
 DAYS = {"date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns"}
@@ -68,7 +70,15 @@ def distinct_cells(relation: duckdb.DuckDBPyRelation, name: str) -> list[tuple[A
             f"LargeTable: the column {name!r} holds {told[0]}; dates and times are of the years 1 to 9999, in whole "
             "microseconds. Round or correct it, or write the column as text or as a number."
         )
-    return [(cell, records) for cell, records, _, _ in rows]
+    large = [cell for cell, *_ in rows if isinstance(cell, int) and not -(2**63) <= cell < 2**63]
+    if large:
+        raise ValueError(
+            f"LargeTable: the column {name!r} holds {large[0]}; a whole number is from -2**63 to 2**63 - 1. Write the column as "
+            "text."
+        )
+    return [
+        (0.0 if isinstance(cell, float) and cell == 0 else cell, records) for cell, records, _, _ in rows
+    ]  # no -0.0
 
 
 def _inexact(kind: str, column: str) -> str:

@@ -85,9 +85,10 @@ def _weights(law: PartitionLaw, messages: Messages, task: BeliefTask) -> FloatAr
     """Weight of each possible value of each record of the releases without its group, as of `GroupMessages`: shape ``(B,)``."""
     if task.hindsight:
         return weights_without_groups(law.law, tilted_messages(law.law, messages).likelihoods)
-    at, starts = law.law.layout, belief_starts(law.law)
+    at, starts, releases = law.law.layout, belief_starts(law.law), law.law.releases
     weights = np.zeros(int(starts[-1]))
-    groups = (int(at.release_starts[task.first]), int(at.release_starts[task.last]))
+    # The law of a partition ends with the last release of its own respondents.
+    groups = (int(at.release_starts[min(task.first, releases)]), int(at.release_starts[min(task.last, releases)]))
     write_record_weights(weights, groups, starts, at, factors_of(law.law), messages, scratch_of(law.law))
     return weights
 

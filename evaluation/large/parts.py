@@ -105,7 +105,7 @@ def forget_incomplete(private: Path) -> None:
 
 
 def check_listed_parts(owner: str, private: Path, *folders: str) -> None:
-    """Raise ValueError unless folders of a publication hold the parts that its manifest lists, and no other ones.
+    """Raise ValueError unless folders of a publication hold the parts that its manifest lists, unchanged, and no other ones.
 
     Parameters
     ----------
@@ -114,14 +114,25 @@ def check_listed_parts(owner: str, private: Path, *folders: str) -> None:
     private : Path
         Folder of the manifest.
     *folders : str
-        Folders with parts, relative to it, as ``"records"``. Cost: O(files); their content is not read.
+        Folders with parts, relative to it, as ``"records"``.
+
+    Notes
+    -----
+    Cost: one reading of the parts for their checksums.
     """
     sums = read_json(private / MANIFEST)["sha256"]
     for folder in folders:
         listed = {name for name in sums if name.startswith(f"{folder}/") and name.endswith(".parquet")}
         found = {f"{folder}/{path.relative_to(private / folder).as_posix()}" for path in _parts_below(private / folder)}
-        for name in sorted(listed ^ found):
-            state = "is missing" if name in listed else "is not in its manifest"
+        for name in sorted(listed | found):
+            if name not in found:
+                state = "is missing"
+            elif name not in listed:
+                state = "is not in its manifest"
+            elif checksum(private / name) != sums[name]:
+                state = "was changed"
+            else:
+                continue
             place = f"private/{name}".replace("private/../", "")
             raise ValueError(
                 f"{owner}: {place} of {private.parent} {state}; restore it, or publish into another folder."

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from foreknow.evaluation.large.engine import LEAST_MEMORY, Engine
 from foreknow.evaluation.large.input_columns import NAMES, check_any_record, check_names, check_types, distinct_cells
-from foreknow.evaluation.large.input_files import quoted, read_files
+from foreknow.evaluation.large.input_files import read_files
+from foreknow.evaluation.large.sql_files import quoted
 from foreknow.models import Categorical, Numeric, Schema
 from foreknow.models.settings import check_kind, counted
 
@@ -201,7 +202,7 @@ def _attribute(relation: duckdb.DuckDBPyRelation, name: str, kind: Any) -> Numer
             f"LargeTable: the column {name!r} holds {outside[0]}; a number is from -2**53 to 2**53. Correct it, or name the "
             "column in categorical=."
         )
-    return Numeric(float(low), float(high))
+    return Numeric(float(low) + 0.0, float(high) + 0.0)  # no -0.0
 
 
 def _is_typed(value: object) -> bool:

@@ -1,12 +1,18 @@
-"""Files in queries of DuckDB, whose paths may hold quotes and characters of patterns."""
+"""Files and columns in queries of DuckDB, whose paths and names may hold quotes and characters of patterns."""
 
 import re
+from collections.abc import Hashable
 from pathlib import Path
 
 
 def parquet_of(*paths: Path) -> str:
-    """Rows of some Parquet files, as a table of a query."""
-    return f"read_parquet([{', '.join(_text(exact_pattern(path)) for path in paths)}])"
+    """Rows of some Parquet files, as a table of a query; a folder named as ``value=0`` is not read as a column."""
+    return f"read_parquet([{', '.join(_text(exact_pattern(path)) for path in paths)}], hive_partitioning = false)"
+
+
+def quoted(name: Hashable) -> str:
+    """Name of a column in SQL."""
+    return '"' + str(name).replace('"', '""') + '"'
 
 
 def to_parquet(path: Path, in_place: bool = False) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from itertools import repeat
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,18 +13,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from foreknow.defenses import AllOf, JSimilarity, Requirement
+from foreknow.defenses import AllOf, Requirement
 from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, level_of
 from foreknow.evaluation.large.block_requirements import check_block_requirement
 from foreknow.evaluation.large.blocks import people_of, read_block
 from foreknow.evaluation.large.engine import Engine, as_engine, shared_folder
-from foreknow.evaluation.large.input_files import quoted
 from foreknow.evaluation.large.joined_records import joined_releases
 from foreknow.evaluation.large.parts import check_listed_parts, part_paths, part_ranges
 from foreknow.evaluation.large.publication import LargeReleases
 from foreknow.evaluation.large.revised_beliefs import check_large_adversary, revised_beliefs
-from foreknow.evaluation.large.sql_files import parquet_of
-from foreknow.models import Adversary, Schema
+from foreknow.evaluation.large.sql_files import parquet_of, quoted
+from foreknow.models import Adversary, Problem, Schema
 from foreknow.models.arrays import IntArray
 from foreknow.models.settings import check_kind
 
@@ -75,9 +74,10 @@ def verify_large(
     ----------
     published : LargeReleases
     requirement : Requirement
-        On sensitive values, or with `JSimilarity` of the members' priors.
+        On sensitive values, or on the beliefs about the members: `JSimilarity`, `PosteriorBound`, and `BTPrivacy` without a
+        bandwidth.
     adversary : Adversary, optional
-        The one that `publish_large` assumed; needed for `JSimilarity`.
+        The one that `publish_large` assumed; needed for requirements on beliefs.
     engine : Engine, optional
 
     Returns
@@ -90,13 +90,14 @@ def verify_large(
     ------
     TypeError, ValueError
         If the checker has no definition of the requirement for releases on disk, the requirement is fitted to all records of a
-        view, the adversary is missing, or a part is.
+        view, the adversary is missing, or a part is missing or was changed.
 
     Notes
     -----
-    Each distinct multiset of values of a part is checked once, and priors group by group. The priors are revised from the
-    beliefs that `publish_large` kept. Cost: O(n) for reading and O(m) in plain Python for each distinct multiset; O(n m) in arrays
-    for `JSimilarity`. Memory: one part for each worker.
+    Each distinct multiset of values of a part is checked once, and beliefs group by group. The priors are revised from the
+    beliefs that `publish_large` kept, whose checksums are compared. Cost: O(n) for reading, O(m) in plain Python for each distinct
+    multiset, O(n m) in arrays for `JSimilarity`, and the estimator with O(n m) or O(n m^2) in plain Python for `PosteriorBound` and
+    `BTPrivacy`. Memory: one part for each worker.
     """
     takes = "is the result of publish_large, or LargeReleases(folder)"
     check_kind("verify_large", "published", published, LargeReleases, takes)
@@ -104,7 +105,7 @@ def verify_large(
     check_block_requirement("verify_large", requirement)
     engine, rows = as_engine("verify_large", engine), []
     conjuncts = _conjuncts(requirement)
-    reads_beliefs = any(isinstance(part, JSimilarity) for part in conjuncts)
+    reads_beliefs = requirement.weighs_beliefs
     if reads_beliefs:
         check_large_adversary("verify_large", adversary)
     private, releases = published.folder / "private", len(published.releases)
@@ -137,31 +138,37 @@ def verify_part(task: VerifyTask) -> list[Verdict]:
     if not len(table):
         return []
     names, counts = _counts(table, task.schema)
+    conjuncts = _conjuncts(task.requirement)
+    problem = _problem(task, names, counts) if any(part.weighs_beliefs for part in conjuncts) else None
+    groups = [] if problem is None else list(_groups(problem, values))
     distinct, times = np.unique(counts, axis=0, return_counts=True)
     multisets = [Group(number, _listed(values, row), None) for number, row in enumerate(distinct.tolist())]
-    published, verdicts = CheckedTable((), values, None, None, shares=task.shares), []
-    for part in _conjuncts(task.requirement):
+    published, verdicts = CheckedTable((), values, None, None, shares=task.shares, problem=problem), []
+    for part in conjuncts:
         level = level_of(part, published)
-        if isinstance(part, JSimilarity):
-            levels, numbers = [level(group) for group in _with_priors(task, names)], np.ones(len(names), dtype=np.int64)
-        else:
-            levels, numbers = [level(group) for group in multisets], times
+        levels = [level(group) for group in (groups if part.weighs_beliefs else multisets)]
+        numbers = np.ones(len(groups), dtype=np.int64) if part.weighs_beliefs else times
         failing = int(numbers[[not holds(part, one) for one in levels]].sum())
         verdicts.append(Verdict(repr(part), len(names), failing, min(levels), max(levels)))
     return verdicts
 
 
-def _with_priors(task: VerifyTask, names: IntArray) -> Iterator[Group]:
-    """Groups of a part with the revised priors of their members."""
+def _problem(task: VerifyTask, names: IntArray, counts: IntArray) -> Problem:
+    """Revised priors of the records of a part, their groups, numbered as ``names``, and the published counts."""
     assert task.joined is not None
     assert task.adversary is not None
     block = read_block(task.joined, task.start, task.stop)
     prior = revised_beliefs(task.adversary, people_of(block, task.schema, task.time), block, task.release)
     label = block["group"].to_numpy()
-    order = np.argsort(label, kind="stable")
-    edges = np.searchsorted(label[order], [*names, np.iinfo(np.int64).max])
-    for name, start, stop in zip(names.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        yield Group(name, [], prior[order[start:stop]])
+    return Problem(prior, np.where(label >= 0, np.searchsorted(names, label), -1), counts)
+
+
+def _groups(problem: Problem, values: Sequence[Hashable]) -> Iterator[Group]:
+    """Groups of a part with their values and the priors of their members, in the order of their numbers."""
+    order = np.argsort(problem.group, kind="stable")
+    edges = np.searchsorted(problem.group[order], np.arange(len(problem.counts) + 1)).tolist()
+    for number, (row, ends) in enumerate(zip(problem.counts.tolist(), pairwise(edges), strict=True)):
+        yield Group(number, _listed(values, row), problem.prior[order[slice(*ends)]])
 
 
 def _summary(time: Any, part: Requirement, found: list[Verdict]) -> tuple[Any, ...]:

@@ -193,6 +193,26 @@ def test_parts_of_a_publication_that_are_missing_are_named(tmp_path):
             run()
 
 
+@pytest.mark.parametrize("folder", ["release", "private/records", "private/beliefs"])
+def test_parts_of_a_publication_that_were_changed_are_named(tmp_path, folder):
+    """Another part, as whole as the one that was published, is no less a change than a damaged one."""
+    published = published_visits(tmp_path, adversary=ADVERSARY)
+    beliefs = attack_large(published, ADVERSARY, tmp_path / "beliefs")
+    part = published.folder / folder / "release-0001" / "part-00001.parquet"
+    shutil.copy(part.with_name("part-00000.parquet"), part)
+    runs = {
+        "verify": lambda: verify_large(published, JSReduce(3, 0.5, 0.6).requirement, ADVERSARY),
+        "attack": lambda: attack_large(published, ADVERSARY, tmp_path / "again"),
+        "measure": lambda: measure_large(published, beliefs, ADVERSARY),
+    }
+    for name in runs if folder == "private/records" else ["verify"]:
+        with pytest.raises(
+            ValueError, match=rf"{name}_large: {folder}/release-0001/part-00001\.parquet of .* was changed"
+        ):
+            runs[name]()
+    assert not (tmp_path / "again").exists()
+
+
 def stopped(monkeypatch, module, name, run, calls):
     """Run until the given number of calls of a function, then stop as by Ctrl-C."""
     whole, made = getattr(module, name), []

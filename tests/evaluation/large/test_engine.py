@@ -124,6 +124,7 @@ def test_the_command_ends_with_status_2_and_goes_on(tmp_path):
     assert made.returncode == 2, made.stderr
     assert "one of 2 processes was killed, as systems do when memory runs out." in made.stderr
     assert "Traceback" not in made.stderr
+    assert made.stderr.rstrip().endswith("goes on after the last whole block.")
     run(*arguments)
 
 

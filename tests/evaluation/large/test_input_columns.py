@@ -187,9 +187,9 @@ def test_names_that_differ_in_case_alone_are_refused(tmp_path, suffix):
     frame["sex"] = np.arange(len(frame)) % 3
     pq.write_table(pa.Table.from_pandas(frame), path) if suffix == "parquet" else frame.to_csv(path, index=False)
     with pytest.raises(
-        ValueError, match=r"the columns 'Sex' and 'sex', whose names differ in case alone.*Rename 'sex'"
+        ValueError, match=r"has the columns 'Sex' and 'sex', whose names differ in case alone.*Rename 'sex'"
     ):
         LargeTable.infer(path, ["age", "sex"])
     assert LargeTable.infer(path, ["age", "Sex"]).schema.quasi_identifiers["Sex"] == Categorical(("f", "m"))
-    with pytest.raises(ValueError, match="no column 'Age'; they have 'id', 'age'"):
+    with pytest.raises(ValueError, match="no column 'Age'; it has 'id', 'age'"):
         LargeTable.infer(path, ["Age"])

@@ -59,6 +59,21 @@ def test_the_beliefs_are_those_in_memory(tmp_path, defense, gaps, hindsight, sol
         assert sum(one.suppressed for one in published.releases) > 0
 
 
+@pytest.mark.parametrize("hindsight", [True, False])
+def test_a_partition_without_a_member_in_the_last_release(tmp_path, hindsight):
+    frame = visits(releases=2)
+    frame = frame[(frame["week"] == 0) | (frame["age"] < 25)]
+    frame.to_parquet(tmp_path / "visits.parquet")
+    table = LargeTable.infer(tmp_path / "visits.parquet", ["age", "sex", "place"], time="week")
+    published = publish_large(table, Mondrian(KAnonymity(4)), tmp_path / "out", block=20, seed=3)
+    attack = JointAttack(Adversary(UniformPrior(), CHAIN), GroupMessages(1e-6, 10_000), hindsight)
+    folder, releases = attack_large(published, attack, tmp_path / "beliefs"), in_memory(published, frame)
+    for number, release in enumerate(attack(releases)):
+        found, people = beliefs_of(folder, number, 4), releases[number].view.people.respondents
+        rows = np.array([found[who] for who in people[releases[number].group >= 0]])
+        np.testing.assert_allclose(rows, release.posterior.probabilities[releases[number].group >= 0], atol=1e-4)
+
+
 def test_without_transitions_each_release_is_sinkhorn(tmp_path):
     _, published = published_visits(tmp_path, Mondrian(KAnonymity(4)))
     prior = UniformPrior()

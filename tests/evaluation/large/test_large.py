@@ -14,12 +14,16 @@ from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import (
     BKAA,
     Anatomy,
+    AnyOf,
+    BTPrivacy,
     DistinctDiversity,
     FullDomain,
+    JSimilarity,
     JSReduce,
     KAnonymity,
     MInvariance,
     Mondrian,
+    PosteriorBound,
     TCloseness,
     publish,
 )
@@ -200,12 +204,20 @@ def test_an_adversary_that_cannot_be_written_begins_anew(tmp_path):
         attack_large(published, adversary, tmp_path / "beliefs")
 
 
-def test_verdicts_are_those_in_memory(tmp_path):
+@pytest.mark.parametrize(
+    "strict",
+    [
+        KAnonymity(5) & TCloseness(0.3) & JSimilarity(0.1),
+        PosteriorBound(0.2) & BTPrivacy(None, 0.05),
+        AnyOf((KAnonymity(9), JSimilarity(0.05))),
+    ],
+    ids=["J-similarity", "posteriors", "any"],
+)
+def test_verdicts_are_those_in_memory(tmp_path, strict):
     frame = visits()
     adversary = Adversary(UniformPrior(), CHAIN, estimator=Omega())
     defense = JSReduce(3, 0.5, 0.6, patience=20)
     published = publish_large(on_disk(tmp_path, frame), defense, tmp_path / "out", adversary, block=60)
-    strict = KAnonymity(5) & TCloseness(0.3) & defense.requirement.parts[2]
     found = verify_large(published, strict, adversary)
     releases = in_memory(published, frame)
     beliefs = SequentialAttack(adversary)(releases)
@@ -217,6 +229,14 @@ def test_verdicts_are_those_in_memory(tmp_path):
         np.testing.assert_allclose(rows["lowest"], expected["level"].min(), atol=1e-9)
         np.testing.assert_allclose(rows["highest"], expected["level"].max(), atol=1e-9)
     assert found["failing"].sum() > 0
+
+
+@pytest.mark.parametrize("bound", [PosteriorBound(0.3), BTPrivacy(None, 0.3)], ids=["posterior", "BT"])
+def test_requirements_on_the_beliefs_about_members(tmp_path, bound):
+    adversary = Adversary(UniformPrior(), CHAIN, estimator=Omega())
+    table = on_disk(tmp_path, visits())
+    published = publish_large(table, Mondrian(KAnonymity(3) & bound), tmp_path / "out", adversary, block=60)
+    assert not verify_large(published, KAnonymity(3) & bound, adversary)["failing"].any()
 
 
 @pytest.mark.parametrize(
@@ -346,7 +366,7 @@ def test_bad_input_is_named(tmp_path):
     for prior in (given, PriorByTime({0: UniformPrior(), 1: given})):
         with pytest.raises(ValueError, match="a GivenPrior is not read from disk"):
             publish_large(table, JSReduce(3, 0.5, 0.6), tmp_path / "g", Adversary(prior, CHAIN))
-    with pytest.raises(ValueError, match="no column 'height'; they have"):
+    with pytest.raises(ValueError, match="no column 'height'; it has"):
         LargeTable.infer(tmp_path / "visits.parquet", ["height"], time="week")
     with pytest.raises(FileNotFoundError):
         LargeTable.infer(tmp_path / "none.parquet", ["age"])

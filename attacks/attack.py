@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
+import numpy as np
 import pandas as pd
 
 from foreknow.models import Adversary, Averaged, Beliefs, History, Observation, PublishedTable, Release, View
@@ -36,7 +37,7 @@ def each_release[P: Published](attack: object, releases: Iterable[P]) -> Iterato
         If ``releases`` is a single release, or an element is not a release. The message names the attack.
     """
     name = type(attack).__name__
-    if isinstance(releases, Release | PublishedTable) or not isinstance(releases, Iterable):
+    if isinstance(releases, Release | PublishedTable) or not np.iterable(releases):
         one = f"one {type(releases).__name__}; put it into a list." if hasattr(releases, "observation") else None
         raise TypeError(
             f"{name} takes releases in the order of time, and got {one or f'a {type(releases).__name__}. {WAY_OUT}'}"

@@ -1,6 +1,6 @@
 """Beliefs in sensitive labels that respondents' items link to, by release."""
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -116,7 +116,7 @@ class LabelBeliefs:
         check_kind(
             "LabelBeliefs", "knowledge", self.knowledge, ExternalKnowledge, "is an ExternalKnowledge of the labels"
         )
-        releases: tuple[Any, ...] = tuple(self.releases) if isinstance(self.releases, Iterable) else (self.releases,)
+        releases: tuple[Any, ...] = tuple(self.releases) if np.iterable(self.releases) else (self.releases,)
         for release in releases:
             check_kind(
                 "LabelBeliefs",

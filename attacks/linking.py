@@ -80,7 +80,7 @@ class LinkingAttack:
 
     def __call__(self, releases: Iterable[ItemRelease | Release]) -> LabelBeliefs:
         """Beliefs before and after each release. Only published items are read; a `Release` shows all items of its view."""
-        if isinstance(releases, ItemRelease | Release) or not isinstance(releases, Iterable):
+        if isinstance(releases, ItemRelease | Release) or not np.iterable(releases):
             raise TypeError(
                 f"LinkingAttack takes releases in the order of time, and got one {type(releases).__name__}; put it into a list."
             )

@@ -167,7 +167,7 @@ def _checked_views(views: Iterable[View]) -> tuple[View, ...]:
     if isinstance(views, View):
         raise TypeError(f"{takes}, and got one View; put it into a list.")
     make = "Make a view by View(frame, schema, time)."
-    if not isinstance(views, Iterable) or not np.iterable(views):
+    if not np.iterable(views):
         raise TypeError(f"{takes}, and got an object of type {type(views).__name__}. {make}")
     listed = tuple(views)
     for view in listed:

@@ -29,7 +29,7 @@ def check_releases[R](owner: str, releases: Iterable[R], kind: type = Release) -
     TypeError
         If ``releases`` is one release, or an element is not of the type; the message names the way to releases.
     """
-    if not isinstance(releases, Iterable) or not np.iterable(releases):
+    if not np.iterable(releases):
         one = "one" if isinstance(releases, kind) else "a"
         way = ITEM_RELEASES if kind is ItemRelease else _way_to_releases(releases)
         way = "put it into a list" if isinstance(releases, kind) else way

@@ -1,6 +1,6 @@
 """Adversary who is uncertain of the knowledge: one adversary for each draw."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +11,7 @@ from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.knowledge.posterior_draws import posterior_draws
 from foreknow.models.settings import as_floats, check_choice, check_flag, check_kind, check_range
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.people import People
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ class Averaged:
 
     def __post_init__(self) -> None:
         takes = "is an iterable of Adversary, one for each draw"
-        check_kind("Averaged", "adversaries", self.adversaries, Iterable, takes)
-        adversaries = tuple(self.adversaries)
+        adversaries = tuple(as_list("Averaged", "adversaries", self.adversaries, takes))
         for number, adversary in enumerate(adversaries):
             check_kind(
                 "Averaged",

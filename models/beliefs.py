@@ -1,6 +1,6 @@
 """Beliefs before and after each release, labelled by respondent and value."""
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
@@ -17,6 +17,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.html_tables import html_table
 from foreknow.models.problem import Posterior, Status
 from foreknow.models.settings import check_choice, check_kind, is_whole, shown
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.times import check_order, check_time
 from foreknow.models.tables.files.atomic_file import atomic_file
@@ -105,8 +106,7 @@ class Beliefs:
 
     def __post_init__(self) -> None:
         takes = "is an iterable of ReleaseBeliefs, in the order of time"
-        check_kind("Beliefs", "releases", self.releases, Iterable, takes)
-        object.__setattr__(self, "releases", tuple(self.releases))
+        object.__setattr__(self, "releases", tuple(as_list("Beliefs", "releases", self.releases, takes)))
         for number, release in enumerate(self.releases):
             check_kind(
                 "Beliefs", f"release {number}", release, ReleaseBeliefs, "is ReleaseBeliefs, as an attack makes them"
@@ -372,6 +372,7 @@ class BeliefDraws:
     weights: FloatArray
 
     def __post_init__(self) -> None:
+        check_kind("BeliefDraws", "beliefs", self.beliefs, tuple, "is a tuple of Beliefs, one for each draw")
         for number, beliefs in enumerate(self.beliefs):
             check_kind("BeliefDraws", f"draw {number}", beliefs, Beliefs, "is Beliefs, as an attack makes them")
         check_kind("BeliefDraws", "weights", self.weights, np.ndarray, "is a float array of shape (t, D)")

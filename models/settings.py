@@ -155,6 +155,14 @@ def stored_generator(owner: str, rng: Any, deterministic: bool = False) -> np.ra
     return generator
 
 
+def as_array(owner: str, name: str, value: Any, takes: str) -> "np.ndarray[Any, Any]":
+    """Return an argument as an array; raise TypeError if NumPy makes none of it, as of a ragged list. See `check_kind`."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{owner}: {name} is {shown(value)}; it {takes}.") from None
+
+
 def as_floats(owner: str, name: str, value: Any, takes: str) -> FloatArray:
     """Return an array of real numbers as float64.
 

@@ -6,18 +6,20 @@ from pathlib import Path
 
 import foreknow.attacks
 import foreknow.defenses
+import foreknow.evaluation
 import foreknow.models
+import foreknow.testing
 
-FOLDERS = {
-    Path(package.__file__).resolve().parent for package in (foreknow.models, foreknow.defenses, foreknow.attacks)
-}
+PACKAGES = (foreknow.models, foreknow.defenses, foreknow.attacks, foreknow.evaluation, foreknow.testing)
+FOLDERS = {Path(package.__file__).resolve().parent for package in PACKAGES}
 
 
 def is_own(error):
-    """Return whether an error is a TypeError or ValueError from a ``raise`` statement of this package."""
+    """Return whether an error is a TypeError, ValueError or FileNotFoundError from a ``raise`` statement of this package."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     here = FOLDERS.intersection(Path(last.filename).resolve().parents)
     lines = [
         linecache.getline(last.filename, line) for line in range(last.lineno, (last.end_lineno or last.lineno) + 1)
     ]
-    return bool(here) and isinstance(error, ValueError | TypeError) and "raise" in "".join(lines)
+    kinds = ValueError | TypeError | FileNotFoundError
+    return bool(here) and isinstance(error, kinds) and "raise" in "".join(lines)

@@ -39,6 +39,7 @@ from foreknow.models import (
     EvidenceCascade,
     Exact,
     Grouping,
+    GroupMessages,
     History,
     MarkovChain,
     MaxEntropy,
@@ -57,7 +58,7 @@ NAMES, VALUES = "ABCDEF", ("a", "b", "c")
 CLOSE = {"rtol": 0, "atol": 1e-9}
 CASCADES = (RemoveKnown(), PriorCascade(), PosteriorCascade(), EvidenceCascade())
 EXACT = (Exact(), Auto(), RandomWorlds(), Omega(), ConfidenceSum())
-SOLVERS = (Enumeration(), MaxEntropy(tolerance=1e-12, rounds=100_000))
+SOLVERS = (Enumeration(), MaxEntropy(tolerance=1e-12, rounds=100_000), GroupMessages(tolerance=1e-12))
 REQUIREMENTS = (
     KAnonymity(2),
     DistinctDiversity(2),

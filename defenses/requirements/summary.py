@@ -13,7 +13,7 @@ from foreknow.models import View
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.problem import probability_rows
-from foreknow.models.settings import check_kind, is_whole, shown
+from foreknow.models.settings import check_flag, check_kind, is_whole, shown
 
 LOG_FLOOR = 1e-300
 """Smallest argument of a logarithm; it replaces 0, so that 0 log 0 is 0."""
@@ -43,6 +43,7 @@ class TableCounts:
     counts: IntArray
 
     def __post_init__(self) -> None:
+        check_kind("TableCounts", "values", self.values, tuple, "is the sensitive domain, as schema.values")
         check_kind("TableCounts", "counts", self.counts, np.ndarray, "is an int array, one count for each value")
         if self.counts.shape != (len(self.values),):
             raise ValueError(
@@ -207,8 +208,9 @@ def summarize_records(view: View, prior: ArrayLike, members: bool = False) -> Su
     Raises
     ------
     TypeError, ValueError
-        As `prior_of`.
+        As `prior_of`; if ``members`` is neither True nor False.
     """
+    check_flag("summarize_records", "members", members)
     prior, values = np.asarray(prior_of(view, prior)), view.schema.values
     table = TableCounts(values, view.table_counts)
     one_hot = np.zeros((len(view), len(values)), dtype=np.int64)

@@ -100,7 +100,7 @@ def publish_items(
 
 def _as_views(views: View | Iterable[View]) -> tuple[View, ...]:
     """The views, one or several, as a tuple."""
-    listed = (views,) if isinstance(views, View) else tuple(views) if isinstance(views, Iterable) else (views,)
+    listed = (views,) if isinstance(views, View) else tuple(views) if np.iterable(views) else (views,)
     for view in listed:
         check_kind("publish_items", "views", view, View, "is a View, made by View(frame, schema), or a list of views")
     return listed

@@ -26,6 +26,8 @@ from foreknow.models import Adversary, Averaged, Release
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.progress import Progress, check_progress
 from foreknow.models.settings import check_flag, check_kind, counted
+from foreknow.models.tables.arguments import as_list
+from foreknow.models.tables.files.text_encodings import existing_file
 
 CERTIFICATE = "certificate.json"
 """Name of the file of a certificate."""
@@ -236,11 +238,11 @@ def certificate_of(
 
 def checksums_of(files: Iterable["Path | str"]) -> dict[str, str]:
     """Checksums of files by their names."""
-    check_kind("certificate", "files", files, Iterable, "is a list of paths")
+    takes = "is a list of paths"
     paths = []
-    for each in [files] if isinstance(files, str | Path) else files:
-        check_kind("certificate", "files", each, (str, Path), "is a list of paths")
-        paths.append(Path(each))
+    for each in [files] if isinstance(files, str | Path) else as_list("certificate", "files", files, takes):
+        check_kind("certificate", "files", each, (str, Path), takes)
+        paths.append(existing_file(each, "certificate takes the paths of the published files"))
     return {path.name: checksum(path) for path in paths}
 
 

@@ -16,6 +16,7 @@ from foreknow.evaluation.checks.label_definitions import ShownItems
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import FloatArray
 from foreknow.models.settings import check_kind
+from foreknow.models.tables.arguments import as_list
 
 
 def verify(release: Release, requirement: Requirement, prior: ArrayLike | None = None) -> pd.DataFrame:
@@ -122,8 +123,8 @@ def verify_table(
             raise ValueError(
                 f"verify_table: priors has no rows for group {unknown[0]!r}; give the rows of every group."
             )
-    check_kind("verify_table", "values", values, Iterable, "is the sensitive domain, as a list in its order")
-    published = CheckedTable(table[sensitive].tolist(), tuple(values), None, None)
+    domain = as_list("verify_table", "values", values, "is the sensitive domain, as a list in its order")
+    published = CheckedTable(table[sensitive].tolist(), tuple(domain), None, None)
     return _levels(table["group"].tolist(), published, requirement, priors)
 
 

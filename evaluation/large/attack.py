@@ -102,6 +102,7 @@ def attack_large(
     worker, and the tilts of the shared groups, m numbers each.
     """
     attack = checked_attack(published, attack)
+    check_kind("attack_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'beliefs'")
     engine, folder = as_engine("attack_large", engine), Path(folder).absolute()
     work = folder / "work"
     with begun_attack(folder, published, attack):

@@ -148,6 +148,7 @@ def measure_large(
     check_kind("measure_large", "published", published, LargeReleases, takes)
     check_large_adversary("measure_large", adversary)
     check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
+    check_kind("measure_large", "beliefs", beliefs, (str, Path), "is the path of a folder that attack_large wrote")
     engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []
     listed = _checked_path(at_risk)
     _check_beliefs(beliefs, published)

@@ -197,6 +197,7 @@ def publish_large(
     A run that goes on compares each block that is complete with its own order of the records, so that no respondent is published
     twice or lost.
     """
+    check_kind("publish_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'published'")
     engine, folder = as_engine("publish_large", engine), Path(folder).absolute()
     check_arguments(table, defense, adversary, block, seed)
     make_folder("publish_large", folder)

@@ -17,6 +17,7 @@ from foreknow.evaluation.large.input_files import read_files
 from foreknow.evaluation.large.sql_files import quoted
 from foreknow.models import Categorical, Numeric, Schema
 from foreknow.models.settings import check_kind, counted
+from foreknow.models.tables.arguments import as_list
 
 MOST_VALUES = 2**16
 """Largest number of sensitive values, whose codes are kept in 16 bits."""
@@ -60,6 +61,8 @@ class LargeTable:
                 f"{MOST_VALUES:,}. Group rare values, or name another column."
             )
         check_names(schema)
+        if time is not None:
+            check_kind("LargeTable", "time", time, str, "is the name of a column, as 'week', or None")
         object.__setattr__(self, "files", _existing(files))
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "time", time)
@@ -81,15 +84,22 @@ class LargeTable:
 
         Raises
         ------
+        TypeError
+            If the files are no path or list of paths, or a column is no text.
         FileNotFoundError, ValueError
             If there is no such file, it cannot be read, or it has no record. If a column is missing, without a value, or of a type
             that is neither a number, a text, a boolean, a date nor a time without zone; for the respondent, nor a UUID, a binary, a
             time of day or a time with zone. If a number is nan, infinite or beyond 2**53, or a date or time of another column
             than that of the times is not of the years 1 to 9999 or has a fraction of a microsecond.
         """
+        owner, takes = "LargeTable.infer", "is a list of columns, as ['age']"
+        quasi_identifiers = as_list(owner, "quasi_identifiers", quasi_identifiers, takes)
+        categorical = as_list(owner, "categorical", categorical, takes)
+        names = [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])]
+        for name in [*names, *categorical]:
+            check_kind(owner, "a column", name, str, "is named by a text, as 'age'")
         found = _existing(files)
         with Engine(LEAST_MEMORY).connection() as connection, _readable(found):
-            names = [*quasi_identifiers, sensitive, respondent, *([] if time is None else [time])]
             relation = read_files(connection, found, names, [sensitive, *categorical], respondent)
             check_any_record(relation, found)
             kinds = dict(zip(relation.columns, relation.types, strict=True))
@@ -235,7 +245,11 @@ def _readable(files: Sequence[Path]) -> Iterator[None]:
 
 
 def _existing(files: "Path | str | Sequence[Path | str]") -> tuple[Path, ...]:
-    paths = tuple(Path(path) for path in ([files] if isinstance(files, str | Path) else files))
+    takes = "is the path of a Parquet or CSV file, or a list of such paths"
+    listed = [files] if isinstance(files, str | Path) else as_list("LargeTable", "files", files, takes)
+    for path in listed:
+        check_kind("LargeTable", "a path of files", path, (str, Path), "is the path of a Parquet or CSV file")
+    paths = tuple(map(Path, listed))
     for path in paths:
         if not path.is_file():
             raise FileNotFoundError(f"LargeTable: there is no file {path}.")

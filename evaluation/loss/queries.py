@@ -12,7 +12,7 @@ from foreknow.evaluation.release_table import release_table
 from foreknow.models import Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.progress import Progress, check_progress
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import as_floats, check_kind
 
 
 def query_error(releases: Iterable[Release], workload: Workload, *, progress: Progress = iter) -> pd.DataFrame:
@@ -115,11 +115,13 @@ def query_errors(release: Release, workload: Workload, *, actual: FloatArray | N
     takes = "takes one Release; make one, as Release(view, labels), or use query_error for several"
     check_kind("query_errors", "release", release, Release, takes)
     _check_workload("query_errors", workload)
-    if actual is not None and np.shape(actual) != (len(workload),):
+    takes = "is a float array, one count for each query"
+    given = actual_counts(release.view, workload) if actual is None else actual
+    counted = as_floats("query_errors", "actual", given, takes)
+    if counted.shape != (len(workload),):
         raise ValueError(
-            f"query_errors: actual has the shape {np.shape(actual)}; it holds one count for each of the {len(workload)} queries."
+            f"query_errors: actual has the shape {counted.shape}; it holds one count for each of the {len(workload)} queries."
         )
-    counted = actual_counts(release.view, workload) if actual is None else np.asarray(actual)
     estimate = workload.count(published_boxes(release, workload.domains))
     least = 0.0 if workload.sanity_bound is None else workload.sanity_bound * len(release.view)
     divisor = np.maximum(counted, least)

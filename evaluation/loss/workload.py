@@ -184,7 +184,7 @@ def _nonempty(
 
 def _checked_views(views: Any) -> tuple[View, ...]:
     """Check the views to draw from."""
-    listed = (views,) if isinstance(views, View) or not isinstance(views, Iterable) else tuple(views)
+    listed = (views,) if isinstance(views, View) or not np.iterable(views) else tuple(views)
     for view in listed:
         if not isinstance(view, View):
             held = "" if view is views else f" that holds a {type(view).__name__}"

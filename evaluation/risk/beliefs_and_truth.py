@@ -1,6 +1,6 @@
 """Posterior beliefs beside the true values of the original records: the arrays that risk measures read."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -187,7 +187,7 @@ def _respondents(owner: str, leaving_out: object) -> "CompromisedRecords | froze
         return leaving_out
     # A DataFrame iterates over its column names, a text over its letters: both would leave out other respondents than meant.
     tables = str | bytes | pd.DataFrame | Beliefs | History
-    if isinstance(leaving_out, Iterable) and not isinstance(leaving_out, tables):
+    if np.iterable(leaving_out) and not isinstance(leaving_out, tables):
         listed = list(leaving_out)
         if all(isinstance(respondent, Hashable) for respondent in listed):
             return frozenset(listed)

@@ -10,7 +10,7 @@ from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.group_rows import group_rows
 from foreknow.models.problem import Problem, probability_rows
-from foreknow.models.settings import as_floats
+from foreknow.models.settings import as_array, as_floats
 
 
 @equal_by_fields
@@ -41,11 +41,14 @@ class Evidence:
     rest: FloatArray
 
     def __post_init__(self) -> None:
-        signature, rest = np.asarray(self.signature), np.asarray(self.rest)
-        if signature.ndim != 1 or signature.shape != np.shape(self.group) or rest.ndim != 1:
+        signature, group, rest = (
+            as_array("Evidence", name, getattr(self, name), "is an array of numbers")
+            for name in ("signature", "group", "rest")
+        )
+        if signature.ndim != 1 or signature.shape != group.shape or rest.ndim != 1:
             raise ValueError(
                 "Evidence: signature and group have an entry for each record, shape (n,), and rest one for each value, (m,); "
-                f"got the shapes {signature.shape}, {np.shape(self.group)} and {rest.shape}."
+                f"got the shapes {signature.shape}, {group.shape} and {rest.shape}."
             )
         if not np.issubdtype(signature.dtype, np.integer) or signature.min(initial=0) < -1:
             found = (
@@ -60,7 +63,7 @@ class Evidence:
                 f"Evidence: rest has the dtype {rest.dtype}; it is an array of m probabilities that sum to 1."
             )
         uniform = np.full((len(signature), len(rest)), 1.0 / max(len(rest), 1))
-        problem = Problem(uniform, self.group, self.counts)
+        problem = Problem(uniform, group, self.counts)
         object.__setattr__(self, "signature", signature.astype(np.int64))
         object.__setattr__(self, "group", problem.group)
         object.__setattr__(self, "counts", problem.counts)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from foreknow.models.settings import shown
 from foreknow.models.tables.observation import Observation
 
@@ -22,7 +24,7 @@ def each_observation(owner: str, releases: Iterable[Any]) -> tuple[Observation, 
     takes = "releases or observations in the order of time"
     if isinstance(releases, Observation) or hasattr(releases, "observation"):
         raise TypeError(f"{owner} takes {takes}, and got one {type(releases).__name__}; put it into a list.")
-    if isinstance(releases, str | bytes | dict) or not isinstance(releases, Iterable):
+    if isinstance(releases, str | bytes | dict) or not np.iterable(releases):
         raise TypeError(f"{owner} takes {takes}, and got {shown(releases)}. {WAY_OUT}")
     observations = []
     for release in releases:

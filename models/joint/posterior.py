@@ -7,6 +7,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.problem import JointProblem
+from foreknow.models.settings import as_floats
 from foreknow.models.tables.arguments import as_integers
 
 
@@ -71,9 +72,19 @@ class JointPosterior:
         row = np.repeat(np.arange(len(records)), width)
         place = np.arange(len(row)) - np.repeat(np.cumsum(width) - width, width)
         dense = np.zeros((len(records), self.problem.values))
-        source = self.beliefs if numbers is None else numbers
+        source = self.beliefs if numbers is None else self._numbers(numbers)
         dense[row, at.values[at.value_starts[group][row] + place]] = source[self.starts[records][row] + place]
         return dense
+
+    def _numbers(self, numbers: FloatArray) -> FloatArray:
+        """Check numbers that replace the beliefs."""
+        takes = "is a float array, one number for each of the beliefs"
+        checked = as_floats("JointPosterior.rows", "numbers", numbers, takes)
+        if checked.shape != self.beliefs.shape:
+            raise ValueError(
+                f"JointPosterior.rows: numbers has the shape {checked.shape}; it {takes}, shape {self.beliefs.shape}."
+            )
+        return checked
 
 
 def belief_starts(problem: JointProblem) -> IntArray:

@@ -16,6 +16,7 @@ from foreknow.models.tables.attributes import Numeric
 from foreknow.models.tables.columns.lookalikes import lookalike
 from foreknow.models.tables.columns.plain_columns import describe_missing, plain_columns, plain_value
 from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.columns.times import check_time
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -184,9 +185,11 @@ class CompromisedRecords:
 
         Raises
         ------
-        ValueError
-            If a respondent of a claim is not among the people, or a value is not in their sensitive domain.
+        TypeError, ValueError
+            If the time cannot be ordered, a respondent of a claim is not among the people, or a value is not in their sensitive
+            domain.
         """
+        time = check_time("CompromisedRecords.at", time)
         check_kind("CompromisedRecords.at", "people", people, People, "is People, as view.people")
         frame = self.frame.loc[np.array([bool(when == time) for when in self.frame["time"].tolist()], dtype=np.bool_)]
         if not len(frame):

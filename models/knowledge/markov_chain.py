@@ -12,6 +12,7 @@ from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_v
 from foreknow.models.knowledge.sequences import GapRule, Sequences, check_chain_order, sequences_for_order
 from foreknow.models.problem import ROW_SUM_TOLERANCE
 from foreknow.models.settings import MAX_FLOAT, as_floats, check_flag, check_kind, is_number, is_whole, shown
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.history import History
 
 
@@ -237,8 +238,7 @@ def chain_of_pairs(pairs: FloatArray, pseudo_count: float) -> MarkovChain:
 def chain_tuple(owner: str, chains: Any) -> tuple[MarkovChain, ...]:
     """Chains as a tuple; raises TypeError unless all are `MarkovChain`."""
     takes = "is a tuple of MarkovChain, one per release"
-    check_kind(owner, "chains", chains, Iterable, takes)
-    given: tuple[MarkovChain, ...] = tuple(chains)
+    given: tuple[MarkovChain, ...] = tuple(as_list(owner, "chains", chains, takes))
     for number, chain in enumerate(given):
         check_kind(owner, f"chain {number}", chain, MarkovChain, "is a MarkovChain")
     return given

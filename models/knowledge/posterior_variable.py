@@ -10,6 +10,7 @@ import numpy as np
 from foreknow.models.arrays import FloatArray
 from foreknow.models.beliefs import coordinate
 from foreknow.models.settings import check_kind, shown
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.columns.lookalikes import lookalike
 
 if TYPE_CHECKING:
@@ -217,10 +218,8 @@ def _as_coordinate(owner: str, values: Any) -> list[Any]:
     import xarray
 
     takes = "is the sensitive domain, as schema.values"
-    if isinstance(values, str | bytes):
-        raise TypeError(f"{owner}: values is {shown(values)}; it {takes}.")
     check_kind(owner, "values", values, (Sequence, np.ndarray), takes)
-    labels = [coordinate(value) for value in values]
+    labels = [coordinate(value) for value in as_list(owner, "values", values, takes)]
     try:
         return list(
             xarray.DataArray(np.zeros(len(labels)), dims="value", coords={"value": labels})["value"].values.tolist()

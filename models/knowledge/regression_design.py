@@ -160,7 +160,7 @@ def _values(kind: Any) -> Any:
 
 
 def _attributes(owner: str, schema: Schema, attributes: Any) -> tuple[str, ...]:
-    if isinstance(attributes, str | bytes) or not isinstance(attributes, Iterable):
+    if isinstance(attributes, str | bytes) or not np.iterable(attributes):
         raise TypeError(
             f"{owner}: attributes is {shown(attributes)}; it is a tuple of quasi-identifiers, as ('age', 'sex')."
         )

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
-from foreknow.models.settings import check_kind, check_whole, is_whole, shown
+from foreknow.models.settings import check_whole, is_whole, shown
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.history import History
 
 type GapRule = Literal["ignore", "power"]
@@ -194,8 +195,8 @@ def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
     takes = "is a History, or one sequence of value positions for each person, as [[0, 1], [1, 1, 0]]"
     if isinstance(sequences, str | bytes | Mapping | pd.DataFrame):
         raise TypeError(f"sequences is {shown(sequences)}; it {takes}.")
-    check_kind("fit", "sequences", sequences, Iterable, takes)
-    parts = [_codes(number, sequence) for number, sequence in enumerate(sequences)]
+    listed = as_list("fit", "sequences", sequences, takes)
+    parts = [_codes(number, sequence) for number, sequence in enumerate(listed)]
     person = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
     return person, np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
@@ -203,7 +204,7 @@ def end_to_end(sequences: Iterable[Sequence[int]]) -> tuple[IntArray, IntArray]:
 def _codes(number: int, sequence: Any) -> IntArray:
     """One sequence as an array."""
     takes = "holds whole numbers, positions in the sensitive domain"
-    if isinstance(sequence, str | bytes | Mapping) or not isinstance(sequence, Iterable):
+    if isinstance(sequence, str | bytes | Mapping) or not np.iterable(sequence):
         raise TypeError(f"sequence {number} is {shown(sequence)}; it {takes}, as [0, 1].")
     try:
         codes = np.asarray(list(sequence))

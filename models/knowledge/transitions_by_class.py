@@ -1,6 +1,6 @@
 """Transitions by class of respondent: BK^seq of JS-reduce, Definition 2."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from foreknow.models.knowledge.posterior_variable import chain_dims, posterior_v
 from foreknow.models.knowledge.priors import check_people
 from foreknow.models.knowledge.sequences import GapRule, Sequences, record_order, sequences_for_order
 from foreknow.models.settings import MAX_FLOAT, check_kind, check_not_class, is_number, shown
+from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.history import History
 from foreknow.models.tables.people import People
 
@@ -77,8 +78,7 @@ class TransitionsByClass:
         check_not_class(owner, "classes", self.classes)
         if not isinstance(self.classes, Mapping) and not callable(self.classes):
             raise TypeError(f"{owner}: classes is {shown(self.classes)}; it {CUTS}, or is a function of People.")
-        check_kind(owner, "chains", self.chains, Iterable, "is a tuple of chains, one per class")
-        chains = tuple(self.chains)
+        chains = tuple(as_list(owner, "chains", self.chains, "is a tuple of chains, one per class"))
         for number, chain in enumerate(chains):
             if isinstance(chain, type) or not callable(getattr(chain, "at", None)):
                 raise TypeError(

@@ -1,6 +1,5 @@
 """Conversion of the array arguments of programs."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ def as_floats(owner: str, name: str, value: Any, takes: str) -> FloatArray:
 
 def as_arrays(owner: str, name: str, values: Any, takes: str) -> list[Any]:
     """Return a list of arrays from an iterable of array-likes; raise TypeError, saying what the parameter takes, otherwise."""
-    if isinstance(values, str | bytes | dict) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes | dict) or not np.iterable(values):
         raise TypeError(f"{owner}: {name} is {values!r:.60}; {takes}.")
     try:
         return [np.asarray(value) for value in values]

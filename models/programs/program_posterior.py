@@ -87,7 +87,7 @@ class ProgramPosterior:
         check_not_class(owner, "build", self.build)
         if not callable(self.build):
             raise TypeError(f"{owner}: build is {shown(self.build)}; it is a function from data to a pymc.Model.")
-        is_names = isinstance(self.variables, Iterable) and not isinstance(self.variables, str | bytes)
+        is_names = np.iterable(self.variables) and not isinstance(self.variables, str | bytes)
         names = tuple(self.variables) if is_names else ()
         if not names or not all(isinstance(name, str) for name in names):
             raise TypeError(

@@ -164,7 +164,7 @@ def _allowed(stretches: Stretches, can_be_missed: FloatArray) -> FloatArray:
 
 def _can_be_missed(domain: Sequence[Hashable], never_missed: Any) -> FloatArray:
     """1 for each value that a missing visit can have, 0 for the others: float array, shape ``(m,)``."""
-    if not isinstance(never_missed, Iterable):
+    if not np.iterable(never_missed):
         raise TypeError(f"markov_model: never_missed is {never_missed!r}; it is an iterable of values of the domain.")
     closed = list(never_missed)
     for value in closed:

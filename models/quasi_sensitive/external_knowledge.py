@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.items import check_separator, is_missing, item_set
-from foreknow.models.settings import MAX_FLOAT, check_kind, is_number
+from foreknow.models.settings import MAX_FLOAT, check_kind, is_number, shown
 from foreknow.models.tables.arguments import as_list
 from foreknow.models.tables.columns.plain_columns import is_hashable, plain_value
 from foreknow.models.tables.columns.required_columns import check_columns
@@ -157,9 +157,11 @@ class ExternalKnowledge:
         Label b is bit ``b % 64`` of word ``b // 64``. Cost: O(u + pairs of a label and an item).
         """
         takes = "is a list of items, as ['fever', 'cough']"
-        place = {
-            item: code for code, item in enumerate(as_list("ExternalKnowledge.bits", "vocabulary", vocabulary, takes))
-        }
+        listed = as_list("ExternalKnowledge.bits", "vocabulary", vocabulary, takes)
+        for each in listed:
+            if not is_hashable(each):
+                raise TypeError(f"ExternalKnowledge.bits: an item of the vocabulary is {shown(each)}; it is one value.")
+        place = {item: code for code, item in enumerate(listed)}
         pairs = [
             (place[item], number)
             for number, items in enumerate(self.items_of.values())
@@ -167,7 +169,7 @@ class ExternalKnowledge:
             if item in place
         ]
         item, number = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        return _bit_sets(item, number, len(vocabulary), len(self))
+        return _bit_sets(item, number, len(listed), len(self))
 
 
 def _bit_sets(row: IntArray, number: IntArray, rows: int, labels: int) -> NDArray[np.uint64]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from foreknow.models.arrays import BoolArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import check_kind
+from foreknow.models.settings import as_array, check_kind
 from foreknow.models.tables.columns.plain_columns import is_hashable, plain_values
 
 WAY_OUT = "Items.from_cells(cells) makes them from a column"
@@ -95,7 +95,7 @@ class Items:
         ValueError
             If the separator is empty.
         """
-        if isinstance(cells, str | bytes) or not isinstance(cells, Iterable):
+        if isinstance(cells, str | bytes) or not np.iterable(cells):
             raise TypeError(
                 f"Items.from_cells: cells is {cells!r}; it is a column, or a list with one cell of items per record."
             )
@@ -140,7 +140,7 @@ class Items:
         ValueError
             If ``removed`` is another kind of array.
         """
-        chosen = np.asarray(removed)
+        chosen = as_array("Items.without", "removed", removed, "is a bool array, one truth value for each of codes")
         if chosen.shape != self.codes.shape or (chosen.dtype != np.bool_ and chosen.size):
             raise ValueError(
                 f"Items.without: removed has shape {chosen.shape} and holds {chosen.dtype}; give {len(self.codes)} truth values, "

@@ -11,7 +11,7 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.quasi_sensitive.external_knowledge import ExternalKnowledge
 from foreknow.models.quasi_sensitive.items import Items
 from foreknow.models.quasi_sensitive.label_sets import Words, group_beliefs, link_records
-from foreknow.models.settings import check_choice, check_kind, is_whole
+from foreknow.models.settings import as_array, check_choice, check_kind, is_whole
 
 type Reading = Literal["counted", "fractional", "uniform"]
 READINGS: tuple[Reading, ...] = ("counted", "fractional", "uniform")
@@ -51,7 +51,8 @@ class Links:
         check_kind(
             "Links", "knowledge", self.knowledge, ExternalKnowledge, "is an ExternalKnowledge; links(items, knowledge)"
         )
-        words, n = -(-len(self.knowledge) // 64), np.size(self.weight)
+        weight = as_array("Links", "weight", self.weight, "is a float array, one number for each record")
+        words, n = -(-len(self.knowledge) // 64), weight.size
         for name, array, dtype, shape in (
             ("bits", self.bits, np.uint64, (n, words)),
             ("weight", self.weight, np.float64, (n,)),
@@ -89,7 +90,7 @@ class Links:
         ValueError
             If ``records`` are not rows, 0 to n - 1.
         """
-        chosen = np.asarray(records)
+        chosen = as_array("Links.probabilities", "records", records, "is a list of rows, as [0, 2]")
         if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
             raise ValueError(f"Links.probabilities: records is {records!r}; it is a list of rows, as [0, 2].")
         if chosen.size and (chosen.min() < 0 or chosen.max() >= len(self)):
@@ -182,7 +183,7 @@ def check_group(owner: str, name: str, group: object, n: int, groups: int) -> No
     """Raise ValueError unless an array, shape ``(n,)``, has integers from -1 to g - 1, and g is a number of groups."""
     if not (is_whole(groups, 0) and groups <= MAX_GROUPS):
         raise ValueError(f"{owner}: groups is {groups!r}; it is a number of groups, from 0 to {MAX_GROUPS}.")
-    array = np.asarray(group)
+    array = as_array(owner, name, group, "is an int array, one group per record")
     if array.shape != (n,) or (n and array.dtype.kind not in "iu"):
         raise ValueError(f"{owner}: {name} is {_described(array)}; give {n} integers, one group per record.")
     if n and not (array.min() >= -1 and array.max() < groups):

@@ -8,9 +8,10 @@ import numpy as np
 
 from foreknow.attacks import Attack
 from foreknow.models import Adversary, Beliefs, Release, View
+from foreknow.models.settings import check_flag
 from foreknow.testing import examples
 from foreknow.testing.estimator import assert_distributions
-from foreknow.testing.running import assert_settings_object, run
+from foreknow.testing.running import assert_settings_object, made, run
 
 STAGES: tuple[Literal["prior", "revised", "posterior"], ...] = ("prior", "revised", "posterior")
 
@@ -30,6 +31,8 @@ def check_attack(make: Callable[[Adversary], Attack], *, hindsight: bool = False
     ------
     AssertionError
         Names the check that failed.
+    TypeError
+        If an argument is of another kind.
 
     Notes
     -----
@@ -45,7 +48,8 @@ def check_attack(make: Callable[[Adversary], Attack], *, hindsight: bool = False
     >>> from foreknow.attacks import SequentialAttack
     >>> check_attack(SequentialAttack)
     """
-    attack = make(examples.adversary())
+    check_flag("check_attack", "hindsight", hindsight)
+    attack = made("check_attack", make, examples.adversary())
     run("check_attack", attack, CHECKS, attack)
     if not hindsight:
         run("check_attack", attack, (_later_releases_change_nothing_earlier,), attack)

@@ -6,11 +6,12 @@ from collections.abc import Callable
 import numpy as np
 
 from foreknow.defenses import Defense, Requirement, publish, summarize_groups, summarize_records
+from foreknow.defenses.requirements.requirement import check_requirement
 from foreknow.evaluation import verify
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.testing import examples
-from foreknow.testing.running import assert_settings_object, run
+from foreknow.testing.running import assert_settings_object, made, run
 
 
 def check_defense(make: Callable[[], Defense], *, promises: Requirement | None = None) -> None:
@@ -30,6 +31,8 @@ def check_defense(make: Callable[[], Defense], *, promises: Requirement | None =
     ------
     AssertionError
         Names the check that failed.
+    TypeError
+        If an argument is of another kind.
 
     Notes
     -----
@@ -44,9 +47,11 @@ def check_defense(make: Callable[[], Defense], *, promises: Requirement | None =
     >>> from foreknow.defenses import KAnonymity, Mondrian
     >>> check_defense(lambda: Mondrian(KAnonymity(3)), promises=KAnonymity(3))
     """
-    run("check_defense", make(), CHECKS, make)
     if promises is not None:
-        run("check_defense", make(), (_keeps_its_promise,), make, promises)
+        check_requirement("check_defense", promises)
+    run("check_defense", made("check_defense", make), CHECKS, make)
+    if promises is not None:
+        run("check_defense", made("check_defense", make), (_keeps_its_promise,), make, promises)
 
 
 def _prior(view: View) -> FloatArray:

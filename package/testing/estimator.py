@@ -9,6 +9,8 @@ import numpy as np
 
 from foreknow.models import Estimator, Posterior, Problem, Status
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.settings import check_kind, check_range
+from foreknow.models.tables.arguments import as_list
 from foreknow.testing import examples
 from foreknow.testing.running import assert_settings_object, run
 
@@ -38,6 +40,8 @@ def check_estimator(
     ------
     AssertionError
         Names the check that failed, the estimator and the problem.
+    TypeError, ValueError
+        If an argument is of another kind.
 
     Notes
     -----
@@ -54,8 +58,12 @@ def check_estimator(
     >>> from foreknow.models import Exact
     >>> check_estimator(Exact())
     """
+    owner, takes = "check_estimator", "is a list of Problems, as [Problem(prior, group, counts)]"
+    check_range(owner, "tolerance", tolerance, 0, what="the largest distance between equal beliefs")
+    listed = examples.problems() if problems is None else as_list(owner, "problems", problems, takes)
     run("check_estimator", estimator, (_is_a_settings_object,), estimator)
-    for problem in problems if problems is not None else examples.problems():
+    for problem in listed:
+        check_kind(owner, "a problem", problem, Problem, "is a Problem, as Problem(prior, group, counts)")
         run("check_estimator", estimator, BY_PROBLEM, estimator, problem)
         run("check_estimator", estimator, BY_COMPARISON, estimator, problem, tolerance)
     run("check_estimator", estimator, (_handles_corner_cases, _reads_or_refuses_evidence), estimator)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from foreknow.models import People, Prior, View
+from foreknow.models.settings import check_kind
 from foreknow.testing import examples
 from foreknow.testing.estimator import assert_distributions
 from foreknow.testing.running import run
@@ -25,6 +26,8 @@ def check_prior(prior: Prior, people: People | None = None) -> None:
     ------
     AssertionError
         Names the check that failed.
+    TypeError
+        If ``people`` is no People.
 
     Notes
     -----
@@ -36,6 +39,8 @@ def check_prior(prior: Prior, people: People | None = None) -> None:
     >>> from foreknow.models import UniformPrior
     >>> check_prior(UniformPrior())
     """
+    if people is not None:
+        check_kind("check_prior", "people", people, People, "is People, as view.people")
     checks = (_rows_are_distributions, _is_a_function, _respondents_are_independent)
     run("check_prior", prior, checks, prior, examples.view().people if people is None else people)
 

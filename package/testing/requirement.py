@@ -11,6 +11,7 @@ from foreknow.defenses import GroupPredicate, KAnonymity, Requirement, Summary, 
 from foreknow.defenses.requirements.requirement import LEVEL_TOLERANCE
 from foreknow.models import View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
+from foreknow.models.settings import check_kind
 from foreknow.testing import examples
 from foreknow.testing.running import assert_settings_object, run
 
@@ -50,6 +51,8 @@ def check_requirement(requirement: Requirement, *, view: View | None = None) -> 
     ------
     AssertionError
         Names the check that failed, and the requirement.
+    TypeError
+        If ``view`` is no view.
 
     Notes
     -----
@@ -69,6 +72,8 @@ def check_requirement(requirement: Requirement, *, view: View | None = None) -> 
     >>> from foreknow.defenses import TCloseness
     >>> check_requirement(TCloseness(0.3))
     """
+    if view is not None:
+        check_kind("check_requirement", "view", view, View, "is a View of two records or more, as View(frame, schema)")
     run("check_requirement", requirement, (_is_a_settings_object, _data_have_their_types, _repr_names_it), requirement)
     views = (examples.view(18), examples.view(18, seed=1)) if view is None else (view,)
     for each in views:

@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from foreknow.models.settings import shown
+
 
 def run(owner: str, checked: object, checks: Iterable[Callable[..., None]], *arguments: Any) -> None:
     """Call checks with the arguments, and raise AssertionError with the name of the check and of the object where one fails.
@@ -18,6 +20,16 @@ def run(owner: str, checked: object, checks: Iterable[Callable[..., None]], *arg
             words = failure if isinstance(failure, AssertionError) else f"it raises {failure!r}"
             context = "".join(f"\n{argument!r}" for argument in arguments[1:2])
             raise AssertionError(f"{owner}: {checked!r} fails {name!r}: {words}{context}") from failure
+
+
+def made[T](owner: str, make: Callable[..., T], *arguments: Any) -> T:
+    """The object that ``make`` returns; raises TypeError unless it is a function, and AssertionError if it raises."""
+    if not callable(make):
+        raise TypeError(f"{owner}: make is {shown(make)}; it is a function or a class that makes the object to check.")
+    try:
+        return make(*arguments)
+    except Exception as failure:
+        raise AssertionError(f"{owner}: {shown(make)} raises {failure!r}") from failure
 
 
 def assert_settings_object(checked: Any) -> None:

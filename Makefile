@@ -68,8 +68,8 @@ lint: .venv/installed ## ruff, style and formatting
 types: .venv/installed ## mypy, strict
 	$(BIN)/mypy
 
-bench: .venv/installed ## the figures of benchmarks/, on this machine
-	$(BIN)/python benchmarks/run.py
+bench: .venv/installed ## the figures of benchmarks/, on this machine; fails if one costs over 1.5 times the kept run
+	$(BIN)/python benchmarks/run.py --guard 1.5
 
 clean: ## remove what the targets made
 	rm -rf .venv .venv-lowest .types docs/_build docs/api .mypy_cache .ruff_cache .pytest_cache .hypothesis build *.egg-info $(OUT)

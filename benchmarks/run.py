@@ -2,8 +2,8 @@
 
 ``python benchmarks/run.py`` measures all figures and keeps them in benchmarks/kept.json; a run that was interrupted goes on if it
 is started again from the same commit. With an argument it measures those whose name contains it, and prints them; ``--keep`` keeps
-them too. ``--guard RATIO`` ends with status 1 if the cost or the memory of a figure is over RATIO times that of the kept run. A
-cost is processor time over that of a reference kernel in the same process.
+them too. ``--guard RATIO``, as of ``make bench``, keeps nothing and ends with status 1 if the cost or the memory of a figure is over
+RATIO times that of the kept run. A cost is processor time over that of a reference kernel in the same process.
 """
 
 import argparse
@@ -131,16 +131,16 @@ def main() -> int:
     figures = measured_each([name for name in FIGURES if asked.name in name], resume=not asked.name)
     print(written := section(figures))
     kept = kept_run(hardware())
-    if asked.guard is not None:
-        print("\n".join(found := regressions(figures, kept, asked.guard)), file=sys.stderr)
-        return 1 if found else 0
+    # Figures that are measured for the first time are kept by a run of all.
+    compared = [each for each in figures if asked.name or each.name in kept]
+    found = [] if asked.guard is None else regressions(compared, kept, asked.guard)
+    print("\n".join(found), file=sys.stderr)
     if not asked.name:
-        keep(written)
-    if asked.keep or not asked.name:
-        keep_run(hardware(), figures)
-    if not asked.name:
+        write_results(written)
         BEGUN.unlink()
-    return 0
+    if not found and (asked.keep or not asked.name):
+        keep_run(hardware(), figures)
+    return 1 if found else 0
 
 
 def measured_each(names: list[str], resume: bool) -> list[Measured]:
@@ -159,7 +159,7 @@ def measured_each(names: list[str], resume: bool) -> list[Measured]:
     return [Measured(*found[name]) for name in names]
 
 
-def keep(section: str) -> None:
+def write_results(section: str) -> None:
     """Write the section of a machine to the results, in place of its earlier one."""
     head = section.split("\n", 1)[0]
     old = (

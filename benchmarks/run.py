@@ -2,8 +2,8 @@
 
 ``python benchmarks/run.py`` measures all figures and keeps them in benchmarks/kept.json; a run that was interrupted goes on if it
 is started again from the same commit. With an argument it measures those whose name contains it, and prints them; ``--keep`` keeps
-them too. ``--guard RATIO``, as of ``make bench``, keeps nothing and ends with status 1 if the cost or the memory of a figure is over
-RATIO times that of the kept run. A cost is processor time over that of a reference kernel in the same process.
+them too. With ``--guard RATIO``, as ``make bench`` has it, nothing is kept, and the status is 1, if the cost or the memory of a
+figure is over RATIO times that of the kept run. A cost is processor time over that of a reference kernel in the same process.
 """
 
 import argparse

@@ -15,8 +15,7 @@ from foreknow.evaluation.checks.definitions import CheckedTable, Group, holds, l
 from foreknow.evaluation.checks.label_definitions import ShownItems
 from foreknow.models import ItemRelease, Release
 from foreknow.models.arrays import FloatArray
-from foreknow.models.settings import check_kind
-from foreknow.models.tables.arguments import as_list
+from foreknow.models.settings import check_kind, shown
 
 
 def verify(release: Release, requirement: Requirement, prior: ArrayLike | None = None) -> pd.DataFrame:
@@ -123,8 +122,9 @@ def verify_table(
             raise ValueError(
                 f"verify_table: priors has no rows for group {unknown[0]!r}; give the rows of every group."
             )
-    domain = as_list("verify_table", "values", values, "is the sensitive domain, as a list in its order")
-    published = CheckedTable(table[sensitive].tolist(), tuple(domain), None, None)
+    if not np.iterable(values):
+        raise TypeError(f"verify_table: values is {shown(values)}; it is the sensitive domain, as a list in its order.")
+    published = CheckedTable(table[sensitive].tolist(), tuple(values), None, None)
     return _levels(table["group"].tolist(), published, requirement, priors)
 
 

@@ -180,7 +180,7 @@ def _check_published_records(task: BlockTask) -> None:
     """
     own = part_path(task.job.folder / "private" / "records", task.release, task.block)
     columns = _record_columns(task.job.schema)
-    found = pq.read_table(own, columns=columns, use_threads=False)
+    found = pq.read_table(own, columns=columns, use_threads=False, partitioning=None)
     if not found.equals(read_block(task.records.path, task.start, task.stop).select(columns)):
         raise ValueError(
             f"publish_large: {own} of an interrupted run holds other records than block {task.block} of the release at "

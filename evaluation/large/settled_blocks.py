@@ -74,7 +74,7 @@ def _settled(task: BlockTask, made: dict[str, Any], table: IntArray) -> dict[str
     requirement = task.job.defense.requirement.bind(view, prior)  # type: ignore[attr-defined]
     records = summarize_records(view, prior, requirement.reads_members)
     own = part_path(task.job.folder / "private" / "records", task.release, task.block)
-    label = pq.read_table(own, columns=["group"], use_threads=False)["group"].to_numpy()
+    label = pq.read_table(own, columns=["group"], use_threads=False, partitioning=None)["group"].to_numpy()
     labels = np.where(label >= 0, np.unique(label, return_inverse=True)[1], 0) - int((label < 0).any())
     published = TableCounts(view.schema.values, table)
     groups = summarize_groups(records, labels, published)

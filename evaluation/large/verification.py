@@ -134,7 +134,7 @@ def verify_large(
 def verify_part(task: VerifyTask) -> list[Verdict]:
     """Verdicts on the groups of a published part."""
     values = task.schema.values
-    table = pq.read_table(task.part, columns=["group", task.schema.sensitive], use_threads=False)
+    table = pq.read_table(task.part, columns=["group", task.schema.sensitive], use_threads=False, partitioning=None)
     if not len(table):
         return []
     names, counts = _counts(table, task.schema)

@@ -75,7 +75,7 @@ def read_views(owner: str, path: "str | Path") -> tuple[list[View], dict[str, An
     check_kind(owner, "path", path, (str, PathLike), f"is the path of a .parquet file that {kind}.save wrote")
     path = existing_file(path, f"name a file that {kind}.save wrote")
     with as_saved(owner, path):
-        table = pq.read_table(path)
+        table = pq.read_table(path, partitioning=None)
         content = _content(table)
         found = content["kind"]
     if found != kind:

@@ -106,13 +106,14 @@ def _has(distribution):
 
 def test_the_listed_packages_are_the_folders_with_modules():
     """Listed by hand, because automatic discovery with the mapping of folders builds an empty wheel."""
-    folders = {".".join(path.parent.parts) for path in sources()}
+    files = set(sources())
+    folders = {".".join(path.parent.parts) for path in files}
     listed = SETTINGS["tool"]["setuptools"]["packages"]
     assert set(listed) == folders
     assert len(set(listed)) == len(listed)
     mapping = SETTINGS["tool"]["setuptools"]["package-dir"]
     assert mapping == {place.replace("/", "."): folder for folder, place in PLACES.items()}
-    assert all((path.parent / "__init__.py") in set(sources()) for path in sources())
+    assert all((path.parent / "__init__.py") in files for path in files)
 
 
 def test_the_wheel_holds_every_module_and_nothing_else(installed):

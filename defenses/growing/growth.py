@@ -89,7 +89,7 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
     n, smallest = len(order), requirement.smallest
     longest = n if patience is None else max(int(patience), smallest)
     groups: list[IntArray] = []
-    aside: list[int] = []
+    aside: list[IntArray] = []
     start, starts = 0, 1
     while start + smallest <= n:
         first, end = _first_group(sums, requirement, start, min(start + starts, n - smallest + 1), longest)
@@ -97,9 +97,9 @@ def grow(records: Summary, order: IntArray, requirement: GroupPredicate, patienc
             groups.append(order[first:end])
         elif patience is None:
             break
-        aside += range(start, first)
+        aside.append(np.arange(start, first))
         start, starts = max(first, end), max(starts // 2, 1) if end > first else min(2 * starts, MAX_STARTS)
-    left = np.concatenate([np.array(aside, dtype=np.int64), np.arange(start, n)])
+    left = np.concatenate([*aside, np.arange(start, n)])
     return Growth(tuple(groups), order[left])
 
 

@@ -224,8 +224,10 @@ class Release:
 
 def _cells(schema: Schema, codes: IntArray) -> "pd.Series[Any]":
     """Sensitive values as a column; values of several types keep theirs, as 1 beside 0.5."""
-    cells = [schema.values[code] for code in codes]
-    return pd.Series(cells, dtype=None if len(set(map(type, cells))) == 1 else object)
+    shown, position = np.unique(codes, return_inverse=True)
+    cells = [schema.values[code] for code in shown]
+    column = pd.Series(cells, dtype=None if len(set(map(type, cells))) == 1 else object)
+    return column.take(position).reset_index(drop=True)
 
 
 def _counts(view: View, grouping: Grouping, group: IntArray, names: IntArray) -> IntArray:

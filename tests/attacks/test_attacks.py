@@ -332,7 +332,7 @@ def test_no_list_of_releases_is_refused(name, wrong):
 
 VARIANTS = (
     DeFinettiAttack("hard"),
-    DeFinettiAttack(learned_from="past"),
+    pytest.param(DeFinettiAttack(learned_from="past"), marks=pytest.mark.slow),
     CompositionAttack("product"),
     CompositionAttack("product", "table"),
     MinimalityAttack(2, {"a"}, rule="classes"),

@@ -66,3 +66,22 @@ def test_the_guard_compares_costs_and_memory(figures, tmp_path):
     assert [line.split(":")[1].split()[0] for line in figures.regressions(slower, kept, 1.5)] == ["cost", "memory"]
     assert figures.regressions([figures.Measured("x", 9.0, 2.9, 140.0)], kept, 1.5) == []
     assert "w: not in the kept run" in figures.regressions([figures.Measured("w", 1.0, 1.0, 1.0)], kept, 1.5)[0]
+
+
+@pytest.mark.parametrize(("second", "status", "kept_cost"), [(2.0, 0, 2.0), (4.0, 1, 1.5)])
+def test_a_suspicious_figure_is_measured_twice_and_kept_unless_it_is_slow_again(
+    figures, monkeypatch, capsys, tmp_path, second, status, kept_cost
+):
+    run, path = importlib.import_module("run"), tmp_path / "kept.json"
+    name = next(iter(run.FIGURES))
+    figures.keep_run("mine", [figures.Measured(name, 1.0, 1.5, 100.0)], path)
+    costs = iter([4.0, second])
+    monkeypatch.setattr(run, "hardware", lambda: "mine")
+    monkeypatch.setattr(run, "kept_run", lambda machine: figures.kept_run(machine, path))
+    monkeypatch.setattr(run, "keep_run", lambda machine, measured: figures.keep_run(machine, measured, path))
+    monkeypatch.setattr(run, "measured_alone", lambda each: figures.Measured(each, 1.0, next(costs), 100.0))
+    monkeypatch.setattr(run.sys, "argv", ["run.py", name, "--guard", "1.5", "--keep"])
+    assert run.main() == status
+    assert ("times the kept" in capsys.readouterr().err) == bool(status)
+    assert figures.kept_run("mine", path)[name]["cost"] == kept_cost
+    assert next(costs, None) is None

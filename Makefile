@@ -14,7 +14,7 @@ help: ## list the targets
 # The folders as one package, for programs that check types: a folder of links, and its path in an environment.
 define layout
 @mkdir -p .types/foreknow
-@for f in $(filter-out %/__pycache__,$(wildcard package/*)) models attacks defenses evaluation; do ln -sfn "../../$$f" .types/foreknow/; done
+@for f in $(filter-out %/__pycache__,$(wildcard package/*)) models attacks defenses evaluation app; do ln -sfn "../../$$f" .types/foreknow/; done
 @echo "$(CURDIR)/.types" > "$$($(1)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/foreknow-layout.pth"
 endef
 

@@ -10,8 +10,7 @@ from tempfile import TemporaryDirectory
 from large_tables import CHAIN, DEFENSES, QUASI_IDENTIFIERS, generate
 from subjects import Figure
 
-from foreknow.attacks import JointAttack
-from foreknow.evaluation.large import (
+from foreknow.app.disk import (
     Engine,
     LargeReleases,
     LargeTable,
@@ -20,6 +19,7 @@ from foreknow.evaluation.large import (
     publish_large,
     verify_large,
 )
+from foreknow.attacks import JointAttack
 from foreknow.models import Adversary, Omega, UniformPrior
 
 ADVERSARY = Adversary(UniformPrior(), CHAIN, estimator=Omega())

@@ -26,9 +26,9 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from foreknow.app.disk import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import BKAA, Anatomy, FullDomain, JSReduce, KAnonymity, Mondrian
-from foreknow.evaluation.large import Engine, LargeTable, attack_large, measure_large, publish_large, verify_large
 from foreknow.models import Adversary, GroupMessages, MarkovChain, MaxEntropy, Omega, UniformPrior
 
 VALUES = 20

@@ -15,9 +15,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from foreknow.app import report
+from foreknow.app.report.steps import Step
 from foreknow.defenses import DistinctDiversity, KAnonymity, Mondrian, publish
-from foreknow.evaluation import exams, report
-from foreknow.evaluation.report.steps import Step
+from foreknow.evaluation import exams
 from foreknow.models import JOINT_SOLVERS
 
 RECORDS, RELEASES = 100_000, 12

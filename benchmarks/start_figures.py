@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from subjects import Figure
 
-COMMAND = "import sys; from foreknow.evaluation.cli.command_line import main; sys.argv = ['foreknow', *{}]; main()"
+COMMAND = "import sys; from foreknow.app.cli.command_line import main; sys.argv = ['foreknow', *{}]; main()"
 
 
 def spent(program: str) -> Callable[[], float]:

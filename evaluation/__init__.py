@@ -1,4 +1,4 @@
-"""Risk and loss measures, data sets, comparisons of defenses, checks, plots, and the command line."""
+"""Risk and loss measures, data sets, comparisons of defenses, checks and plots."""
 
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from foreknow.evaluation.plots.leak_plot import leak_plot
     from foreknow.evaluation.plots.reliability_plot import reliability_plot
     from foreknow.evaluation.plots.risk_utility import risk_utility_map
-    from foreknow.evaluation.report.report import Report, report
     from foreknow.evaluation.risk.across_draws import across_draws
     from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
     from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
@@ -65,7 +64,6 @@ __all__ = [
     "RELEASE_MEASURES",
     "Certificate",
     "Comparison",
-    "Report",
     "Workload",
     "across_draws",
     "adult",
@@ -116,7 +114,6 @@ __all__ = [
     "reliability_curve",
     "reliability_diagram",
     "reliability_plot",
-    "report",
     "respondent_risk",
     "retroactive_leak",
     "risk_table",

@@ -24,7 +24,7 @@ PACKAGES_FOLDER = Path(__file__).resolve().parents[1]
 IMPORTABLE = {"models": ("models",), "attacks": ("models", "attacks"), "defenses": ("models", "defenses")}
 """Folders from which a kernel of each folder can import; a kernel of another folder can import from all four."""
 
-ALL_FOLDERS = ("models", "attacks", "defenses", "evaluation")
+ALL_FOLDERS = ("models", "attacks", "defenses", "evaluation", "app")
 
 
 def sources_digest(root: Path, folders: tuple[str, ...]) -> bytes:

@@ -7,7 +7,9 @@ foreknow.attacks
 foreknow.defenses
     Grouping algorithms and requirements: ``defense(view, prior, past) -> Grouping``, and `publish`.
 foreknow.evaluation
-    Risk and loss measures, independent checkers, data sets, experiments, plots, the command line.
+    Risk and loss measures, independent checkers, data sets, experiments, plots.
+foreknow.app
+    The command line, the report, tables larger than memory.
 foreknow.testing
     Checks for estimators, attacks, defenses, requirements and priors of your own.
 
@@ -25,9 +27,9 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from foreknow import attacks, defenses, evaluation, models, testing
+    from foreknow import app, attacks, defenses, evaluation, models, testing
 
-__all__ = ["__version__", "attacks", "defenses", "evaluation", "models", "testing"]
+__all__ = ["__version__", "app", "attacks", "defenses", "evaluation", "models", "testing"]
 
 __version__ = version("foreknow")
 

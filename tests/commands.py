@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from typer.testing import CliRunner
 
-from foreknow.evaluation.cli import command_line
+from foreknow.app.cli import command_line
 
 TOWNS = {"Rome": "Italy", "Milan": "Italy", "Turin": "Italy", "Paris": "France", "Lyon": "France"}
 ROLES = ["--qi", "age", "--qi", "town", "--sensitive", "result"]

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 from mutation import ROOT, outcomes, record, sample, summary
 
-FOLDERS = ("models", "attacks", "defenses", "evaluation")
+FOLDERS = ("models", "attacks", "defenses", "evaluation", "app")
 TESTS = ("block_redraws", "path_starts", "path_sampler", "path_sampler_histories", "solver_progress")
 FAMILY, SLOWER = "PathSampler", 3
 

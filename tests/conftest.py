@@ -56,7 +56,7 @@ def pytest_configure():
         importlib.import_module("public_objects")
 
 
-LONGEST = ("models/joint", "packaging", "models/programs", "models/estimators", "evaluation/cli")
+LONGEST = ("models/joint", "packaging", "models/programs", "models/estimators", "app/cli")
 """Groups that start first, so that no worker is left with a long one at the end."""
 
 

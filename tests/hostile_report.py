@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from foreknow.evaluation import report
+from foreknow.app import report
 from foreknow.models import Adversary, Enumeration, History, MarkovChain, Numeric, Release, Schema, UniformPrior
 
 SCRIPT = "<script>alert(1)</script>"

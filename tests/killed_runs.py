@@ -16,11 +16,11 @@ import numpy as np
 from commands import ROLES
 from large_history import bytes_of
 
+from foreknow.app.cli import command_line
+from foreknow.app.disk import LargeReleases, LargeTable, attack_large, publish_large
 from foreknow.attacks import JointAttack, SequentialAttack
 from foreknow.defenses import JSReduce, Mondrian
 from foreknow.evaluation.checks.manifest import differences, listing_of
-from foreknow.evaluation.cli import command_line
-from foreknow.evaluation.large import LargeReleases, LargeTable, attack_large, publish_large
 from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
 
 ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())

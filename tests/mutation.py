@@ -71,8 +71,8 @@ FAMILIES = {
         *("evaluation/checks", ("",), ()),
         (
             "evaluation/checks",
-            "evaluation/cli/files",
-            "evaluation/cli/test_from_disk.py",
+            "app/cli/files",
+            "app/cli/test_from_disk.py",
             "evaluation/test_wrong_arguments.py",
             "defenses/requirements/test_wrong_arguments.py",
         ),

@@ -14,9 +14,9 @@ from typing import get_args
 import numpy as np
 from typer.models import ArgumentInfo
 
-from foreknow.evaluation.cli.command_line import COMMANDS
-from foreknow.evaluation.cli.command_shape import as_command
-from foreknow.evaluation.cli.lazy_commands import FOLDER
+from foreknow.app.cli.command_line import COMMANDS
+from foreknow.app.cli.command_shape import as_command
+from foreknow.app.cli.lazy_commands import FOLDER
 
 FILE = Path(__file__).with_name("public_api.txt")
 
@@ -26,7 +26,8 @@ PACKAGES = (
     "foreknow.attacks",
     "foreknow.defenses",
     "foreknow.evaluation",
-    "foreknow.evaluation.large",
+    "foreknow.app",
+    "foreknow.app.disk",
     "foreknow.testing",
 )
 NO_DEFAULT = inspect.Parameter.empty

@@ -11,10 +11,10 @@ from hostile_report import hostile
 from patients import KNOWLEDGE, LINKING, patients
 from strategies import MIXED, history_of
 
+import foreknow.app.disk
 import foreknow.attacks
 import foreknow.defenses
 import foreknow.evaluation
-import foreknow.evaluation.large
 import foreknow.models
 from foreknow import attacks, defenses, evaluation, models
 from foreknow.evaluation import large
@@ -129,7 +129,7 @@ BELIEFS = [
 
 def public_classes():
     """Each public class that is no interface, by name."""
-    packages = (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation, foreknow.evaluation.large)
+    packages = (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation, foreknow.app.disk)
     for package in packages:
         for name in package.__all__:
             target = getattr(package, name)

@@ -17,10 +17,10 @@ from pathlib import Path
 from commands import ROLES
 from strategies import history_of
 
+from foreknow.app.cli import command_line
+from foreknow.app.disk import LargeReleases, LargeTable, attack_large, publish_large
 from foreknow.attacks import SequentialAttack
 from foreknow.defenses import KAnonymity, Mondrian
-from foreknow.evaluation.cli import command_line
-from foreknow.evaluation.large import LargeReleases, LargeTable, attack_large, publish_large
 from foreknow.models import Adversary, Omega, UniformPrior
 
 DROP_FROM_BOUNDING_SET, DAC_OVERRIDE, DAC_READ_SEARCH = 24, 1, 2

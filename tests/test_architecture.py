@@ -8,11 +8,12 @@ from failing_cases import failing
 from places import ROOT
 
 MAY_SEE = {
-    "package": {"models", "attacks", "defenses", "evaluation", "testing"},
+    "package": {"models", "attacks", "defenses", "evaluation", "app", "testing"},
     "models": {"models"},
     "attacks": {"models", "attacks"},
     "defenses": {"models", "defenses"},
     "evaluation": {"models", "attacks", "defenses", "evaluation"},
+    "app": {"models", "attacks", "defenses", "evaluation", "app"},
 }
 FILES = sorted(path for folder in MAY_SEE for path in (ROOT / folder).rglob("*.py"))
 

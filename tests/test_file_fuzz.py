@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 from strategies import history_of
 from typer.testing import CliRunner
 
+from foreknow.app.cli import command_line
+from foreknow.app.cli.files.statement_files import read_statements
+from foreknow.app.disk import LargeReleases, LargeTable, attack_large, measure_large, publish_large
 from foreknow.attacks import SnapshotAttack
 from foreknow.defenses import KAnonymity, Mondrian
-from foreknow.evaluation.cli import command_line
-from foreknow.evaluation.cli.files.statement_files import read_statements
-from foreknow.evaluation.large import LargeReleases, LargeTable, attack_large, measure_large, publish_large
 from foreknow.models import (
     Adversary,
     Beliefs,

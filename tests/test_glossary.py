@@ -12,7 +12,7 @@ ROWS = [
 ]
 SOURCES = "\n".join(
     path.read_text(encoding="utf-8")
-    for folder in ("package", "models", "attacks", "defenses", "evaluation")
+    for folder in ("package", "models", "attacks", "defenses", "evaluation", "app")
     for path in (ROOT / folder).rglob("*.py")
 )
 WORDS = set(re.findall(r"\w+", SOURCES))

@@ -39,13 +39,13 @@ PROGRAM = """
 import contextlib, io, json, os, sys
 
 def run(*arguments):
-    from foreknow.evaluation.cli.command_line import app
+    from foreknow.app.cli.command_line import app
     with contextlib.redirect_stdout(io.StringIO()) as shown:
         app(arguments, standalone_mode=False)
     assert shown.getvalue()
 
 def complete(words):
-    from foreknow.evaluation.cli.command_line import app
+    from foreknow.app.cli.command_line import app
     os.environ |= {"_FOREKNOW_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "1"}
     with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
         app([], prog_name="foreknow")

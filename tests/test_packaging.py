@@ -18,7 +18,7 @@ from places import ROOT
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PLACES = {"package": "foreknow"} | {
-    folder: f"foreknow/{folder}" for folder in ("models", "attacks", "defenses", "evaluation")
+    folder: f"foreknow/{folder}" for folder in ("models", "attacks", "defenses", "evaluation", "app")
 }
 """The folders at the root that are packages, and where a wheel has them."""
 
@@ -33,7 +33,7 @@ def sources():
 MODULES = {".".join((path.parent if path.stem == "__init__" else path.with_suffix("")).parts) for path in sources()}
 """Every module of the tree, by the name it is imported by."""
 
-TEMPLATES = "evaluation/report/templates"
+TEMPLATES = "app/report/templates"
 """Package of the templates, style sheet and script of the report, which are package data."""
 
 # One worker builds; the others would do it again.
@@ -186,7 +186,7 @@ def test_the_package_names_its_version_and_its_parts(installed):
     version, shown = shown.split("\n", 1)
     assert version == SETTINGS["project"]["version"]
     contents = shown.split("PACKAGE CONTENTS")[1]
-    assert all(f"{part} (package)" in contents for part in ("models", "attacks", "defenses", "evaluation"))
+    assert all(f"{part} (package)" in contents for part in ("models", "attacks", "defenses", "evaluation", "app"))
     lazily = "import foreknow; print(foreknow.models.Adversary.__module__, foreknow.defenses.KAnonymity(3))"
     assert installed.run("python", "-c", lazily).strip() == "foreknow.models.adversary KAnonymity(k=3)"
 

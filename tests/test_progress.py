@@ -4,9 +4,10 @@ import pandas as pd
 import pytest
 from public_objects import ADVERSARY, HISTORY, ITEM_RELEASE, JOINT, LINKING, PROBLEM, RELEASES, UNSURE
 
+from foreknow.app import report
 from foreknow.attacks import DataAugmentationAttack, ForegroundAttack, JointAttack, LearnedAttack, SnapshotAttack
 from foreknow.defenses import ItemSuppression, KAnonymity, Mondrian, QSDiversity, publish
-from foreknow.evaluation import Workload, certificate, compare, compare_knowledge, query_error, report, worst_case
+from foreknow.evaluation import Workload, certificate, compare, compare_knowledge, query_error, worst_case
 from foreknow.models import (
     Adversary,
     LearnedKnowledge,

@@ -23,16 +23,16 @@ from patients import KNOWLEDGE, LINKING, patients
 from public_objects import public_objects
 from strategies import history_of
 
+import foreknow.app.disk
 import foreknow.attacks
 import foreknow.defenses
 import foreknow.evaluation
-import foreknow.evaluation.large
 import foreknow.models
 import foreknow.testing
+from foreknow.app.disk import Engine, LargeTable, publish_large
 from foreknow.attacks import SnapshotAttack
 from foreknow.defenses import KAnonymity, Mondrian, summarize_records
 from foreknow.evaluation import Workload
-from foreknow.evaluation.large import Engine, LargeTable, publish_large
 from foreknow.models import (
     Adversary,
     CompromisedRecords,
@@ -77,7 +77,7 @@ SKIPPED = {
         "draws with Matplotlib; tests/evaluation/plots/test_wrong_arguments.py covers it",
     ),
     "households": "takes no argument, and reads 1.5 million rows at each call",
-    **dict.fromkeys(["Report", "report"], "makes many attacks; tests/evaluation/report/test_contents.py covers it"),
+    **dict.fromkeys(["Report", "report"], "makes many attacks; tests/app/report/test_contents.py covers it"),
     **dict.fromkeys(
         [
             *("compromised_model", "foreground_model", "history_model", "markov_model", "permutation_model"),
@@ -190,7 +190,7 @@ def parameters(target):
 def targets():
     """Every public class and function by name, with the class methods of each class."""
     packages = (foreknow.models, foreknow.attacks, foreknow.defenses, foreknow.evaluation)
-    packages += (foreknow.evaluation.large, foreknow.testing)
+    packages += (foreknow.app.disk, foreknow.testing)
     for package in packages:
         for name in package.__all__:
             target = getattr(package, name)

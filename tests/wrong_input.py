@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from commands import records, write
 
-from foreknow.evaluation.cli import command_line
+from foreknow.app.cli import command_line
 
 NOISE = np.random.default_rng(0).bytes(4000)
 

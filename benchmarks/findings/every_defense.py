@@ -8,6 +8,7 @@ import pandas as pd
 from exams_settings import SAFE, seeded
 from joint_adversary import FORWARD, HINDSIGHT, Row, all_attacks, assessed, joint_attacks, signature_attacks
 
+from foreknow.app.cli import demo
 from foreknow.attacks import Attack, JointAttack, SequentialAttack
 from foreknow.defenses import (
     BKAA,
@@ -24,7 +25,6 @@ from foreknow.defenses import (
     publish,
 )
 from foreknow.evaluation import Comparison, exams, score_decomposition, suppressed
-from foreknow.evaluation.cli import demo
 from foreknow.models import (
     Adversary,
     Auto,

@@ -9,6 +9,7 @@ from every_defense import follow_up, sampled_attacks
 from exams_settings import gains, seeded
 from joint_adversary import all_attacks, assessments, joint_attacks, line
 
+from foreknow.app.cli import demo
 from foreknow.attacks import Attack, SequentialAttack
 from foreknow.defenses import (
     Defense,
@@ -25,7 +26,6 @@ from foreknow.defenses import (
     summarize_records,
 )
 from foreknow.evaluation import Comparison, disclosures, exams, gcp, suppressed
-from foreknow.evaluation.cli import demo
 from foreknow.models import Adversary, Exact, Memory, Omega
 
 

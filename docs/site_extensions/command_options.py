@@ -11,7 +11,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from foreknow.evaluation.cli.command_line import app
+from foreknow.app.cli.command_line import app
 
 FLAG = re.compile(r"(?<![\w/-])(--?[a-z][\w-]*)")
 """Option within a text."""

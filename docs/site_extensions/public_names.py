@@ -17,7 +17,8 @@ PACKAGES = (
     "foreknow.attacks",
     "foreknow.defenses",
     "foreknow.evaluation",
-    "foreknow.evaluation.large",
+    "foreknow.app",
+    "foreknow.app.disk",
     "foreknow.testing",
 )
 

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import view_of
 
+from foreknow.app.cli.printing.attack_tables import posterior_table
 from foreknow.attacks import ForegroundAttack, ForegroundBeliefs, SnapshotAttack
 from foreknow.evaluation import adversary_gain
-from foreknow.evaluation.cli.printing.attack_tables import posterior_table
 from foreknow.evaluation.risk.breaches import breaches
 from foreknow.evaluation.risk.global_errors import global_probabilities
 from foreknow.models import (

@@ -17,6 +17,11 @@ from linking_statistics import (
     records,
 )
 
+from foreknow.app.cli.files.atomic_output import write_table
+from foreknow.app.cli.files.checksums import write_release
+from foreknow.app.cli.files.release_files import published_table
+from foreknow.app.disk.parts import write_part
+from foreknow.app.disk.published_block import _published
 from foreknow.defenses import (
     BKAA,
     DEFENSES,
@@ -33,11 +38,6 @@ from foreknow.defenses import (
     Mondrian,
     publish,
 )
-from foreknow.evaluation.cli.files.atomic_output import write_table
-from foreknow.evaluation.cli.files.checksums import write_release
-from foreknow.evaluation.cli.files.release_files import published_table
-from foreknow.evaluation.large.parts import write_part
-from foreknow.evaluation.large.published_block import _published
 from foreknow.models import (
     Adversary,
     ExpectationMaximization,

@@ -1,0 +1,96 @@
+"""The command `foreknow`: describe a file, publish a history, attack and check what was published, report on it, run the demo."""
+
+import os
+import sys
+import threading
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from foreknow.app.cli.lazy_commands import LazyCommands
+from foreknow.app.cli.printing.terminal import notice, say, show_error, show_hanging
+from foreknow.evaluation.program_version import program_version
+
+STANDARD_ERROR = 2
+"""Number of the file to which libraries in C print."""
+
+WRITER = "QueueFeederThread"
+"""Name of the thread by which a pool of processes sends tasks."""
+
+COMMANDS = ("describe", "demo", "simulate", "publish", "attack", "check", "compare", "report")
+"""The commands, in the order of the help text; see `LazyCommands`."""
+
+
+class Commands(LazyCommands):
+    """The commands of the program."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.offer(COMMANDS)
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        say(program_version())
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Start here: foreknow describe FILE. It names the next command, as each command does. Without a file: foreknow demo.
+
+    foreknow measures what an adversary with background knowledge can infer from published tables, and publishes safer tables.
+
+    Exit status: 0 done; 1 publish, check or --fail-over failed, or compare found nothing to publish; 2 wrong input or options.
+    """
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    notice(f"warning: {message}")
+
+
+def main() -> None:
+    """Run the command; wrong input ends it with exit status 2 and one sentence."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+        return
+    except (ValueError, OSError, ModuleNotFoundError, MemoryError, OverflowError) as error:
+        _show_failure(error)
+    # Outside of the handler, so that the error and the arrays of its frames are freed before libraries are unloaded.
+    _silence_libraries()
+    sys.exit(2)
+
+
+def _silence_libraries() -> None:
+    """Close standard error if a thread still writes to a worker, which may be dead: the libraries that it keeps print warnings."""
+    if any(thread.name == WRITER for thread in threading.enumerate()):
+        sys.stderr.flush()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), STANDARD_ERROR)
+
+
+def _show_failure(error: Exception) -> None:
+    """Print the message of an error, and its notes."""
+    # Imported here: the help of the program needs no tables.
+    from foreknow.app.cli.printing.error_messages import error_lines
+
+    *others, last = error_lines(error)
+    for line in others:
+        show_hanging(line)
+    show_error(last)
+    for note in getattr(error, "__notes__", ()):
+        show_hanging(note)

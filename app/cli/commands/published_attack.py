@@ -1,0 +1,248 @@
+"""Attack on published tables alone: beliefs about the persons of a register, or the risk of an unknown member of each group."""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.app.cli.attack_choices import WITHOUT_ADVERSARY
+from foreknow.app.cli.command_shape import Outcome
+from foreknow.app.cli.commands.attack_adversaries import CORPUS, in_words
+from foreknow.app.cli.commands.attack_making import (
+    LEARNED,
+    RECORDS,
+    AttackedAlone,
+    beliefs_of,
+    check_attack_options,
+    chosen_attack,
+)
+from foreknow.app.cli.commands.attack_output import files_content, output_names, say_files, write_attack
+from foreknow.app.cli.commands.attack_report import attack_title
+from foreknow.app.cli.commands.attack_run import AttackRun
+from foreknow.app.cli.commands.exposure_verdict import fail_over_lines
+from foreknow.app.cli.commands.next_step import BOUNDS, option_text, paths_of, table_options, typed_lines
+from foreknow.app.cli.files.atomic_output import atomic_output, check_output, output_suffix, write_table
+from foreknow.app.cli.files.input_files import ONE_RELEASE, InputFiles
+from foreknow.app.cli.files.run_settings import SETTINGS, run_settings, write_settings
+from foreknow.app.cli.files.statement_files import read_statements
+from foreknow.app.cli.options import given_options
+from foreknow.app.cli.pictures import BELIEFS, check_pictures, draw_beliefs
+from foreknow.app.cli.printing.attack_tables import posterior_table
+from foreknow.app.cli.printing.printed_table import PrintedTable, definitions
+from foreknow.app.cli.printing.terminal import notice, say, say_sentences, say_verdict, show, tracked
+from foreknow.app.cli.published.beliefs import (
+    LINKED_TERMS,
+    MEMBER_TERMS,
+    Believed,
+    believed,
+    linked_per_release,
+    member_risk,
+    members_per_release,
+)
+from foreknow.app.cli.published.register import Register
+from foreknow.app.cli.published.tables import PublishedFiles, PublishedRelease
+from foreknow.attacks import Published
+from foreknow.models import Beliefs
+
+READ_WITHOUT_PEOPLE = {
+    "records", "later", "alone", "group", "qi", "sensitive", "time", "encoding", "missing_value", "separator", "equal_values",
+    "missing", "time_format", "sure", "fail_over", "out", "pictures", "overwrite", "as_json", "config",
+}  # fmt: skip
+"""Parameters that are read without a register of persons."""
+
+GROUPS = "groups"
+"""Name of the file of the groups, without its ending."""
+
+
+def check_not_published(run: AttackRun) -> None:
+    """Raise ValueError if an option of published tables alone is given without --published."""
+    given = {"a second table": run.tables.later, "--people": run.tables.people, "--group": run.tables.group}
+    for name, value in given.items():
+        if value:
+            raise ValueError(
+                f"{name} is read with --published alone, where RECORDS is a published table; add it, or leave it out."
+            )
+
+
+def published_attack(run: AttackRun) -> Outcome:
+    """Attack published tables with a register of persons, or measure the risk of an unknown member of each group."""
+    check_pictures(run.pictures, run.out)
+    _check_options(run)
+    if run.out is not None:
+        check_output(run.out, [*_names(run), *([BELIEFS] if run.pictures else [])], run.inputs, run.overwrite)
+    columns = run.table.columns_at(run.table.time or ONE_RELEASE)
+    files = InputFiles(columns.encoding, columns.separator, columns.missing)
+    read = PublishedFiles(
+        _paths(run),
+        columns.sensitive,
+        columns.quasi_identifiers,
+        run.tables.group,
+        run.table.time,
+        files,
+        columns.cleaning,
+    )
+    records, time = read.read()
+    if run.tables.people is None:
+        values = tuple(sorted(records[columns.sensitive].unique().tolist()))
+        return _unknown_members(run, read.releases(records, time, values), values, time)
+    columns = run.table.columns_at(time or ONE_RELEASE)
+    times = [] if time is None else records[time].unique().tolist()
+    register = Register.read(run.tables.people, run.corpus, columns, records[columns.sensitive], times)
+    return _persons(run, register, read.releases(records, time, register.schema.values), time or ONE_RELEASE)
+
+
+def _paths(run: AttackRun) -> tuple[Path, ...]:
+    """The published tables."""
+    return (run.table.records, *run.tables.later)
+
+
+def _names(run: AttackRun) -> tuple[str, ...]:
+    """Names of the output files."""
+    if run.tables.people is not None:
+        return output_names(run.table.records)
+    return (f"{GROUPS}{output_suffix(run.table.records)}", SETTINGS)
+
+
+def _check_options(run: AttackRun) -> None:
+    """Raise ValueError if an option is given that published tables alone, without or with persons, do not answer."""
+    if run.groups is not None:
+        raise ValueError(
+            "--groups is the key of original records, and --published has none; name the column of the group by --group."
+        )
+    if run.knowledge is not None and run.knowledge.value == RECORDS:
+        raise ValueError("--knowledge records needs the original records, and --published has none; name a --corpus.")
+    if run.tables.people is None and (given := sorted(given_options(run.context) - READ_WITHOUT_PEOPLE)):
+        flags = {parameter.name: max(parameter.opts, key=len) for parameter in run.context.command.params}
+        raise ValueError(
+            f"{', '.join(str(flags[name]) for name in given)}: without a register of persons, records are linked by their group "
+            "alone, and an unknown member has each value with its share of the group. Name the register by --people FILE, or "
+            "leave it out."
+        )
+    check_attack_options(run.context, run.chosen.attack, run.chosen.statements, run.corpus, run.knowledge)
+
+
+def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRelease], time: str) -> Outcome:
+    """The beliefs of an adversary with a register."""
+    releases = [register.link(release) for release in tracked(published, "linking persons")]
+    beliefs = _beliefs(run, register, releases)
+    found = believed(beliefs, run.sure)
+    table = linked_per_release(beliefs, releases, run.sure)
+    verdict = _verdict(found, run)
+    say_verdict(verdict, *_fail_over_lines(run, found.share))
+    show(PrintedTable(table, f"{attack_title(run.settings)}, published tables alone"))
+    show(definitions(LINKED_TERMS))
+    _notice_undetermined(table)
+    for note in beliefs.notes:
+        if "counterfeits" not in note:  # the records of unknown persons, of which `_notice_undetermined` speaks
+            notice(note)
+    if run.out is not None:
+        _write_persons(run, run.out, beliefs, found.people, time)
+    say_sentences(verdict)
+    content = {"attack": run.chosen.attack, "seed": run.seed, "releases": table}
+    return _outcome(run, verdict, found.share, {**content, **found.content})
+
+
+def _beliefs(run: AttackRun, register: Register, releases: Sequence[Published]) -> Beliefs:
+    """The beliefs of the attack, with the knowledge that its options name."""
+    statements = run.chosen.statements
+    stated = [] if statements is None else read_statements(statements, register.schema, run.table.encoding)
+    attack = chosen_attack(run.settings, AttackedAlone(register.schema, None, releases, register.corpus, stated))
+    return beliefs_of(run.chosen.attack, attack, releases)
+
+
+def _write_persons(run: AttackRun, out: Path, beliefs: Beliefs, people: pd.DataFrame, time: str) -> None:
+    """Write beliefs, persons with a sure belief, settings and pictures."""
+    highest = np.concatenate([one.posterior.probabilities[one.observation.group >= 0].max(axis=1) for one in beliefs])
+    what, of = "belief in the most probable value", "linked records"
+    draw = partial(draw_beliefs, beliefs=highest, records=np.ones(len(highest)), sure=run.sure, what=what, of=of)
+    used = run_settings(run.context, run.inputs, run.seed)
+    tables = (posterior_table(beliefs, time), people)
+    write_attack(out, _names(run), *tables, used, run.inputs, run.overwrite, draw if run.pictures else None)
+    say_files(out, _names(run), run.pictures)
+
+
+def _notice_undetermined(table: pd.DataFrame) -> None:
+    """Print a notice of the records that are not linked."""
+    unlinked = int((table["records"] - table["linked"]).sum())
+    if unlinked:
+        notice(
+            f"{unlinked:,} of {int(table['records'].sum()):,} records are not linked: the register and the groups do not determine "
+            "whose they are. They count as records of unknown persons, each value equally likely beforehand. Persons who are not "
+            "linked are not counted, though more may be inferred about them."
+        )
+
+
+def _verdict(found: Believed, run: AttackRun) -> str:
+    """The verdict in one line."""
+    if not found.linked:
+        return "No person of the register is linked to a group, so nothing is inferred about one."
+    number, known = len(found.people), f" ({found.known:,} more had one before any release)" if found.known else ""
+    attack = run.chosen.attack
+    to = in_words(None if attack in WITHOUT_ADVERSARY else LEARNED if run.corpus is None else CORPUS, attack)
+    if not number:
+        return f"None of {found.linked:,} linked persons is exposed to {to}: no belief in a value reaches {run.sure:g}{known}."
+    return (
+        f"{number:,} of {found.linked:,} linked persons {'are' if number > 1 else 'is'} exposed to {to}: a belief of at least "
+        f"{run.sure:g} in a value at some release{known}; the adversary expects {found.expected:.1f} of these values to be true. "
+        "Without the originals this is not checked."
+    )
+
+
+def _unknown_members(
+    run: AttackRun, published: Sequence[PublishedRelease], values: Sequence[Any], time: str | None
+) -> Outcome:
+    """The risk of an unknown member of each group."""
+    groups = member_risk(published, values, run.sure)
+    table = members_per_release(groups)
+    records, sure = int(table["records"].sum()), int(table["sure"].sum())
+    share = sure / records if records else 0.0
+    verdict = (
+        f"{sure:,} of {records:,} records are in groups in which a member has one value with a probability of at least "
+        f"{run.sure:g}."
+    )
+    say_verdict(verdict, *_fail_over_lines(run, share))
+    show(PrintedTable(table, "Unknown members of the groups, by release"))
+    show(definitions(MEMBER_TERMS))
+    if run.out is not None:
+        _write_groups(run, run.out, groups.rename(columns={"time": time or ONE_RELEASE}))
+    say_sentences(verdict)
+    return _outcome(run, verdict, share, {"releases": table, "groups": groups})
+
+
+def _write_groups(run: AttackRun, out: Path, groups: pd.DataFrame) -> None:
+    """Write the risk of each group, settings and pictures."""
+    name = _names(run)[0]
+    with atomic_output(out, run.inputs, run.overwrite) as folder:
+        write_table(groups, folder / name)
+        write_settings(folder / SETTINGS, run_settings(run.context, run.inputs))
+        if run.pictures:
+            shares, weights = groups["share"].to_numpy(), groups["records"].to_numpy(dtype=np.float64)
+            draw_beliefs(folder, shares, weights, run.sure, "share of the most frequent value of the group", "records")
+    say(f"Each group: {out / name}. How it was made: {SETTINGS} beside it.")
+
+
+def _fail_over_lines(run: AttackRun, share: float) -> list[str]:
+    """The line on --fail-over, if it was given."""
+    return fail_over_lines(share, run.fail_over, "persons" if run.tables.people else "records")
+
+
+def _outcome(run: AttackRun, verdict: str, share: float, content: dict[str, Any]) -> Outcome:
+    """The outcome, after --fail-over and the next command."""
+    say(*_fail_over_lines(run, share))
+    failed = run.fail_over is not None and share > run.fail_over
+    paths, options = paths_of(_paths(run)), table_options(run.context.params)
+    if run.tables.people:
+        command = f"check {paths} {options}"
+    else:
+        bounds = [option_text(name, run.context.params[name]) for name in BOUNDS if name in given_options(run.context)]
+        command = " ".join([f"attack {paths} --published {options}", *bounds, "--id COLUMN --people FILE"])
+    say("Next:", *typed_lines(command))
+    return Outcome(
+        {"verdict": verdict, "sure": run.sure, "share": share, "fail_over": run.fail_over, "failed": failed}
+        | content
+        | files_content(run.out, _names(run)),
+        failed,
+    )

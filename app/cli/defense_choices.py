@@ -1,0 +1,254 @@
+"""Defenses of the command line: the options that each reads, and the object that they make."""
+
+import inspect
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from foreknow.app.cli import entry_points
+from foreknow.defenses import (
+    BKAA,
+    MASK,
+    UHRA,
+    Anatomy,
+    BetaLikeness,
+    Defense,
+    DistinctDiversity,
+    FullDomain,
+    Injector,
+    JSReduce,
+    KAnonymity,
+    KPrimacy,
+    MInvariance,
+    Mondrian,
+    Requirement,
+    TCloseness,
+    all_of,
+)
+
+KNOWLEDGE_OPTIONS = ("corpus", "classes", "order", "pseudo_count", "revision", "gaps")
+"""Options that define what an adversary knows."""
+
+REQUIREMENT_OPTIONS = ("k", "l", "t", "beta")
+"""Options that define a requirement."""
+
+
+@dataclass(frozen=True)
+class DefenseOptions:
+    """Options of `foreknow publish` that define a defense; None if an option was left out.
+
+    Attributes
+    ----------
+    given : frozenset of str
+        The options that were given on the command line.
+    """
+
+    k: int = 3
+    l: float | None = None  # noqa: E741
+    t: float | None = None
+    j: float | None = None
+    beta: float | None = None
+    m: int | None = None
+    leftovers: str | None = None
+    patience: int | None = 50
+    seed: int | None = None
+    deterministic: bool = False
+    tolerance: float = 0.0
+    given: frozenset[str] = frozenset()
+
+    @property
+    def randomness(self) -> dict[str, Any]:
+        """Keywords of a defense that assigns records to buckets: a random generator, or ``deterministic``."""
+        return {"deterministic": True} if self.deterministic else {"rng": seeded_generator(self.seed)}
+
+    @property
+    def requirement(self) -> Requirement:
+        """k-anonymity, and distinct l-diversity, t-closeness and enhanced beta-likeness if their thresholds are given."""
+        parts: list[Requirement] = [KAnonymity(self.k)]
+        parts += [DistinctDiversity(int(self.l))] if self.l is not None else []
+        parts += [TCloseness(self.t)] if self.t is not None else []
+        parts += [BetaLikeness(self.beta)] if self.beta is not None else []
+        return all_of(*parts)
+
+    def requirement_besides(self, *own: str) -> Requirement | None:
+        """The requirement besides k-anonymity and a defense's own thresholds, or None; l = 1 requires nothing."""
+        parts: list[Requirement] = []
+        parts += [DistinctDiversity(int(self.l))] if self.l is not None and self.l > 1 and "l" not in own else []
+        parts += [TCloseness(self.t)] if self.t is not None and "t" not in own else []
+        parts += [BetaLikeness(self.beta)] if self.beta is not None and "beta" not in own else []
+        return all_of(*parts) if parts else None
+
+    @property
+    def with_diversity(self) -> "DefenseOptions":
+        """The same options with l = 2 if l was left out, so that no group has a single value."""
+        return replace(self, l=_default(self.l, 2))
+
+
+class DefenseChoice(NamedTuple):
+    """A defense of the command line.
+
+    Attributes
+    ----------
+    options : tuple of str
+        The options it reads, besides those that every defense reads.
+    make : callable
+        From options to the defense.
+    """
+
+    options: tuple[str, ...]
+    make: Callable[[DefenseOptions], Defense]
+
+    @property
+    def assumes_adversary(self) -> bool:
+        """True if the defense reads the beliefs of an adversary."""
+        return KNOWLEDGE_OPTIONS[0] in self.options
+
+
+def seeded_generator(seed: int | None, stream: int = 0) -> np.random.Generator:
+    """A random generator from a seed, or from 128 bits of the operating system's entropy if there is none.
+
+    Generators with one seed and different streams are independent. A seed can be found by trial.
+    """
+    return np.random.default_rng(None if seed is None else [seed, stream])
+
+
+def fresh_seed() -> int:
+    """A seed of 128 bits of the operating system's entropy, which cannot be found by trial."""
+    return secrets.randbits(128)
+
+
+def _default(value: Any, default: Any) -> Any:
+    return default if value is None else value
+
+
+def _js_reduce(options: DefenseOptions) -> Defense:
+    return JSReduce(
+        options.k,
+        _default(options.t, 0.5),
+        _default(options.j, 0.6),
+        also=options.with_diversity.requirement_besides("t"),
+        leftovers=_default(options.leftovers, "suppress"),
+        patience=options.patience,
+    )
+
+
+def _bkaa(options: DefenseOptions) -> Defense:
+    return BKAA(
+        options.k,
+        _default(options.beta, 5.0),
+        _default(options.j, 0.6),
+        also=options.with_diversity.requirement_besides("beta"),
+        leftovers=_default(options.leftovers, "join"),
+        patience=options.patience,
+    )
+
+
+def _uhra(options: DefenseOptions) -> Defense:
+    also = options.with_diversity.requirement_besides("t")
+    return UHRA(options.k, _default(options.t, 0.5), _default(options.j, 0.6), also=also, tolerance=options.tolerance)
+
+
+def _k_primacy(options: DefenseOptions) -> Defense:
+    return KPrimacy(options.k, _default(options.beta, 5.0), _default(options.j, 0.6), tolerance=options.tolerance)
+
+
+GROWING_OPTIONS = (*REQUIREMENT_OPTIONS, "j", "leftovers", "patience", *KNOWLEDGE_OPTIONS)
+CLUSTERING_OPTIONS = ("k", "beta", "j", "tolerance", *KNOWLEDGE_OPTIONS)
+BUILT_IN: dict[str, DefenseChoice] = {
+    "js-reduce": DefenseChoice(GROWING_OPTIONS, _js_reduce),
+    "bkaa": DefenseChoice(GROWING_OPTIONS, _bkaa),
+    "uhra": DefenseChoice(("l", "t", *CLUSTERING_OPTIONS), _uhra),
+    "k-primacy": DefenseChoice(CLUSTERING_OPTIONS, _k_primacy),
+    "mondrian": DefenseChoice(REQUIREMENT_OPTIONS, lambda o: Mondrian(o.with_diversity.requirement)),
+    "full-domain": DefenseChoice(REQUIREMENT_OPTIONS, lambda o: FullDomain(o.with_diversity.requirement)),
+    "anatomy": DefenseChoice(("l", "deterministic"), lambda o: Anatomy(_default(o.l, 2), **o.randomness)),
+    "mask": DefenseChoice(("k", "l"), lambda o: MASK(o.k, _default(o.l, 2), rng=seeded_generator(o.seed))),
+    "injector": DefenseChoice(("l", "deterministic"), lambda o: Injector(_default(o.l, 2), **o.randomness)),
+    "m-invariance": DefenseChoice(("m", "deterministic"), lambda o: MInvariance(_default(o.m, 2), **o.randomness)),
+}
+"""The defenses of `DEFENSES` that need no sensitive set."""
+
+PURPOSES = (
+    ("one release, any requirement; large tables", "mondrian"),
+    ("one release, all records coarsened alike", "full-domain"),
+    ("one release, exact quasi-identifiers wanted", "anatomy"),
+    ("... and facts, as: men have no ovarian cancer", "injector"),
+    ("the reader knows the rule of the defense", "mask (changes values)"),
+    ("several releases, values that change seldom", "m-invariance (adds records)"),
+    ("several releases, values that change", "js-reduce, uhra"),
+    ("... by the rules of other papers", "bkaa, k-primacy"),
+)
+"""Data or threat, and the defenses for it."""
+
+
+def which_defense() -> str:
+    """The table of `PURPOSES`, as the text below a help text."""
+    width = max(len(purpose) for purpose, _ in PURPOSES)
+    rows = [f"{purpose:<{width}}  {names}" for purpose, names in (("Data or threat", "--defense"), *PURPOSES)]
+    return "\n".join(["Which defense for what:", *rows, "foreknow compare tries several on your records."])
+
+
+FLAGS = {
+    name: f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+    for name in DefenseOptions.__dataclass_fields__
+}
+"""The flag of each option that another package's defense may have as a parameter."""
+
+
+def defense_choice(name: str) -> DefenseChoice:
+    """The defense with a name: built in, or of another package."""
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    parameters = inspect.signature(entry_points.load("defense", name)).parameters
+    read = [option for option in DefenseOptions.__dataclass_fields__ if option in parameters]
+    read += REQUIREMENT_OPTIONS if "requirement" in parameters else ()
+    return DefenseChoice((*read, *KNOWLEDGE_OPTIONS), lambda options: _of_package(name, options))
+
+
+def _of_package(name: str, options: DefenseOptions) -> Defense:
+    """The defense of another package, made from the options that have the names of its parameters.
+
+    An option that was left out is the parameter's own default, if it has one. ``rng`` is a generator seeded by ``--seed``, and
+    ``requirement`` the conjunction of k-anonymity and the thresholds given.
+
+    Raises
+    ------
+    ValueError
+        If a parameter without a default has no option, or its option was left out.
+    """
+    arguments: dict[str, Any] = {}
+    missing = []
+    for parameter in inspect.signature(entry_points.load("defense", name)).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        required = parameter.default is parameter.empty
+        value = _argument(parameter.name, options, required)
+        if value is not None:
+            arguments[parameter.name] = value
+        elif required:
+            missing.append(parameter.name)
+    if missing:
+        needs = ", ".join(
+            f"{parameter} (give {FLAGS[parameter]})" if parameter in FLAGS else f"{parameter} (there is no such option)"
+            for parameter in missing
+        )
+        raise ValueError(
+            f"the defense {name!r} needs {needs}; use a defense whose parameters have defaults or options, or call "
+            "foreknow.defenses.publish in Python."
+        )
+    return entry_points.make("defense", name, **arguments)  # type: ignore[no-any-return]
+
+
+def _argument(parameter: str, options: DefenseOptions, required: bool) -> Any:
+    """The argument of another package's defense that the options give, or None."""
+    if parameter == "rng":
+        return seeded_generator(options.seed)
+    if parameter == "requirement":
+        given = required or not options.given.isdisjoint(REQUIREMENT_OPTIONS)
+        return options.with_diversity.requirement if given else None
+    if parameter in FLAGS and (required or parameter in options.given):
+        return getattr(options, parameter)
+    return None

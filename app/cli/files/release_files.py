@@ -1,0 +1,160 @@
+"""Releases as files: the published table, and the key that names the group of each record."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.app.cli.files.column_checks import check_roles
+from foreknow.app.cli.files.columns import RESERVED_COLUMNS, Columns
+from foreknow.app.cli.files.formulas import quoted_formula
+from foreknow.models import Grouping, History, Release, Schema, View
+from foreknow.models.arrays import IntArray
+from foreknow.models.tables.columns.required_columns import check_columns
+from foreknow.models.tables.generalization import number_text
+
+
+def published_table(releases: Iterable[Release], time: str) -> pd.DataFrame:
+    """The published table of all releases; quasi-identifiers are text, because a Parquet column has one type."""
+    tables = []
+    for release in releases:
+        table = release.table.astype({release.view.schema.sensitive: object})
+        for name in release.view.schema.quasi_identifiers:
+            table[name] = table[name].map(_text, na_action="ignore").astype("str")
+        table.insert(0, time, release.time)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _text(cell: Any) -> str:
+    """A published quasi-identifier as text; numbers as in the intervals of generalized ones."""
+    return number_text(cell) if isinstance(cell, float) else str(cell)
+
+
+def key_table(releases: Iterable[Release], columns: Columns) -> pd.DataFrame:
+    """The key: the group of each record, -1 if suppressed, and its published value if the release distorts values.
+
+    A counterfeit is a row without a respondent.
+    """
+    tables = []
+    for release in releases:
+        values, grouping = np.array(release.view.schema.values, dtype=object), release.grouping
+        table = pd.DataFrame(
+            {columns.respondent: release.view.people.respondents, columns.time: release.time, "group": release.group}
+        )
+        if grouping.values is not None:
+            table["published"] = values[grouping.values]
+        if grouping.counterfeits is not None and len(grouping.counterfeits):
+            names = np.unique(grouping.labels[grouping.labels >= 0])
+            rows = {"group": np.searchsorted(names, grouping.counterfeits[:, 0]), columns.time: release.time}
+            counterfeits = pd.DataFrame({**rows, "published": values[grouping.counterfeits[:, 1]]})
+            table = pd.concat([table, counterfeits], ignore_index=True)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def read_releases(
+    records: pd.DataFrame, groups: Path | None, columns: Columns, schema: Schema
+) -> tuple[History, tuple[Release, ...]]:
+    """The history of a table of records and its releases, by the column ``group`` of the records or by a file of groups.
+
+    Raises
+    ------
+    ValueError
+        If there is no column ``group``, or the file of groups does not name every record once.
+    """
+    for name in RESERVED_COLUMNS:
+        if name in records.columns:
+            check_roles(records, [name])
+    counterfeits: dict[Any, pd.DataFrame] = {}
+    if groups is not None:
+        key = columns.read_groups(groups, records)
+        if columns.respondent in key.columns and columns.time in key.columns:
+            is_counterfeit = key[columns.respondent].isna()
+            counterfeits = dict(list(key[is_counterfeit].groupby(columns.time)))
+            key = key[~is_counterfeit]
+        records = _with_groups(records, key, groups, columns)
+    elif "group" not in records.columns:
+        raise ValueError(
+            "the records have no column 'group'; add one, or give the file that `foreknow publish` wrote: --groups FILE."
+        )
+    history = History.read(records, schema, columns.time)
+    return history, tuple(Release(view, _grouping(view, counterfeits.get(view.time))) for view in history)
+
+
+def _with_groups(records: pd.DataFrame, key: pd.DataFrame, path: Path, columns: Columns) -> pd.DataFrame:
+    """Records with the columns ``group`` and, if there, ``published`` of the key."""
+    record = [columns.respondent, columns.time]
+    check_columns(key, [*record, "group"])
+    repeated = key[key.duplicated(record)]
+    if len(repeated):
+        raise ValueError(
+            f"{path} names respondent {repeated[record[0]].tolist()[0]!r} twice at {repeated[record[1]].tolist()[0]!r}; keep one "
+            "row."
+        )
+    added = ["group", *(["published"] if "published" in key.columns else [])]
+    records = records.drop(columns=["group", "published"], errors="ignore")
+    merged = records.merge(key[[*record, *added]], on=record, how="left")
+    missing = merged[merged["group"].isna()]
+    if len(missing):
+        raise ValueError(
+            f"{path} has no group for respondent {missing[record[0]].tolist()[0]!r} at {missing[record[1]].tolist()[0]!r}; give "
+            "every record a group, -1 for a suppressed record."
+        )
+    _check_no_other_member(key, records, record, path)
+    return merged
+
+
+def _check_no_other_member(key: pd.DataFrame, records: pd.DataFrame, record: list[str], path: Path) -> None:
+    """Raise ValueError if a group has a member without a record at a time of the records: its counts would be too small."""
+    members = key[key["group"].notna() & ~_is_suppressed(key["group"]) & key[record[1]].isin(records[record[1]])]
+    found = members.merge(records[record], on=record, how="left", indicator=True)
+    other = found[found["_merge"] == "left_only"]
+    if len(other):
+        raise ValueError(
+            f"{path} has a group for respondent {other[record[0]].tolist()[0]!r} at {other[record[1]].tolist()[0]!r}, who has no "
+            f"record then ({len(other):,} such rows); give all records that were published, or leave these groups out."
+        )
+
+
+def _is_suppressed(groups: "pd.Series[Any]") -> "pd.Series[bool]":
+    return groups.astype(str).isin(["-1", "-1.0"])
+
+
+def _grouping(view: View, counterfeits: pd.DataFrame | None = None) -> Grouping:
+    """The grouping of a view by its columns ``group`` and ``published``, with the counterfeits of a file of groups."""
+    column = view.frame["group"]
+    suppressed = column.isna() | _is_suppressed(column)
+    codes, names = pd.factorize(column, sort=True)
+    labels = np.where(suppressed, -1, codes)
+    group_and_value = None if counterfeits is None else _counterfeit_codes(view, pd.Index(names), counterfeits)
+    if "published" not in view.frame.columns:
+        return Grouping(labels, counterfeits=group_and_value)
+    return Grouping(labels, _published_codes(view, view.frame["published"], view.sensitive), group_and_value)
+
+
+def _counterfeit_codes(view: View, names: "pd.Index[Any]", counterfeits: pd.DataFrame) -> IntArray:
+    """Group label and value code of each counterfeit: shape ``(c, 2)``."""
+    labels = names.get_indexer(pd.Index(counterfeits["group"]))
+    if (labels < 0).any() or "published" not in counterfeits.columns:
+        raise ValueError(
+            f"a counterfeit at {view.time!r} (a row without a respondent) has a group without a record, or has no published value; "
+            "give it a group of records and a value in the column 'published'."
+        )
+    return np.column_stack([labels, _published_codes(view, counterfeits["published"], None)])
+
+
+def _published_codes(view: View, cells: "pd.Series[Any]", own: IntArray | None) -> IntArray:
+    """Codes of published values; a missing cell has the record's own value, if ``own`` gives one."""
+    named = {quoted_formula(str(value)): value for value in view.schema.values}
+    named |= {str(value): value for value in view.schema.values}
+    codes = view.schema.codes(cells.map(lambda cell: named.get(cell, cell)))
+    unknown = cells[np.isnan(codes) & (cells.notna().to_numpy() if own is not None else True)]
+    if len(unknown):
+        raise ValueError(
+            f"the column 'published' holds {unknown.tolist()[0]!r} at {view.time!r}, which is no sensitive value of the records; "
+            "correct it, or drop the column if every record is published with its own value."
+        )
+    return codes.astype(np.int64) if own is None else np.where(np.isnan(codes), own, codes).astype(np.int64)

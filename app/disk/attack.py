@@ -1,0 +1,205 @@
+"""Attacks on releases on disk: beliefs stream from file to file."""
+
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from foreknow.app.disk.attack_notes import Doubts, added, attack_notes, doubts_of, repeated_share
+from foreknow.app.disk.begun_attack import begun_attack
+from foreknow.app.disk.belief_columns import belief_part
+from foreknow.app.disk.block_generators import block_adversary
+from foreknow.app.disk.blocks import groups_of, people_of, read_block
+from foreknow.app.disk.engine import Engine, as_engine
+from foreknow.app.disk.joined_records import joined_releases
+from foreknow.app.disk.joint_attack import write_joint_beliefs
+from foreknow.app.disk.parts import (
+    check_listed_parts,
+    part_checksums,
+    part_path,
+    part_ranges,
+    read_json,
+    write_json,
+    write_part,
+)
+from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.disk.revised_beliefs import check_large_adversary, revised_beliefs
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST
+from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.models import Adversary, GroupMessages, MaxEntropy, Observation, Schema
+from foreknow.models.settings import check_kind, shown
+
+
+class AttackTask(NamedTuple):
+    """Block of a release to attack; fields as of `BlockTask`."""
+
+    records: Path
+    start: int
+    stop: int
+    release: int
+    block: int
+    time: Any
+    schema: Schema
+    adversary: Adversary
+    folder: Path
+
+
+def attack_large(
+    published: LargeReleases,
+    attack: SequentialAttack | JointAttack | Adversary,
+    folder: "Path | str",
+    *,
+    engine: Engine | None = None,
+) -> Path:
+    """Attack releases on disk; write the beliefs about each release as Parquet files.
+
+    Parameters
+    ----------
+    published : LargeReleases
+    attack : SequentialAttack, JointAttack or Adversary
+        An adversary alone stands for its `SequentialAttack`. A `JointAttack` has the solver `GroupMessages`, without passes, or
+        `MaxEntropy`, and no ``signatures``. The adversary has transitions of order 1 or none, and no compromised records.
+    folder : path
+        Folder to make, or that an interrupted run of the same attack left. It holds one part for each block of each release; of a
+        joint attack one for each partition of the respondents, and with `GroupMessages` one for each block of members of groups
+        that partitions share: ``respondent``, ``step`` (number of the release), ``values`` (codes of the values with a positive
+        belief) and ``probabilities``. Its ``manifest.json``, written last, has the number of groups of each release that
+        contradict the adversary's knowledge or did not converge, ``notes`` as those of beliefs in memory, and the checksum of each
+        file.
+    engine : Engine, optional
+        Memory and processes. Results do not depend on them. Its progress is shown, and not that of a solver.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind, the attack needs all records in memory, a part of the publication is missing, the
+        folder holds something else or cannot be written to, or an interrupted run had other versions of Python or the packages.
+    AlreadyAttacked
+        If the folder holds the beliefs of this attack.
+
+    Notes
+    -----
+    An estimator that draws, as `SwapChain`, does so in each block by a generator of its own: of the state of the given one, the
+    release and the block. The given one does not advance.
+
+    A `SequentialAttack` that was interrupted goes on after its last whole block, a `JointAttack` begins again in the same folder.
+    Reads quasi-identifiers and groups, and of the true values nothing but their numbers in each group.
+
+    `SequentialAttack`: costs that of the estimator, and a join and a sort on disk for each release. Memory: one block for each
+    worker, and half of ``engine.memory`` for DuckDB.
+
+    `JointAttack`: the respondents are partitioned by the rank of their first published record, in as many partitions as the
+    largest release has blocks. Groups within a partition are fitted there by the code that works in memory; the tilts of groups
+    with members in several partitions are exchanged by sweep (`fit_shared_tilts`). Beliefs equal those in memory up to the
+    tolerance of the solver: both laws meet all counts within it. With `GroupMessages` a partition then computes the posterior of
+    its own groups with their exact counts (`exact_beliefs`). It writes the weights of the members of shared groups, which are
+    sorted by group on disk and treated in blocks of whole groups. Memory: all records of one partition of respondents for each
+    worker, and the tilts of the shared groups, m numbers each.
+    """
+    attack = checked_attack(published, attack)
+    check_kind("attack_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'beliefs'")
+    engine, folder = as_engine("attack_large", engine), Path(folder).absolute()
+    work = folder / "work"
+    with begun_attack(folder, published, attack):
+        if isinstance(attack, JointAttack):
+            shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(exist_ok=True)
+        if isinstance(attack, JointAttack):
+            manifest = write_joint_beliefs(published, attack, folder, work, engine)
+        else:
+            manifest = _write_sequential_beliefs(published, attack, folder, work, engine)
+        shutil.rmtree(work)
+        write_json(folder / MANIFEST, manifest | _described(published, attack, folder, manifest))
+    return folder
+
+
+def _described(
+    published: LargeReleases, attack: SequentialAttack | JointAttack, folder: Path, found: dict[str, Any]
+) -> dict[str, Any]:
+    """Notes on the beliefs, versions of the programs, and checksums of the files."""
+    groups = sum(one.groups for one in published.releases)
+    doubts = Doubts(
+        sum(found["doubtful_groups"]), found.get("approximated_groups", 0), found.get("approximation_error", 0.0)
+    )
+    notes = attack_notes(attack, doubts, groups, found.get("repeated_pairs", 0.0))
+    sums = {BEGUN: checksum(folder / BEGUN)} | part_checksums(folder)
+    return {"notes": list(notes), "versions": versions(), "sha256": sums}
+
+
+def checked_attack(published: LargeReleases, attack: object) -> SequentialAttack | JointAttack:
+    """Attack on a publication without a missing part, of an adversary whose state on disk is known.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As `attack_large`.
+    """
+    takes = "is the result of publish_large, or LargeReleases(folder)"
+    check_kind("attack_large", "published", published, LargeReleases, takes)
+    check_listed_parts("attack_large", published.folder / "private", "records")
+    if isinstance(attack, SequentialAttack | JointAttack):
+        check_large_adversary("attack_large", attack.adversary)
+        if isinstance(attack, JointAttack) and (attack.signatures or not _is_from_disk(attack.solver)):
+            raise ValueError(
+                f"attack_large: {attack!r} needs all records in memory. From disk: JointAttack with GroupMessages(), without "
+                "passes, or MaxEntropy(), and without signatures."
+            )
+        return attack
+    if isinstance(attack, Adversary):
+        check_large_adversary("attack_large", attack)
+        return SequentialAttack(attack)
+    raise TypeError(
+        f"attack_large: attack is {shown(attack)}; it is an Adversary, or a SequentialAttack or JointAttack with one."
+    )
+
+
+def _is_from_disk(solver: object) -> bool:
+    return isinstance(solver, MaxEntropy) or (isinstance(solver, GroupMessages) and not solver.passes)
+
+
+def _write_sequential_beliefs(
+    published: LargeReleases, attack: SequentialAttack, folder: Path, work: Path, engine: Engine
+) -> dict[str, Any]:
+    """Write the beliefs of `SequentialAttack`, one part for each block."""
+    adversary, doubts = attack.adversary, []
+    assert isinstance(adversary, Adversary)
+    records, releases = published.folder / "private" / "records", len(published.releases)
+    with engine.connection() as connection:
+        for release, joined in enumerate(joined_releases(connection, records, folder, releases, work)):
+            time, ranges = published.releases[release].time, part_ranges(records, release)
+            tasks = [
+                AttackTask(joined, *ends, release, place, time, published.schema, adversary, folder)
+                for place, ends in enumerate(ranges)
+            ]
+            doubts.append(added(engine.map(attack_block, tasks)))
+        repeated = 0.0 if adversary.transitions is None else repeated_share(connection, records, releases)
+    _, approximated, error = added(doubts)
+    of_all = {"approximated_groups": approximated, "approximation_error": error, "repeated_pairs": repeated}
+    return {"doubtful_groups": [one.doubtful for one in doubts], **of_all}
+
+
+def attack_block(task: AttackTask) -> Doubts:
+    """Write the beliefs about the respondents of a block; return the numbers of groups in which there is doubt.
+
+    They are kept, so that a block of an interrupted run is not attacked again.
+    """
+    done = part_path(task.folder / "work" / "done", task.release, task.block, "json")
+    made = part_path(task.folder, task.release, task.block)
+    if done.exists() and made.exists():
+        return Doubts(**read_json(done))
+    block = read_block(task.records, task.start, task.stop)
+    people = people_of(block, task.schema, task.time)
+    group, counts = groups_of(block["group"].to_numpy(), block["value"].to_numpy(), len(task.schema.values))
+    revised = revised_beliefs(task.adversary, people, block, task.release)
+    adversary = block_adversary(task.adversary, task.release, task.block)
+    posterior = adversary.posterior(revised, Observation(people, group, counts, task.time))
+    part = belief_part(block["respondent"], group, posterior.probabilities, task.release)
+    write_part(made, part)
+    doubts = doubts_of(posterior)
+    write_json(done, doubts._asdict())
+    return doubts

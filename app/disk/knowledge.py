@@ -1,0 +1,134 @@
+"""Knowledge learned from a table on disk: class frequencies, and transitions before each release."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from foreknow.app.disk.blocks import people_of
+from foreknow.app.disk.engine import Engine
+from foreknow.app.disk.sorted_records import BATCH, check_cells
+from foreknow.app.disk.source import LargeTable, coded_query
+from foreknow.app.disk.sql_files import parquet_of, to_parquet
+from foreknow.models import ClassFrequencies, IncrementalChain, MarkovChain
+from foreknow.models.arrays import FloatArray
+from foreknow.models.knowledge.class_frequencies import class_codes, class_cuts, frequencies_of_counts
+from foreknow.models.knowledge.markov_chain import chain_of_pairs
+from foreknow.models.knowledge.sequences import GapRule
+
+
+class LearnedFromDisk(NamedTuple):
+    """Knowledge of an adversary who saw the records.
+
+    Attributes
+    ----------
+    prior : ClassFrequencies
+    transitions : MarkovChain or None
+        Chain of all releases; None if no respondent has two records.
+    before : IncrementalChain or None
+        Chain of the releases before each one.
+    """
+
+    prior: ClassFrequencies
+    transitions: MarkovChain | None
+    before: IncrementalChain | None
+
+
+def learn_from_disk(
+    table: LargeTable, classes: Mapping[str, int | None], pseudo_count: float, gaps: GapRule, engine: Engine
+) -> LearnedFromDisk:
+    """Class frequencies and chains of order 1, as `ClassFrequencies.fit`, `MarkovChain.fit` and `IncrementalChain.fit`.
+
+    Parameters
+    ----------
+    table : LargeTable
+    classes : mapping of str to int or None
+        As of `ClassFrequencies.fit`.
+    pseudo_count : float
+    gaps : {"ignore", "power"}
+    engine : Engine
+
+    Notes
+    -----
+    Cost: two readings of the table, and a join and a merge of the last values of all respondents for each release.
+    """
+    schema, m = table.schema, len(table.schema.values)
+    cuts = class_cuts("ClassFrequencies", schema, classes)
+    shape = (*(len(cut) + 1 for cut in cuts.values()), m)
+    counts, pairs, seen_twice = np.zeros(int(np.prod(shape))), [], False
+    with TemporaryDirectory(prefix="foreknow-", dir=engine.scratch) as work, engine.connection() as connection:
+        last: Path | None = None
+        for release, time in enumerate(table.times(connection)):
+            now = Path(work) / "now.parquet"
+            for codes in _written(table, connection, time, now, cuts):
+                counts += np.bincount(codes, minlength=len(counts))
+            found, several = _pairs(connection, now, last, release, m, gaps)
+            pairs.append(found)
+            seen_twice |= several
+            last = _latest(connection, now, last, release, Path(work))
+    prior = ClassFrequencies(cuts, frequencies_of_counts(counts.reshape(shape), pseudo_count))
+    if not seen_twice:
+        return LearnedFromDisk(prior, None, None)
+    total = np.cumsum(pairs, axis=0)
+    chains = tuple(
+        chain_of_pairs(each, pseudo_count) if each.any() else MarkovChain(1, np.full((m, m), 1.0 / m)) for each in total
+    )
+    return LearnedFromDisk(prior, chains[-1], IncrementalChain(chains))
+
+
+def _written(
+    table: LargeTable,
+    connection: duckdb.DuckDBPyConnection,
+    time: object,
+    path: Path,
+    cuts: Mapping[str, tuple[float, ...]],
+) -> "Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]":
+    """Write the respondents and values of a release; yield the cells of their classes and values, batch by batch."""
+    m, names = len(table.schema.values), [f"q{a}" for a in range(len(table.schema.quasi_identifiers))]
+    writer = None
+    try:
+        for batch in coded_query(table, connection, time).to_arrow_reader(BATCH):
+            columns = {name: batch.column(name) for name in ("respondent", *names, "value")}
+            check_cells(columns, table, time)
+            part = pa.table({name: columns[name] for name in ("respondent", "value")})
+            writer = writer or pq.ParquetWriter(path, part.schema)
+            writer.write_table(part)
+            people = people_of(pa.table(columns), table.schema, time)
+            yield class_codes(dict(cuts), people) * m + columns["value"].to_numpy().astype(np.int64)
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _pairs(
+    connection: duckdb.DuckDBPyConnection, now: Path, last: Path | None, release: int, m: int, gaps: GapRule
+) -> tuple[FloatArray, bool]:
+    """Number of times that each value follows each value, shape ``(m, m)``; True if a respondent was seen before."""
+    counts = np.zeros((m, m))
+    if last is None:
+        return counts, False
+    rows = connection.execute(
+        f"SELECT l.value, n.value, l.step, count(*) FROM {parquet_of(now)} n JOIN {parquet_of(last)} l USING (respondent) "
+        "GROUP BY ALL"
+    ).fetchall()
+    for before, after, step, number in rows:
+        if gaps == "ignore" or step == release - 1:
+            counts[before, after] += number
+    return counts, bool(rows)
+
+
+def _latest(connection: duckdb.DuckDBPyConnection, now: Path, last: Path | None, release: int, work: Path) -> Path:
+    """Write the last value of each respondent seen, and the number of its release; the earlier file is removed."""
+    path = work / f"last-{release:04d}.parquet"
+    query = f"SELECT respondent, value, {release} AS step FROM {parquet_of(now)}"
+    if last is not None:
+        query += f" UNION ALL SELECT * FROM {parquet_of(last)} e ANTI JOIN {parquet_of(now)} n USING (respondent)"
+    connection.execute(f"COPY ({query}) {to_parquet(path)}")
+    if last is not None:
+        last.unlink()
+    return path

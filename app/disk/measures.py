@@ -1,0 +1,305 @@
+"""Measures of risk and loss of releases on disk, from the published groups, the beliefs of an attack and the true values."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from foreknow.app.disk.begun_attack import check_publication
+from foreknow.app.disk.belief_columns import dense_beliefs
+from foreknow.app.disk.blocks import groups_of, people_of, read_block
+from foreknow.app.disk.engine import Engine, as_engine, shared_folder
+from foreknow.app.disk.exposed_respondents import exposed_respondents
+from foreknow.app.disk.parts import (
+    check_listed_parts,
+    part_path,
+    part_paths,
+    part_ranges,
+    read_json,
+    write_part,
+)
+from foreknow.app.disk.publication import LargeReleases
+from foreknow.app.disk.revised_beliefs import check_large_adversary
+from foreknow.app.disk.sql_files import parquet_of, to_parquet
+from foreknow.evaluation.checks.manifest import BEGUN, MANIFEST, Listing, differences
+from foreknow.evaluation.risk.adversary_gain import gains, with_certain
+from foreknow.evaluation.risk.belief_accuracy import hits, log_scores, sure_beliefs
+from foreknow.evaluation.risk.beliefs_and_truth import BeliefsAndTruth
+from foreknow.models import Adversary, Schema
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.equality import equal_by_fields
+from foreknow.models.settings import check_kind, check_range
+
+LEAST = 2.0**-20
+"""Smallest belief of the log score, as in `log_score`."""
+
+
+@equal_by_fields
+@dataclass(frozen=True, eq=False)
+class LargeMeasures:
+    """Measures of releases on disk.
+
+    Attributes
+    ----------
+    risk : DataFrame
+        One row for each release: ``time``, ``gain``, ``total_risk``, ``confidence``, ``success``, ``log_score``, ``brier_score``,
+        ``sure``, ``right``, ``expected``, ``certain``, ``measured`` and ``suppressed``, as the measures with these columns have
+        them. Means are NaN where no record is published.
+    loss : DataFrame
+        One row for each release: the columns of `discernibility`, `average_group_size` and `suppressed`.
+    published_respondents : int
+        Number of respondents with a published record.
+    known : int
+        Number of them whose prior belief in the true value of their highest belief is sure.
+    exposed : int
+        Number of the others whose highest belief in their true value is sure.
+    first : object
+        Time of the first release with a sure belief about an exposed respondent; None if no respondent is exposed.
+    """
+
+    risk: pd.DataFrame
+    loss: pd.DataFrame
+    published_respondents: int
+    known: int
+    exposed: int
+    first: Any
+
+
+class MeasureTask(NamedTuple):
+    """Block of a release to measure; fields as of `AttackTask`, with the threshold of a sure belief."""
+
+    records: Path
+    start: int
+    stop: int
+    release: int
+    block: int
+    time: Any
+    schema: Schema
+    adversary: Adversary
+    sure: float
+    folder: Path
+
+
+class Sums(NamedTuple):
+    """Sums over the records and over the groups of a block.
+
+    Attributes
+    ----------
+    records : dict of str to float
+        Sums over the published records, and their number.
+    sizes : int array, shape (4,)
+        Number of groups, sum of squared sizes, smallest and largest size; smallest 0 without groups.
+    suppressed : int
+    """
+
+    records: dict[str, float]
+    sizes: IntArray
+    suppressed: int
+
+
+def measure_large(
+    published: LargeReleases,
+    beliefs: "Path | str",
+    adversary: Adversary,
+    *,
+    sure: float = 0.9,
+    at_risk: "Path | str | None" = None,
+    engine: Engine | None = None,
+) -> LargeMeasures:
+    """Measures of risk and loss of releases on disk.
+
+    Parameters
+    ----------
+    published : LargeReleases
+    beliefs : path
+        Folder of beliefs that `attack_large` wrote.
+    adversary : Adversary
+        The one of the attack, whose prior tells what it believed before any release.
+    sure : float
+        Threshold from 0 to 1 of a sure belief.
+    at_risk : path, optional
+        Parquet file to make of the exposed respondents: ``respondent``; ``time``, the release of their highest belief in their true
+        value, the first of several; ``value``, the true value there; ``belief``; and ``prior``, the belief before any release. In
+        decreasing order of the belief. Only its owner can read it.
+    engine : Engine, optional
+        Memory and processes. Results do not depend on them.
+
+    Returns
+    -------
+    LargeMeasures
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument is of another kind, the folder holds no belief about a published record, is that of an interrupted
+        attack or of one on another publication, one of its files is not as its manifest lists it, a part of the publication is
+        missing, or ``at_risk`` exists.
+
+    Notes
+    -----
+    Equal to the measures of the same names in memory but for the order of sums, which is that of the blocks. Cost: O(n m), a
+    join and a sort on disk for each release, and one aggregation by respondent. Memory: one block for each worker.
+    """
+    takes = "is the result of publish_large, or LargeReleases(folder)"
+    check_kind("measure_large", "published", published, LargeReleases, takes)
+    check_large_adversary("measure_large", adversary)
+    check_range("measure_large", "sure", sure, 0, 1, "the belief from which the adversary is sure")
+    check_kind("measure_large", "beliefs", beliefs, (str, Path), "is the path of a folder that attack_large wrote")
+    engine, beliefs, rows = as_engine("measure_large", engine), Path(beliefs), []
+    listed = _checked_path(at_risk)
+    _check_beliefs(beliefs, published)
+    private = published.folder / "private"
+    records = private / "records"
+    check_listed_parts("measure_large", private, "records")
+    with shared_folder(engine, private) as work, engine.connection() as connection:
+        for number, release in enumerate(published.releases):
+            parts = part_paths(beliefs, number)
+            if not parts and release.suppressed < release.records:
+                raise ValueError(
+                    f"measure_large: the folder of beliefs has none about the release at {release.time!r}; name the result of "
+                    "attack_large."
+                )
+            joined = _joined(connection, part_paths(records, number), parts, work)
+            tasks = [
+                MeasureTask(joined, *ends, number, place, release.time, published.schema, adversary, sure, work)
+                for place, ends in enumerate(part_ranges(records, number))
+            ]
+            rows.append((release.time, list(engine.map(measure_block, tasks))))
+        people = exposed_respondents(connection, sorted(work.rglob("part-*.parquet")), published, sure, listed)
+    risk, loss = (pd.DataFrame([row(time, sums) for time, sums in rows]) for row in (_risk, _loss))
+    return LargeMeasures(risk, loss, *people)
+
+
+def measure_block(task: MeasureTask) -> Sums:
+    """Sums of a block; also write the belief and the prior belief in the true value of each published record."""
+    block, m = read_block(task.records, task.start, task.stop), len(task.schema.values)
+    group, counts = groups_of(block["group"].to_numpy(), block["value"].to_numpy(), m)
+    belief, rows = dense_beliefs(block, m)
+    if not np.array_equal(rows, np.flatnonzero(group >= 0)):
+        raise ValueError(
+            f"measure_large: the beliefs about the release at {task.time!r} are not those about its published records; name the "
+            "folder of an attack on these releases."
+        )
+    true = block["value"].to_numpy()[rows].astype(np.int64)
+    shares = (counts / counts.sum(axis=1, keepdims=True))[group[rows]]
+    release = BeliefsAndTruth(task.time, belief, true, shares, group[rows], rows, len(group) - len(rows))
+    prior = task.adversary.prior_rows(people_of(block, task.schema, task.time))[rows, true]
+    columns = {
+        "respondent": block["respondent"].take(pa.array(rows)),
+        "step": pa.array(np.full(len(rows), task.release, dtype=np.int32)),
+        "value": pa.array(true.astype(np.int32)),
+        "belief": pa.array(release.confidence),
+        "prior": pa.array(prior),
+    }
+    write_part(part_path(task.folder, task.release, task.block), pa.table(columns))
+    size = counts.sum(axis=1)
+    sizes = np.array([len(size), (size**2).sum(), size.min() if len(size) else 0, size.max(initial=0)])
+    return Sums(_record_sums(release, task.sure), sizes, release.suppressed)
+
+
+def _record_sums(release: BeliefsAndTruth, sure: float) -> dict[str, float]:
+    if not len(release.true):
+        return {}
+    gain, certain = gains(release)
+    held = sure_beliefs(release, sure)
+    each: dict[str, FloatArray] = {
+        "gain": gain[~certain],
+        "confidence": release.confidence,
+        "success": hits(release),
+        "log_score": log_scores(release, LEAST),
+        "brier_score": (release.belief**2).sum(axis=1) - 2 * release.confidence + 1,
+        "certain": certain.astype(float),
+    }
+    sums = {name: float(numbers.sum()) for name, numbers in each.items()}
+    return sums | {name: float(held[name]) for name in ("sure", "right", "expected", "measured")}  # type: ignore[arg-type]
+
+
+def _risk(time: Any, blocks: list[Sums]) -> dict[str, object]:
+    """Row of a release; means of no record are NaN."""
+
+    def total(name: str) -> float:
+        return sum(one.records.get(name, 0.0) for one in blocks)
+
+    def mean(name: str, number: float) -> float:
+        return total(name) / number if number else float("nan")
+
+    measured, certain = total("measured"), total("certain")
+    gain = mean("gain", measured - certain)
+    row: dict[str, object] = {"time": time, "gain": gain, "total_risk": with_certain(gain, measured - certain, certain)}
+    row |= {name: mean(name, measured) for name in ("confidence", "success", "log_score", "brier_score")}
+    row |= {"sure": int(total("sure")), "right": int(total("right")), "expected": total("expected")}
+    suppressed = sum(one.suppressed for one in blocks)
+    return row | {"certain": int(certain), "measured": int(measured), "suppressed": suppressed}
+
+
+def _loss(time: Any, blocks: list[Sums]) -> dict[str, object]:
+    sizes = np.array([one.sizes for one in blocks])
+    suppressed, measured = (
+        sum(one.suppressed for one in blocks),
+        int(sum(one.records.get("measured", 0) for one in blocks)),
+    )
+    records, groups, squares = suppressed + measured, int(sizes[:, 0].sum()), int(sizes[:, 1].sum())
+    shown = sizes[sizes[:, 0] > 0]
+    return {
+        "time": time,
+        "discernibility": squares + records * suppressed,
+        "discernibility_published": squares,
+        "group_size": measured / groups if groups else float("nan"),
+        "smallest": int(shown[:, 2].min(initial=records)) if groups else 0,
+        "largest": int(sizes[:, 3].max(initial=0)),
+        "groups": groups,
+        "records": records,
+        "measured": measured,
+        "suppressed": suppressed,
+        "suppressed_share": suppressed / records,
+    }
+
+
+def _joined(connection: duckdb.DuckDBPyConnection, records: list[Path], beliefs: list[Path], work: Path) -> Path:
+    """Records of a release in the order of their ranks, with the beliefs about them, if there are some."""
+    path, source = work / "joined.parquet", parquet_of(*records)
+    query = f'SELECT *, NULL::USMALLINT[] AS "values", NULL::DOUBLE[] AS probabilities FROM {source} ORDER BY rank'
+    if beliefs:
+        joined = f"{source} r LEFT JOIN {parquet_of(*beliefs)} b USING (respondent)"
+        query = f"SELECT r.*, b.values, b.probabilities FROM {joined} ORDER BY r.rank"
+    connection.execute(f"COPY ({query}) {to_parquet(path)}")
+    return path
+
+
+def _check_beliefs(folder: Path, published: LargeReleases) -> None:
+    """Raise ValueError unless beliefs are about a publication, and their files as the manifest lists them.
+
+    A folder without the files of an attack is not checked.
+    """
+    if not (folder / MANIFEST).exists():
+        if (folder / BEGUN).exists():
+            raise ValueError(
+                f"measure_large: the attack that began {folder} has not ended; run it again, and it goes on."
+            )
+        return
+    if (folder / BEGUN).exists():
+        check_publication(folder, published)
+    content = read_json(folder / MANIFEST)
+    sums = content.get("sha256") if isinstance(content, dict) else None
+    if not isinstance(sums, dict):
+        raise ValueError(
+            f"measure_large: {folder / MANIFEST} has no checksums; name a folder that attack_large completed."
+        )
+    for one in differences(folder, Listing(folder / MANIFEST, sums)):
+        if one.state != "extra":
+            raise ValueError(
+                f"measure_large: {one.file} of {folder} is {one.state}; run the attack again, into another folder."
+            )
+
+
+def _checked_path(at_risk: "Path | str | None") -> Path | None:
+    if at_risk is None:
+        return None
+    check_kind("measure_large", "at_risk", at_risk, (str, Path), "is the path of a file to make, as 'at-risk.parquet'")
+    if Path(at_risk).exists():
+        raise ValueError(f"measure_large: {at_risk} exists; name a file that does not.")
+    return Path(at_risk)

@@ -1,0 +1,314 @@
+"""Publication of tables larger than memory, release by release and block by block."""
+
+import hashlib
+import importlib.metadata
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from foreknow.app.disk.begun_publication import begin_publication, sum_of_begun, sums_of_done
+from foreknow.app.disk.block_notes import notes_of_blocks
+from foreknow.app.disk.block_requirements import check_block_requirement
+from foreknow.app.disk.blocks import BLOCK_RECORDS, MOST_BLOCKS, block_ranges
+from foreknow.app.disk.engine import Engine, as_engine
+from foreknow.app.disk.joined_records import merge_beliefs
+from foreknow.app.disk.level_groups import check_level_requirement, whole_groups
+from foreknow.app.disk.parts import make_folder, part_paths, read_json, write_json
+from foreknow.app.disk.published_block import BlockTask, PublishJob, publish_block
+from foreknow.app.disk.revised_beliefs import check_large_adversary
+from foreknow.app.disk.setting_checksums import object_checksum
+from foreknow.app.disk.settled_blocks import settled_blocks
+from foreknow.app.disk.sorted_records import RecordOrder, SortedRecords, sort_records
+from foreknow.app.disk.source import LargeTable
+from foreknow.defenses import BKAA, Anatomy, Defense, FullDomain, JSReduce, Mondrian, Requirement
+from foreknow.evaluation.checks.manifest import MANIFEST
+from foreknow.evaluation.checks.program import checksum, versions
+from foreknow.evaluation.checks.program import settings as settings_text
+from foreknow.evaluation.file_lock import locked
+from foreknow.models import Adversary, Schema
+from foreknow.models.settings import check_kind, check_whole, is_whole, shown
+from foreknow.models.tables.files.view_files import NOTATION
+
+CURVE_DEFENSES = (JSReduce, Mondrian, BKAA)
+"""Defenses whose groups are of near records: blocks are ranges along a Hilbert curve."""
+
+RANDOM_DEFENSES = (Anatomy,)
+"""Defenses that publish exact quasi-identifiers: blocks are random, so that each shows the values of the whole table."""
+
+LEVEL_DEFENSES = (FullDomain,)
+"""Defenses whose groups are known from the number of records of each combination of values: blocks are of whole groups."""
+
+KIB_OF_A_RECORD = "0.7 to 1.8"
+"""Memory of a record of a release that is published in memory, as measured (docs/reference/defenses.md)."""
+
+MOST_RELEASES = 2**14
+"""Largest number of releases, whose keys of groups have 63 bits."""
+
+
+@dataclass(frozen=True)
+class LargeRelease:
+    """Numbers of a release on disk.
+
+    Attributes
+    ----------
+    time
+        Time of the release.
+    records, groups, suppressed : int
+        Numbers of original records, of published groups, and of suppressed records.
+    notes : tuple of str
+        Notes of the defense on its blocks, each once, with the number of blocks that have it.
+    """
+
+    time: Any
+    records: int
+    groups: int
+    suppressed: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LargeReleases:
+    """Folder that `publish_large` completed: published parts in ``release``, those of the publisher in ``private``.
+
+    Parameters
+    ----------
+    folder : path
+
+    Attributes
+    ----------
+    folder : Path
+        Absolute, so that workers elsewhere find it.
+    schema : Schema
+    releases : tuple of LargeRelease
+
+    Raises
+    ------
+    ValueError
+        If the folder is not complete, or is no publication from disk.
+    """
+
+    folder: Path
+    schema: Schema
+    releases: tuple[LargeRelease, ...]
+
+    def __init__(self, folder: "Path | str") -> None:
+        check_kind(
+            "LargeReleases", "folder", folder, (str, Path), "is the path of a folder that publish_large completed"
+        )
+        path = Path(folder).absolute()
+        schema, releases = _described(path)
+        object.__setattr__(self, "folder", path)
+        object.__setattr__(self, "schema", schema)
+        object.__setattr__(self, "releases", releases)
+
+
+def _described(folder: Path) -> tuple[Schema, tuple[LargeRelease, ...]]:
+    """Schema and releases of a publication, by its manifest."""
+    content = read_json(folder / "private" / MANIFEST)
+    try:
+        settings = content["settings"]
+        times, schema = NOTATION.value(settings["times"]), NOTATION.value(settings["schema"])
+        releases = tuple(_release(time, one) for time, one in zip(times, content["releases"], strict=True))
+        are_mappings = isinstance(settings["files"], Mapping) and isinstance(content["sha256"], Mapping)
+        is_described = isinstance(times, list) and isinstance(schema, Schema) and are_mappings
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
+        is_described = False
+    if not is_described:
+        raise ValueError(
+            f"{folder} is not a publication from disk; leave out --from-disk, or name a folder that publish_large "
+            "completed."
+        )
+    return schema, releases
+
+
+def _release(time: Any, numbers: Mapping[str, Any]) -> LargeRelease:
+    """Numbers of a release in a manifest; raises LookupError, TypeError or ValueError for anything else."""
+    records, groups, suppressed = (numbers[name] for name in ("records", "groups", "suppressed"))
+    notes = tuple(numbers["notes"])
+    are_numbers = all(is_whole(number, 0) for number in (records, groups, suppressed))
+    if not are_numbers or not all(isinstance(note, str) for note in notes):
+        raise TypeError
+    return LargeRelease(time, records, groups, suppressed, notes)
+
+
+def publish_large(
+    table: LargeTable,
+    defense: Defense,
+    folder: "Path | str",
+    adversary: Adversary | None = None,
+    *,
+    block: int = BLOCK_RECORDS,
+    seed: int | None = None,
+    engine: Engine | None = None,
+) -> LargeReleases:
+    """Publish a table on disk as Parquet files, a release at a time and a block at a time.
+
+    The records of a release are sorted on disk, and cut into blocks of at least ``block`` records at fixed ranks. The defense
+    groups each block on its own. A run into the folder that an interrupted one left goes on after its last whole block.
+
+    Parameters
+    ----------
+    table : LargeTable
+    defense : Mondrian, JSReduce, BKAA, Anatomy or FullDomain
+    folder : path
+        Folder to make, or that an interrupted run with the same arguments left.
+    adversary : Adversary, optional
+        The adversary that the publisher assumes, as for `publish`, with transitions of order 1.
+    block : int
+        Least number of records of a block. Groups depend on it.
+    seed : int, optional
+        Source of the order of equal records, another one in each release, and of the numbers of groups. By default, 128 bits of
+        fresh entropy, kept in ``private``.
+    engine : Engine, optional
+        Memory and processes. Results do not depend on them.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of another kind.
+    ValueError
+        If the folder holds something else or cannot be written to, a defense needs all records in memory or changes values, its
+        requirement is fitted to all records of a view, the seed is no whole number of at least 0, or a cell, a respondent or a
+        time is missing or outside its domain. If an interrupted run had other versions of Python or the packages. If there are
+        more than 16,384 releases, or a release has more than 100,000 blocks.
+    ChildProcessError
+        If a process was killed.
+    Infeasible
+        If no level vector of `FullDomain` satisfies.
+
+    Notes
+    -----
+    With one block the groups are those of `publish`, but for ties. Requirements on the distribution of the table, as t-closeness,
+    compare with the values of the whole release. Where a block suppresses records, the groups of all blocks are compared again
+    with the published table, and merged or suppressed until they satisfy (`settled_blocks`).
+
+    `FullDomain` searches the level vectors on the distinct combinations of quasi-identifiers, which it keeps in memory with m
+    counts each. Its groups are those of `publish`, and a block is extended to the end of its last group.
+
+    An estimator of the adversary that draws does so in each block by a generator of its own, as in `attack_large`.
+
+    Memory: one block for each worker, and half of ``engine.memory`` for DuckDB. Cost: an external sort and the cost of the
+    defense on each block.
+
+    A run that goes on compares each block that is complete with its own order of the records, so that no respondent is published
+    twice or lost.
+    """
+    check_kind("publish_large", "folder", folder, (str, Path), "is the path of a folder to make, as 'published'")
+    engine, folder = as_engine("publish_large", engine), Path(folder).absolute()
+    check_arguments(table, defense, adversary, block, seed)
+    make_folder("publish_large", folder)
+    with locked(folder), engine.connection() as connection:
+        times = table.times(connection)
+        _check_number("releases", len(times), MOST_RELEASES, "round the times, as to days")
+        settings = _settings(table, defense, adversary, block, times)
+        seed = begin_publication(folder, settings, None if seed is None else int(seed))
+        job = PublishJob(table.schema, defense, adversary, seed, folder)
+        made, sums, beliefs = [], sum_of_begun(folder), None
+        for release, time in enumerate(times):
+            records = sort_records(table, connection, time, order_of(job, release), beliefs, job.work)
+            tasks = _block_tasks(job, records, time, release, block, connection)
+            blocks = settled_blocks(tasks, list(engine.map(publish_block, tasks)), engine)
+            made.append(_numbers(records, blocks))
+            sums |= {name: sum_ for one in blocks for name, sum_ in one["sha256"].items()}
+            if adversary is not None and release + 1 < len(times):
+                latest = part_paths(folder / "private" / "beliefs", release)
+                beliefs = merge_beliefs(connection, latest, beliefs, job.work / f"beliefs-{release:04d}.parquet")
+        about = {"settings": settings, "versions": versions(), "seed": str(job.seed)}
+        manifest = about | {"releases": made, "sha256": sums | sums_of_done(folder / "private")}
+        shutil.rmtree(job.work)
+        write_json(folder / "private" / MANIFEST, manifest)
+    return LargeReleases(folder)
+
+
+def _block_tasks(
+    job: PublishJob,
+    records: SortedRecords,
+    time: Any,
+    release: int,
+    block: int,
+    connection: duckdb.DuckDBPyConnection,
+) -> list[BlockTask]:
+    """Tasks of the blocks of a release, at fixed ranks; those of a level vector end with their last group."""
+    ranges = block_ranges(int(records.counts.sum()), block)
+    if isinstance(job.defense, LEVEL_DEFENSES):
+        ranges = whole_groups(connection, records.path, ranges)
+    _check_number("blocks", len(ranges), MOST_BLOCKS, "give a larger block=")
+    return [BlockTask(job, records, time, release, place, *ends) for place, ends in enumerate(ranges)]
+
+
+def input_checksums(published: LargeReleases) -> set[str]:
+    """Checksums of the files that a publication was made from."""
+    return set(map(str, read_json(published.folder / "private" / MANIFEST)["settings"]["files"].values()))
+
+
+def order_of(job: PublishJob, release: int) -> RecordOrder:
+    """Order of the records that a defense needs: along the curve, by the groups of a level vector, or by the hash alone.
+
+    The secret is another one in each release, so that equal records of two releases are in independent orders.
+    """
+    secret = hashlib.sha256(f"{job.seed} {release}".encode()).hexdigest()[:32]
+    levels = job.defense if isinstance(job.defense, LEVEL_DEFENSES) else None
+    return RecordOrder(secret, isinstance(job.defense, CURVE_DEFENSES), levels)
+
+
+def _check_number(what: str, number: int, most: int, way: str) -> None:
+    """Raise ValueError if there are more blocks or releases than labels tell apart."""
+    if number > most:
+        raise ValueError(f"publish_large: the table has {number:,} {what}; it has {most:,} at most: {way}.")
+
+
+def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    """Numbers of a release, and the notes of its blocks."""
+    notes = [*records.notes, *notes_of_blocks([one["notes"] for one in blocks])]
+    totals = {name: sum(one[name] for one in blocks) for name in ("groups", "suppressed")}
+    return {"records": int(records.counts.sum()), **totals, "notes": notes}
+
+
+def check_arguments(table: object, defense: object, adversary: Adversary | None, block: object, seed: object) -> None:
+    """Raise TypeError or ValueError for arguments of `publish_large` that it refuses whatever the records are."""
+    check_kind(
+        "publish_large", "table", table, LargeTable, "is a LargeTable, as LargeTable.infer('visits.parquet', ['age'])"
+    )
+    known = CURVE_DEFENSES + RANDOM_DEFENSES + LEVEL_DEFENSES
+    if not isinstance(defense, known):
+        raise ValueError(
+            f"publish_large: {defense!r} needs all records of a release in memory, some {KIB_OF_A_RECORD} KiB each; use publish. "
+            f"From disk: {', '.join(kind.__name__ for kind in known)}."
+        )
+    if getattr(defense, "leftovers", None) == "counterfeit":
+        raise ValueError(
+            f"publish_large: {defense!r} changes values, which are not published from disk. Take another treatment of leftovers, "
+            "or use publish, in memory."
+        )
+    if isinstance(requirement := getattr(defense, "requirement", None), Requirement):
+        check_block_requirement("publish_large", requirement)
+    if isinstance(defense, LEVEL_DEFENSES):
+        check_level_requirement(defense)
+    check_whole("publish_large", "block", block, "records")
+    if seed is not None and not is_whole(seed, 0):
+        raise ValueError(
+            f"publish_large: seed is {shown(seed)}; it is a whole number of at least 0, or None for fresh entropy."
+        )
+    if adversary is not None:
+        check_large_adversary("publish_large", adversary)
+    elif getattr(defense, "weighs_beliefs", False):
+        raise ValueError(f"{defense!r} groups by the beliefs of an adversary; give adversary=.")
+
+
+def _settings(
+    table: LargeTable, defense: Defense, adversary: Adversary | None, block: int, times: list[Any]
+) -> dict[str, Any]:
+    """Settings on which the result depends, but for the seed."""
+    return {
+        "program": f"foreknow {importlib.metadata.version('foreknow')}",
+        "files": {str(path): checksum(path) for path in table.files},
+        "schema": NOTATION.text(table.schema),
+        "times": NOTATION.text(times),
+        "defense": settings_text(defense),
+        "adversary": None if adversary is None else object_checksum(adversary),
+        "block": block,
+    }

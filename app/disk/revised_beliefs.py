@@ -1,0 +1,100 @@
+"""Revision of the beliefs about the respondents of a block, read from disk, to the priors of the next release."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from foreknow.app.disk.belief_columns import dense_beliefs
+from foreknow.app.disk.block_generators import check_generators
+from foreknow.models import Adversary, Averaged, GivenPrior, KernelPrior, People
+from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.knowledge.markov_chain import MarkovChain
+from foreknow.models.knowledge.personal_transitions import chains_at, is_personal
+
+
+def check_large_adversary(owner: str, adversary: object) -> None:
+    """Raise ValueError unless the state of an adversary is the last belief about each respondent.
+
+    Raises
+    ------
+    TypeError
+        If it is no `Adversary`.
+    ValueError
+        If it is `Averaged`; or has compromised records, a prior by respondent, transitions by person, or transitions of an order
+        over 1; or its estimator draws by a generator that is not a field.
+    """
+    way = f"use {'publish' if owner == 'publish_large' else 'SequentialAttack'}, in memory"
+    if isinstance(adversary, Averaged):
+        raise ValueError(f"{owner}: an Averaged adversary is not read from disk; {way}, or one of its adversaries.")
+    if not isinstance(adversary, Adversary):
+        raise TypeError(f"{owner}: adversary is {adversary!r}; make one by Adversary(prior, transitions).")
+    if adversary.compromised is not None:
+        raise ValueError(f"{owner}: compromised records are not read from disk; {way}.")
+    if kind := _prior_by_respondent(adversary.prior, set()):
+        raise ValueError(f"{owner}: a {kind} is not read from disk, where blocks number the respondents; {way}.")
+    if adversary.transitions is not None and (
+        is_personal(adversary.transitions) or chains_at(adversary.transitions, 0)[0].order > 1
+    ):
+        raise ValueError(f"{owner} needs transitions of order 1, the same for all respondents; {way}, or truncate(1).")
+    check_generators(owner, adversary)
+
+
+def _prior_by_respondent(prior: object, seen: set[int]) -> str | None:
+    """Name of a prior that reads the identifiers of respondents, for which blocks have numbers; None if there is none.
+
+    It is sought in a prior, its attributes and theirs, ``seen`` being those that were looked into. Those of plain functions are
+    not seen.
+    """
+    if isinstance(prior, GivenPrior):
+        return "GivenPrior"
+    if isinstance(prior, KernelPrior):
+        return "KernelPrior with leave_one_out" if prior.own else None
+    if id(prior) in seen or isinstance(prior, str | bytes | np.ndarray):
+        return None
+    seen.add(id(prior))
+    held = prior.values() if isinstance(prior, Mapping) else getattr(prior, "__dict__", {}).values()
+    listed = prior if isinstance(prior, list | tuple) else ()
+    return next(filter(None, (_prior_by_respondent(part, seen) for part in [*held, *listed])), None)
+
+
+def revised_beliefs(adversary: Adversary, people: People, block: pa.Table, release: int) -> FloatArray:
+    """Prior of the respondents of a block before a release, revised by the earlier ones, as `Adversary.revise`.
+
+    Parameters
+    ----------
+    adversary : Adversary
+        With transitions of order 1, or none.
+    people : People
+        The respondents, in the order of the rows of ``block``.
+    block : Table
+        With ``step``, ``values`` and ``probabilities``: release and beliefs of the last observation, NULL for none.
+    release : int
+        Number of the release, from 0.
+
+    Returns
+    -------
+    float array, shape (n, m)
+    """
+    revised = adversary.prior_rows(people)
+    if adversary.transitions is None or "step" not in block.column_names:
+        return revised
+    m = revised.shape[1]
+    beliefs, seen = dense_beliefs(block, m)
+    if adversary.gaps == "power":
+        steps = block["step"].to_numpy()[seen].astype(np.int64)
+        for step in range(int(steps.min(initial=release)) + 1, release):
+            _take_step(beliefs, np.flatnonzero(steps < step), chains_at(adversary.transitions, step)[0])
+    predicted = beliefs @ chains_at(adversary.transitions, release)[0].tables[0]
+    totals = predicted.sum(axis=1)
+    continued = totals > 0
+    revised[seen[continued]] = predicted[continued] / totals[continued, None]
+    return revised
+
+
+def _take_step(beliefs: FloatArray, rows: IntArray, chain: MarkovChain) -> None:
+    """One step of the chain without a release, in place; a belief without continuation stays."""
+    predicted = beliefs[rows] @ chain.tables[0]
+    totals = predicted.sum(axis=1)
+    continued = totals > 0
+    beliefs[rows[continued]] = predicted[continued] / totals[continued, None]

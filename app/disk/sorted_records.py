@@ -1,0 +1,175 @@
+"""Records of a release as codes, in the order of a unique key: Hilbert index, secret hash of the respondent, respondent."""
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from foreknow.app.disk.level_groups import write_level_groups
+from foreknow.app.disk.source import LargeTable, coded_query
+from foreknow.app.disk.sql_files import parquet_of, to_parquet
+from foreknow.defenses import FullDomain
+from foreknow.defenses.growing.hilbert import hilbert_words
+from foreknow.models.arrays import FloatArray, IntArray
+
+BATCH = 2**18
+"""Number of records that are coded at once."""
+
+MAX_BITS = 16
+"""Largest number of bits of a coordinate of the Hilbert curve."""
+
+
+class SortedRecords(NamedTuple):
+    """Records of a release on disk.
+
+    Attributes
+    ----------
+    path : Path
+        Parquet file with ``respondent``, ``q0`` to ``qd``, ``value``; where there are earlier beliefs, ``step``, ``values`` and
+        ``probabilities``; and where the groups of the whole release are known before its blocks, ``label``.
+    counts : int array, shape (m,)
+        Number of records of each sensitive value.
+    notes : tuple of str
+        Notes on the groups of the whole release.
+    """
+
+    path: Path
+    counts: IntArray
+    notes: tuple[str, ...] = ()
+
+
+class RecordOrder(NamedTuple):
+    """Order of records: by the groups of ``levels``, or along the Hilbert curve if ``along_curve``; then by a hash.
+
+    The hash is that of the ``secret`` and the respondent.
+    """
+
+    secret: str
+    along_curve: bool
+    levels: FullDomain | None = None
+
+
+def sort_records(
+    table: LargeTable,
+    connection: duckdb.DuckDBPyConnection,
+    time: Any,
+    order: RecordOrder,
+    beliefs: Path | None,
+    folder: Path,
+) -> SortedRecords:
+    """Code the records of one release and sort them, with the earlier beliefs about their respondents.
+
+    Raises
+    ------
+    ValueError
+        If a cell is missing or outside its domain, or a respondent has two records.
+
+    Notes
+    -----
+    The order depends on the records and the secret alone. Records with equal quasi-identifiers are in an order that only the
+    secret tells. Cost: O(n d) and an external sort.
+    """
+    coded, path = folder / "coded.parquet", folder / "sorted.parquet"
+    counts = _write_coded(table, connection, time, coded, order.along_curve)
+    _check_respondents(connection, coded, time)
+    columns, joins, key = "c.* EXCLUDE (key)", "", "key"
+    notes: tuple[str, ...] = ()
+    if order.levels is not None:
+        labels = folder / "labels.parquet"
+        notes = write_level_groups(connection, coded, table.schema, time, counts, order.levels, labels)
+        codes = ", ".join(f"q{a}" for a in range(len(table.schema.quasi_identifiers)))
+        columns, joins, key = f"{columns}, l.label", f" JOIN {parquet_of(labels)} l USING ({codes})", "label"
+    if beliefs is not None:
+        columns += ", b.step, b.values, b.probabilities"
+        joins += f" LEFT JOIN {parquet_of(beliefs)} b USING (respondent)"
+    connection.execute(
+        f"COPY (SELECT {columns} FROM {parquet_of(coded)} c{joins} "
+        f"ORDER BY {key}, md5_number_lower('{order.secret}' || respondent::VARCHAR), respondent) {to_parquet(path)}"
+    )
+    coded.unlink()
+    return SortedRecords(path, counts, notes)
+
+
+def _write_coded(
+    table: LargeTable, connection: duckdb.DuckDBPyConnection, time: Any, path: Path, along_curve: bool
+) -> IntArray:
+    """Write the codes of all records with their Hilbert index, 0 unless ``along_curve``; return the counts of the values."""
+    schema = table.schema
+    d, bounds = len(schema.quasi_identifiers), schema.bounds
+    counts = np.zeros(len(schema.values), dtype=np.int64)
+    writer = None
+    try:
+        for batch in coded_query(table, connection, time).to_arrow_reader(BATCH):
+            columns = {name: batch.column(name) for name in ("respondent", *(f"q{a}" for a in range(d)), "value")}
+            check_cells(columns, table, time)
+            codes = np.column_stack([columns[f"q{a}"].to_numpy() for a in range(d)])
+            counts += np.bincount(columns["value"].to_numpy(), minlength=len(counts))
+            key = curve_index(codes, bounds) if along_curve else np.zeros(len(codes), dtype=np.uint64)
+            part = pa.table(columns | {"key": pa.array(key)})
+            writer = writer or pq.ParquetWriter(path, part.schema)
+            writer.write_table(part)
+    finally:
+        if writer is not None:
+            writer.close()
+    if writer is None:
+        raise ValueError(f"the release at {time!r} has no record.")
+    return counts
+
+
+def curve_index(codes: FloatArray, bounds: FloatArray) -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
+    """Position of each record on a Hilbert curve whose index fits in 64 bits, over the first 64 quasi-identifiers at most."""
+    codes, bounds = codes[:, :64], bounds[:64]
+    bits = min(MAX_BITS, 64 // codes.shape[1])
+    width = bounds[:, 1] - bounds[:, 0]
+    scaled = (codes - bounds[:, 0]) / np.where(width > 0, width, 1.0) * (2**bits - 1)
+    points = np.clip(np.round(scaled), 0, 2**bits - 1).astype(np.uint64)
+    return np.asarray(hilbert_words(points, bits)[:, 0])
+
+
+def check_cells(columns: dict[str, pa.Array], table: LargeTable, time: Any) -> None:
+    """Raise ValueError unless each record has a respondent and each other cell is in its domain."""
+    schema = table.schema
+    _check_named(columns["respondent"], schema.respondent, time)
+    names = (*schema.quasi_identifiers, schema.sensitive)
+    for name, column in zip(names, list(columns.values())[1:], strict=True):
+        if column.null_count:
+            row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+            who = columns["respondent"][row].as_py()
+            raise ValueError(
+                f"{name!r} of respondent {who!r} in the release at {time!r} is missing or outside its domain. Correct or drop the "
+                "record, or widen the schema."
+            )
+    for a, (name, kind) in enumerate(schema.quasi_identifiers.items()):
+        inside = kind.contains(columns[f"q{a}"].to_numpy())
+        if not inside.all():
+            row = int((~inside).argmax())
+            who, cell = columns["respondent"][row].as_py(), columns[f"q{a}"][row].as_py()
+            raise ValueError(
+                f"{name!r} of respondent {who!r} in the release at {time!r} is {cell!r}; it must be {kind.domain}. "
+                "Correct or drop the record, or widen the schema."
+            )
+
+
+def _check_named(respondents: pa.Array, name: Hashable, time: Any) -> None:
+    """Raise ValueError if a record has no respondent: a missing cell or a NaN."""
+    if respondents.is_null(nan_is_null=True).true_count:
+        raise ValueError(
+            f"a record of the release at {time!r} has no {name!r}; every record needs a respondent. Drop the record, or fill it in."
+        )
+
+
+def _check_respondents(connection: duckdb.DuckDBPyConnection, coded: Path, time: Any) -> None:
+    """Raise ValueError if a respondent has two records."""
+    found = connection.sql(
+        f"SELECT respondent FROM {parquet_of(coded)} GROUP BY respondent HAVING count(*) > 1 LIMIT 1"
+    )
+    twice = found.to_arrow_table()["respondent"].to_pylist()  # DuckDB itself needs pytz for a time with zone
+    if twice:
+        raise ValueError(
+            f"respondent {twice[0]!r} appears twice in the release at {time!r}; a release holds one record per respondent. Drop "
+            "duplicates, or name the column of times."
+        )

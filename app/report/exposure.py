@@ -1,0 +1,249 @@
+"""Most exposed respondents and groups: the release that exposed them, and the reasons."""
+
+import itertools
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from foreknow.app.report.adversaries import Inference
+from foreknow.app.report.pseudonyms import Pseudonyms, label
+from foreknow.attacks import JointAttack
+from foreknow.evaluation.risk.beliefs_and_truth import beliefs_and_truth
+from foreknow.evaluation.risk.exposing_members import exposing_members
+from foreknow.evaluation.risk.respondent_risk import as_objects
+from foreknow.models import History, JointSolver, Release
+from foreknow.models.progress import Progress
+
+PEOPLE, GROUPS = 20, 10
+"""Numbers of rows of the two tables."""
+
+MATES = 3
+"""Number of group members named as a reason."""
+
+LEAST_CHANGE = 0.05
+"""Least change of a belief that is given as a reason."""
+
+MAX_PREFIX_RECORDS = 20_000
+"""Number of records up to which the law of each prefix of the releases is computed, to find the later release that exposed."""
+
+PEOPLE_COLUMNS = (
+    "respondent", "person", "time", "value", "prior", "share", "members", "forward", "belief", "low", "high", "exposed", "earlier",
+    "later", "mates", "reason",
+)  # fmt: skip
+"""Columns of `exposed_people`."""
+
+type Places = dict[tuple[Hashable, Any], int]
+"""Code of a value for each pair of respondent and time."""
+
+
+def exposed_people(
+    one: Inference,
+    people: pd.DataFrame,
+    releases: Sequence[Release],
+    solver: JointSolver,
+    names: Pseudonyms,
+    most: int = PEOPLE,
+    progress: Progress = iter,
+) -> pd.DataFrame:
+    """Most exposed respondents, with the reasons.
+
+    Parameters
+    ----------
+    one : Inference
+    people : DataFrame
+        `Headline.people`; its first rows are shown.
+    releases : sequence of Release
+    solver : JointSolver
+    names : Pseudonyms
+    most : int
+        Largest number of rows.
+    progress : Progress
+        Called twice: with the numbers of releases of the prefixes whose joint law is computed, and with the rows.
+
+    Returns
+    -------
+    DataFrame
+        At most ``most`` rows. Columns ``respondent`` (the identifier), ``person`` (the name on the page), ``time``, ``value``,
+        ``prior``, ``share``, ``members``, ``forward`` (the belief given the releases up to that one), ``belief`` (in hindsight),
+        ``low`` and ``high``, ``earlier`` (True if an earlier release has a record of the respondent), ``later`` (the later
+        release that raised the belief most, or None), ``mates`` (the names of the group members whose earlier releases raised
+        it) and ``reason``.
+
+    Notes
+    -----
+    The later release is found by the joint law of each prefix of the releases, for at most `MAX_PREFIX_RECORDS` records. Group
+    members are those of `exposing_members`, with the beliefs of the sequential attack.
+    """
+    shown = people.head(most)
+    codes = {value: code for code, value in enumerate(releases[0].view.schema.values)}
+    owners, times, values = (shown[name].tolist() for name in ("respondent", "time", "value"))
+    places: Places = {(owner, time): codes[value] for owner, time, value in zip(owners, times, values, strict=True)}
+    later = _later_releases(one, releases, solver, places, progress)
+    rows: list[dict[str, Any]] = []
+    for row in progress(list(shown.itertuples())):
+        place = (row.respondent, row.time)
+        at = one.forward.at(row.time)
+        forward = float(at.posterior.probabilities[at.observation.people.rows(row.respondent)[0], places[place]])
+        mates = _mates(one, row.respondent, row.time, row.value, names)
+        rows.append(
+            {
+                "respondent": row.respondent,
+                "person": names(row.respondent),
+                "time": row.time,
+                "value": row.value,
+                "prior": row.prior,
+                "share": row.share,
+                "members": row.members,
+                "forward": forward,
+                "belief": row.belief,
+                "low": row.low,
+                "high": row.high,
+                "exposed": row.exposed,
+                "earlier": _is_published_before(row.respondent, row.time, releases),
+                "later": later.get(place),
+                "mates": mates,
+            }
+        )
+        rows[-1]["reason"] = reason(rows[-1])
+    columns = {name: as_objects([row[name] for row in rows]) for name in PEOPLE_COLUMNS}
+    return pd.DataFrame(columns, dtype=object)
+
+
+def reason(row: dict[str, Any]) -> str:
+    """Reason of an exposure, in a few sentences."""
+    members, share = int(row["members"]), float(row["share"])
+    value = label(row["value"])
+    if members == 1:
+        return f"The group has this one record and shows {value}: the published table alone discloses it."
+    if share == 1:
+        return f"All {members} records of the group have the value {value}: the published table alone discloses it."
+    group = f"The group shows {value} for {round(share * members)} of {members} records ({percent(share)})."
+    said = [text for text in (_at_that_time(row), _in_hindsight(row)) if text]
+    little = f"Knowledge and other releases change little: the belief is {percent(row['belief'])}."
+    return " ".join([group, *(said or [little])])
+
+
+def _at_that_time(row: dict[str, Any]) -> str:
+    """Sentence on the difference between the share of the group and the belief given the releases so far, if it is large."""
+    change = row["forward"] - row["share"]
+    if abs(change) < LEAST_CHANGE:
+        return ""
+    verb = "raised" if change > 0 else "lowered"
+    return f"At that time, {_knowledge(row['mates'], row['earlier'])} {verb} the belief to {percent(row['forward'])}."
+
+
+def _knowledge(mates: Sequence[str], earlier: bool) -> str:
+    """Knowledge besides the group: of the named members, and of the person if an earlier release has a record.
+
+    >>> _knowledge((), False), _knowledge((), True)
+    ('the prior', 'the prior and earlier releases')
+    """
+    if not mates:
+        return "the prior and earlier releases" if earlier else "the prior"
+    told = f"what earlier releases told of {_listed(mates)}"
+    return f"{told} and of this person" if earlier else f"the prior and {told}"
+
+
+def _in_hindsight(row: dict[str, Any]) -> str:
+    """Sentence on the change of the belief by later releases, if it is large, or changes a number that was told."""
+    change, told = row["belief"] - row["forward"], percent(row["belief"])
+    if change >= LEAST_CHANGE:
+        above = "" if row["later"] is None else f", above all the one at {label(row['later'])},"
+        return f"Then later releases{above} raised it to {told}."
+    if change <= -LEAST_CHANGE:
+        return f"Then later releases lowered it to {told}."
+    return f"In hindsight, it is {told}." if _at_that_time(row) and told != percent(row["forward"]) else ""
+
+
+def percent(share: float) -> str:
+    """A share as a percentage: whole, with one decimal below 10 % and above 99 %, and never rounded to 0 or 100 %.
+
+    >>> [percent(share) for share in (0.0, 0.0001, 0.052, 0.5, 0.987, 0.9953, 0.9999, 1.0)]
+    ['0%', '<0.1%', '5.2%', '50%', '99%', '99.5%', '>99.9%', '100%']
+    """
+    if np.isnan(share):
+        return "–"
+    if share <= 0 or share >= 1 - 1e-12:
+        return "0%" if share <= 0 else "100%"
+    if share < 0.0005 or share > 0.9995:
+        return "<0.1%" if share < 0.5 else ">99.9%"
+    text = f"{100 * share:.0f}" if 0.1 <= share < 0.99 else f"{100 * share:.1f}"
+    return f"{text}%"
+
+
+def exposed_groups(one: Inference, history: History, sure: float) -> pd.DataFrame:
+    """Groups with the largest numbers of members whose true value is believed with certainty, in hindsight.
+
+    Returns
+    -------
+    DataFrame
+        At most `GROUPS` rows. Columns ``time``; ``group``, its number in the published table; ``members``; ``exposed``, the
+        number of members with a sure belief in their true value; ``values``, the number of distinct values that it shows;
+        ``largest``, the largest share of a value; ``confidence``, the mean belief in the true values.
+    """
+    tables = []
+    for measured, release in zip(beliefs_and_truth("report", one.hindsight, history), one.hindsight, strict=True):
+        counts = release.observation.counts
+        g = len(counts)
+        members = np.bincount(measured.group, minlength=g)
+        confidence = np.bincount(measured.group, measured.confidence, minlength=g)
+        table = pd.DataFrame(
+            {
+                "group": np.arange(g),
+                "members": members,
+                "exposed": np.bincount(measured.group, measured.confidence >= sure, minlength=g).astype(np.int64),
+                "values": (counts > 0).sum(axis=1),
+                "largest": counts.max(axis=1, initial=0) / np.maximum(counts.sum(axis=1), 1),
+                "confidence": confidence / np.maximum(members, 1),
+            }
+        )
+        table = table.sort_values(["exposed", "confidence"], ascending=False, kind="stable").head(GROUPS)
+        table.insert(0, "time", as_objects([release.observation.time] * len(table)))
+        tables.append(table)
+    pooled = pd.concat(tables, ignore_index=True)
+    order = ["exposed", "confidence"]
+    return pooled.sort_values(order, ascending=False, kind="stable").head(GROUPS).reset_index(drop=True)
+
+
+def _is_published_before(respondent: Hashable, time: Any, releases: Sequence[Release]) -> bool:
+    """True if a release before a time has a record of a respondent."""
+    earlier = itertools.takewhile(lambda release: release.time != time, releases)
+    return any((release.group[release.view.people.rows(respondent)] >= 0).any() for release in earlier)
+
+
+def _mates(one: Inference, respondent: Hashable, time: Any, value: Hashable, names: Pseudonyms) -> tuple[str, ...]:
+    """Names of the group members whose earlier releases raised the belief about a respondent."""
+    found = exposing_members(one.sequential, respondent, time, value=value, most=MATES)
+    return tuple(names(member) for member in found.loc[found["contribution"] >= LEAST_CHANGE, "respondent"])
+
+
+def _later_releases(
+    one: Inference, releases: Sequence[Release], solver: JointSolver, places: Places, progress: Progress
+) -> dict[tuple[Hashable, Any], Any]:
+    """Later release that raised the belief about each place most, where later releases raised it."""
+    if sum(len(release.view) for release in releases) > MAX_PREFIX_RECORDS or len(releases) < 2:
+        return {}
+    attack = JointAttack(one.adversary, solver)
+    times = [release.time for release in releases]
+    beliefs: dict[tuple[Hashable, Any], list[float]] = {place: [] for place in places}
+    for t in progress(range(1, len(releases) + 1)):
+        if not any(times.index(time) < t for _, time in places):
+            continue
+        found = one.hindsight if t == len(releases) else attack(releases[:t])
+        for (respondent, time), code in places.items():
+            if times.index(time) < t:
+                at = found.at(time)
+                row = at.observation.people.rows(respondent)[0]
+                beliefs[respondent, time].append(float(at.posterior.probabilities[row, code]))
+    later = {}
+    for (respondent, time), each in beliefs.items():
+        rises = np.diff(each)
+        if len(rises) and rises.max() >= LEAST_CHANGE and each[-1] - each[0] >= LEAST_CHANGE:
+            later[respondent, time] = times[times.index(time) + 1 + int(rises.argmax())]
+    return later
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

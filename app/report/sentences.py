@@ -1,0 +1,234 @@
+"""Sentences of a report: the verdict, and the meaning of each number."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from foreknow.app.cli.defense_text import defense_text
+from foreknow.app.report.adversaries import INFORMED, LEARNED, Inference
+from foreknow.app.report.advice import Level, advice, risk_level
+from foreknow.app.report.contents import ReportContents
+from foreknow.app.report.exposure import percent
+from foreknow.app.report.headline import Headline
+from foreknow.app.report.stricter import SIZES, raised_setting
+from foreknow.models import Adversary, ClassFrequencies, MarkovChain
+from foreknow.models.settings import counted
+
+MANY_SUPPRESSED = 0.2
+"""Share of suppressed records above which the page warns."""
+
+
+class Verdict(NamedTuple):
+    """Verdict of a report: a level, a word for it, and sentences."""
+
+    level: str
+    word: str
+    sentence: str
+    advice: str
+
+
+def verdict(contents: ReportContents) -> Verdict:
+    """Verdict on a publication, by the numbers of exposed respondents.
+
+    The level is that of `risk_level`.
+    """
+    sure = percent(contents.settings.sure)
+    informed, learned = contents.headlines[INFORMED], contents.headlines[LEARNED]
+    level = risk_level(informed.exposed, learned.exposed)
+    if level is Level.HIGH:
+        told = (
+            f"{of_people(learned, contents.unpublished)} are exposed to a reader who knows nothing beforehand and has only these "
+            f"releases: such a reader is at least {sure} sure of their true value. Every reader of the releases can do this, "
+            "so one such person is enough for a high risk. The informed adversary, who also "
+            f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}, exposes {informed.exposed:,}."
+        )
+    elif level is Level.SOME:
+        told = (
+            f"{of_people(informed, contents.unpublished)} are exposed to the informed adversary, who "
+            f"{_prior_knowledge(contents.inferences[INFORMED].adversary)}. No person is exposed to a reader who has only these "
+            "releases."
+        )
+    else:
+        told = (
+            f"None of {informed.respondents:,} people{_without_record(contents.unpublished)} is exposed: no release makes either "
+            f"adversary {sure} sure of a true value. This is no proof of safety: an adversary who knows more may infer more."
+        )
+    return Verdict(level.name.lower(), level.word, told, advice(contents))
+
+
+def of_people(one: Headline, unpublished: int = 0) -> str:
+    """Number of exposed respondents, of how many, their share, and the number of respondents without a published record."""
+    share = percent(one.exposed / one.respondents) if one.respondents else "–"
+    return f"{one.exposed:,} of {one.respondents:,} people{_without_record(unpublished, share)}"
+
+
+def _without_record(unpublished: int, *before: str) -> str:
+    """Texts in parentheses, the number of respondents without a published record among them unless it is 0."""
+    others = [f"{counted(unpublished, 'other has', 'others have')} no published record"] if unpublished else []
+    return f" ({'; '.join([*before, *others])})" if before or others else ""
+
+
+class Card(NamedTuple):
+    """One number of the headline: what is measured, the number, its interval, and a sentence."""
+
+    name: str
+    number: str
+    interval: str
+    meaning: str
+
+
+def cards(contents: ReportContents, name: str) -> list[Card]:
+    """Numbers of the headline of an adversary, each with its interval and one sentence."""
+    one, sure = contents.headlines[name], percent(contents.settings.sure)
+    table = one.table.set_index("measure")
+    ends = {measure: interval_text(float(row["low"]), float(row["high"])) for measure, row in table.iterrows()}
+    known = f" Of {one.known:,} others, this adversary was as sure before any release." if one.known else ""
+    return [
+        Card(
+            "Exposed people",
+            f"{one.exposed:,} of {one.respondents:,}",
+            f"{percent(one.value('exposed'))}; interval {ends['exposed']}",
+            f"After reading all releases, this adversary is at least {sure} sure of the true value of "
+            f"{'no person' if not one.exposed else f'{one.exposed:,} people'}.{known}",
+        ),
+        Card(
+            "Mean belief in the true value",
+            percent(one.value("confidence")),
+            f"interval {ends['confidence']}",
+            f"The groups alone suggest {percent(one.value('confidence_of_shares'))}: the difference is what knowledge and the "
+            "other releases add.",
+        ),
+        Card(
+            "Best guesses that are right",
+            percent(one.value("success")),
+            f"interval {ends['success']}",
+            f"Taking the most frequent value of each group would be right for {percent(one.value('success_of_shares'))}.",
+        ),
+        Card(
+            "Right when sure",
+            f"{one.right:,} of {one.sure:,}",
+            percent(one.right / one.sure) if one.sure else "never sure",
+            "There is no sure belief."
+            if not one.sure
+            else f"The number of records of which it is at least {sure} sure, and for how many of them it is right.",
+        ),
+    ]
+
+
+def interval_text(low: float, high: float) -> str:
+    """Ends of an interval, with two decimals where they would otherwise look equal.
+
+    >>> interval_text(0.12, 0.14), interval_text(0.1301, 0.1312), interval_text(1.0, 1.0)
+    ('12% to 14%', '13.01% to 13.12%', '100% to 100%')
+    """
+    if percent(low) != percent(high) or low == high:
+        return f"{percent(low)} to {percent(high)}"
+    return f"{100 * low:.2f}% to {100 * high:.2f}%"
+
+
+def strongest_sentence(attacks: pd.DataFrame) -> str:
+    """The attack with the most sure and right beliefs."""
+    best = attacks.iloc[int(attacks["right"].to_numpy(dtype=float).argmax())]
+    if not int(best["right"]):
+        return f"None of the {len(attacks)} attacks that were made has a sure and right belief."
+    return (
+        f"Of the {len(attacks)} attacks that were made, this one has the most sure and right beliefs: {best['attack']}, with "
+        f"{int(best['right']):,} right of {int(best['sure']):,} sure ones. The table of all attacks has the others."
+    )
+
+
+def what_it_knows(one: Inference) -> str:
+    """Knowledge of an adversary, for the page."""
+    if one.name == LEARNED:
+        return (
+            "Knows who is in each group, and nothing of the values beforehand: it learns frequencies and changes from these "
+            "releases. Reads all releases together."
+        )
+    return f"Knows who is in each group. It also {_prior_knowledge(one.adversary)}. Reads all releases together."
+
+
+def _prior_knowledge(adversary: Adversary) -> str:
+    """Prior knowledge of the informed adversary: the rates of records in words, other knowledge without a description."""
+    transitions = adversary.transitions
+    learned = isinstance(adversary.prior, ClassFrequencies) and isinstance(transitions, MarkovChain | None)
+    if not learned or adversary.compromised is not None:
+        return "has the prior knowledge that the author of this report gave it"
+    known = "knows how frequent each value is among people of the same kind"
+    return known if transitions is None else f"{known}, and how values change from release to release"
+
+
+def stricter_sentence(contents: ReportContents) -> str:
+    """Publications with stricter settings: what they change, and whose settings they are."""
+    raised = None if contents.changed is None else raised_setting(contents.changed)
+    if raised is None:
+        return ""
+    assumed = contents.assumed
+    by = (
+        ""
+        if assumed is None
+        else f" The defense is not recorded; {defense_text(assumed)} is assumed, and made stricter."
+    )
+    return f"The same records, published again with {SIZES[raised]}, and read by the same two adversaries.{by}"
+
+
+def leak_sentence(leak: pd.DataFrame) -> str:
+    """Number of sure beliefs that later releases brought about."""
+    number = float((leak["newly_sure"] * leak["measured"]).sum())
+    right = float((leak["newly_right"] * leak["measured"]).sum())
+    if round(number) == 0:
+        return "Later releases made the adversary sure of no further value of an earlier release."
+    return (
+        f"Later releases made the adversary sure of {round(number):,} values of earlier releases, of which {round(right):,} are "
+        "the true ones. What is published now can expose what was published before."
+    )
+
+
+def calibration_sentence(contents: ReportContents) -> str:
+    """Observed frequency of the highest beliefs."""
+    table = contents.calibration
+    row = table[table["adversary"] == contents.details.name].iloc[-1:]
+    if row.empty:
+        return "No record is published."
+    last = row.iloc[0]
+    least, believed = percent(float(last["bin_low"])), percent(float(last["believed"]))
+    return (
+        f"The adversary has {counted(last['beliefs'], 'belief')} of {least} or more, with a mean of {believed}. Of these beliefs, "
+        f"{percent(float(last['observed']))} are right. An adversary whose beliefs are right as often as believed knows "
+        f"how much to trust them. {ranking_sentence(contents.ranking)}"
+    )
+
+
+def ranking_sentence(ranking: float) -> str:
+    """Rank of the holders of a value among the members of their group."""
+    if np.isnan(ranking):
+        return "Each group shows one value alone, so there is nothing to rank."
+    return (
+        f"Of two members of a group of whom one has a value, the adversary believes it more of the right one in {percent(ranking)} "
+        "of all pairs; 50% is guessing."
+    )
+
+
+def influence_sentence(trials: pd.DataFrame) -> str:
+    """Reach of one compromised record."""
+    if trials.empty:
+        return "No record is published."
+    worst, mean = trials.iloc[0], float(trials["respondents"].mean())
+    return (
+        f"We let the adversary learn one true value, for {len(trials)} records in turn. On average this changed the beliefs about "
+        f"{mean:.1f} other people by at least 5 percentage points. The record of {worst['person']} reached most: "
+        f"{counted(worst['respondents'], 'person', 'people')}, in {counted(worst['releases'], 'release')}."
+    )
+
+
+def utility_sentence(utility: pd.DataFrame) -> str:
+    """Suppressed records and lost detail."""
+    records, gone = int(utility["records"].sum()), int(utility["suppressed"].sum())
+    published = (utility["records"] - utility["suppressed"]).to_numpy(dtype=float)
+    lost = float(np.nansum(utility["gcp"].to_numpy(dtype=float) * published) / max(published.sum(), 1))
+    share = gone / max(records, 1)
+    warned = " That is a large part of the data." if share > MANY_SUPPRESSED else ""
+    return (
+        f"{gone:,} of {records:,} records ({percent(share)}) are not published.{warned} Of the detail of the other columns, "
+        f"{percent(lost)} is lost: 0% means exact values, 100% no information."
+    )

@@ -1,0 +1,221 @@
+"""The files that `foreknow publish` writes, and what it prints."""
+
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from commands import ROLES, TOWNS, read, records, run, write
+from printed_tables import printed
+from typer.testing import CliRunner
+
+from foreknow.app.cli import command_line
+from foreknow.app.cli.files.columns import Columns
+from foreknow.app.cli.files.release_files import read_releases
+from foreknow.defenses import DEFENSES, ForegroundSafe
+from foreknow.models import Categorical, Numeric, Schema
+from foreknow.models.tables.files.table_files import read_table
+
+COLUMNS = Columns("id", "week", "result", ("age", "town"))
+SCHEMA = Schema({"age": Numeric(), "town": Categorical(tuple(TOWNS))}, "result", tuple("abc"))
+
+pytestmark = pytest.mark.usefixtures("wide")
+
+
+class TestPublish:
+    def test_the_two_files(self, published, kind):
+        _, out, result = published
+        assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {
+            f"public/published.{kind}", "public/release.json", "public/certificate.json",
+            f"private/groups.{kind}", "private/manifest.json",
+            "private/settings.json",
+        }  # fmt: skip
+        assert str(out / "public" / f"published.{kind}") in result.stdout
+        assert f"The key, for you alone: {out / 'private' / f'groups.{kind}'}." in result.stdout
+
+    def test_the_public_reads_no_respondent(self, published, kind):
+        _, out, _ = published
+        public = read(out / "public" / f"published.{kind}")
+        assert list(public.columns) == ["week", "group", "age", "town", "result"]
+        assert not public.astype(str).apply(lambda column: column.str.fullmatch(r"p\d\d")).any(axis=None)
+        assert b"p07" not in (out / "public" / f"published.{kind}").read_bytes()
+
+    def test_groups_name_every_record_once(self, published, kind):
+        source, out, _ = published
+        private, original = read(out / "private" / f"groups.{kind}"), read(source)
+        assert list(private.columns) == ["id", "week", "group"]
+        keys = ["id", "week"]
+        assert sorted(private[keys].itertuples(index=False)) == sorted(original[keys].itertuples(index=False))
+
+    def test_each_group_shows_what_its_members_have(self, published, kind):
+        source, out, _ = published
+        joined = read(source).merge(read(out / "private" / f"groups.{kind}"), on=["id", "week"])
+        joined = joined[joined["group"] >= 0]
+        public = read(out / "public" / f"published.{kind}")
+        shown = dict(list(public.groupby(["week", "group"])))
+        assert set(shown) == set(joined.groupby(["week", "group"]).groups)
+        for key, members in joined.groupby(["week", "group"]):
+            rows = shown[key]
+            assert Counter(rows["result"]) == Counter(members["result"])
+            assert len(members) >= 3
+            ends = (members["age"].min(), members["age"].max())
+            assert set(rows["age"]) == {f"[{ends[0]},{ends[1]}]" if ends[0] < ends[1] else str(ends[0])}
+            assert set(rows["town"]) == ({"*"} if len(set(members["town"])) > 1 else set(members["town"]))
+
+    def test_what_it_prints_is_what_it_wrote(self, published, kind):
+        source, out, result = published
+        private = read(out / "private" / f"groups.{kind}")
+        for row in printed(result.stdout):
+            week = private[private["week"] == int(row["time"])]
+            assert int(row["records"]) == len(week) == (read(source)["week"] == int(row["time"])).sum()
+            assert int(row["suppressed"]) == (week["group"] < 0).sum()
+            assert int(row["groups"]) == week["group"][week["group"] >= 0].nunique()
+            assert float(row["share"]) == pytest.approx((week["group"] < 0).mean(), abs=6e-4)
+
+    def test_the_kind_of_file_does_not_matter(self, tmp_path):
+        for kind in ("csv", "parquet"):
+            source = write(records(), tmp_path / f"r.{kind}")
+            repeated = ["--seed", 1]
+            run("publish", source, *ROLES, "--out", tmp_path / kind, "--defense", "mondrian", *repeated)
+        for name in ("public/published", "private/groups"):
+            csv, parquet = read(tmp_path / "csv" / f"{name}.csv"), read(tmp_path / "parquet" / f"{name}.parquet")
+            pd.testing.assert_frame_equal(csv.astype(str), parquet.astype(str))
+
+    def test_mondrian_suppresses_nobody(self, tmp_path, kind):
+        source = write(records(), tmp_path / f"r.{kind}")
+        run("publish", source, *ROLES, "--out", tmp_path, "--defense", "mondrian", "-k", 4, "-l", 2)
+        public = read(tmp_path / "public" / f"published.{kind}")
+        assert len(public) == 72
+        groups = public.groupby(["week", "group"])["result"]
+        assert groups.size().min() >= 4
+        assert groups.nunique().min() >= 2
+
+    @pytest.mark.parametrize("leftovers", ["relax", "counterfeit"])
+    def test_leftovers(self, tmp_path, leftovers, kind):
+        source = write(records(), tmp_path / f"r.{kind}")
+        settings = ["-t", 0.2, "-j", 0.6, "--leftovers", leftovers, "--patience", 8]
+        run("publish", source, *ROLES, "--out", tmp_path / "out", *settings)
+        private = read(tmp_path / "out" / "private" / f"groups.{kind}")
+        assert ("published" in private.columns) == (leftovers == "counterfeit")
+        if leftovers == "relax":
+            assert (private["group"] >= 0).all()
+            return
+        public = read(tmp_path / "out" / "public" / f"published.{kind}")
+        kept = private[private["group"] >= 0]
+        assert Counter(kept["published"]) == Counter(public["result"])
+        own = read(source).merge(kept, on=["id", "week"])
+        assert (own["published"] != own["result"]).any()
+
+    @pytest.mark.parametrize("defense", [name for name, kind in DEFENSES.items() if kind is not ForegroundSafe])
+    def test_every_defense_publishes_what_the_attack_reads(self, tmp_path, kind, defense):
+        """The published table and the key describe the same release: the values of each group, with counterfeits."""
+        source = write(records(people=40, present=36), tmp_path / f"r.{kind}")
+        run("publish", source, *ROLES, "--out", tmp_path, "--defense", defense)
+        public, private = read(tmp_path / "public" / f"published.{kind}"), read(tmp_path / "private" / f"groups.{kind}")
+        kept = private[private["group"] >= 0]
+        sizes = kept.groupby(["week", "group"]).size().reset_index(drop=True)
+        pd.testing.assert_series_equal(sizes, public.groupby(["week", "group"]).size().reset_index(drop=True))
+        _, releases = read_releases(
+            read_table(source, ["id"]), tmp_path / "private" / f"groups.{kind}", COLUMNS, SCHEMA
+        )
+        for release in releases:
+            shown = Counter(
+                public.loc[public["week"] == release.time, ["group", "result"]].itertuples(index=False, name=None)
+            )
+            assert release.counts.tolist() == [[shown[g, v] for v in "abc"] for g in range(release.groups)]
+
+    def test_bucketized_or_generalized(self, tmp_path):
+        source = write(records(), tmp_path / "r.csv")
+        ages = set(records()["age"].astype(str))
+        for flag, exact in [("--bucketized", True), ("--generalized", False)]:
+            run("publish", source, *ROLES, "--out", tmp_path, "--defense", "anatomy", flag, "--overwrite")
+            public = pd.read_csv(tmp_path / "public" / "published.csv", dtype=str)
+            assert (set(public["age"]) <= ages) == exact
+
+    def test_printed_rule_without_patience(self, tmp_path):
+        source = write(records(), tmp_path / "r.csv")
+        result = run("publish", source, *ROLES, "--out", tmp_path / "out", "--patience", 0)
+        assert "js-reduce -k 3 -l 2 -t 0.5 -j 0.6 --patience 0" in result.stdout
+
+    @pytest.mark.parametrize("column", ["town", "age"])
+    def test_hierarchies(self, tmp_path, kind, column):
+        """Labels are those of the file, also for numbers and in Parquet, whose columns have one type."""
+        table = records()
+        if column == "town":
+            tree = {town: (land, "Europe") for town, land in TOWNS.items()}
+        else:
+            tree = {age: (f"{age // 10}0s", "any") for age in range(20, 60)}
+        path = tmp_path / "tree.csv"
+        path.write_text("\n".join(";".join(map(str, (value, *above))) for value, above in tree.items()))
+        source = write(table, tmp_path / f"r.{kind}")
+        run(
+            "publish",
+            source,
+            *ROLES,
+            "--out",
+            tmp_path / "out",
+            "--defense",
+            "mondrian",
+            "--hierarchy",
+            f"{column}={path}",
+        )
+        joined = table.merge(read(tmp_path / "out" / "private" / f"groups.{kind}"), on=["id", "week"])
+        public = read(tmp_path / "out" / "public" / f"published.{kind}")
+        seen = set()
+        for key, members in joined.groupby(["week", "group"]):
+            shown = set(public.set_index(["week", "group"]).sort_index().loc[key][column].astype(str))
+            values = members[column].unique()
+            above = {tree[value][0] for value in values}
+            label = str(values[0]) if len(values) == 1 else above.pop() if len(above) == 1 else tree[values[0]][1]
+            assert shown == {label}
+            seen.add(label)
+        assert len(seen) > 1
+
+    def test_quasi_identifiers_that_are_true_or_false(self, tmp_path):
+        """Published as True, False and *, which only a text column of Parquet can hold."""
+        table = records().assign(town=lambda rows: rows["town"] == "Rome")
+        source = write(table, tmp_path / "r.parquet")
+        run("publish", source, *ROLES, "--out", tmp_path / "out", "--defense", "mondrian")
+        assert set(read(tmp_path / "out" / "public" / "published.parquet")["town"]) <= {"True", "False", "*"}
+
+    def test_times_and_ids_of_any_kind(self, tmp_path):
+        """Days in Parquet, ids that are numbers, columns of other names."""
+        table = records().rename(columns={"id": "who", "week": "day"})
+        table["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(table["day"], unit="D")
+        table["who"] = table["who"].str[1:].astype(int) + 1000
+        source = write(table, tmp_path / "r.parquet")
+        names = ["--id", "who", "--time", "day"]
+        out = tmp_path / "out"
+        run("publish", source, *ROLES, *names, "--out", out, "-j", 2)
+        result = run("attack", source, *ROLES, *names, "--groups", out / "private" / "groups.parquet", "--out", out)
+        assert len(printed(result.stdout)) == 3
+        beliefs = read(out / "beliefs.parquet")
+        assert list(beliefs.columns) == ["day", "who", "group", "a", "b", "c"]
+        assert beliefs["day"].drop_duplicates().is_monotonic_increasing
+        run("check", out / "public" / "published.parquet", "--sensitive", "result", "--time", "day", "-k", 3)
+
+    def test_nothing_can_be_published(self, tmp_path, kind):
+        """No group has nine distinct values: nothing is written."""
+        source = write(records(), tmp_path / f"r.{kind}")
+        result = run("publish", source, *ROLES, "--out", tmp_path / "out", "-l", 9, status=1)
+        assert "finds no group of these records that satisfies its thresholds" in str(result.exception)
+        assert not (tmp_path / "out").exists()
+
+
+def test_the_corpus_is_not_written_over(tmp_path):
+    source = write(records(), tmp_path / "r.csv")
+    (tmp_path / "out" / "private").mkdir(parents=True)
+    corpus = write(records(seed=5), tmp_path / "out" / "private" / "groups.csv")
+    before = Path(corpus).read_bytes()
+    refused = CliRunner().invoke(
+        command_line.app, ["publish", source, *ROLES, "--out", str(tmp_path / "out"), "--corpus", corpus, "--overwrite"]
+    )
+    assert "would be written over" in str(refused.exception)
+    assert Path(corpus).read_bytes() == before
+    assert [path.name for path in (tmp_path / "out").rglob("*")] == ["private", "groups.csv"]
+
+
+def test_bucketized_and_generalized_exclude_each_other(tmp_path):
+    source = write(records(), tmp_path / "r.csv")
+    result = run("publish", source, *ROLES, "--out", tmp_path / "o", "--bucketized", "--generalized", status=1)
+    assert "--bucketized and --generalized exclude each other; leave one out." in str(result.exception)

@@ -1,0 +1,117 @@
+"""Folders that workers share: paths are absolute, files of tasks lie beside the publication, names never collide."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from large_history import bytes_of, visits
+
+from foreknow.app.disk import (
+    Engine,
+    LargeReleases,
+    LargeTable,
+    attack_large,
+    measure_large,
+    parts,
+    publish_large,
+    verify_large,
+)
+from foreknow.app.disk import (
+    engine as engine_module,
+)
+from foreknow.attacks import JointAttack, SequentialAttack
+from foreknow.defenses import JSReduce
+from foreknow.models import Adversary, MarkovChain, Omega, UniformPrior
+
+ADVERSARY = Adversary(UniformPrior(), MarkovChain(1, 0.6 * np.eye(4) + 0.1), estimator=Omega())
+DEFENSE = JSReduce(3, 0.7, 0.6)
+
+
+def all_steps(engine):
+    """Publish, verify, attack and measure, with relative paths."""
+    table = LargeTable.infer("visits.parquet", ["age", "sex", "place"], time="week")
+    publish_large(table, DEFENSE, "out", ADVERSARY, block=60, seed=7, engine=engine)
+    published, risks = LargeReleases("out"), []
+    verdicts = verify_large(published, DEFENSE.requirement, ADVERSARY, engine=engine)
+    for attack in (SequentialAttack(ADVERSARY), JointAttack(ADVERSARY)):
+        name = type(attack).__name__
+        attack_large(published, attack, name, engine=engine)
+        risks.append(measure_large(published, name, ADVERSARY, engine=engine).risk)
+    return [verdicts, *risks]
+
+
+def paths_in(task):
+    """Paths in a task and in the tasks and jobs in it."""
+    if isinstance(task, Path):
+        return [task]
+    return [path for part in task for path in paths_in(part)] if isinstance(task, tuple | list) else []
+
+
+def test_tasks_of_a_cluster_name_absolute_paths_in_folders_that_it_shares(tmp_path, monkeypatch):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "own").mkdir()
+    monkeypatch.chdir(tmp_path / "shared")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "own"))
+    visits(people=120, releases=2).to_parquet("visits.parquet")
+    found = []
+
+    def in_turn(_, function, tasks):
+        for task in tasks:
+            found.extend(paths_in(task))
+            yield function(task)
+
+    monkeypatch.setattr(engine_module, "_map_on_cluster", in_turn)
+    all_steps(Engine(scheduler="tcp://10.0.0.1:8786"))
+    assert len({path.name for path in found}) > 5
+    assert all(path.is_absolute() and path.is_relative_to(tmp_path / "shared") for path in found)
+    assert sorted(path.name for path in (tmp_path / "shared").iterdir()) == [
+        "JointAttack", "SequentialAttack", "out", "visits.parquet",
+    ]  # fmt: skip
+    private = (tmp_path / "shared" / "out" / "private").iterdir()
+    assert {path.name for path in private} == {"begun.json", "beliefs", "done", "manifest.json", "records"}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_workers_that_were_started_elsewhere(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs foreknow[distributed]")
+    for name in ("one", "many", "elsewhere"):
+        (tmp_path / name).mkdir()
+        visits(people=120, releases=2).to_parquet(tmp_path / name / "visits.parquet")
+    monkeypatch.chdir(tmp_path / "one")
+    expected = all_steps(Engine())
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        monkeypatch.chdir(tmp_path / "many")
+        found = all_steps(Engine(scheduler=cluster.scheduler_address))
+    assert all(one.equals(other) for one, other in zip(found, expected, strict=True))
+    for name in ("out", "SequentialAttack", "JointAttack"):
+        assert bytes_of(tmp_path / "many" / name) == bytes_of(tmp_path / "one" / name)
+    assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["visits.parquet"]
+
+
+def test_two_machines_write_a_part_under_different_names(tmp_path, monkeypatch):
+    """Processes of two machines may have one number."""
+    monkeypatch.setattr(parts.os, "getpid", lambda: 7)
+    path, names = tmp_path / "part-00000.json", []
+    for machine in ("first", "second", "second"):
+        monkeypatch.setattr(parts.platform, "node", lambda machine=machine: machine)
+        with parts.atomic_file(path) as scratch:
+            scratch.write_text(machine)
+            names.append(scratch.name)
+    assert len(set(names)) == 3
+    assert all(map(parts.SCRATCH_FILE.fullmatch, names))
+    assert path.read_text() == "second"
+
+
+@pytest.mark.parametrize(
+    "name", ["part-00003.parquet", "part-00003.json", "begun.json", "manifest.json", "release.json"]
+)
+def test_files_that_a_killed_run_left_are_removed(tmp_path, name):
+    with parts.atomic_file(tmp_path / name) as scratch:
+        scratch.touch()
+    scratch.touch()
+    (tmp_path / f".{name}").touch()
+    parts.remove_torn(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {name, f".{name}"}

@@ -1,0 +1,537 @@
+"""Numbers of a report: by hand, and by the measures called directly."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import history_of as history_over
+
+from foreknow.app.report import explorer as explorer_file
+from foreknow.app.report import size_notes as size_notes_file
+from foreknow.app.report.adversaries import Inference
+from foreknow.app.report.advice import advice, best_settings, risk_level
+from foreknow.app.report.exposure import reason
+from foreknow.app.report.pseudonyms import Pseudonyms
+from foreknow.app.report.sentences import cards, stricter_sentence, what_it_knows
+from foreknow.app.report.size_notes import size_notes
+from foreknow.app.report.stricter import read_defense, stricter_settings
+from foreknow.attacks import JointAttack, SequentialAttack, SnapshotAttack
+from foreknow.defenses import (
+    Anatomy,
+    DistinctDiversity,
+    JSReduce,
+    KAnonymity,
+    MInvariance,
+    Mondrian,
+    publish,
+)
+from foreknow.evaluation import (
+    calibration,
+    exams,
+    gcp,
+    report,
+    respondent_risk,
+    retroactive_leak,
+    risk_table,
+    suppressed,
+)
+from foreknow.evaluation.checks.program import settings
+from foreknow.evaluation.experiment import total_of_risk
+from foreknow.models import (
+    Adversary,
+    Enumeration,
+    GivenPrior,
+    History,
+    MarkovChain,
+    RandomWorlds,
+    Release,
+    UniformPrior,
+)
+
+STAYS = MarkovChain(1, np.array([[0.9, 0.1], [0.1, 0.9]]))
+UNIFORM = Adversary(UniformPrior(), STAYS)
+
+
+def history_of(*records):
+    return history_over(*records, domain="ab")
+
+
+def nothing_known(_):
+    return UNIFORM
+
+
+def pair():
+    """A and B share a group of one a and one b; A alone, and B alone, are published with their values at the second release."""
+    history = history_of(("AB", "ab"), ("AB", "ab"))
+    return [Release(history[0], [0, 0]), Release(history[1], [0, 1])]
+
+
+def single(prior=0.8):
+    """A and B share a group of one a and one b; the informed adversary believes each value with the prior."""
+    history = history_of(("AB", "ab"))
+    rows = pd.DataFrame([[prior, 1 - prior], [1 - prior, prior]], list("AB"), list("ab"))
+    releases = [Release(history[0], [0, 0])]
+    return report(
+        releases, Adversary(GivenPrior(rows)), nothing_known, solver=Enumeration(), stricter=0, draws=20, rng=1
+    )
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """A report on simulated exams, and what it was made of."""
+    history, prior, transitions = exams(views=3, records=60, rng=1)
+    defense = Mondrian(KAnonymity(3) & DistinctDiversity(2))
+    releases = publish(history, defense, rng=1)
+    informed = Adversary(prior, transitions)
+    made = report(releases, informed, nothing_of_exams(prior), defense=defense, stricter=1, draws=30, rng=3)
+    return made.contents, releases, informed
+
+
+def nothing_of_exams(prior):
+    m = len(exams(views=1, records=1, rng=1).history.schema.values)
+    return lambda _: Adversary(UniformPrior(), MarkovChain(1, np.full((m, m), 1 / m)))
+
+
+class TestByHand:
+    def test_headline(self):
+        """P(A = a, B = b) is .8 * .8 to .2 * .2, thus 16/17: both are exposed at .9, and neither was believed so before."""
+        contents = single().contents
+        informed, learned = contents.headlines["informed"], contents.headlines["learned"]
+        assert (informed.exposed, informed.respondents, informed.known) == (2, 2, 0)
+        assert informed.value("confidence") == pytest.approx(16 / 17)
+        assert informed.value("confidence_of_shares") == pytest.approx(1 / 2)
+        assert (informed.value("success"), informed.value("success_of_shares")) == (1, 1 / 2)
+        assert (informed.sure, informed.right) == (2, 2)
+        assert (learned.exposed, learned.value("confidence"), learned.sure) == (0, 0.5, 0)
+
+    def test_the_interval_of_no_exposed_respondent_is_no_point(self):
+        """Clopper-Pearson of 0 of 2 and 2 of 2 at 90 %: the ends are 1 - .05^(1/2) and .05^(1/2)."""
+        contents = single().contents
+        for name, ends in (("informed", (math.sqrt(0.05), 1)), ("learned", (0, 1 - math.sqrt(0.05)))):
+            row = contents.headlines[name].table.iloc[0]
+            assert (row["low"], row["high"]) == pytest.approx(ends)
+
+    def test_a_belief_that_was_sure_before_is_no_exposure(self):
+        contents = single(prior=0.95).contents
+        assert (contents.headlines["informed"].exposed, contents.headlines["informed"].known) == (0, 2)
+        assert "2 others" in cards(contents, "informed")[0].meaning
+
+    @pytest.mark.parametrize(("prior", "level"), [(0.8, "some"), (0.6, "none")])
+    def test_verdict(self, prior, level):
+        assert single(prior).verdict.level == level
+
+    def test_high_risk_where_the_releases_alone_expose(self):
+        """A is alone in its group at the second release."""
+        assert report(pair(), UNIFORM, nothing_known, stricter=0, rng=1).verdict.level == "high"
+
+    def test_leak_and_explorer(self):
+        """At the first release .5 at that time; in hindsight .9 * .9 to .1 * .1 for (a, b), thus 81/82."""
+        contents = report(pair(), UNIFORM, nothing_known, solver=Enumeration(), stricter=0, rng=1).contents
+        leak = contents.leak.iloc[0]
+        assert leak["leak"] == pytest.approx(np.log2(81 / 82) - np.log2(1 / 2))
+        assert (leak["sure_forward"], leak["sure_hindsight"], leak["newly_right"]) == (0, 1, 1)
+        by_name = dict(zip(contents.explorer.respondents, contents.explorer.people, strict=True))
+        name, records = by_name["A"]
+        assert name.startswith("Person ")
+        assert records == [[0, 2, 0, [[0, 1, 500, 988], [1, 1, 500, 12]]], [1, 1, 0, [[0, 1, 1000, 1000]]]]
+
+    def test_reason_names_the_later_release(self):
+        """With the second release left out, the belief about A at the first is 1/2."""
+        history = history_of(("AB", "ab"), ("AB", "ab"), ("AB", "ab"))
+        releases = [Release(history[0], [0, 0]), Release(history[1], [0, 0]), Release(history[2], [0, 1])]
+        uncertain = Adversary(UniformPrior(), MarkovChain(1, np.array([[1.0, 0.0], [0.0, 1.0]])))
+        contents = report(releases, uncertain, nothing_known, solver=Enumeration(), stricter=0, rng=1).contents
+        row = contents.people.iloc[0]
+        assert (row["time"], row["later"], row["forward"], row["belief"]) == (1, 3, 0.5, 1)
+        assert "later releases, above all the one at 3, raised it to 100%" in row["reason"]
+
+    def test_reasons(self):
+        row = {
+            "members": 4,
+            "share": 0.5,
+            "forward": 0.8,
+            "belief": 0.95,
+            "value": "ill",
+            "later": None,
+            "mates": ("P 7",),
+            "earlier": True,
+        }
+        told = reason(row)
+        assert "shows ill for 2 of 4 records (50%)" in told
+        assert "what earlier releases told of P 7 and of this person raised the belief to 80%" in told
+        assert "later releases raised it to 95%" in told
+        assert "table alone" in reason({**row, "share": 1.0})
+        assert "change little" in reason({**row, "forward": 0.5, "belief": 0.5})
+
+    @pytest.mark.parametrize(
+        ("mates", "earlier", "told"),
+        [
+            ((), False, "At that time, the prior raised"),
+            ((), True, "At that time, the prior and earlier releases raised"),
+            (("P 7",), False, "At that time, the prior and what earlier releases told of P 7 raised"),
+            (("P 7",), True, "At that time, what earlier releases told of P 7 and of this person raised"),
+        ],
+    )
+    def test_a_reason_names_earlier_releases_only_where_there_are_some(self, mates, earlier, told):
+        row = {"members": 4, "share": 0.5, "forward": 0.8, "belief": 0.8, "value": "ill", "later": None}
+        assert told in reason({**row, "mates": mates, "earlier": earlier})
+
+    @pytest.mark.parametrize(
+        ("belief", "told"),
+        [
+            (0.7, "Then later releases lowered it to 70%."),
+            (0.88, "In hindsight, it is 88%."),
+            (0.9, "raised the belief to 90%."),
+        ],
+    )
+    def test_a_reason_ends_with_the_belief_that_is_shown(self, belief, told):
+        row = {"members": 4, "share": 0.5, "forward": 0.9, "value": "ill", "later": None, "mates": (), "earlier": False}
+        assert reason({**row, "belief": belief}).endswith(told)
+
+    def test_the_first_release_of_a_person_has_no_earlier_one(self):
+        people = report(pair(), UNIFORM, nothing_known, solver=Enumeration(), stricter=0, rng=1).contents.people
+        assert (people["earlier"] == (people["time"] == 2)).all()
+        assert single().contents.people["earlier"].tolist() == [False, False]
+
+    def test_mates(self):
+        """B is known to be well from the first release; leaving this out lowers the belief that A is ill from .474 to 1/3."""
+        rows = [("B", 1, "well"), ("A", 2, "ill"), ("B", 2, "well"), ("C", 2, "well")]
+        history = _history(rows)
+        releases = [Release(history[0], [0]), Release(history[1], [0, 0, 0])]
+        contents = report(
+            releases, UNIFORM, nothing_known, solver=Enumeration(), stricter=0, names=True, rng=1
+        ).contents
+        people = contents.people.set_index("respondent")
+        assert people.loc["A", "mates"] == ("B",)
+        assert people.loc["C", "mates"] == ()
+
+    def test_ranking(self):
+        """In one group of A and B, both values are believed more of their holder."""
+        assert single().contents.ranking == 1
+        assert single(prior=0.5).contents.ranking == 0.5
+
+    def test_groups(self):
+        row = single().contents.groups.iloc[0]
+        assert (row["time"], row["members"], row["exposed"], row["values"], row["largest"]) == (1, 2, 2, 2, 0.5)
+
+
+def _history(rows):
+    from foreknow.models import Numeric, Schema
+
+    frame = pd.DataFrame(rows, columns=["id", "week", "result"]).assign(age=1)
+    return History.read(frame, Schema({"age": Numeric(0, 9)}, "result", ("ill", "well")))
+
+
+class TestAsTheMeasures:
+    def test_headline_is_that_of_the_risk_table(self, simulated):
+        contents, releases, informed = simulated
+        beliefs = JointAttack(informed)(releases)
+        history = History([release.view for release in releases])
+        total = total_of_risk(risk_table(beliefs, history))
+        one = contents.headlines["informed"]
+        assert one.value("confidence") == pytest.approx(total["confidence"])
+        assert one.value("success") == pytest.approx(total["success"])
+        assert (one.sure, one.right) == (total["sure"], total["right"])
+        risk = respondent_risk(beliefs, history)
+        assert one.respondents == len(risk)
+        assert one.exposed + one.known <= (risk["belief"] >= 0.9).sum() + one.known
+        assert one.exposed == ((risk["belief"] >= 0.9) & (risk["prior"] < 0.9)).sum()
+
+    def test_shares_are_those_of_an_adversary_who_reads_each_group(self, simulated):
+        from foreknow.models import RandomWorlds
+
+        contents, releases, _ = simulated
+        reader = SnapshotAttack(Adversary(UniformPrior(), estimator=RandomWorlds()))(releases)
+        table = risk_table(reader, History([release.view for release in releases]))
+        total = total_of_risk(table)
+        assert contents.headlines["learned"].value("confidence_of_shares") == pytest.approx(total["confidence"])
+        assert contents.headlines["learned"].value("success_of_shares") == pytest.approx(total["success"])
+        shown = contents.by_release.query("adversary == 'informed'")["confidence_of_shares"]
+        np.testing.assert_allclose(shown, table["confidence"])
+
+    def test_leak_calibration_and_attacks(self, simulated):
+        contents, releases, informed = simulated
+        history = History([release.view for release in releases])
+        forward, hindsight = (JointAttack(informed, hindsight=each)(releases) for each in (False, True))
+        if contents.details.name == "informed":
+            pd.testing.assert_frame_equal(contents.leak, retroactive_leak(forward, hindsight, history))
+        columns = ["bin_low", "bin_high", "believed", "observed", "beliefs"]
+        shown = contents.calibration.query("adversary == 'informed'")[columns].reset_index(drop=True)
+        pd.testing.assert_frame_equal(shown, calibration(hindsight, history)[columns])
+        row = contents.attacks.query("attack == 'Informed adversary, release by release'").iloc[0]
+        sequential = total_of_risk(risk_table(SequentialAttack(informed)(releases), history))
+        assert (row["sure"], row["right"]) == (sequential["sure"], sequential["right"])
+
+    def test_utility_and_the_present_setting(self, simulated):
+        contents, releases, _ = simulated
+        assert contents.utility["suppressed"].tolist() == suppressed(releases)["suppressed"].tolist()
+        np.testing.assert_allclose(contents.utility["gcp"], gcp(releases)["gcp"])
+        now, new = contents.stricter.iloc[0], contents.stricter.iloc[1]
+        assert (now["setting"], new["setting"]) == ("as published", "k = 6")
+        assert now["exposed_informed"] == contents.headlines["informed"].exposed
+        assert now["group_size"] == pytest.approx(180 / sum(release.groups for release in releases))
+        assert new["group_size"] >= 6
+
+    def test_explorer_has_the_beliefs_of_each_release(self, simulated):
+        contents, releases, _ = simulated
+        one, values = contents.details, releases[0].view.schema.values
+        assert contents.explorer.sampled == 0
+        for respondent, (_, records) in zip(contents.explorer.respondents, contents.explorer.people, strict=True):
+            for t, size, own, entries in records[:1]:
+                release = releases[t]
+                row = release.view.people.rows(respondent)[0]
+                assert values[own] == values[release.view.sensitive[row]]
+                assert size == (release.group == release.group[row]).sum()
+                for code, _, forward, hindsight in entries:
+                    time = release.time
+                    assert forward / 1000 == pytest.approx(
+                        one.forward.posterior(time).loc[respondent, values[code]], abs=5.1e-4
+                    )
+                    assert hindsight / 1000 == pytest.approx(
+                        one.hindsight.posterior(time).loc[respondent, values[code]], abs=5.1e-4
+                    )
+
+    def test_a_large_explorer_has_the_most_exposed_and_a_sample(self, simulated, monkeypatch):
+        contents, releases, _ = simulated
+        monkeypatch.setattr(explorer_file, "MAX_PEOPLE", 20)
+        names = Pseudonyms.of(contents.headlines[contents.details.name].people["respondent"], False)
+        found = explorer_file.explorer(contents.details, releases, names, np.random.default_rng(1))
+        assert (found.most_exposed, found.sampled, found.total) == (10, 10, len(names.numbers))
+        assert [name for name, _ in found.people[:10]] == [f"Person {number}" for number in range(1, 11)]
+        assert len(set(found.respondents)) == 20
+
+    def test_the_explorer_does_not_grow_with_the_history(self):
+        """30,000 and 60,000 records, more entries than fit: the bounds of entries, people and bytes hold."""
+        for records in (10_000, 20_000):
+            history, prior, _ = exams(views=3, records=records, rng=1)
+            releases = publish(history, Mondrian(KAnonymity(10) & DistinctDiversity(2)), rng=1)
+            adversary = Adversary(prior, estimator=RandomWorlds())
+            beliefs = SnapshotAttack(adversary)(releases)
+            people = [name for release in releases for name in release.view.people.respondents]
+            found = explorer_file.explorer(
+                Inference("informed", adversary, beliefs, beliefs, beliefs),
+                releases,
+                Pseudonyms.of(people, False),
+                np.random.default_rng(1),
+            )
+            entries = sum(len(record[3]) for _, records in found.people for record in records)
+            people_shown = found.most_exposed + found.sampled
+            shares = entries / explorer_file.MAX_ENTRIES, people_shown / explorer_file.MAX_PEOPLE
+            assert 0.95 < max(shares) <= 1
+            assert len(found.people) == people_shown
+            assert len(json.dumps(found.people, separators=(",", ":"))) <= 20 * explorer_file.MAX_ENTRIES
+            assert found.total == len(set(people))
+
+    def test_pseudonyms_are_numbers_in_the_order_of_exposure(self, simulated):
+        contents, *_ = simulated
+        assert contents.people["person"].tolist() == [f"Person {number}" for number in range(1, 21)]
+        belief = contents.people["belief"][contents.people["exposed"].astype(bool)].astype(float).round(9)
+        assert belief.is_monotonic_decreasing
+
+    def test_influence_of_a_record_is_that_of_the_attack_with_it(self):
+        """A's record makes B's value known: a belief of 1/2 becomes 1."""
+        history = history_of(("AB", "ab"))
+        contents = report([Release(history[0], [0, 0])], UNIFORM, nothing_known, stricter=0, rng=1).contents
+        assert contents.trials["respondents"].tolist() == [1, 1]
+        assert contents.trials["largest"].tolist() == pytest.approx([0.5, 0.5])
+        assert contents.by_distance["distance"].tolist() == [0, 1]
+
+
+class TestSizeNotes:
+    """Notes on what the report of large data leaves out."""
+
+    def test_small_data_have_none(self, simulated):
+        assert size_notes(simulated[1], 30, 30, 30) == ()
+
+    def test_each_limit_has_a_note(self, simulated, monkeypatch):
+        monkeypatch.setattr(size_notes_file, "MAX_PREFIX_RECORDS", 100)
+        monkeypatch.setattr(size_notes_file, "MAX_TRIAL_RECORDS", 150)
+        told = size_notes(simulated[1], 200, 80, 5)
+        assert "over 100 records: the reasons do not name the later release" in told[0]
+        assert "over 150 records: one record is made known, and not 6" in told[1]
+        assert "fewer bootstrap draws than 200: 80 for means, 5 for calibration." in told[2]
+
+
+COUNT = st.integers(0, 30)
+
+
+def setting(title, informed, learned, suppressed=0.0, gcp=0.1, is_problem=False):
+    """A row of the table of stricter settings."""
+    exposed = {"exposed_informed": informed, "exposed_learned": learned}
+    return {"setting": title, **exposed, "suppressed": suppressed, "gcp": gcp, "problem": "x" if is_problem else ""}
+
+
+def exposed(row):
+    return row["exposed_informed"], row["exposed_learned"]
+
+
+def level(row):
+    return risk_level(*exposed(row))
+
+
+def lowers(row, now):
+    """The level is lower; or it is the same, one adversary exposes fewer people, and none more."""
+    fewer = [each - other for each, other in zip(exposed(row), exposed(now), strict=True)]
+    return level(row) < level(now) or (level(row) == level(now) and max(fewer) <= 0 and min(fewer) < 0)
+
+
+class TestStricterSettings:
+    @pytest.mark.parametrize(
+        ("defense", "titles"),
+        [
+            (JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2)), ["k = 6", "k = 12", "k = 24"]),
+            (Mondrian(DistinctDiversity(2)), ["l = 3", "l = 4", "l = 5"]),
+            (Anatomy(2), ["l = 3", "l = 4", "l = 5"]),
+            (MInvariance(2), ["m = 3", "m = 4", "m = 5"]),
+        ],
+    )
+    def test_titles(self, defense, titles):
+        assert [each.title for each in stricter_settings(defense)] == titles
+
+    def test_only_the_size_changes(self):
+        made = stricter_settings(JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2)))[0].defense
+        assert made == JSReduce(6, 0.5, 0.6, also=DistinctDiversity(2))
+
+    @pytest.mark.parametrize(
+        "defense",
+        [
+            JSReduce(3, 0.5, 0.6, also=DistinctDiversity(2), leftovers="relax"),
+            Mondrian(KAnonymity(3) & DistinctDiversity(2)),
+            Anatomy(4),
+        ],
+    )
+    def test_a_written_defense_is_read_again(self, defense):
+        assert settings(read_defense(settings(defense))) == settings(defense)
+
+    @pytest.mark.parametrize(
+        "text", ["__import__('os').system('x')", "KAnonymity(2)", "JSReduce(k=0)", "1 +", "open('x')"]
+    )
+    def test_other_text_is_no_defense(self, text):
+        assert read_defense(text) is None
+
+    def test_advice_names_the_fewest_and_a_cheaper_one(self, simulated):
+        """30 exposed now; k = 6 exposes 3, a tenth; k = 12 none, at a higher price."""
+        contents = simulated[0]
+        rows = [("as published", 30, 0.0, 0.05), ("k = 6", 3, 0.01, 0.1), ("k = 12", 0, 0.02, 0.4)]
+        table = pd.DataFrame(rows, columns=["setting", "exposed_informed", "suppressed", "gcp"])
+        table = table.assign(exposed_learned=0, problem="")
+        told = advice(replace(contents, stricter=table))
+        assert told.startswith(
+            "In a trial with k = 12, the informed adversary exposed no person (now 30), and the one without prior knowledge "
+            "no person (now 0). The price: 2.0% of the records"
+        )
+        assert "(now 0%)" in told
+        assert told.endswith("Cheaper: in a trial with k = 6, they exposed 3 people and no person, for 1.0% and 10%.")
+        worse = table.assign(exposed_informed=[30, 31, 32])
+        assert advice(replace(contents, stricter=worse)).startswith("None of the stricter settings")
+
+    def test_fewer_people_at_a_higher_level_are_no_advice(self):
+        """8 exposed by the informed adversary alone are of level some; 1 exposed by the other makes it high."""
+        now, stricter = setting("now", 8, 0), setting("k = 12", 1, 1)
+        assert best_settings([now, stricter]) == (None, None)
+        assert best_settings([now, stricter, setting("k = 24", 5, 0, 0.4)])[0]["setting"] == "k = 24"
+
+    @given(st.lists(st.tuples(COUNT, COUNT, st.floats(0, 1), st.floats(0, 1), st.booleans()), min_size=1, max_size=5))
+    def test_no_advice_raises_the_level_or_can_be_improved(self, numbers):
+        now, *tried = [setting("k", *each) for each in numbers]
+        now["problem"] = ""
+        best, cheaper = best_settings([now, *tried])
+        possible = [row for row in tried if not row["problem"]]
+        better = [row for row in possible if lowers(row, now)]
+        if best is None:
+            assert (cheaper, better) == (None, [])
+        else:
+            assert best in better
+            assert (level(best), max(exposed(best))) == min((level(row), max(exposed(row))) for row in better)
+            assert level(best) <= level(now)
+        if cheaper is not None:
+            assert cheaper in better
+            assert level(cheaper) <= level(now)
+            assert 10 * max(exposed(cheaper)) <= max(exposed(now))
+
+    def test_more_exposed_by_one_adversary_at_the_same_level_are_no_advice(self):
+        """The verdict would tell 9 of 147 and not 1 of 147, although the larger of the two numbers falls."""
+        assert best_settings([setting("now", 10, 1), setting("k = 6", 9, 9)]) == (None, None)
+
+    def test_a_setting_that_cannot_be_published(self):
+        history = history_of(("ABCD", "abab"))
+        defense = Mondrian(KAnonymity(2))
+        contents = report(
+            publish(history, defense, rng=1), UNIFORM, nothing_known, defense=defense, stricter=2, rng=1
+        ).contents
+        assert contents.stricter["problem"].tolist()[:2] == ["", ""]
+        assert "suppressed" in contents.stricter["problem"].tolist()[2]
+
+    @pytest.mark.parametrize(
+        ("defense", "raised"),
+        [
+            (Mondrian(KAnonymity(2)), "with larger groups"),
+            (Anatomy(2, rng=1), "with more distinct values in each group"),
+            (MInvariance(2, rng=1), "with more distinct values in each group"),
+        ],
+    )
+    def test_the_page_says_what_is_raised(self, defense, raised):
+        contents = replace(single().contents, defense=defense)
+        assert stricter_sentence(contents).endswith(f"{raised}, and read by the same two adversaries.")
+
+    def test_an_assumed_defense_is_named(self):
+        """One pair is published; with k = 4 there is no group."""
+        made = replace(single().contents, assumed=Mondrian(KAnonymity(2) & DistinctDiversity(2)))
+        assert stricter_sentence(made).endswith(
+            "The defense is not recorded; mondrian -k 2 -l 2 is assumed, and made stricter."
+        )
+        made = replace(made, stricter=pd.DataFrame([setting("as published", 2, 0), setting("k = 4", 1, 0)]))
+        assert advice(made).startswith("In a trial with mondrian (k = 4), the informed adversary exposed 1 person")
+
+    def test_a_defense_is_known_or_assumed(self):
+        defense = Mondrian(KAnonymity(2))
+        with pytest.raises(ValueError, match="both defense and assumed are given"):
+            report(pair(), defense=defense, assumed=defense)
+
+
+class TestKnowledge:
+    """The page describes what the informed adversary knows only where it is the rates of records."""
+
+    RATES = "knows how frequent each value is among people of the same kind"
+
+    def test_of_records(self):
+        history = history_of(("AB", "ab"), ("AB", "ab"))
+        releases = [Release(view, [0, 0]) for view in history]
+        made = report(releases, stricter=0, draws=5, rng=1).contents
+        told = what_it_knows(made.inferences["informed"])
+        assert f"It also {self.RATES}, and how values change from release to release." in told
+
+    def test_of_records_of_one_release(self):
+        made = report(pair()[:1], stricter=0, draws=5, rng=1).contents
+        assert f"It also {self.RATES}. Reads" in what_it_knows(made.inferences["informed"])
+
+    def test_given_by_the_author(self):
+        made = single()
+        told = what_it_knows(made.contents.inferences["informed"])
+        assert "It also has the prior knowledge that the author of this report gave it." in told
+        assert "how frequent" not in told + made.verdict.sentence
+        assert "the prior knowledge that the author of this report gave it" in made.verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("sure", 0.5), ("sure", "x"), ("level", 1), ("draws", -1), ("stricter", 4), ("details", "x"), ("names", 1),
+        ("defense", Mondrian), ("assumed", Mondrian), ("also", [1]), ("notes", "x"), ("solver", 1),
+        ("informed", 1), ("learned", 1), ("rng", "x"), ("progress", 1),
+    ],
+)  # fmt: skip
+def test_wrong_arguments(argument, value):
+    with pytest.raises((TypeError, ValueError), match=argument):
+        report(**{"releases": pair(), argument: value})
+
+
+def test_without_a_group_there_is_no_report():
+    history = history_of(("AB", "ab"))
+    with pytest.raises(ValueError, match="nothing is published"):
+        report([Release(history[0], [-1, -1])])

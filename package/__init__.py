@@ -1,4 +1,4 @@
-"""Measure what an adversary with background knowledge infers from anonymized releases, and publish so that it fails.
+"""Measure what an adversary with background knowledge can infer from a sequence of anonymized releases.
 
 foreknow.models
     Tables, background knowledge, posterior estimators, adversaries, PyMC programs.

@@ -25,6 +25,12 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 PAGES += sorted(path for folder in FOLDERS_OF_PAGES for path in (ROOT / folder).glob("*.md"))
 """Pages of the documentation."""
 
+LIMITS = {
+    "README.md": 1_000,
+    "CHANGELOG.md": 600,
+}
+"""Most words of a page, as `wc -w` counts them."""
+
 CLAUSES = {
     "who",
     "whom",
@@ -87,3 +93,8 @@ def test_roles_instead_of_pronouns_and_no_document_outside_the_repository():
 def test_pages_use_roles_and_name_no_document_outside_the_repository(path):
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
     assert not {number: match[0] for number, line in lines if (match := MANNERED.search(line) or OUTSIDE.search(line))}
+
+
+@pytest.mark.parametrize(("page", "words"), LIMITS.items())
+def test_pages_are_short(page, words):
+    assert len((ROOT / page).read_text(encoding="utf-8").split()) <= words

@@ -4,8 +4,9 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.14 python3.12 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 OUT ?= demo-output
+NOTEBOOKS := 01-one-group.ipynb 07-your-own-defense.ipynb 11-knowledge-for-free.ipynb
 
-.PHONY: help demo docs test test-all test-lowest notebooks lint types bench clean
+.PHONY: help demo docs test quick test-all test-lowest notebooks lint types bench clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -30,17 +31,21 @@ demo: .venv/installed ## publish a real follow-up in three ways, attack it, writ
 	$(BIN)/foreknow demo --out $(OUT) --overwrite
 
 # Kernels of the tests are compiled with less optimization, which takes a fifth less time, and kept apart from those of users.
-test test-all test-lowest: export NUMBA_OPT := 1
-test test-all test-lowest: export NUMBA_CACHE_DIR := $(CURDIR)/.pytest_cache/numba
+test test-all test-lowest quick: export NUMBA_OPT := 1
+test test-all test-lowest quick: export NUMBA_CACHE_DIR := $(CURDIR)/.pytest_cache/numba
+test-all quick: export FOREKNOW_SMALL := 1
 
-test: lint types ## style, types, the tests but for long simulations, the notebooks in their small mode
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
-	FOREKNOW_SMALL=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks \
-		--ignore=notebooks/12-calibration.ipynb
+# Types take a minute of one core, so they are checked beside the tests.
+test: lint ## style, types, a test of each idea, three notebooks in their small mode: five minutes on two cores
+	@$(MAKE) --no-print-directory --jobs=2 types quick
 
-test-all: lint types ## all tests, and all notebooks in their small mode
+quick: .venv/installed
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --quick tests
+	$(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 $(addprefix notebooks/,$(NOTEBOOKS))
+
+test-all: lint types ## all tests with all their examples, and all notebooks in their small mode
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
-	FOREKNOW_SMALL=1 $(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
+	$(BIN)/python -m pytest -n 2 --nbmake --nbmake-timeout=300 notebooks
 
 .venv-lowest/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-lowest

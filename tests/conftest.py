@@ -2,7 +2,9 @@
 
 import importlib
 import os
+import re
 import sys
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -18,7 +20,25 @@ settings.register_profile(
 )
 # A long search: tests without a number of examples of their own draw other ones at each run, `--hypothesis-profile=long`.
 settings.register_profile("long", settings.get_profile("fixed"), max_examples=600, derandomize=False, print_blob=True)
+# What `--quick` draws, also for a test with a larger number of its own.
+settings.register_profile("quick", settings.get_profile("fixed"), max_examples=10)
 settings.load_profile("fixed")
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--quick", action="store_true", help="leave out slow tests, and draw ten examples of each property (make test)"
+    )
+
+
+def pytest_ignore_collect(collection_path, config):
+    """With `--quick`, a file whose tests are all slow is not imported: its objects take seconds."""
+    quick = config.getoption("quick") and collection_path.suffix == ".py"
+    return True if quick and ALL_SLOW.search(collection_path.read_text()) else None
+
+
+ALL_SLOW = re.compile(r"^pytestmark = .*mark\.slow\b", re.M)
+"""Line of a file whose tests are all slow."""
 
 _default_rng = np.random.default_rng
 _unseeded = count()
@@ -47,13 +67,18 @@ def closed_figures():
         pyplot.close("all")
 
 
-def pytest_configure():
+def pytest_configure(config):
     """The second worker makes the objects of `public_objects` first, the other those of test_columns: each compiles other kernels.
 
-    Both collect all tests. The kernels that one has compiled are on disk when the other needs them, a minute later.
+    Both collect all tests. The kernels that one has compiled are on disk when the other needs them, a minute later. An error here
+    would end the run without its cause; the tests that import the objects show it.
     """
+    if config.getoption("quick"):
+        config.option.markexpr = "not slow"
+        settings.load_profile("quick")
     if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
-        importlib.import_module("public_objects")
+        with suppress(Exception):
+            importlib.import_module("public_objects")
 
 
 LONGEST = ("models/joint", "packaging", "models/programs", "models/estimators", "app/cli")
@@ -61,9 +86,14 @@ LONGEST = ("models/joint", "packaging", "models/programs", "models/estimators", 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Each folder is a group of `--dist loadgroup`: two workers that run its tests in turns compile the same kernels twice."""
+    quick = config.getoption("quick")
     for item in items:
+        test = getattr(item.obj, "__func__", item.obj)
+        if quick and (own := getattr(test, "_hypothesis_internal_use_settings", None)):
+            most = min(own.max_examples, settings().max_examples)
+            test._hypothesis_internal_use_settings = settings(own, max_examples=most)
         folder = item.path.parent.relative_to(Path(__file__).parent).as_posix()
         if folder != "." and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(folder))

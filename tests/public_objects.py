@@ -17,7 +17,7 @@ import foreknow.defenses
 import foreknow.evaluation
 import foreknow.models
 from foreknow import attacks, defenses, evaluation, models
-from foreknow.evaluation import large
+from foreknow.app import disk as large
 from foreknow.models import Adversary, MarkovChain, Release, UniformPrior, View
 
 HISTORY = history_of(("ABC", "abc"), ("AB", "ba"))

@@ -40,6 +40,8 @@ from foreknow.models import (
 )
 from foreknow.models.tables.files.table_files import read_table
 
+pytestmark = pytest.mark.slow
+
 few = settings(max_examples=settings().max_examples // 2)
 EXPECTED = (TypeError, ValueError)
 """Errors of a wrong file; ``Infeasible`` and ``TooLarge`` are ValueErrors."""

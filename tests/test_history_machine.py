@@ -369,5 +369,5 @@ def check_verdict(release, requirement, verdict):
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
-    max_examples=settings().max_examples // 6, stateful_step_count=12, suppress_health_check=[*HealthCheck]
+    max_examples=max(1, settings().max_examples // 6), stateful_step_count=12, suppress_health_check=[*HealthCheck]
 )

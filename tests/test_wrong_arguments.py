@@ -48,6 +48,8 @@ from foreknow.models import (
     UniformPrior,
 )
 
+pytestmark = pytest.mark.slow
+
 CALLS_PER_NAME = 12
 """Number of random calls of each name: together about 5,000."""
 

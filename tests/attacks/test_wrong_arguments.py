@@ -35,6 +35,8 @@ from foreknow.models import (
     UniformPrior,
 )
 
+pytestmark = pytest.mark.slow
+
 HISTORY = history_of(("ABC", "abc"), ("AB", "ba"))
 RELEASES = (Release(HISTORY[0], [0, 0, 0]), Release(HISTORY[1], [0, 0]))
 CHAIN = MarkovChain(1, np.full((3, 3), 1 / 3))

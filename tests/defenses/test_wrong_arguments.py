@@ -28,6 +28,8 @@ from foreknow.defenses import (
 )
 from foreknow.models import Adversary, Hierarchy, Omega, Release, UniformPrior
 
+pytestmark = pytest.mark.slow
+
 HISTORY = history_of(("ABCDEF", "abcabc"), ("ABCDFG", "baccab"))
 VIEW, PRIOR = HISTORY[0], np.full((6, 3), 1 / 3)
 RECORDS = summarize_records(VIEW, PRIOR)

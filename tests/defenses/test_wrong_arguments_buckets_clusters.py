@@ -24,6 +24,8 @@ from foreknow.defenses import (
 )
 from foreknow.models import Grouping, Release
 
+pytestmark = pytest.mark.slow
+
 VIEW = view_of("ABCDEF", "aabbcc")
 PRIOR = np.full((6, 3), 1 / 3)
 RELEASE = Release(VIEW, np.zeros(6, dtype=int))

@@ -11,7 +11,7 @@ from latex2mathml import converter as latex2mathml
 from places import ROOT
 
 from foreknow import attacks, defenses, evaluation, models, testing
-from foreknow.evaluation import large
+from foreknow.app import disk as large
 
 sys.path.insert(0, str(ROOT / "docs"))
 from site_extensions import api_pages, command_options, member_sections, public_names

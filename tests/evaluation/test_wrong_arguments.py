@@ -48,6 +48,8 @@ from foreknow.models import (
     UniformPrior,
 )
 
+pytestmark = pytest.mark.slow
+
 HISTORY = history_of(("ABC", "abc"), ("AB", "ba"))
 RELEASES = [Release(HISTORY[0], [0, 0, 1]), Release(HISTORY[1], [0, 0])]
 ATTACK = SnapshotAttack(Adversary(UniformPrior()))

@@ -12,8 +12,8 @@ import pytest
 from commands import ROLES, records, run, write
 from large_history import bytes_of
 
+from foreknow.app import disk as large
 from foreknow.app.disk.checked_records import check_records
-from foreknow.evaluation import large
 from foreknow.evaluation.file_lock import locked
 
 pytestmark = pytest.mark.usefixtures("wide")

@@ -70,6 +70,8 @@ from foreknow.models import (
     UniformPrior,
 )
 
+pytestmark = pytest.mark.slow
+
 NAMES, VALUES = [f"p{number}" for number in range(30)], ("a", "b", "c")
 STAYS, CYCLE = MarkovChain(1, 0.7 * np.eye(3) + 0.1), MarkovChain(1, np.eye(3)[[1, 2, 0]])
 ASSUMED = Adversary(UniformPrior(), STAYS, estimator=Omega())

@@ -33,6 +33,8 @@ from foreknow.evaluation import verify, verify_table
 from foreknow.evaluation.checks.invariance import m_invariance
 from foreknow.models import Omega, Release
 
+pytestmark = pytest.mark.slow
+
 VIEW, PRIOR = view_of("ABC", "abc"), np.full((3, 3), 1 / 3)
 RECORDS = summarize_records(VIEW, PRIOR, members=True)
 RELEASE = Release(VIEW, [0, 0, 0])

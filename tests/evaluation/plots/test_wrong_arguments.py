@@ -34,6 +34,8 @@ from foreknow.evaluation import (
 )
 from foreknow.models import Adversary, History, Release, SwapChain, UniformPrior
 
+pytestmark = pytest.mark.slow
+
 VIEW = view_of("ABCD", "xxyy", domain="xy")
 HISTORY = History([VIEW])
 RELEASE = Release(VIEW, [0, 0, 1, 1])

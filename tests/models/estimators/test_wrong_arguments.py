@@ -27,6 +27,8 @@ from foreknow.models import (
     TooLarge,
 )
 
+pytestmark = pytest.mark.slow
+
 PROBLEM = Problem(np.full((6, 2), 0.5), np.array([0, 0, 1, 1, 1, 1]), np.array([[1, 1], [2, 2]]))
 
 WRONG = [

@@ -28,6 +28,8 @@ from foreknow.models import (
 )
 from foreknow.models.tables.sensitive_set import SensitiveSet
 
+pytestmark = pytest.mark.slow
+
 ODD = [
     None,
     True,

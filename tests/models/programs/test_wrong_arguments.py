@@ -27,6 +27,8 @@ from foreknow.models import (
 )
 from foreknow.models.programs.log_permanent import LogPermanent
 
+pytestmark = pytest.mark.slow
+
 HISTORY = history_of(("AB", "ab"), ("AB", "ba"))
 PROBLEM = Problem(np.full((2, 2), 0.5), np.zeros(2, int), np.array([[1, 1]]))
 EVIDENCE = Evidence(np.array([0, 1]), np.zeros(2, int), np.array([[1, 1]]), np.array([0.5, 0.5]))

@@ -34,6 +34,8 @@ from foreknow.models import (
     links,
 )
 
+pytestmark = pytest.mark.slow
+
 VIEW = patients()
 RELEASE = Release(VIEW, FIGURE_1D)
 ITEMS = LINKING.items_of(VIEW)

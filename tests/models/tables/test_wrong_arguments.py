@@ -28,6 +28,8 @@ from foreknow.models import (
 )
 from foreknow.models.tables.files.table_files import read_table
 
+pytestmark = pytest.mark.slow
+
 ROWS = [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*")]
 TREE = Hierarchy(ROWS)
 HISTORY = history_of(("AB", "ab"), ("BC", "bc"))

@@ -5,8 +5,17 @@ from typing import TYPE_CHECKING
 from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from foreknow.app.report.report import Report, report
+    from foreknow.app.report.report import (
+        Report as Report,
+        report as report,
+    )
 
-__all__ = ["Report", "report"]
+PLACES = {
+    "Report": "foreknow.app.report.report",
+    "report": "foreknow.app.report.report",
+}
+"""Module of each public name."""
 
-import_lazily(__name__)
+__all__ = list(PLACES)
+
+import_lazily(__name__, PLACES)

@@ -6,6 +6,7 @@ from foreknow.attacks.belief_notes import unconverged
 from foreknow.models import Adversary, JointPosterior, JointSolver, MaxEntropy, ProgramEstimator, ReleaseBeliefs, Status
 from foreknow.models.arrays import BoolArray
 from foreknow.models.joint.group_messages import GroupMessages
+from foreknow.models.notes import Note
 
 
 def joint_notes(
@@ -57,31 +58,33 @@ def _program(adversary: Adversary) -> list[str]:
     ]
 
 
-def _solver(posterior: JointPosterior, solver: JointSolver) -> list[str]:
+def _solver(posterior: JointPosterior, solver: JointSolver) -> list[Note]:
     if solver.exact or not len(posterior.problem.path):
         return []
     rule = posterior.rule or type(solver).__name__
-    if notes := law_notes(rule):
+    if notes := law_notes(posterior.approximation, rule):
         return notes
     if posterior.standard_error is not None:
-        return [
-            f"the joint law is sampled ({rule}): beliefs have a Monte Carlo standard error of at most {_largest(posterior):.2g}."
-        ]
+        kind = "the joint law is sampled ({rule}): beliefs have a Monte Carlo standard error of at most {largest:.2g}."
+        return [Note(kind, rule=rule, largest=_largest(posterior))]
     return []
 
 
-def law_notes(rule: str) -> list[str]:
-    """Note on the approximation of the joint law by `MaxEntropy` or `GroupMessages`, as their rules name it; empty for others."""
-    if MaxEntropy.__name__ in rule:
-        return [
-            f"the joint law is approximated ({rule}): groups meet their published counts in expectation, and beliefs of group "
+def law_notes(solver: JointSolver | None, rule: str) -> list[Note]:
+    """Note on the approximation of the joint law by `MaxEntropy` or `GroupMessages`; empty for other solvers."""
+    if isinstance(solver, MaxEntropy):
+        kind = (
+            "the joint law is approximated ({rule}): groups meet their published counts in expectation, and beliefs of group "
             "members are coupled by these counts only."
-        ]
-    if GroupMessages.__name__ in rule:
-        return [
-            f"the joint law is approximated ({rule}): each group has its exact counts, where its members are independent given the "
-            f"other groups{', and evidence of respondents who meet again counts more than once' * ('pass' in rule)}."
-        ]
+        )
+        return [Note(kind, rule=rule)]
+    if isinstance(solver, GroupMessages):
+        again = ", and evidence of respondents who meet again counts more than once" if solver.passes else ""
+        kind = (
+            "the joint law is approximated ({rule}): each group has its exact counts, where its members are independent given the "
+            "other groups{again}."
+        )
+        return [Note(kind, rule=rule, again=again)]
     return []
 
 
@@ -91,7 +94,7 @@ def _largest(posterior: JointPosterior) -> float:
     return float(errors.max(initial=0.0))
 
 
-def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
+def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
     """The number of groups whose published values the knowledge excludes, with the first of them and its respondents."""
     groups: list[BoolArray] = [one.posterior.status & Status.CONTRADICTED > 0 for one in releases]
     number = sum(int(found.sum()) for found in groups)
@@ -100,21 +103,23 @@ def _contradicted(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
     first = next(t for t, found in enumerate(groups) if found.any())
     seen, group = releases[first].observation, int(groups[first].argmax())
     members = seen.people.respondents[seen.group == group]
-    return [
-        f"the adversary's knowledge excludes the values of {number:,} groups, given the other releases (status CONTRADICTED). "
-        f"The first is group {group} at {seen.time!r}, of {', '.join(map(repr, members[:3]))}"
-        f"{', ...' if len(members) > 3 else ''}. Transitions or priors of 0 are the usual reason; a pseudo-count avoids them."
-    ]
+    example = (
+        f"group {group} at {seen.time!r}, of {', '.join(map(repr, members[:3]))}{', ...' if len(members) > 3 else ''}"
+    )
+    kind = (
+        "the adversary's knowledge excludes the values of {number:,} groups, given the other releases (status CONTRADICTED). "
+        "The first is {example}. Transitions or priors of 0 are the usual reason; a pseudo-count avoids them."
+    )
+    return [Note(kind, number=number, example=example)]
 
 
-def _gap(posterior: JointPosterior) -> list[str]:
+def _gap(posterior: JointPosterior) -> list[Note]:
     doubtful = posterior.status & Status.UNCONVERGED > 0
     largest = float(posterior.gap[doubtful].max(initial=0.0))
     if not largest:
         return []
-    return [
-        f"the expected counts of these groups differ from the published ones by up to {largest:.1%} of their records."
-    ]
+    kind = "the expected counts of these groups differ from the published ones by up to {largest:.1%} of their records."
+    return [Note(kind, largest=largest)]
 
 
 SIGNATURES = (
@@ -124,16 +129,17 @@ SIGNATURES = (
 """Note on the rule of m-invariance."""
 
 
-def _counterfeits(releases: tuple[ReleaseBeliefs, ...]) -> list[str]:
+def _counterfeits(releases: tuple[ReleaseBeliefs, ...]) -> list[Note]:
     seen = [one.observation for one in releases]
     number = sum(int(one.counts.sum() - (one.group >= 0).sum()) for one in seen)
     if not number:
         return []
-    return [
-        f"{number:,} published records are counterfeits. They are treated as respondents with a uniform prior. m-invariance keeps "
-        "the set of values of a respondent's groups; this attack does not read that set, and JointAttack(adversary, "
+    kind = (
+        "{counterfeits:,} published records are counterfeits. They are treated as respondents with a uniform prior. m-invariance "
+        "keeps the set of values of a respondent's groups; this attack does not read that set, and JointAttack(adversary, "
         "signatures=True) and SignatureAttack (--attack signature) do."
-    ]
+    )
+    return [Note(kind, counterfeits=number)]
 
 
 def _distorted(adversary: Adversary, releases: tuple[ReleaseBeliefs, ...]) -> list[str]:

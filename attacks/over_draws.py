@@ -8,13 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from foreknow.attacks.attack import each_release
-from foreknow.attacks.draw_notes import merged_notes, weight_notes
 from foreknow.models import Adversary, Averaged, BeliefDraws, Beliefs, Posterior, Release, ReleaseBeliefs, log_evidence
 from foreknow.models.arrays import FloatArray, IntArray
 from foreknow.models.averaged import MIN_WEIGHT
+from foreknow.models.notes import notes_of_draws
 
 MIN_TERM = 1e-12
 """Weight of a draw from which it enters the Monte Carlo error of the mixture."""
+
+FEW_DRAWS = 2.0
+"""Effective number of draws under which a note says that the releases leave few of them."""
 
 
 class ReleaseEvidence(NamedTuple):
@@ -125,7 +128,24 @@ def _weighed_mixture(adversary: Averaged, each: list[Beliefs], evidence: list[Re
     assert beliefs.draws is not None
     is_weighed = adversary.updated and len(beliefs)
     power = adversary.power_given(np.array([one.after[-1] for one in evidence])) if is_weighed else 1.0
-    return replace(beliefs, notes=(*weight_notes(beliefs.draws, power), *beliefs.notes))
+    return replace(beliefs, notes=(*_weight_notes(beliefs.draws, power), *beliefs.notes))
+
+
+def _weight_notes(draws: BeliefDraws, power: float) -> list[str]:
+    """Sentence on the number of draws that the last release leaves, or on the power by which its evidence is tempered."""
+    left = float(draws.effective[-1]) if len(draws.weights) else np.inf
+    if power < 1:
+        return [
+            f"the releases weigh {len(draws)} draws of the knowledge. At the last release, their probability is raised to the "
+            f"power of {power:.2g} (min_effective), and the effective number of draws is {left:.1f}."
+        ]
+    if len(draws) < FEW_DRAWS or left >= FEW_DRAWS:
+        return []
+    return [
+        f"the releases leave an effective number of {left:.1f} of {len(draws)} draws of the knowledge. Unless these are "
+        "all possible laws, beliefs are overconfident: give Averaged min_effective=0.5, use DataAugmentationAttack, or take draws "
+        "from a posterior that has seen the releases."
+    ]
 
 
 def mixture(each: list[Beliefs], weights: DrawWeights) -> Beliefs:
@@ -150,7 +170,11 @@ def mixture(each: list[Beliefs], weights: DrawWeights) -> Beliefs:
         _mixed([beliefs.releases[t] for beliefs in each], weights.first, weights.before[t], weights.after[t])
         for t in range(len(weights.after))
     )
-    return Beliefs(releases, notes=tuple(merged_notes(each)), draws=BeliefDraws(tuple(each), weights.after))
+    return Beliefs(
+        releases,
+        notes=tuple(notes_of_draws([beliefs.notes for beliefs in each])),
+        draws=BeliefDraws(tuple(each), weights.after),
+    )
 
 
 def _weights(adversary: Averaged, log_evidence: list[FloatArray]) -> FloatArray:

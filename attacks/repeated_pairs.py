@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 from foreknow.models import Adversary, Observation
+from foreknow.models.notes import Note
 
 MIN_REPORTED_SHARE = 0.25
 """Smallest share of repeated pairs at which the notes of an attack report repeated evidence.
@@ -46,7 +47,7 @@ def repeated_pairs(observations: Iterable[Observation]) -> float:
     return repeated / pairs if pairs else 0.0
 
 
-def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> tuple[str, ...]:
+def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> tuple[Note, ...]:
     """Note on repeated evidence if `repeated_pairs` is at least `MIN_REPORTED_SHARE`; empty otherwise.
 
     Without transitions no evidence is carried from release to release, so that none is repeated.
@@ -54,14 +55,15 @@ def overconfident(adversary: Adversary, observations: Iterable[Observation]) -> 
     return overconfidence_notes(0.0 if adversary.transitions is None else repeated_pairs(observations))
 
 
-def overconfidence_notes(share: float) -> tuple[str, ...]:
+def overconfidence_notes(share: float) -> tuple[Note, ...]:
     """Note on repeated evidence by the share of repeated pairs, as `overconfident`."""
     if share < MIN_REPORTED_SHARE:
         return ()
-    return (
-        f"{share:.0%} of the pairs of people in a group shared one before: the attack counts this evidence twice and tends "
-        "to be overconfident. Compare expected with right, and the log score with a snapshot attack's.",
+    kind = (
+        "{share:.0%} of the pairs of people in a group shared one before: the attack counts this evidence twice and tends "
+        "to be overconfident. Compare expected with right, and the log score with a snapshot attack's."
     )
+    return (Note(kind, share=share),)
 
 
 def _pairs(parts: Iterable[Hashable]) -> int:

@@ -13,7 +13,8 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_flag, check_whole, counted, stored_generator
+from foreknow.models.notes import Note
+from foreknow.models.settings import as_generator, check_flag, check_whole, stored_generator
 
 
 @equal_by_fields
@@ -108,8 +109,8 @@ class Injector:
             )
         labels = assign_residues(types, labels, int(self.l))
         suppressed = int((labels < 0).sum())
-        fit = counted(suppressed, "record fits no bucket and is", "records fit no bucket and are")
-        notes = (f"{fit} suppressed.",) if suppressed else ()
+        kind = "{records:,} {records:record fits|records fit} no bucket and {records:is|are} suppressed."
+        notes = (Note(kind, records=suppressed),) if suppressed else ()
         return Grouping(labels, notes=notes, bucketized=True)
 
     @property

@@ -16,8 +16,18 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import BoolArray, FloatArray, IntArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, counted, stored_generator
+from foreknow.models.notes import Note
+from foreknow.models.settings import as_generator, check_flag, check_kind, check_whole, stored_generator
 from foreknow.models.tables.sensitive_set import SensitiveSet, as_sensitive_values
+
+CHANGED = (
+    "{changed:,} {changed:record|records} of {groups:,} {groups:group|groups} "
+    "{changed:shows another value than its|show another value than their} own."
+)
+FEW_IMITATED = (
+    "{imitated:,} {imitated:group satisfies and is|groups satisfy and are} imitated, {wanted} should be: of the groups that look "
+    "alike a share of {share:.4g} was violating."
+)
 
 
 @equal_by_fields
@@ -135,16 +145,11 @@ class MASK:
             )
         return replace(grouping, bucketized=self.bucketized)
 
-    def _notes(self, changed: int, violating: int, imitated: int) -> list[str]:
-        show = "shows another value than its" if changed == 1 else "show another value than their"
-        notes = [f"{counted(changed, 'record')} of {counted(violating, 'group')} {show} own."]
+    def _notes(self, changed: int, violating: int, imitated: int) -> list[Note]:
+        notes = [Note(CHANGED, changed=changed, groups=violating)]
         wanted = (int(self.l) - 1) * violating
         if imitated < wanted:
-            satisfy = "satisfies and is" if imitated == 1 else "satisfy and are"
-            notes.append(
-                f"{counted(imitated, 'group')} {satisfy} imitated, {wanted} should be: of the groups that look alike a share of "
-                f"{violating / (violating + imitated):.4g} was violating."
-            )
+            notes.append(Note(FEW_IMITATED, imitated=imitated, wanted=wanted, share=violating / (violating + imitated)))
         return notes
 
     def _imitated(self, share: FloatArray, violating: BoolArray, view: View) -> IntArray:

@@ -5,127 +5,179 @@ from typing import TYPE_CHECKING
 from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from foreknow.evaluation.checks.certificate import Certificate, certificate
-    from foreknow.evaluation.checks.invariance import m_invariance
-    from foreknow.evaluation.checks.verify import verify, verify_table
-    from foreknow.evaluation.checks.verify_items import verify_items
-    from foreknow.evaluation.columns import COLUMNS
-    from foreknow.evaluation.datasets import DATASETS
-    from foreknow.evaluation.datasets.adult import adult
-    from foreknow.evaluation.datasets.exams import exams
-    from foreknow.evaluation.datasets.households import households
-    from foreknow.evaluation.datasets.pbc import pbc
-    from foreknow.evaluation.datasets.random_items import adult_with_items, random_items, random_knowledge
-    from foreknow.evaluation.experiment import Comparison, compare
-    from foreknow.evaluation.knowledge_table import compare_knowledge
-    from foreknow.evaluation.loss.divergence import kl_loss
-    from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
-    from foreknow.evaluation.loss.group_sizes import average_group_size, discernibility
-    from foreknow.evaluation.loss.items_lost import items_lost
-    from foreknow.evaluation.loss.queries import query_error, query_errors
-    from foreknow.evaluation.loss.workload import Workload
-    from foreknow.evaluation.measures import BELIEF_MEASURES, MEASURES, RELEASE_MEASURES
-    from foreknow.evaluation.plots.belief_forest import belief_forest
-    from foreknow.evaluation.plots.belief_plots import belief_over_time
-    from foreknow.evaluation.plots.breach_plots import breach_curve, reliability_diagram
-    from foreknow.evaluation.plots.convergence_plot import convergence_plot
-    from foreknow.evaluation.plots.foreground_map import foreground_map
-    from foreknow.evaluation.plots.gain_plot import gain_over_time
-    from foreknow.evaluation.plots.group_sizes import group_sizes
-    from foreknow.evaluation.plots.influence_plots import influence_map, influence_over_distance
-    from foreknow.evaluation.plots.leak_plot import leak_plot
-    from foreknow.evaluation.plots.reliability_plot import reliability_plot
-    from foreknow.evaluation.plots.risk_utility import risk_utility_map
-    from foreknow.evaluation.risk.across_draws import across_draws
-    from foreknow.evaluation.risk.adversary_gain import adversary_gain, total_risk
-    from foreknow.evaluation.risk.belief_accuracy import adversary_confidence, disclosures, log_score, success_rate
-    from foreknow.evaluation.risk.breaches import breaches
-    from foreknow.evaluation.risk.calibration import calibration
-    from foreknow.evaluation.risk.consistency import consistency_test
-    from foreknow.evaluation.risk.exposing_members import exposing_members
-    from foreknow.evaluation.risk.global_errors import global_errors, global_probabilities
-    from foreknow.evaluation.risk.greatest_differences import greatest_differences
-    from foreknow.evaluation.risk.influence import influence_by_distance, influence_by_release
-    from foreknow.evaluation.risk.information_flow import information_flow
-    from foreknow.evaluation.risk.label_disclosure import label_disclosure
-    from foreknow.evaluation.risk.record_linkage import record_linkage
-    from foreknow.evaluation.risk.reliability_curve import reliability_curve
-    from foreknow.evaluation.risk.respondent_risk import respondent_risk
-    from foreknow.evaluation.risk.retroactive_leak import retroactive_leak
-    from foreknow.evaluation.risk.risk_table import risk_table
-    from foreknow.evaluation.risk.score_decomposition import brier_score, score_decomposition
-    from foreknow.evaluation.worst_case_table import worst_case
+    from foreknow.evaluation.checks.certificate import (
+        Certificate as Certificate,
+        certificate as certificate,
+    )
+    from foreknow.evaluation.checks.invariance import m_invariance as m_invariance
+    from foreknow.evaluation.checks.verify import (
+        verify as verify,
+        verify_table as verify_table,
+    )
+    from foreknow.evaluation.checks.verify_items import verify_items as verify_items
+    from foreknow.evaluation.columns import COLUMNS as COLUMNS
+    from foreknow.evaluation.datasets import DATASETS as DATASETS
+    from foreknow.evaluation.datasets.adult import adult as adult
+    from foreknow.evaluation.datasets.exams import exams as exams
+    from foreknow.evaluation.datasets.households import households as households
+    from foreknow.evaluation.datasets.pbc import pbc as pbc
+    from foreknow.evaluation.datasets.random_items import (
+        adult_with_items as adult_with_items,
+        random_items as random_items,
+        random_knowledge as random_knowledge,
+    )
+    from foreknow.evaluation.experiment import (
+        Comparison as Comparison,
+        compare as compare,
+    )
+    from foreknow.evaluation.knowledge_table import compare_knowledge as compare_knowledge
+    from foreknow.evaluation.loss.divergence import kl_loss as kl_loss
+    from foreknow.evaluation.loss.generalization_loss import (
+        gcp as gcp,
+        suppressed as suppressed,
+    )
+    from foreknow.evaluation.loss.group_sizes import (
+        average_group_size as average_group_size,
+        discernibility as discernibility,
+    )
+    from foreknow.evaluation.loss.items_lost import items_lost as items_lost
+    from foreknow.evaluation.loss.queries import (
+        query_error as query_error,
+        query_errors as query_errors,
+    )
+    from foreknow.evaluation.loss.workload import Workload as Workload
+    from foreknow.evaluation.measures import (
+        BELIEF_MEASURES as BELIEF_MEASURES,
+        MEASURES as MEASURES,
+        RELEASE_MEASURES as RELEASE_MEASURES,
+    )
+    from foreknow.evaluation.plots.belief_forest import belief_forest as belief_forest
+    from foreknow.evaluation.plots.belief_plots import belief_over_time as belief_over_time
+    from foreknow.evaluation.plots.breach_plots import (
+        breach_curve as breach_curve,
+        reliability_diagram as reliability_diagram,
+    )
+    from foreknow.evaluation.plots.convergence_plot import convergence_plot as convergence_plot
+    from foreknow.evaluation.plots.foreground_map import foreground_map as foreground_map
+    from foreknow.evaluation.plots.gain_plot import gain_over_time as gain_over_time
+    from foreknow.evaluation.plots.group_sizes import group_sizes as group_sizes
+    from foreknow.evaluation.plots.influence_plots import (
+        influence_map as influence_map,
+        influence_over_distance as influence_over_distance,
+    )
+    from foreknow.evaluation.plots.leak_plot import leak_plot as leak_plot
+    from foreknow.evaluation.plots.reliability_plot import reliability_plot as reliability_plot
+    from foreknow.evaluation.plots.risk_utility import risk_utility_map as risk_utility_map
+    from foreknow.evaluation.risk.across_draws import across_draws as across_draws
+    from foreknow.evaluation.risk.adversary_gain import (
+        adversary_gain as adversary_gain,
+        total_risk as total_risk,
+    )
+    from foreknow.evaluation.risk.belief_accuracy import (
+        adversary_confidence as adversary_confidence,
+        disclosures as disclosures,
+        log_score as log_score,
+        success_rate as success_rate,
+    )
+    from foreknow.evaluation.risk.breaches import breaches as breaches
+    from foreknow.evaluation.risk.calibration import calibration as calibration
+    from foreknow.evaluation.risk.consistency import consistency_test as consistency_test
+    from foreknow.evaluation.risk.exposing_members import exposing_members as exposing_members
+    from foreknow.evaluation.risk.global_errors import (
+        global_errors as global_errors,
+        global_probabilities as global_probabilities,
+    )
+    from foreknow.evaluation.risk.greatest_differences import greatest_differences as greatest_differences
+    from foreknow.evaluation.risk.influence import (
+        influence_by_distance as influence_by_distance,
+        influence_by_release as influence_by_release,
+    )
+    from foreknow.evaluation.risk.information_flow import information_flow as information_flow
+    from foreknow.evaluation.risk.label_disclosure import label_disclosure as label_disclosure
+    from foreknow.evaluation.risk.record_linkage import record_linkage as record_linkage
+    from foreknow.evaluation.risk.reliability_curve import reliability_curve as reliability_curve
+    from foreknow.evaluation.risk.respondent_risk import respondent_risk as respondent_risk
+    from foreknow.evaluation.risk.retroactive_leak import retroactive_leak as retroactive_leak
+    from foreknow.evaluation.risk.risk_table import risk_table as risk_table
+    from foreknow.evaluation.risk.score_decomposition import (
+        brier_score as brier_score,
+        score_decomposition as score_decomposition,
+    )
+    from foreknow.evaluation.worst_case_table import worst_case as worst_case
 
-__all__ = [
-    "BELIEF_MEASURES",
-    "COLUMNS",
-    "DATASETS",
-    "MEASURES",
-    "RELEASE_MEASURES",
-    "Certificate",
-    "Comparison",
-    "Workload",
-    "across_draws",
-    "adult",
-    "adult_with_items",
-    "adversary_confidence",
-    "adversary_gain",
-    "average_group_size",
-    "belief_forest",
-    "belief_over_time",
-    "breach_curve",
-    "breaches",
-    "brier_score",
-    "calibration",
-    "certificate",
-    "compare",
-    "compare_knowledge",
-    "consistency_test",
-    "convergence_plot",
-    "discernibility",
-    "disclosures",
-    "exams",
-    "exposing_members",
-    "foreground_map",
-    "gain_over_time",
-    "gcp",
-    "global_errors",
-    "global_probabilities",
-    "greatest_differences",
-    "group_sizes",
-    "households",
-    "influence_by_distance",
-    "influence_by_release",
-    "influence_map",
-    "influence_over_distance",
-    "information_flow",
-    "items_lost",
-    "kl_loss",
-    "label_disclosure",
-    "leak_plot",
-    "log_score",
-    "m_invariance",
-    "pbc",
-    "query_error",
-    "query_errors",
-    "random_items",
-    "random_knowledge",
-    "record_linkage",
-    "reliability_curve",
-    "reliability_diagram",
-    "reliability_plot",
-    "respondent_risk",
-    "retroactive_leak",
-    "risk_table",
-    "risk_utility_map",
-    "score_decomposition",
-    "success_rate",
-    "suppressed",
-    "total_risk",
-    "verify",
-    "verify_items",
-    "verify_table",
-    "worst_case",
-]
+PLACES = {
+    "BELIEF_MEASURES": "foreknow.evaluation.measures",
+    "COLUMNS": "foreknow.evaluation.columns",
+    "DATASETS": "foreknow.evaluation.datasets",
+    "MEASURES": "foreknow.evaluation.measures",
+    "RELEASE_MEASURES": "foreknow.evaluation.measures",
+    "Certificate": "foreknow.evaluation.checks.certificate",
+    "Comparison": "foreknow.evaluation.experiment",
+    "Workload": "foreknow.evaluation.loss.workload",
+    "across_draws": "foreknow.evaluation.risk.across_draws",
+    "adult": "foreknow.evaluation.datasets.adult",
+    "adult_with_items": "foreknow.evaluation.datasets.random_items",
+    "adversary_confidence": "foreknow.evaluation.risk.belief_accuracy",
+    "adversary_gain": "foreknow.evaluation.risk.adversary_gain",
+    "average_group_size": "foreknow.evaluation.loss.group_sizes",
+    "belief_forest": "foreknow.evaluation.plots.belief_forest",
+    "belief_over_time": "foreknow.evaluation.plots.belief_plots",
+    "breach_curve": "foreknow.evaluation.plots.breach_plots",
+    "breaches": "foreknow.evaluation.risk.breaches",
+    "brier_score": "foreknow.evaluation.risk.score_decomposition",
+    "calibration": "foreknow.evaluation.risk.calibration",
+    "certificate": "foreknow.evaluation.checks.certificate",
+    "compare": "foreknow.evaluation.experiment",
+    "compare_knowledge": "foreknow.evaluation.knowledge_table",
+    "consistency_test": "foreknow.evaluation.risk.consistency",
+    "convergence_plot": "foreknow.evaluation.plots.convergence_plot",
+    "discernibility": "foreknow.evaluation.loss.group_sizes",
+    "disclosures": "foreknow.evaluation.risk.belief_accuracy",
+    "exams": "foreknow.evaluation.datasets.exams",
+    "exposing_members": "foreknow.evaluation.risk.exposing_members",
+    "foreground_map": "foreknow.evaluation.plots.foreground_map",
+    "gain_over_time": "foreknow.evaluation.plots.gain_plot",
+    "gcp": "foreknow.evaluation.loss.generalization_loss",
+    "global_errors": "foreknow.evaluation.risk.global_errors",
+    "global_probabilities": "foreknow.evaluation.risk.global_errors",
+    "greatest_differences": "foreknow.evaluation.risk.greatest_differences",
+    "group_sizes": "foreknow.evaluation.plots.group_sizes",
+    "households": "foreknow.evaluation.datasets.households",
+    "influence_by_distance": "foreknow.evaluation.risk.influence",
+    "influence_by_release": "foreknow.evaluation.risk.influence",
+    "influence_map": "foreknow.evaluation.plots.influence_plots",
+    "influence_over_distance": "foreknow.evaluation.plots.influence_plots",
+    "information_flow": "foreknow.evaluation.risk.information_flow",
+    "items_lost": "foreknow.evaluation.loss.items_lost",
+    "kl_loss": "foreknow.evaluation.loss.divergence",
+    "label_disclosure": "foreknow.evaluation.risk.label_disclosure",
+    "leak_plot": "foreknow.evaluation.plots.leak_plot",
+    "log_score": "foreknow.evaluation.risk.belief_accuracy",
+    "m_invariance": "foreknow.evaluation.checks.invariance",
+    "pbc": "foreknow.evaluation.datasets.pbc",
+    "query_error": "foreknow.evaluation.loss.queries",
+    "query_errors": "foreknow.evaluation.loss.queries",
+    "random_items": "foreknow.evaluation.datasets.random_items",
+    "random_knowledge": "foreknow.evaluation.datasets.random_items",
+    "record_linkage": "foreknow.evaluation.risk.record_linkage",
+    "reliability_curve": "foreknow.evaluation.risk.reliability_curve",
+    "reliability_diagram": "foreknow.evaluation.plots.breach_plots",
+    "reliability_plot": "foreknow.evaluation.plots.reliability_plot",
+    "respondent_risk": "foreknow.evaluation.risk.respondent_risk",
+    "retroactive_leak": "foreknow.evaluation.risk.retroactive_leak",
+    "risk_table": "foreknow.evaluation.risk.risk_table",
+    "risk_utility_map": "foreknow.evaluation.plots.risk_utility",
+    "score_decomposition": "foreknow.evaluation.risk.score_decomposition",
+    "success_rate": "foreknow.evaluation.risk.belief_accuracy",
+    "suppressed": "foreknow.evaluation.loss.generalization_loss",
+    "total_risk": "foreknow.evaluation.risk.adversary_gain",
+    "verify": "foreknow.evaluation.checks.verify",
+    "verify_items": "foreknow.evaluation.checks.verify_items",
+    "verify_table": "foreknow.evaluation.checks.verify",
+    "worst_case": "foreknow.evaluation.worst_case_table",
+}
+"""Module of each public name."""
 
-import_lazily(__name__)
+__all__ = list(PLACES)
+
+import_lazily(__name__, PLACES)

@@ -5,217 +5,265 @@ from typing import TYPE_CHECKING
 from foreknow.models.lazy_names import import_lazily
 
 if TYPE_CHECKING:
-    from foreknow.models.adversary import Adversary
-    from foreknow.models.averaged import Averaged
-    from foreknow.models.beliefs import BeliefDraws, Beliefs, ReleaseBeliefs
+    from foreknow.models.adversary import Adversary as Adversary
+    from foreknow.models.averaged import Averaged as Averaged
+    from foreknow.models.beliefs import (
+        BeliefDraws as BeliefDraws,
+        Beliefs as Beliefs,
+        ReleaseBeliefs as ReleaseBeliefs,
+    )
     from foreknow.models.estimators import (
-        ESTIMATORS,
-        Auto,
-        BeliefPropagation,
-        ConfidenceSum,
-        DirichletMultinomial,
-        Exact,
-        Mixed,
-        Omega,
-        PerGroup,
-        RandomWorlds,
-        Sinkhorn,
-        SwapChain,
-        TooLarge,
+        ESTIMATORS as ESTIMATORS,
+        Auto as Auto,
+        BeliefPropagation as BeliefPropagation,
+        ConfidenceSum as ConfidenceSum,
+        DirichletMultinomial as DirichletMultinomial,
+        Exact as Exact,
+        Mixed as Mixed,
+        Omega as Omega,
+        PerGroup as PerGroup,
+        RandomWorlds as RandomWorlds,
+        Sinkhorn as Sinkhorn,
+        SwapChain as SwapChain,
+        TooLarge as TooLarge,
     )
-    from foreknow.models.estimators.log_evidence import log_evidence
-    from foreknow.models.foreground.attribute_signatures import SampleSize
-    from foreknow.models.foreground.evidence import Evidence
-    from foreknow.models.foreground.expectation_maximization import ExpectationMaximization
-    from foreknow.models.foreground.fit import Fit, FitStatus, Fitting
-    from foreknow.models.foreground.gibbs_sampling import GibbsSampling
-    from foreknow.models.foreground.global_distribution import GlobalDistribution
-    from foreknow.models.foreground.newton import Newton
+    from foreknow.models.estimators.log_evidence import log_evidence as log_evidence
+    from foreknow.models.foreground.attribute_signatures import SampleSize as SampleSize
+    from foreknow.models.foreground.evidence import Evidence as Evidence
+    from foreknow.models.foreground.expectation_maximization import ExpectationMaximization as ExpectationMaximization
+    from foreknow.models.foreground.fit import (
+        Fit as Fit,
+        FitStatus as FitStatus,
+        Fitting as Fitting,
+    )
+    from foreknow.models.foreground.gibbs_sampling import GibbsSampling as GibbsSampling
+    from foreknow.models.foreground.global_distribution import GlobalDistribution as GlobalDistribution
+    from foreknow.models.foreground.newton import Newton as Newton
     from foreknow.models.joint import (
-        JOINT_SOLVERS,
-        Enumeration,
-        GroupMessages,
-        JointAuto,
-        JointHistory,
-        JointPosterior,
-        JointProblem,
-        JointSolver,
-        LearnedKnowledge,
-        MaxEntropy,
-        PathSampler,
-        SampledKnowledge,
-        SampledPosterior,
-        joint_history,
-        joint_log_evidence,
-        release_beliefs,
+        JOINT_SOLVERS as JOINT_SOLVERS,
+        Enumeration as Enumeration,
+        GroupMessages as GroupMessages,
+        JointAuto as JointAuto,
+        JointHistory as JointHistory,
+        JointPosterior as JointPosterior,
+        JointProblem as JointProblem,
+        JointSolver as JointSolver,
+        LearnedKnowledge as LearnedKnowledge,
+        MaxEntropy as MaxEntropy,
+        PathSampler as PathSampler,
+        SampledKnowledge as SampledKnowledge,
+        SampledPosterior as SampledPosterior,
+        joint_history as joint_history,
+        joint_log_evidence as joint_log_evidence,
+        release_beliefs as release_beliefs,
     )
-    from foreknow.models.knowledge.cascades import Cascade, EvidenceCascade, PosteriorCascade, PriorCascade, RemoveKnown
-    from foreknow.models.knowledge.class_frequencies import ClassFrequencies
-    from foreknow.models.knowledge.compromised_records import Claims, CompromisedRecords
-    from foreknow.models.knowledge.dirichlet_chain import DirichletChain
-    from foreknow.models.knowledge.dirichlet_frequencies import DirichletFrequencies
-    from foreknow.models.knowledge.incremental_chain import IncrementalChain
-    from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain
-    from foreknow.models.knowledge.kernel_prior import KernelPrior
-    from foreknow.models.knowledge.markov_chain import MarkovChain, Transitions
-    from foreknow.models.knowledge.personal_transitions import PersonalTransitions
-    from foreknow.models.knowledge.posterior_draws import posterior_draws
-    from foreknow.models.knowledge.priors import GivenPrior, Prior, PriorByTime, UniformPrior
-    from foreknow.models.knowledge.regression_design import RegressionDesign
-    from foreknow.models.knowledge.regression_prior import RegressionPrior
-    from foreknow.models.knowledge.transitions_by_class import TransitionsByClass
-    from foreknow.models.memory import Memory
-    from foreknow.models.problem import Estimator, Posterior, Problem, Status
+    from foreknow.models.knowledge.cascades import (
+        Cascade as Cascade,
+        EvidenceCascade as EvidenceCascade,
+        PosteriorCascade as PosteriorCascade,
+        PriorCascade as PriorCascade,
+        RemoveKnown as RemoveKnown,
+    )
+    from foreknow.models.knowledge.class_frequencies import ClassFrequencies as ClassFrequencies
+    from foreknow.models.knowledge.compromised_records import (
+        Claims as Claims,
+        CompromisedRecords as CompromisedRecords,
+    )
+    from foreknow.models.knowledge.dirichlet_chain import DirichletChain as DirichletChain
+    from foreknow.models.knowledge.dirichlet_frequencies import DirichletFrequencies as DirichletFrequencies
+    from foreknow.models.knowledge.incremental_chain import IncrementalChain as IncrementalChain
+    from foreknow.models.knowledge.inhomogeneous_chain import InhomogeneousChain as InhomogeneousChain
+    from foreknow.models.knowledge.kernel_prior import KernelPrior as KernelPrior
+    from foreknow.models.knowledge.markov_chain import (
+        MarkovChain as MarkovChain,
+        Transitions as Transitions,
+    )
+    from foreknow.models.knowledge.personal_transitions import PersonalTransitions as PersonalTransitions
+    from foreknow.models.knowledge.posterior_draws import posterior_draws as posterior_draws
+    from foreknow.models.knowledge.priors import (
+        GivenPrior as GivenPrior,
+        Prior as Prior,
+        PriorByTime as PriorByTime,
+        UniformPrior as UniformPrior,
+    )
+    from foreknow.models.knowledge.regression_design import RegressionDesign as RegressionDesign
+    from foreknow.models.knowledge.regression_prior import RegressionPrior as RegressionPrior
+    from foreknow.models.knowledge.transitions_by_class import TransitionsByClass as TransitionsByClass
+    from foreknow.models.memory import Memory as Memory
+    from foreknow.models.problem import (
+        Estimator as Estimator,
+        Posterior as Posterior,
+        Problem as Problem,
+        Status as Status,
+    )
     from foreknow.models.programs import (
-        CalibrationRanks,
-        PosteriorDraws,
-        ProgramEstimator,
-        ProgramPosterior,
-        calibration_ranks,
-        compromised_model,
-        foreground_model,
-        hierarchical_markov_model,
-        history_model,
-        markov_model,
-        observe_groups,
-        permutation_model,
-        prior_model,
-        release_model,
-        release_predictive,
+        CalibrationRanks as CalibrationRanks,
+        PosteriorDraws as PosteriorDraws,
+        ProgramEstimator as ProgramEstimator,
+        ProgramPosterior as ProgramPosterior,
+        calibration_ranks as calibration_ranks,
+        compromised_model as compromised_model,
+        foreground_model as foreground_model,
+        hierarchical_markov_model as hierarchical_markov_model,
+        history_model as history_model,
+        markov_model as markov_model,
+        observe_groups as observe_groups,
+        permutation_model as permutation_model,
+        prior_model as prior_model,
+        release_model as release_model,
+        release_predictive as release_predictive,
     )
-    from foreknow.models.quasi_sensitive.external_knowledge import NONE, ExternalKnowledge
-    from foreknow.models.quasi_sensitive.item_release import ItemObservation, ItemRelease
-    from foreknow.models.quasi_sensitive.items import Items
-    from foreknow.models.quasi_sensitive.linking import Linking
-    from foreknow.models.quasi_sensitive.links import Links, links
-    from foreknow.models.simulation import Simulation
-    from foreknow.models.tables.attributes import Categorical, Numeric
-    from foreknow.models.tables.cleaning.cleaning import CleanedTable, Cleaning
-    from foreknow.models.tables.cleaning.column_roles import ColumnRoles
-    from foreknow.models.tables.cleaning.faults import InputFaults
-    from foreknow.models.tables.grouping import Grouping
-    from foreknow.models.tables.hierarchy import Hierarchy
-    from foreknow.models.tables.history import History
-    from foreknow.models.tables.observation import Observation
-    from foreknow.models.tables.people import People
-    from foreknow.models.tables.published_table import PublishedTable
-    from foreknow.models.tables.release import Release
-    from foreknow.models.tables.schema import Schema
-    from foreknow.models.tables.view import View
+    from foreknow.models.quasi_sensitive.external_knowledge import (
+        NONE as NONE,
+        ExternalKnowledge as ExternalKnowledge,
+    )
+    from foreknow.models.quasi_sensitive.item_release import (
+        ItemObservation as ItemObservation,
+        ItemRelease as ItemRelease,
+    )
+    from foreknow.models.quasi_sensitive.items import Items as Items
+    from foreknow.models.quasi_sensitive.linking import Linking as Linking
+    from foreknow.models.quasi_sensitive.links import (
+        Links as Links,
+        links as links,
+    )
+    from foreknow.models.simulation import Simulation as Simulation
+    from foreknow.models.tables.attributes import (
+        Categorical as Categorical,
+        Numeric as Numeric,
+    )
+    from foreknow.models.tables.cleaning.cleaning import (
+        CleanedTable as CleanedTable,
+        Cleaning as Cleaning,
+    )
+    from foreknow.models.tables.cleaning.column_roles import ColumnRoles as ColumnRoles
+    from foreknow.models.tables.cleaning.faults import InputFaults as InputFaults
+    from foreknow.models.tables.grouping import Grouping as Grouping
+    from foreknow.models.tables.hierarchy import Hierarchy as Hierarchy
+    from foreknow.models.tables.history import History as History
+    from foreknow.models.tables.observation import Observation as Observation
+    from foreknow.models.tables.people import People as People
+    from foreknow.models.tables.published_table import PublishedTable as PublishedTable
+    from foreknow.models.tables.release import Release as Release
+    from foreknow.models.tables.schema import Schema as Schema
+    from foreknow.models.tables.view import View as View
 
-__all__ = [
-    "ESTIMATORS",
-    "JOINT_SOLVERS",
-    "NONE",
-    "Adversary",
-    "Auto",
-    "Averaged",
-    "BeliefDraws",
-    "BeliefPropagation",
-    "Beliefs",
-    "CalibrationRanks",
-    "Cascade",
-    "Categorical",
-    "Claims",
-    "ClassFrequencies",
-    "CleanedTable",
-    "Cleaning",
-    "ColumnRoles",
-    "CompromisedRecords",
-    "ConfidenceSum",
-    "DirichletChain",
-    "DirichletFrequencies",
-    "DirichletMultinomial",
-    "Enumeration",
-    "Estimator",
-    "Evidence",
-    "EvidenceCascade",
-    "Exact",
-    "ExpectationMaximization",
-    "ExternalKnowledge",
-    "Fit",
-    "FitStatus",
-    "Fitting",
-    "GibbsSampling",
-    "GivenPrior",
-    "GlobalDistribution",
-    "GroupMessages",
-    "Grouping",
-    "Hierarchy",
-    "History",
-    "IncrementalChain",
-    "InhomogeneousChain",
-    "InputFaults",
-    "ItemObservation",
-    "ItemRelease",
-    "Items",
-    "JointAuto",
-    "JointHistory",
-    "JointPosterior",
-    "JointProblem",
-    "JointSolver",
-    "KernelPrior",
-    "LearnedKnowledge",
-    "Linking",
-    "Links",
-    "MarkovChain",
-    "MaxEntropy",
-    "Memory",
-    "Mixed",
-    "Newton",
-    "Numeric",
-    "Observation",
-    "Omega",
-    "PathSampler",
-    "People",
-    "PerGroup",
-    "PersonalTransitions",
-    "Posterior",
-    "PosteriorCascade",
-    "PosteriorDraws",
-    "Prior",
-    "PriorByTime",
-    "PriorCascade",
-    "Problem",
-    "ProgramEstimator",
-    "ProgramPosterior",
-    "PublishedTable",
-    "RandomWorlds",
-    "RegressionDesign",
-    "RegressionPrior",
-    "Release",
-    "ReleaseBeliefs",
-    "RemoveKnown",
-    "SampleSize",
-    "SampledKnowledge",
-    "SampledPosterior",
-    "Schema",
-    "Simulation",
-    "Sinkhorn",
-    "Status",
-    "SwapChain",
-    "TooLarge",
-    "Transitions",
-    "TransitionsByClass",
-    "UniformPrior",
-    "View",
-    "calibration_ranks",
-    "compromised_model",
-    "foreground_model",
-    "hierarchical_markov_model",
-    "history_model",
-    "joint_history",
-    "joint_log_evidence",
-    "links",
-    "log_evidence",
-    "markov_model",
-    "observe_groups",
-    "permutation_model",
-    "posterior_draws",
-    "prior_model",
-    "release_beliefs",
-    "release_model",
-    "release_predictive",
-]
+PLACES = {
+    "ESTIMATORS": "foreknow.models.estimators",
+    "JOINT_SOLVERS": "foreknow.models.joint",
+    "NONE": "foreknow.models.quasi_sensitive.external_knowledge",
+    "Adversary": "foreknow.models.adversary",
+    "Auto": "foreknow.models.estimators",
+    "Averaged": "foreknow.models.averaged",
+    "BeliefDraws": "foreknow.models.beliefs",
+    "BeliefPropagation": "foreknow.models.estimators",
+    "Beliefs": "foreknow.models.beliefs",
+    "CalibrationRanks": "foreknow.models.programs",
+    "Cascade": "foreknow.models.knowledge.cascades",
+    "Categorical": "foreknow.models.tables.attributes",
+    "Claims": "foreknow.models.knowledge.compromised_records",
+    "ClassFrequencies": "foreknow.models.knowledge.class_frequencies",
+    "CleanedTable": "foreknow.models.tables.cleaning.cleaning",
+    "Cleaning": "foreknow.models.tables.cleaning.cleaning",
+    "ColumnRoles": "foreknow.models.tables.cleaning.column_roles",
+    "CompromisedRecords": "foreknow.models.knowledge.compromised_records",
+    "ConfidenceSum": "foreknow.models.estimators",
+    "DirichletChain": "foreknow.models.knowledge.dirichlet_chain",
+    "DirichletFrequencies": "foreknow.models.knowledge.dirichlet_frequencies",
+    "DirichletMultinomial": "foreknow.models.estimators",
+    "Enumeration": "foreknow.models.joint",
+    "Estimator": "foreknow.models.problem",
+    "Evidence": "foreknow.models.foreground.evidence",
+    "EvidenceCascade": "foreknow.models.knowledge.cascades",
+    "Exact": "foreknow.models.estimators",
+    "ExpectationMaximization": "foreknow.models.foreground.expectation_maximization",
+    "ExternalKnowledge": "foreknow.models.quasi_sensitive.external_knowledge",
+    "Fit": "foreknow.models.foreground.fit",
+    "FitStatus": "foreknow.models.foreground.fit",
+    "Fitting": "foreknow.models.foreground.fit",
+    "GibbsSampling": "foreknow.models.foreground.gibbs_sampling",
+    "GivenPrior": "foreknow.models.knowledge.priors",
+    "GlobalDistribution": "foreknow.models.foreground.global_distribution",
+    "GroupMessages": "foreknow.models.joint",
+    "Grouping": "foreknow.models.tables.grouping",
+    "Hierarchy": "foreknow.models.tables.hierarchy",
+    "History": "foreknow.models.tables.history",
+    "IncrementalChain": "foreknow.models.knowledge.incremental_chain",
+    "InhomogeneousChain": "foreknow.models.knowledge.inhomogeneous_chain",
+    "InputFaults": "foreknow.models.tables.cleaning.faults",
+    "ItemObservation": "foreknow.models.quasi_sensitive.item_release",
+    "ItemRelease": "foreknow.models.quasi_sensitive.item_release",
+    "Items": "foreknow.models.quasi_sensitive.items",
+    "JointAuto": "foreknow.models.joint",
+    "JointHistory": "foreknow.models.joint",
+    "JointPosterior": "foreknow.models.joint",
+    "JointProblem": "foreknow.models.joint",
+    "JointSolver": "foreknow.models.joint",
+    "KernelPrior": "foreknow.models.knowledge.kernel_prior",
+    "LearnedKnowledge": "foreknow.models.joint",
+    "Linking": "foreknow.models.quasi_sensitive.linking",
+    "Links": "foreknow.models.quasi_sensitive.links",
+    "MarkovChain": "foreknow.models.knowledge.markov_chain",
+    "MaxEntropy": "foreknow.models.joint",
+    "Memory": "foreknow.models.memory",
+    "Mixed": "foreknow.models.estimators",
+    "Newton": "foreknow.models.foreground.newton",
+    "Numeric": "foreknow.models.tables.attributes",
+    "Observation": "foreknow.models.tables.observation",
+    "Omega": "foreknow.models.estimators",
+    "PathSampler": "foreknow.models.joint",
+    "People": "foreknow.models.tables.people",
+    "PerGroup": "foreknow.models.estimators",
+    "PersonalTransitions": "foreknow.models.knowledge.personal_transitions",
+    "Posterior": "foreknow.models.problem",
+    "PosteriorCascade": "foreknow.models.knowledge.cascades",
+    "PosteriorDraws": "foreknow.models.programs",
+    "Prior": "foreknow.models.knowledge.priors",
+    "PriorByTime": "foreknow.models.knowledge.priors",
+    "PriorCascade": "foreknow.models.knowledge.cascades",
+    "Problem": "foreknow.models.problem",
+    "ProgramEstimator": "foreknow.models.programs",
+    "ProgramPosterior": "foreknow.models.programs",
+    "PublishedTable": "foreknow.models.tables.published_table",
+    "RandomWorlds": "foreknow.models.estimators",
+    "RegressionDesign": "foreknow.models.knowledge.regression_design",
+    "RegressionPrior": "foreknow.models.knowledge.regression_prior",
+    "Release": "foreknow.models.tables.release",
+    "ReleaseBeliefs": "foreknow.models.beliefs",
+    "RemoveKnown": "foreknow.models.knowledge.cascades",
+    "SampleSize": "foreknow.models.foreground.attribute_signatures",
+    "SampledKnowledge": "foreknow.models.joint",
+    "SampledPosterior": "foreknow.models.joint",
+    "Schema": "foreknow.models.tables.schema",
+    "Simulation": "foreknow.models.simulation",
+    "Sinkhorn": "foreknow.models.estimators",
+    "Status": "foreknow.models.problem",
+    "SwapChain": "foreknow.models.estimators",
+    "TooLarge": "foreknow.models.estimators",
+    "Transitions": "foreknow.models.knowledge.markov_chain",
+    "TransitionsByClass": "foreknow.models.knowledge.transitions_by_class",
+    "UniformPrior": "foreknow.models.knowledge.priors",
+    "View": "foreknow.models.tables.view",
+    "calibration_ranks": "foreknow.models.programs",
+    "compromised_model": "foreknow.models.programs",
+    "foreground_model": "foreknow.models.programs",
+    "hierarchical_markov_model": "foreknow.models.programs",
+    "history_model": "foreknow.models.programs",
+    "joint_history": "foreknow.models.joint",
+    "joint_log_evidence": "foreknow.models.joint",
+    "links": "foreknow.models.quasi_sensitive.links",
+    "log_evidence": "foreknow.models.estimators.log_evidence",
+    "markov_model": "foreknow.models.programs",
+    "observe_groups": "foreknow.models.programs",
+    "permutation_model": "foreknow.models.programs",
+    "posterior_draws": "foreknow.models.knowledge.posterior_draws",
+    "prior_model": "foreknow.models.programs",
+    "release_beliefs": "foreknow.models.joint",
+    "release_model": "foreknow.models.programs",
+    "release_predictive": "foreknow.models.programs",
+}
+"""Module of each public name."""
 
-import_lazily(__name__)
+__all__ = list(PLACES)
+
+import_lazily(__name__, PLACES)

@@ -21,4 +21,4 @@ type BoolArray = NDArray[np.bool_]
 type ObjectArray = NDArray[np.object_]
 
 # Numba is imported by the first module that compiles a kernel: tables have none.
-import_lazily(__name__)
+import_lazily(__name__, dict.fromkeys(("compiled", "inlined"), "foreknow.models.compilation_cache"))

@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 
+import pytest
 from failing_cases import failing
 from places import ROOT
 
@@ -66,3 +67,12 @@ def test_doctests():
 def test_there_are_doctests():
     finder = doctest.DocTestFinder()
     assert sum(len(found.examples) for module in MODULES for found in finder.find(importlib.import_module(module))) > 10
+
+
+@pytest.mark.parametrize("package", ["models", "evaluation", "app"])
+def test_lazy_names_are_those_that_type_checkers_read(package):
+    """The ``__init__`` imports a name under ``if TYPE_CHECKING:`` from the module of which ``PLACES`` has it."""
+    tree = ast.parse((ROOT / package / "__init__.py").read_text(encoding="utf-8"))
+    typed = next(node for node in tree.body if isinstance(node, ast.If)).body
+    places = {alias.asname: node.module for node in typed for alias in node.names}
+    assert places == importlib.import_module(f"foreknow.{package}").PLACES

@@ -61,7 +61,7 @@ def attack_notes(
     repeated : float
         Share of repeated pairs (`repeated_share`), for a `SequentialAttack` with transitions.
     """
-    law = law_notes(type(attack.solver).__name__) if isinstance(attack, JointAttack) else []
+    law = law_notes(attack.solver, type(attack.solver).__name__) if isinstance(attack, JointAttack) else []
     verb = "contradicts" if found.doubtful == 1 else "contradict"
     doubts = [
         f"{found.doubtful:,} of {counted(groups, 'group')} {verb} the adversary's knowledge, or the beliefs in them did not "

@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 
 from foreknow.app.disk.begun_publication import begin_publication, sum_of_begun, sums_of_done
-from foreknow.app.disk.block_notes import notes_of_blocks
 from foreknow.app.disk.block_requirements import check_block_requirement
 from foreknow.app.disk.blocks import BLOCK_RECORDS, MOST_BLOCKS, block_ranges
 from foreknow.app.disk.engine import Engine, as_engine
@@ -30,6 +29,7 @@ from foreknow.evaluation.checks.program import checksum, versions
 from foreknow.evaluation.checks.program import settings as settings_text
 from foreknow.evaluation.file_lock import locked
 from foreknow.models import Adversary, Schema
+from foreknow.models.notes import Note, notes_of_blocks
 from foreknow.models.settings import check_kind, check_whole, is_whole, shown
 from foreknow.models.tables.files.view_files import NOTATION
 
@@ -263,9 +263,9 @@ def _check_number(what: str, number: int, most: int, way: str) -> None:
 
 def _numbers(records: SortedRecords, blocks: list[dict[str, Any]]) -> dict[str, Any]:
     """Numbers of a release, and the notes of its blocks."""
-    notes = [*records.notes, *notes_of_blocks([one["notes"] for one in blocks])]
+    notes = notes_of_blocks([[Note(kind, **of) for kind, of in one["notes"]] for one in blocks])
     totals = {name: sum(one[name] for one in blocks) for name in ("groups", "suppressed")}
-    return {"records": int(records.counts.sum()), **totals, "notes": notes}
+    return {"records": int(records.counts.sum()), **totals, "notes": [*records.notes, *notes]}
 
 
 def check_arguments(table: object, defense: object, adversary: Adversary | None, block: object, seed: object) -> None:

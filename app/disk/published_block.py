@@ -19,6 +19,7 @@ from foreknow.defenses import Anatomy, Defense, Infeasible
 from foreknow.evaluation.checks.program import checksum
 from foreknow.models import Adversary, Grouping, Numeric, People, Release, Schema, View
 from foreknow.models.arrays import FloatArray, IntArray
+from foreknow.models.notes import Note, as_note
 
 
 class PublishJob(NamedTuple):
@@ -108,7 +109,7 @@ def write_release(
         "groups": release.groups,
         "suppressed": int((release.group < 0).sum()),
         "left_out": [*earlier, left_out.tolist()],
-        "notes": list(release.grouping.notes),
+        "notes": [(note.kind, note.of) for note in map(as_note, release.grouping.notes)],
         "sha256": {path.relative_to(private, walk_up=True).as_posix(): checksum(path) for path in written},
     }
     write_json(part_path(private / "done", task.release, task.block, "json"), made)
@@ -144,7 +145,8 @@ def _release(task: BlockTask, view: View, prior: FloatArray, label: IntArray | N
     try:
         grouping = defense(view, prior, ()) if label is None else Grouping(np.unique(label, return_inverse=True)[1])
     except Infeasible as reason:
-        note = f"{len(view)} records of a block are suppressed: {reason}"
+        kind = "{records:,} records of {blocks:a block|these blocks} are suppressed: {reason}"
+        note = Note(kind, records=len(view), blocks=1, reason=str(reason))
         return Release(view, Grouping(np.full(len(view), -1), notes=(note,)))
     return Release(view, grouping.renumbered(rng))
 

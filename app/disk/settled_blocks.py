@@ -22,6 +22,7 @@ from foreknow.defenses.requirements.summary import TableCounts, summarize_groups
 from foreknow.evaluation.checks.program import checksum
 from foreknow.models import Grouping, Release
 from foreknow.models.arrays import IntArray
+from foreknow.models.notes import Note
 
 
 class SettleTask(NamedTuple):
@@ -85,7 +86,9 @@ def _settled(task: BlockTask, made: dict[str, Any], table: IntArray) -> dict[str
     several = isinstance(task.job.defense, BKAA)  # as BKAA does itself, within a block
     rank = np.arange(len(view))
     labels, notes = enforce_on_published(replace(records, table=elsewhere), labels, rank, requirement, several)
-    grouping = Grouping(labels, notes=(*made["notes"], *notes)).renumbered(generator_of(task))
+    grouping = Grouping(labels, notes=(*(Note(kind, **of) for kind, of in made["notes"]), *notes)).renumbered(
+        generator_of(task)
+    )
     return write_release(task, block, prior, Release(view, grouping), made["left_out"])
 
 

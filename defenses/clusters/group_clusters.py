@@ -13,7 +13,8 @@ from foreknow.defenses.requirements.requirement import GroupPredicate, Sense
 from foreknow.defenses.requirements.summary import Summary, summarize_records
 from foreknow.models import Grouping, People, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, counted, is_number
+from foreknow.models.notes import Note
+from foreknow.models.settings import MAX_FLOAT, check_choice, check_range, is_number
 from foreknow.models.tables.distance import points
 
 
@@ -39,7 +40,7 @@ class Cluster:
     order: IntArray
 
 
-type ClusterGrouping = tuple[IntArray, list[str]]
+type ClusterGrouping = tuple[IntArray, list[Note]]
 """Group of each record within its cluster, 0 to g - 1 or -1, and notes."""
 
 
@@ -85,7 +86,7 @@ def group_clusters(
     labels = np.full(len(view), -1, dtype=np.int64)
     size = np.bincount(cluster)
     order: list[IntArray] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     for rows in np.split(np.argsort(cluster, kind="stable"), np.cumsum(size)[:-1]):
         if len(rows) < k:
             order.append(rows)
@@ -105,18 +106,14 @@ def group_clusters(
     return Grouping(labels, notes=tuple(notes))
 
 
-def _suppression_notes(labels: IntArray, in_small_clusters: int, k: int) -> list[str]:
-    notes = []
-    if in_small_clusters:
-        are = "is" if in_small_clusters == 1 else "are"
-        notes.append(f"{counted(in_small_clusters, 'record')} of clusters of fewer than {k} {are} suppressed.")
+def _suppression_notes(labels: IntArray, in_small_clusters: int, k: int) -> list[Note]:
     others = int((labels < 0).sum()) - in_small_clusters
-    if others:
-        fit = counted(
-            others, "record fits no group of their cluster and is", "records fit no group of their cluster and are"
-        )
-        notes.append(f"{fit} suppressed.")
-    return notes
+    small = "{records:,} {records:record|records} of clusters of fewer than {k} {records:is|are} suppressed."
+    unfit = "{records:,} {records:record fits|records fit} no group of their cluster and {records:is|are} suppressed."
+    return [
+        *([Note(small, records=in_small_clusters, k=str(k))] if in_small_clusters else []),
+        *([Note(unfit, records=others)] if others else []),
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,15 +7,21 @@ from foreknow.defenses.growing.running_sums import RunningSums
 from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups
 from foreknow.models.arrays import BoolArray, IntArray, compiled
-from foreknow.models.settings import counted
+from foreknow.models.notes import Note
 
 MAX_PARTNERS = 32
 """Largest number of nearest groups that are tried as partners of a failing group."""
 
+MERGED = (
+    "{groups:,} {groups:group was|groups were} merged with a neighbour, so that {groups:it satisfies|they satisfy} the "
+    "requirement against the distribution of the published table."
+)
+NOT_SAVED = "{records:,} {records:record|records} of groups that no merging saves {records:is|are} suppressed."
+
 
 def enforce_on_published(
     records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, several: bool = False
-) -> tuple[IntArray, list[str]]:
+) -> tuple[IntArray, list[Note]]:
     """Merge or suppress groups until all satisfy the requirement against the table that is published.
 
     Groups are grown until they satisfy against the distribution of the view, with little to spare. Leaving out a few records
@@ -42,7 +48,7 @@ def enforce_on_published(
     Returns
     -------
     labels : int array, shape (n,)
-    notes : list of str
+    notes : list of Note
 
     Notes
     -----
@@ -61,20 +67,8 @@ def enforce_on_published(
         suppressed += int(groups.size[failing].sum())
         target[failing] = -1
         labels = _renumbered(np.where(labels >= 0, target[labels], -1))
-    return labels, _notes(merged, suppressed)
-
-
-def _notes(merged: int, suppressed: int) -> list[str]:
-    notes = []
-    if merged:
-        were, they = counted(merged, "group was", "groups were"), "it satisfies" if merged == 1 else "they satisfy"
-        notes.append(
-            f"{were} merged with a neighbour, so that {they} the requirement against the distribution of the published table."
-        )
-    if suppressed:
-        are = "is" if suppressed == 1 else "are"
-        notes.append(f"{counted(suppressed, 'record')} of groups that no merging saves {are} suppressed.")
-    return notes
+    notes = [Note(MERGED, groups=merged)] if merged else []
+    return labels, notes + ([Note(NOT_SAVED, records=suppressed)] if suppressed else [])
 
 
 def _merge_targets(

@@ -9,15 +9,20 @@ from foreknow.defenses.growing.growth import grow
 from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, summarize_groups
 from foreknow.models.arrays import BoolArray, IntArray, compiled
-from foreknow.models.settings import counted
+from foreknow.models.notes import Note
 
 FIRST_CANDIDATES = 8
 """Number of nearest groups that are evaluated first for a leftover record; each further batch ends 8 times as far."""
 
+LOOSENED = (
+    "{records:,} leftover {records:record|records}, in {groups:,} {groups:group|groups} of their own, only satisfy "
+    "{requirement}."
+)
+
 
 def join_nearest(
     records: Summary, labels: IntArray, rank: IntArray, requirement: GroupPredicate, distort: bool
-) -> tuple[IntArray, IntArray, list[str]]:
+) -> tuple[IntArray, IntArray, list[Note]]:
     """Put leftovers, one by one, into the nearest group along an order that then still satisfies the requirement.
 
     Parameters
@@ -38,7 +43,7 @@ def join_nearest(
     -------
     labels, values : int arrays, shape (n,)
         Labels with the placed leftovers, and the published sensitive codes.
-    notes : list of str
+    notes : list of Note
     """
     labels, values = labels.copy(), records.counts.argmax(axis=1)
     if not (labels >= 0).any():
@@ -57,18 +62,19 @@ def join_nearest(
         published = record if value == own else _with_values(record, np.array([value]))
         groups = with_group_replaced(groups, group, groups[group] + published)
         joined, distorted = joined + 1, distorted + int(value != own)
-    counterfeit = f", {distorted} of them with a counterfeit sensitive value" if distort else ""
-    return labels, values, [f"{counted(joined, 'leftover record')} joined a group{counterfeit}."] if joined else []
+    counterfeit = ", {distorted} of them with a counterfeit sensitive value" if distort else ""
+    kind = "{joined:,} leftover {joined:record|records} joined a group" + counterfeit + "."
+    return labels, values, [Note(kind, joined=joined, distorted=distorted)] if joined else []
 
 
 def relax(
     records: Summary, labels: IntArray, rank: IntArray, loosened: Sequence[GroupPredicate], patience: int | None
-) -> tuple[IntArray, list[str]]:
+) -> tuple[IntArray, list[Note]]:
     """Group the leftovers among themselves, in rounds under looser and looser requirements.
 
     Records that fit no group in the last round stay leftovers. Each round that makes groups adds a note.
     """
-    labels, notes = labels.copy(), []
+    labels, notes = labels.copy(), list[Note]()
     for requirement in loosened:
         left = _in_order(labels < 0, rank)
         if len(left) < requirement.smallest:
@@ -77,8 +83,8 @@ def relax(
         for number, members in enumerate(groups, start=int(labels.max(initial=-1)) + 1):
             labels[members] = number
         if groups:
-            of_them = counted(sum(map(len, groups)), "leftover record")
-            notes.append(f"{of_them}, in {counted(len(groups), 'group')} of their own, only satisfy {requirement!r}.")
+            counts = {"records": sum(map(len, groups)), "groups": len(groups)}
+            notes.append(Note(LOOSENED, **counts, requirement=repr(requirement)))
     return labels, notes
 
 

@@ -15,7 +15,8 @@ from foreknow.defenses.requirements.requirement import GroupPredicate
 from foreknow.defenses.requirements.summary import Summary, TableCounts, summarize_groups, summarize_records
 from foreknow.models import Grouping, View
 from foreknow.models.arrays import FloatArray, IntArray
-from foreknow.models.settings import check_choice, check_whole, counted
+from foreknow.models.notes import Note
+from foreknow.models.settings import check_choice, check_whole
 
 type Leftovers = Literal["join", "suppress", "relax", "counterfeit"]
 
@@ -69,14 +70,15 @@ class OrderedGrowth:
     def _enforced(self, records: Summary, labels: IntArray, rank: IntArray) -> Grouping:
         """Put leftovers into groups, or suppress them; then every published group satisfies the requirement."""
         distort, values = self.leftovers == "counterfeit", None
-        notes: list[str] = []
+        notes: list[Note] = []
         if self.leftovers != "suppress":
             labels, values, notes = join_nearest(records, labels, rank, self.requirement, distort)
             records = _with_values(records, values)
         left = int((labels < 0).sum())
         if left:
-            fit, are = counted(left, "record fits", "records fit"), "is" if left == 1 else "are"
-            notes.append(f"{fit} no group{' with any value' if distort else ''} and {are} suppressed.")
+            value = " with any value" if distort else ""
+            kind = "{records:,} {records:record fits|records fit} no group{value} and {records:is|are} suppressed."
+            notes.append(Note(kind, records=left, value=value))
         if self.judged == "published":
             labels, more = enforce_on_published(records, labels, rank, self.requirement, self.merge_several)
             notes += more
@@ -93,13 +95,13 @@ class OrderedGrowth:
                 f"{self.thresholds} loosened all the way; leave out {self.also!r}, or suppress them with leftovers='suppress'."
             )
         if last:
-            notes.append(
-                f"the last {counted(last, 'leftover record')} joined the nearest group, whatever its {self.thresholds}."
-            )
+            kind = "the last {records:,} leftover {records:record|records} joined the nearest group, whatever its {thresholds}."
+            notes.append(Note(kind, records=last, thresholds=self.thresholds))
         groups = summarize_groups(records, labels)
         failing = np.flatnonzero(~self.requirement(groups))
         if len(failing):
-            notes.append(f"{len(failing)} of {len(groups)} groups do not satisfy {self.requirement!r}.")
+            kind = "{failing:,} of {groups:,} groups do not satisfy {requirement}."
+            notes.append(Note(kind, failing=len(failing), groups=len(groups), requirement=repr(self.requirement)))
         return Grouping(labels, notes=tuple(notes))
 
 

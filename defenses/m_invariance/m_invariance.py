@@ -12,7 +12,23 @@ from foreknow.defenses.requirements.summary import prior_of
 from foreknow.models import Grouping, Release, View
 from foreknow.models.arrays import FloatArray
 from foreknow.models.equality import equal_by_fields
-from foreknow.models.settings import as_generator, check_flag, check_whole, counted
+from foreknow.models.notes import Note
+from foreknow.models.settings import as_generator, check_flag, check_whole
+
+FILLING = (
+    "{number:,} {number:counterfeit fills|counterfeits fill} signatures that lack a record of one of their values."
+)
+ELIGIBILITY = (
+    "{number:,} {number:counterfeit is|counterfeits are} added because more than one in {m} new records share a value."
+)
+CHANGED = (
+    "{number:,} {number:respondent has|respondents have} another value than when last published, and {number:is|are} treated "
+    "as new."
+)
+UNFIT = (
+    "{number:,} {number:respondent was|respondents were} last published among values without theirs or fewer than {m}, and "
+    "{number:is|are} treated as new."
+)
 
 
 @equal_by_fields
@@ -126,22 +142,11 @@ class MInvariance:
         return Grouping(labels, counterfeits=counterfeits if len(counterfeits) else None, notes=notes)
 
 
-def _notes(signatures: Signatures, counterfeits: int, for_eligibility: int, m: int) -> tuple[str, ...]:
-    notes = []
-    if counterfeits > for_eligibility:
-        fill = counted(counterfeits - for_eligibility, "counterfeit fills", "counterfeits fill")
-        notes.append(f"{fill} signatures that lack a record of one of their values.")
-    if for_eligibility:
-        added = counted(for_eligibility, "counterfeit is", "counterfeits are")
-        notes.append(f"{added} added because more than one in {m} new records share a value.")
-    if signatures.changed:
-        have, are = counted(signatures.changed, "respondent has", "respondents have"), _are(signatures.changed)
-        notes.append(f"{have} another value than when last published, and {are} treated as new.")
-    if signatures.unfit:
-        were, are = counted(signatures.unfit, "respondent was", "respondents were"), _are(signatures.unfit)
-        notes.append(f"{were} last published among values without theirs or fewer than {m}, and {are} treated as new.")
-    return tuple(notes)
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"
+def _notes(signatures: Signatures, counterfeits: int, for_eligibility: int, m: int) -> tuple[Note, ...]:
+    numbers = {
+        FILLING: counterfeits - for_eligibility,
+        ELIGIBILITY: for_eligibility,
+        CHANGED: signatures.changed,
+        UNFIT: signatures.unfit,
+    }
+    return tuple(Note(kind, number=number, m=str(m)) for kind, number in numbers.items() if number > 0)

@@ -84,7 +84,7 @@ class GroupMessages:
         for _ in range(self.passes):
             likelihoods = exact_messages(problem, weights, likelihoods, step)
             weights = weights_without_groups(problem, likelihoods)
-        return replace(_corrected(fit.posterior, weights, weights * likelihoods, step), rule=self._rule)
+        return self._corrected(fit.posterior, weights, weights * likelihoods, step)
 
     @property
     def _rule(self) -> str:
@@ -97,30 +97,30 @@ class GroupMessages:
             return forward_by_prefixes(replace(self, progress=iter), problem, self.progress)
         step = stepping(self.progress, range(2 * problem.releases))
         posterior, weights = MaxEntropy(self.tolerance, self.rounds).fit_forward(problem, step)
-        return _corrected(posterior, weights, posterior.beliefs, step) if len(problem.path) else posterior
+        return self._corrected(posterior, weights, posterior.beliefs, step) if len(problem.path) else posterior
 
+    def _corrected(
+        self, relaxed: JointPosterior, weights: FloatArray, otherwise: FloatArray, step: Callable[[], None]
+    ) -> JointPosterior:
+        """Posterior with exact counts, and that of `MaxEntropy` from which it comes.
 
-def _corrected(
-    relaxed: JointPosterior, weights: FloatArray, otherwise: FloatArray, step: Callable[[], None]
-) -> JointPosterior:
-    """Posterior with exact counts, and that of `MaxEntropy` from which it comes.
-
-    Groups without exact counts have the law ``otherwise``, shape ``(B,)``, which need not be normalized.
-    """
-    problem = relaxed.problem
-    beliefs, status = exact_beliefs(problem, weights, step)
-    starts = belief_starts(problem)
-    totals = np.maximum(np.add.reduceat(otherwise, starts[:-1]), np.finfo(float).tiny)
-    beliefs = np.where(_has_counts(problem), beliefs, otherwise / np.repeat(totals, np.diff(starts)))
-    return replace(
-        relaxed,
-        beliefs=beliefs,
-        status=status | relaxed.status,
-        gap=0 * relaxed.gap,
-        rule="GroupMessages",
-        log_tilted=None,
-        relaxed=relaxed,
-    )
+        Groups without exact counts have the law ``otherwise``, shape ``(B,)``, which need not be normalized.
+        """
+        problem = relaxed.problem
+        beliefs, status = exact_beliefs(problem, weights, step)
+        starts = belief_starts(problem)
+        totals = np.maximum(np.add.reduceat(otherwise, starts[:-1]), np.finfo(float).tiny)
+        beliefs = np.where(_has_counts(problem), beliefs, otherwise / np.repeat(totals, np.diff(starts)))
+        return replace(
+            relaxed,
+            beliefs=beliefs,
+            status=status | relaxed.status,
+            gap=0 * relaxed.gap,
+            rule=self._rule,
+            log_tilted=None,
+            relaxed=relaxed,
+            approximation=self,
+        )
 
 
 def exact_messages(

@@ -81,7 +81,10 @@ class JointAuto:
         ess = _filled(posterior.ess, place, len(beliefs), np.inf)
         rhat = _filled(posterior.rhat, place, len(beliefs), 1.0)
         text = "; ".join(filter(None, (rule, other)))
-        return JointPosterior(problem, beliefs, status, gap, posterior.rounds, error, ess, rhat, text)
+        rest_law = posterior.approximation
+        return JointPosterior(
+            problem, beliefs, status, gap, posterior.rounds, error, ess, rhat, text, approximation=rest_law
+        )
 
     def forward(self, problem: JointProblem) -> JointPosterior:
         """Posterior of each release given the releases up to it; each prefix is solved anew."""

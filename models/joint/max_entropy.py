@@ -103,7 +103,9 @@ class MaxEntropy:
         status = np.where(gap > self.tolerance, UNCONVERGED, 0) | contradicted_groups(problem, law, ruled_out, beliefs)
         rounds = -(-visits // max(len(gap), 1))
         log_tilted = log_weight(law.layout, factors, messages.tilt)
-        posterior = JointPosterior(problem, beliefs, status, gap, rounds, rule="MaxEntropy", log_tilted=log_tilted)
+        posterior = JointPosterior(
+            problem, beliefs, status, gap, rounds, rule="MaxEntropy", log_tilted=log_tilted, approximation=self
+        )
         return TiltedLaw(posterior, steps, messages)
 
     def forward(self, problem: JointProblem) -> JointPosterior:
@@ -144,7 +146,8 @@ class MaxEntropy:
             problem, law, ruled_out, beliefs
         )
         rounds = -(-visits // max(len(gap), 1))
-        return ForwardLaw(JointPosterior(problem, beliefs, status, final, rounds, rule="MaxEntropy"), weights)
+        posterior = JointPosterior(problem, beliefs, status, final, rounds, rule="MaxEntropy", approximation=self)
+        return ForwardLaw(posterior, weights)
 
     def _fit(
         self,

@@ -1,6 +1,7 @@
 """Posterior of a joint problem."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from foreknow.models.equality import equal_by_fields
 from foreknow.models.joint.problem import JointProblem
 from foreknow.models.settings import as_floats
 from foreknow.models.tables.arguments import as_integers
+
+if TYPE_CHECKING:
+    from foreknow.models.joint.solver import JointSolver
 
 
 @equal_by_fields
@@ -38,6 +42,8 @@ class JointPosterior:
         Negative dual of minimum relative entropy, from `MaxEntropy`. `joint_log_evidence` completes it.
     relaxed : JointPosterior, optional
         Posterior of `MaxEntropy` with which the solver started; `joint_log_evidence` reads it.
+    approximation : joint solver, optional
+        `MaxEntropy` or `GroupMessages`, where it approximates the law of some records.
     """
 
     problem: JointProblem
@@ -52,6 +58,7 @@ class JointPosterior:
     log_evidence: float | None = None
     log_tilted: float | None = None
     relaxed: "JointPosterior | None" = None
+    approximation: "JointSolver | None" = None
 
     @property
     def starts(self) -> IntArray:

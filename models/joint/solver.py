@@ -70,4 +70,5 @@ def forward_by_prefixes(solver: JointSolver, problem: JointProblem, progress: Pr
         joined("ess"),
         joined("rhat"),
         parts[0].rule,
+        approximation=parts[0].approximation,
     )

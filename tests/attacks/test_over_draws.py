@@ -34,6 +34,7 @@ from foreknow.models import (
     SwapChain,
     UniformPrior,
 )
+from foreknow.models.notes import Note
 from foreknow.testing import check_attack
 
 IDS = "ABCD"
@@ -321,8 +322,8 @@ class TestDraws:
 class TestNotes:
     """Beliefs under three draws with notes, and numbers of divergent draws, that a sampler might have given."""
 
-    HEAD = "the beliefs in {} of 1,200 groups did not converge, with an error of at most {}."
-    OTHER = "knowledge excludes {} groups. The first is group {} at 2, of 'p7'."
+    HEAD = "the beliefs in {number:,} of {groups:,} groups did not converge, with an error of at most {error:.1e}."
+    OTHER = "knowledge excludes {number} groups. The first is group {example} at 2, of 'p7'."
 
     def mixed(self, notes, divergences=((0, 1), (2, 0), (5, 5)), weights=((0.5, 0.495, 0.005),)):
         [one] = SequentialAttack(Adversary(UniformPrior()))(releases(times=1))
@@ -337,14 +338,23 @@ class TestNotes:
 
     def test_notes_that_differ_in_numbers_are_one_with_ranges(self):
         notes = [
-            ("repeated.", self.HEAD.format(7, "2.5e-05")),
-            ("repeated.", self.HEAD.format(1100, "0.3"), self.OTHER.format(1, 5)),
-            ("repeated.", self.HEAD.format("11", "1.0e-07"), self.OTHER.format(3, 9)),
+            ("repeated.", Note(self.HEAD, number=7, groups=1200, error=2.5e-5)),
+            (
+                "repeated.",
+                Note(self.HEAD, number=1100, groups=1200, error=0.3),
+                Note(self.OTHER, number=1, example="5"),
+            ),
+            (
+                "repeated.",
+                Note(self.HEAD, number=11, groups=1200, error=1e-7),
+                Note(self.OTHER, number=3, example="9"),
+            ),
         ]
         assert self.mixed(notes).notes == (
             "repeated.",
-            "under 3 of 3 draws: " + self.HEAD.format("7 to 1100", "1.0e-07 to 0.3"),
-            "under 2 of 3 draws: " + self.OTHER.format("1 to 3", 5),
+            "under 3 of 3 draws: the beliefs in 7 to 1,100 of 1,200 groups did not converge, with an error of at most 1.0e-07 to "
+            "3.0e-01.",
+            "under 2 of 3 draws: knowledge excludes 1 to 3 groups. The first is group 5 at 2, of 'p7'.",
         )
 
     def test_a_note_of_some_draws_has_their_number(self):

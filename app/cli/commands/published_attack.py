@@ -46,6 +46,7 @@ from foreknow.app.cli.published.register import Register
 from foreknow.app.cli.published.tables import PublishedFiles, PublishedRelease
 from foreknow.attacks import Published
 from foreknow.models import Beliefs
+from foreknow.models.notes import as_note
 
 READ_WITHOUT_PEOPLE = {
     "records", "later", "alone", "group", "qi", "sensitive", "time", "encoding", "missing_value", "separator", "equal_values",
@@ -136,7 +137,9 @@ def _persons(run: AttackRun, register: Register, published: Sequence[PublishedRe
     show(definitions(LINKED_TERMS))
     _notice_undetermined(table)
     for note in beliefs.notes:
-        if "counterfeits" not in note:  # the records of unknown persons, of which `_notice_undetermined` speaks
+        if (
+            "counterfeits" not in as_note(note).of
+        ):  # the records of unknown persons, of which `_notice_undetermined` speaks
             notice(note)
     if run.out is not None:
         _write_persons(run, run.out, beliefs, found.people, time)

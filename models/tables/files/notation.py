@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from foreknow.models.notes import Note
+
 type Store = Callable[["np.ndarray[Any, Any]"], Any]
 """Function that keeps an array and returns its reference, of which JSON can be made."""
 type Load = Callable[[Any], "np.ndarray[Any, Any]"]
@@ -63,6 +65,8 @@ class Notation:
         kind = type(value)
         if value is None or kind in (bool, str, int) or (kind is float and np.isfinite(value)):
             return value
+        if kind is Note:
+            return str(value)
         name = kind.__name__
         if kind is np.ndarray and store is not None:
             return {"array": store(value)}

@@ -1,6 +1,5 @@
 """Stricter settings of a defense, their risk and their price."""
 
-import ast
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import pandas as pd
 import foreknow.defenses
 from foreknow.attacks import JointAttack
 from foreknow.defenses import Defense, Infeasible, publish
+from foreknow.defenses.requirements.combinations import AllOf, AnyOf
 from foreknow.evaluation.loss.generalization_loss import gcp, suppressed
 from foreknow.evaluation.risk.respondent_risk import respondent_risk
 from foreknow.models import Adversary, Averaged, Beliefs, History, JointSolver, Release
@@ -64,21 +64,21 @@ def raised_setting(defense: Defense) -> str | None:
     return next((name for name in SIZES if name in found), None)
 
 
-def read_defense(text: str) -> Defense | None:
-    """The defense of a text that `foreknow publish` wrote into ``release.json``; None for another text.
+def read_defense(record: Any) -> Defense | None:
+    """The defense of a record that `defense_record` made; None for anything else.
 
-    Names are looked up among the public names of `foreknow.defenses` alone; arguments are numbers, texts and requirements.
+    Classes are looked up among the public names of `foreknow.defenses` and combinations of requirements alone.
 
     Examples
     --------
-    >>> read_defense("JSReduce(k=3, t=0.5, j=0.6, also=DistinctDiversity(l=2))").k
+    >>> read_defense({"class": "Anatomy", "l": 3}).l
     3
-    >>> read_defense("open('x')") is None
+    >>> read_defense({"class": "open", "file": "x"}) is None
     True
     """
     try:
-        made = _evaluated(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ValueError, TypeError):
+        made = _made(record)
+    except (KeyError, TypeError, ValueError):
         return None
     return made if type(made) in foreknow.defenses.DEFENSES.values() else None
 
@@ -176,24 +176,18 @@ def _replaced(part: Any, name: str, new: int) -> Any:
     return replace(part, **changed)
 
 
-def _evaluated(node: ast.AST) -> Any:
-    """Value of an expression of constants, calls of public names of `foreknow.defenses`, ``&`` and ``|``."""
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Tuple):
-        return tuple(map(_evaluated, node.elts))
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_evaluated(node.operand)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
-        return _evaluated(node.left) & _evaluated(node.right)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _evaluated(node.left) | _evaluated(node.right)
-    if isinstance(node, ast.Name) and node.id in foreknow.defenses.__all__:
-        return getattr(foreknow.defenses, node.id)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        made = _evaluated(node.func)
-        if not isinstance(made, type):
-            raise ValueError(f"{node.func.id} is no class")
-        arguments = {each.arg: _evaluated(each.value) for each in node.keywords if each.arg is not None}
-        return made(*map(_evaluated, node.args), **arguments)
-    raise ValueError(f"{ast.dump(node)} is no setting of a defense")
+def _made(record: Any) -> Any:
+    if isinstance(record, list):
+        return tuple(map(_made, record))
+    if not isinstance(record, dict):
+        return record
+    name, rest = record["class"], {key: each for key, each in record.items() if key != "class"}
+    if name == "dict":
+        return {_made(key): _made(each) for key, each in rest["items"]}
+    return _classes()[rest["name"]] if name == "type" else _classes()[name](**{key: _made(rest[key]) for key in rest})
+
+
+def _classes() -> dict[str, type]:
+    """Classes of which a defense is made, by their names."""
+    public = [getattr(foreknow.defenses, name) for name in foreknow.defenses.__all__]
+    return {each.__name__: each for each in (AllOf, AnyOf, *public) if isinstance(each, type)}

@@ -82,10 +82,10 @@ def recorded_defense(groups: Path) -> Defense | None:
     """The defense that `foreknow publish` wrote beside its output, if the file of groups is there."""
     for path in (groups.parent.parent / "public" / RELEASE, groups.parent / RELEASE):
         try:
-            text = json.loads(path.read_text(encoding="utf-8"))["defense"]
+            record = json.loads(path.read_text(encoding="utf-8"))["settings"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
-        return read_defense(text) if isinstance(text, str) else None
+        return read_defense(record)
     return None
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from foreknow.defenses import Defense
 from foreknow.evaluation.checks.manifest import MANIFEST
-from foreknow.evaluation.checks.program import checksum, settings
+from foreknow.evaluation.checks.program import checksum, defense_record, settings
 from foreknow.evaluation.program_version import program_version
 from foreknow.models import Release
 
@@ -26,6 +26,7 @@ def write_release(
     content = {
         "program": program_version(),
         "defense": settings(defense),
+        "settings": defense_record(defense),
         "times": times,
         "columns": columns or {},
         "sha256": {published.name: checksum(published)},

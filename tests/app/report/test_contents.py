@@ -40,7 +40,7 @@ from foreknow.evaluation import (
     risk_table,
     suppressed,
 )
-from foreknow.evaluation.checks.program import settings
+from foreknow.evaluation.checks.program import defense_record, settings
 from foreknow.evaluation.experiment import total_of_risk
 from foreknow.models import (
     Adversary,
@@ -406,13 +406,26 @@ class TestStricterSettings:
         ],
     )
     def test_a_written_defense_is_read_again(self, defense):
-        assert settings(read_defense(settings(defense))) == settings(defense)
+        record = json.loads(json.dumps(defense_record(defense)))
+        assert settings(read_defense(record)) == settings(defense)
 
     @pytest.mark.parametrize(
-        "text", ["__import__('os').system('x')", "KAnonymity(2)", "JSReduce(k=0)", "1 +", "open('x')"]
+        "record",
+        [
+            "Anatomy(4)",
+            None,
+            [],
+            {},
+            {"class": "KAnonymity", "k": 2},
+            {"class": "JSReduce", "k": 0},
+            {"class": "publish", "history": 1},
+            {"class": "Anatomy", "m": 3},
+            {"class": "type", "name": "Anatomy"},
+            {"class": ["Anatomy"]},
+        ],
     )
-    def test_other_text_is_no_defense(self, text):
-        assert read_defense(text) is None
+    def test_another_record_is_no_defense(self, record):
+        assert read_defense(record) is None
 
     def test_advice_names_the_fewest_and_a_cheaper_one(self, simulated):
         """30 exposed now; k = 6 exposes 3, a tenth; k = 12 none, at a higher price."""

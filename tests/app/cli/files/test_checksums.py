@@ -36,7 +36,7 @@ def test_a_checksum_is_sha_256(tmp_path):
 def test_what_the_public_reads(published):
     table, key, records = published
     told = json.loads((table.parent / "release.json").read_text())
-    assert set(told) == {"program", "defense", "times", "columns", "sha256"}
+    assert set(told) == {"program", "defense", "settings", "times", "columns", "sha256"}
     assert told["times"] == ["3"]
     assert told["sha256"] == {"published.csv": hashlib.sha256(b"a").hexdigest()}
     text = (table.parent / "release.json").read_text()

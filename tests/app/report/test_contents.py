@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import history_of as history_over
 
+from foreknow.app import report
 from foreknow.app.report import explorer as explorer_file
 from foreknow.app.report import size_notes as size_notes_file
 from foreknow.app.report.adversaries import Inference
@@ -34,7 +35,6 @@ from foreknow.evaluation import (
     calibration,
     exams,
     gcp,
-    report,
     respondent_risk,
     retroactive_leak,
     risk_table,
